@@ -1,0 +1,186 @@
+/**
+ * The nouns of simcat. A leaf: it imports nothing, and every other room may import it.
+ * Field names follow the service's specification (section 2); times are milliseconds since the epoch unless said otherwise.
+ */
+
+/** Who a library is, byte for byte: the two path segments of its URLs (specification 4.2). */
+export interface LibraryKey {
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** A scenario's id: a `number` up to 2^53−1, a `bigint` beyond it and up to 2^63−1, so that equal ids are `===`. */
+export type ScenarioId = number | bigint;
+
+/** One entry of a listing whose identity could be read (specification 2.1). */
+export interface ListedLibrary {
+  readonly key: LibraryKey;
+  /** The date as listed; null when absent, null, of a wrong type, or contradicted by a second entry of the same key. */
+  readonly lastModified: string | null;
+  /** The entry's JSON source text; null when the entry itself was rejected, so that an earlier one is kept. */
+  readonly source: string | null;
+}
+
+/** The metadata of one library (specification 2.2), as sent. */
+export interface Metadata {
+  readonly libraryOwner: string | null;
+  readonly lastModified: string | null;
+  readonly fileSize: string | null;
+  readonly packageName: string | null;
+  readonly packageVersion: string | null;
+  readonly description: string | null;
+  /** JSON source text. */
+  readonly source: string;
+}
+
+/** One scenario (specification 2.3), as sent. */
+export interface Scenario {
+  readonly id: ScenarioId;
+  readonly parentId: ScenarioId | null;
+  readonly name: string | null;
+  readonly isResult: boolean | null;
+  readonly lastModified: string | null;
+  readonly description: string | null;
+  /** JSON source text. */
+  readonly source: string;
+}
+
+export type RejectKind = "listing" | "metadata" | "scenario";
+
+/** A thing that the service sent and that could not be stored. */
+export interface Reject {
+  /** The library that it belongs to; null when that could not be read. */
+  readonly key: LibraryKey | null;
+  readonly kind: RejectKind;
+  /** Stable, snake_case: `wrong_type`, `missing_field`, `bad_text`, `out_of_range`, `contradiction`, `unaddressable`, … */
+  readonly code: string;
+  /** Where in the item, such as `lastModified`; empty for the whole of it. */
+  readonly path: string;
+  /** One sentence for people. Never holds the payload. */
+  readonly reason: string;
+  /** The item's source text, cut to 64 KiB by the store. */
+  readonly payload: string;
+}
+
+/** One complete answer of `GET /libs` (specification 4.1). Times are of the local monotonic clock, `performance.now()`. */
+export interface Listing {
+  readonly libraries: readonly ListedLibrary[];
+  readonly rejects: readonly Reject[];
+  /** Null when whole; else why nothing may be concluded from what it lacks. */
+  readonly incomplete: string | null;
+  /** How many entries repeated an earlier one. */
+  readonly repeated: number;
+  readonly startedAt: number;
+  /** When its last byte arrived. */
+  readonly endedAt: number;
+  /** The answer's `Date` header; null without one. */
+  readonly date: number | null;
+}
+
+/** Fields whose absence from every scenario of a run is taken for drift of the service, not for an edit. */
+export type DriftField = "scenarioName" | "isResult" | "lastModified";
+
+/** Where the scenarios of one list go while they are read, so that a long list need not fit into memory. */
+export interface ScenarioSink {
+  /** A retried list delivers its first items again: forget what came so far. */
+  restart(): Promise<void>;
+  /** Takes scenarios in the order they came; resolves when more may come. */
+  add(scenarios: readonly Scenario[]): Promise<void>;
+  /** The source text of a scenario that was added; null when there is none. */
+  source(id: ScenarioId): Promise<string | null>;
+  /** Takes back a scenario that a later item contradicted. */
+  remove(id: ScenarioId): Promise<void>;
+}
+
+/** What reading one library's content answered; its scenarios went into the sink. */
+export interface ContentRead {
+  /** Null when the object was rejected (then `rejects` says why). */
+  readonly metadata: Metadata | null;
+  readonly rejects: readonly Reject[];
+  /** Items of the scenario list, good and bad. */
+  readonly items: number;
+  /** How many of those items had the field at all, null or not. */
+  readonly present: Readonly<Record<DriftField, number>>;
+  /** Hex digest of the two answers' decoded bytes. */
+  readonly digest: string;
+  /** Local monotonic time at which the first request was sent. */
+  readonly startedAt: number;
+  /** The earliest `Date` of the answers; null when one had none. */
+  readonly date: number | null;
+  /** A cache may have answered (`Age` above zero). */
+  readonly cached: boolean;
+}
+
+/** What is stored of a library, as far as a plan needs it. Times are the database's, in milliseconds. */
+export interface StoredLibrary {
+  readonly key: LibraryKey;
+  /** Whether `libraries` has a row: content was stored at least once. */
+  readonly stored: boolean;
+  /** No longer listed. */
+  readonly removed: boolean;
+  readonly sync: SyncState | null;
+}
+
+export type Owes = "rejects" | "failure" | "shrunk" | "restored";
+
+/** One row of `library_sync`. */
+export interface SyncState {
+  readonly listedText: string | null;
+  readonly bookmark: string | null;
+  readonly contentHash: string | null;
+  readonly bookmarkSeenAt: number | null;
+  readonly contentReadAt: number | null;
+  readonly owes: Owes | null;
+  readonly shrunkRunId: number | null;
+  readonly failures: number;
+  /** Reads in a row, of one text, that a cache may have answered or whose metadata named another moment. */
+  readonly doubtfulReads: number;
+}
+
+/** Why a library is read or skipped, in the order in which the reasons are asked. */
+export type Reason =
+  | "never read"
+  | "listed date changed"
+  | "no listed date"
+  | "owes a read: rejects"
+  | "owes a read: failure"
+  | "owes a read: shrunk"
+  | "owes a read: restored"
+  | "not settled yet"
+  | "due for a full read"
+  | "forced"
+  | "unchanged";
+
+export type Decision =
+  | { readonly kind: "read"; readonly reason: Exclude<Reason, "unchanged"> }
+  | { readonly kind: "skip"; readonly reason: "unchanged" | "not settled yet" };
+
+/** A library that this run will read. */
+export interface ReadAction {
+  readonly listed: ListedLibrary;
+  readonly stored: StoredLibrary | null;
+  readonly reason: Exclude<Reason, "unchanged">;
+}
+
+export type RunKind = "sync" | "backfill";
+export type Trigger = "cli" | "schedule";
+
+export type RunStatus =
+  | "running"
+  | "ok"
+  | "partial"
+  | "held"
+  | "source_unavailable"
+  | "source_untrusted"
+  | "unauthorized"
+  | "database_failed"
+  | "interrupted"
+  | "lost_lease"
+  | "abandoned"
+  | "failed";
+
+/** Which libraries a run concerns; empty lists stand for all of them. */
+export interface Selection {
+  readonly libraries: readonly LibraryKey[];
+  readonly owners: readonly string[];
+}
