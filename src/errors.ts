@@ -1,4 +1,4 @@
-import type { RunStatus } from "./model.ts";
+import type { Reject, RunStatus } from "./model.ts";
 
 /** The documented exit codes. */
 export const EXIT = {
@@ -108,8 +108,11 @@ export class ContentError extends Error {
   readonly code: ContentErrorCode;
   /** Network, time-out or 5xx: counts towards the breaker (twenty libraries in a row end the run). */
   readonly unavailable: boolean;
-  constructor(code: ContentErrorCode, message: string, options?: ErrorOptions) {
+  /** What the answer held that is worth keeping. */
+  readonly rejects: readonly Reject[];
+  constructor(code: ContentErrorCode, message: string, options: ErrorOptions & { rejects?: readonly Reject[] } = {}) {
     super(message, options);
+    this.rejects = options.rejects ?? [];
     this.name = "ContentError";
     this.code = code;
     this.unavailable = code === "network" || code === "timeout" || code === "truncated" || code === "server_error";

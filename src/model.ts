@@ -162,6 +162,48 @@ export interface ReadAction {
   readonly reason: Exclude<Reason, "unchanged">;
 }
 
+/** The scenarios of one library, read and ready to be stored. */
+export type ScenarioSet =
+  | { readonly kind: "memory"; readonly scenarios: readonly Scenario[] }
+  | { readonly kind: "staged"; readonly stage: string; readonly count: number };
+
+/** One library's content, read and ready to be stored. Times are the database's, in milliseconds. */
+export interface LibraryContent {
+  readonly listed: ListedLibrary;
+  /** Null keeps the metadata that is stored. */
+  readonly metadata: Metadata | null;
+  readonly scenarios: ScenarioSet;
+  readonly rejects: readonly Reject[];
+  /** The library has no row yet. */
+  readonly isNew: boolean;
+  /** The answers are the ones that are stored: nothing but `library_sync` is written. */
+  readonly isSame: boolean;
+  /** Earlier reads left open rejects, or absences that wait for a second look. */
+  readonly hadRejects: boolean;
+  readonly hadAbsences: boolean;
+  readonly contentHash: string;
+  readonly bookmarkSeenAt: number;
+  readonly contentReadAt: number;
+  readonly doubtfulReads: number;
+}
+
+/** A scenario list that lost too much at once: stored, but nothing of it marked as removed. */
+export interface Withheld {
+  readonly live: number;
+  readonly missing: number;
+}
+
+export interface SavedLibrary {
+  readonly key: LibraryKey;
+  readonly changed: boolean;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly removed: number;
+  readonly unchanged: number;
+  readonly owes: Owes | null;
+  readonly withheld: Withheld | null;
+}
+
 export type RunKind = "sync" | "backfill";
 export type Trigger = "cli" | "schedule";
 
@@ -183,4 +225,55 @@ export type RunStatus =
 export interface Selection {
   readonly libraries: readonly LibraryKey[];
   readonly owners: readonly string[];
+}
+
+/** What a run counts, by the columns of `sync_runs`. */
+export interface RunCounts {
+  librariesListed: number;
+  librariesRead: number;
+  librariesSkipped: number;
+  librariesChanged: number;
+  librariesFailed: number;
+  librariesRemoved: number;
+  scenariosInserted: number;
+  scenariosUpdated: number;
+  scenariosRemoved: number;
+  scenariosUnchanged: number;
+  rejects: number;
+  requests: number;
+  retries: number;
+  bytes: number;
+  silentChanges: number;
+}
+
+/** A library that a run could not read or store; what was stored of it stays, and it owes a read. */
+export interface LibraryFailure {
+  readonly key: LibraryKey;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Something that a run wants people to know beside its counts. `code` is stable. */
+export interface RunWarning {
+  readonly code: string;
+  /** The library that it concerns, where it concerns one. */
+  readonly key?: LibraryKey;
+  readonly message: string;
+}
+
+/** What a run did, as its summary, `--json` and the log tell it. */
+export interface RunReport {
+  readonly id: number;
+  readonly kind: RunKind;
+  readonly status: RunStatus;
+  readonly durationMs: number;
+  readonly counts: Readonly<RunCounts>;
+  /** How many libraries were read or skipped for each reason. */
+  readonly reasons: Readonly<Partial<Record<Reason, number>>>;
+  readonly failures: readonly LibraryFailure[];
+  /** Rejects by code. */
+  readonly rejects: Readonly<Record<string, number>>;
+  readonly warnings: readonly RunWarning[];
+  /** Why the run ended as it did, and what to do, where it is not `ok`. */
+  readonly error: string | null;
 }

@@ -1,0 +1,18 @@
+import { migrate as applyMigrations } from "../db/migrate.ts";
+import { EXIT } from "../errors.ts";
+import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
+import { withDatabaseUrls } from "./with-database.ts";
+
+export async function migrate(context: Context, { json }: { readonly json: boolean }): Promise<number> {
+  const config = loadSettings(context, { service: false, database: true });
+  const applied = await withDatabaseUrls(context, config, ({ directUrl }) => applyMigrations(directUrl, context.stop));
+  if (json) context.print(JSON.stringify({ applied }));
+  else
+    context.print(
+      applied === 0
+        ? "the schema is up to date"
+        : `applied ${applied} of simcat's migrations; the schema is up to date`,
+    );
+  return EXIT.ok;
+}

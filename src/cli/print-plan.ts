@@ -1,0 +1,33 @@
+import { openClock } from "../db/clock.ts";
+import type { Pool } from "../db/connect.ts";
+import { assertUsable, readSchemaState } from "../db/migrate.ts";
+import { formatPlan, toPlanJson } from "../report/plan.ts";
+import { prepare } from "../sync/prepare.ts";
+import { parseSelection } from "../sync/selection.ts";
+import type { Context } from "./context.ts";
+import { loadServiceSettings } from "./settings.ts";
+import type { SyncOptions } from "./sync.ts";
+import { withDatabase } from "./with-database.ts";
+import { withService } from "./with-service.ts";
+
+/** `sync --dry-run`: what a run would do and why. Takes no lease, migrates nothing, writes nothing. */
+export async function printPlan(context: Context, { library, owner, allowRemovals, json }: SyncOptions): Promise<void> {
+  const selection = parseSelection(library, owner);
+  const config = loadServiceSettings(context);
+  const prepared = await withDatabase(context, config, "any", async (pool) => {
+    const clock = await openClock(pool);
+    const stored = await storedIn(pool);
+    return withService(context, config, { now: clock.now }, (service) =>
+      prepare({ service, pool: stored }, { selection, allowRemovals, backfillSince: null }, config, context.stop),
+    );
+  });
+  context.print(json ? JSON.stringify(toPlanJson(prepared), null, 2) : formatPlan(prepared));
+}
+
+/** The pool, or null where nothing was ever stored. */
+async function storedIn(pool: Pool): Promise<Pool | null> {
+  const state = await readSchemaState(pool);
+  if (state.kind === "behind" && state.version === 0) return null;
+  assertUsable(state);
+  return pool;
+}

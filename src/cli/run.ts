@@ -1,0 +1,80 @@
+import { openClock } from "../db/clock.ts";
+import type { Pool } from "../db/connect.ts";
+import { EXIT, SimcatError } from "../errors.ts";
+import { openLog } from "../log.ts";
+import type { RunKind, RunStatus } from "../model.ts";
+import { followRun } from "../report/progress.ts";
+import { logRun } from "../report/run-log.ts";
+import { formatSummary } from "../report/summary.ts";
+import { type RunResult, runSync } from "../sync/run.ts";
+import { parseSelection } from "../sync/selection.ts";
+import type { Context } from "./context.ts";
+import { loadServiceSettings, type ServiceConfig } from "./settings.ts";
+import { withDatabase } from "./with-database.ts";
+import { withService } from "./with-service.ts";
+
+export interface RunOptions {
+  readonly library: readonly string[];
+  readonly owner: readonly string[];
+  readonly allowRemovals: boolean;
+  readonly restart: boolean;
+  readonly json: boolean;
+}
+
+/** `sync` and `backfill`: one run, its progress, its summary, its exit code. */
+export async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
+  const selection = parseSelection(options.library, options.owner);
+  const config = loadServiceSettings(context);
+  const { allowRemovals, restart } = options;
+  const request = { kind, trigger: "cli", selection, allowRemovals, restart } as const;
+  const result = await withDatabase(context, config, "migrate", (pool) =>
+    runWithProgress(context, config, pool, request),
+  );
+  context.print(options.json ? JSON.stringify(toJson(result), null, 2) : formatSummary(result.report));
+  return exitCodeOf(result);
+}
+
+async function runWithProgress(
+  context: Context,
+  config: ServiceConfig,
+  pool: Pool,
+  request: Parameters<typeof runSync>[1],
+): Promise<RunResult> {
+  const { terminal, draw, version, stop } = context;
+  const log = openLog(config, terminal.isErr, draw);
+  const lines = logRun(log);
+  const progress = followRun({
+    isTerminal: terminal.isErr,
+    columns: terminal.columns,
+    draw,
+    log: (now) => lines.progress(now),
+  });
+  const clock = await openClock(pool);
+  return withService(context, config, { now: clock.now }, async (service) => {
+    try {
+      const tell = (event: Parameters<typeof progress.event>[0]) => {
+        progress.event(event);
+        // A terminal has the progress line, and the summary says the rest.
+        if (!terminal.isErr) lines.event(event);
+      };
+      const result = await runSync({ pool, clock, service, settings: config, version, tell }, request, stop);
+      progress.end();
+      if (!terminal.isErr) lines.finished(result.report);
+      return result;
+    } finally {
+      progress.end();
+    }
+  });
+}
+
+const ENDED: Readonly<Partial<Record<RunStatus, number>>> = { ok: EXIT.ok, partial: EXIT.partial, held: EXIT.held };
+
+export function exitCodeOf({ report, error }: RunResult): number {
+  if (error instanceof SimcatError) return error.exitCode;
+  return ENDED[report.status] ?? EXIT.failed;
+}
+
+/** The report for machines, with the exit code that goes with it. */
+export function toJson(result: RunResult) {
+  return { ...result.report, exitCode: exitCodeOf(result) };
+}

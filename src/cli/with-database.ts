@@ -1,0 +1,60 @@
+import type { Config } from "../config.ts";
+import { connect, disconnect, type Pool } from "../db/connect.ts";
+import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
+import { databaseSecrets } from "../secrets.ts";
+import type { Context } from "./context.ts";
+
+/** What a command does to the schema before it works. */
+export type SchemaUse =
+  /** Migrates it, unless SIMCAT_AUTO_MIGRATE is false; then it must be current. */
+  | "migrate"
+  /** Must be current. */
+  | "require"
+  /** Anything: the command looks by itself. */
+  | "any";
+
+export interface DatabaseUrls {
+  readonly url: string;
+  /** For migrations. */
+  readonly directUrl: string;
+}
+
+/** Where the database is; for the embedded one, started or attached to, and let go of afterwards. */
+export async function withDatabaseUrls<T>(
+  context: Context,
+  config: Config,
+  work: (urls: DatabaseUrls) => Promise<T>,
+): Promise<T> {
+  if (config.databaseUrl !== null) {
+    return work({ url: config.databaseUrl, directUrl: config.databaseDirectUrl ?? config.databaseUrl });
+  }
+  const { openEmbeddedPostgres } = await import("../db/embedded/open.ts");
+  const { stateDir } = config;
+  const { environment, note } = context;
+  const embedded = await openEmbeddedPostgres({ stateDir, environment, onProgress: note }, context.stop);
+  try {
+    context.hide(databaseSecrets(embedded.url));
+    return await work({ url: embedded.url, directUrl: embedded.url });
+  } finally {
+    await embedded.stop();
+  }
+}
+
+/** A pool on a database whose schema is as the command needs it. */
+export function withDatabase<T>(
+  context: Context,
+  config: Config,
+  use: SchemaUse,
+  work: (pool: Pool) => Promise<T>,
+): Promise<T> {
+  return withDatabaseUrls(context, config, async ({ url, directUrl }) => {
+    if (use === "migrate" && config.autoMigrate) await migrate(directUrl, context.stop);
+    const pool = await connect(url, {}, context.stop);
+    try {
+      if (use !== "any") assertUsable(await readSchemaState(pool));
+      return await work(pool);
+    } finally {
+      await disconnect(pool);
+    }
+  });
+}

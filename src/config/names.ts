@@ -1,0 +1,62 @@
+/** Secrets, whose `NAME_FILE` may name a file that holds them. */
+export const SECRET_NAMES = ["SIMCAT_API_KEY", "DATABASE_URL", "DATABASE_DIRECT_URL"] as const;
+
+/** Every setting's name, in the order in which they are told. */
+export const NAME_OF = {
+  baseUrl: "SIMCAT_BASE_URL",
+  allowHttp: "SIMCAT_ALLOW_HTTP",
+  apiKey: "SIMCAT_API_KEY",
+  databaseUrl: "DATABASE_URL",
+  databaseDirectUrl: "DATABASE_DIRECT_URL",
+  defaultOwner: "SIMCAT_DEFAULT_OWNER",
+  serviceTimezone: "SIMCAT_SERVICE_TIMEZONE",
+  concurrency: "SIMCAT_CONCURRENCY",
+  maxRps: "SIMCAT_MAX_RPS",
+  requestTimeoutMs: "SIMCAT_REQUEST_TIMEOUT",
+  maxRetries: "SIMCAT_MAX_RETRIES",
+  maxRetryWaitMs: "SIMCAT_MAX_RETRY_WAIT",
+  maxBodyBytes: "SIMCAT_MAX_BODY",
+  fullEveryMs: "SIMCAT_FULL_EVERY",
+  maxRemoved: "SIMCAT_MAX_REMOVED",
+  schedule: "SIMCAT_SCHEDULE",
+  timezone: "SIMCAT_TIMEZONE",
+  httpHost: "SIMCAT_HTTP_HOST",
+  httpPort: "SIMCAT_HTTP_PORT",
+  autoMigrate: "SIMCAT_AUTO_MIGRATE",
+  stateDir: "SIMCAT_STATE_DIR",
+  logLevel: "SIMCAT_LOG_LEVEL",
+  logFormat: "SIMCAT_LOG_FORMAT",
+} as const;
+
+export type Field = keyof typeof NAME_OF;
+export type Name = (typeof NAME_OF)[Field];
+
+export const NAMES: readonly Name[] = Object.values(NAME_OF);
+
+const KNOWN: ReadonlySet<string> = new Set([...NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)]);
+
+/** Names that look like ours and are not: misspelt ones would be overlooked in silence. */
+export function unknownNames(environment: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(environment).filter((name) => name.startsWith("SIMCAT_") && !KNOWN.has(name));
+}
+
+/** The known name that an unknown one was probably meant to be; null when none comes close. */
+export function nearestName(unknown: string): string | null {
+  const distances = [...KNOWN].map((name) => ({ name, distance: distanceBetween(unknown, name) }));
+  const [nearest] = distances.sort((a, b) => a.distance - b.distance);
+  return nearest !== undefined && nearest.distance <= unknown.length / 3 ? nearest.name : null;
+}
+
+/** How many letters must be put in, taken out or replaced (Levenshtein). */
+function distanceBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

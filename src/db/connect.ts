@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { ConfigurationError } from "../errors.ts";
+import { pause } from "../pause.ts";
+import { databaseError, errorCode, isConnectionLost } from "./failures.ts";
+
+export type Pool = pg.Pool;
+export type Connection = pg.PoolClient;
+
+export interface ConnectOptions {
+  /** Connections at the most. */
+  readonly max?: number;
+  /** How long a database that does not answer is waited for, in milliseconds. */
+  readonly patienceMs?: number;
+}
+
+/** `int8` as a number where that is exact, else as a bigint. */
+const readInt8 = (text: string): number | bigint => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+};
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === pg.types.builtins.INT8 && format !== "binary" ? readInt8 : pg.types.getTypeParser(oid, format as "text"),
+};
+
+/**
+ * A pool whose database answered. No start-up options: a pooler in transaction mode refuses them.
+ * @throws DatabaseError when it does not answer in time, ConfigurationError when it cannot hold the service's text
+ */
+export async function connect(url: string, options: ConnectOptions, signal: AbortSignal): Promise<Pool> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.max ?? 5,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    // A connection that fell silent (a lost route) must end some day; no statement of ours takes this long.
+    query_timeout: 900_000,
+    application_name: "simcat",
+    types,
+  });
+  // An idle connection that the server ends reports here; the next query opens another one.
+  pool.on("error", () => {});
+  try {
+    await untilAnswer(pool, options.patienceMs ?? 10_000, signal);
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+async function untilAnswer(pool: Pool, patienceMs: number, signal: AbortSignal): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
+    signal.throwIfAborted();
+    try {
+      const { rows } = await pool.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
+      if (rows[0]?.encoding === "UTF8") return;
+    } catch (error) {
+      const mayHeal = isConnectionLost(error) && errorCode(error) !== "ENOTFOUND";
+      if (!mayHeal || performance.now() + wait > giveUpAt) throw databaseError("connecting to the database", error);
+      await pause(wait, signal);
+      continue;
+    }
+    throw new ConfigurationError(
+      "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
+    );
+  }
+}
+
+/** Closes the pool; a connection that the server no longer answers on does not hold us up. */
+export async function disconnect(pool: Pool): Promise<void> {
+  await Promise.race([pool.end(), sleep(2_000, undefined, { ref: false })]);
+}

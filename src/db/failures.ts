@@ -1,0 +1,70 @@
+import { DatabaseError } from "../errors.ts";
+
+/** The SQLSTATE or system error code of what a driver threw; empty when it has none. */
+export function errorCode(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  return "cause" in error ? errorCode(error.cause) : "";
+}
+
+const SOCKET = new Set([
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EAI_AGAIN",
+]);
+/** Shutting down, starting up, too many connections, and the time-outs that the server enforces on an idle session. */
+const SERVER_GONE = new Set(["57P01", "57P02", "57P03", "53300", "25P03", "57P05"]);
+
+/** The session is gone; another one may do. The driver gives some of these no code, only words. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = errorCode(error);
+  if (SOCKET.has(code) || SERVER_GONE.has(code) || code.startsWith("08")) return true;
+  const text = error instanceof Error ? error.message : "";
+  return (
+    code === "" &&
+    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|not queryable/i.test(text)
+  );
+}
+
+/** Deadlock, serialization failure, or a lock that did not come in time: the same transaction may succeed next time. */
+export function isContention(error: unknown): boolean {
+  return ["40P01", "40001", "55P03"].includes(errorCode(error));
+}
+
+/** The rows themselves are at fault (bad data, a broken constraint, over a limit), so that other rows may do. */
+export function isBadData(error: unknown): boolean {
+  return /^(21|22|23|54)/.test(errorCode(error));
+}
+
+const MENDS: readonly (readonly [RegExp, string])[] = [
+  [/^(28P01|28000)$/, "check the user and the password in DATABASE_URL"],
+  [/^3D000$/, "create that database, or correct its name in DATABASE_URL"],
+  [/^42501$/, "grant what is missing to this role, then run it again"],
+  [/^53100$/, "free space on the database's disk; the next run goes on from what is stored"],
+  [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],
+  [/^55P03$/, "somebody else holds a lock on simcat's tables: see pg_stat_activity"],
+  [/^25006$/, "DATABASE_URL points at a read-only server (a standby?): use the primary"],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, "check the host name in DATABASE_URL"],
+  [
+    /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03)$/,
+    "check that the server runs and that DATABASE_URL names it",
+  ],
+];
+
+/** Says what was tried, what the database answered, and what to do. */
+export function databaseError(doing: string, error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error;
+  const code = errorCode(error);
+  const said =
+    error instanceof AggregateError
+      ? String(error.errors[0]?.message ?? code)
+      : error instanceof Error
+        ? error.message
+        : String(error);
+  const mend = MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";
+  return new DatabaseError(`${doing} failed: ${said}${code ? ` (${code})` : ""}; ${mend}`, { cause: error });
+}

@@ -1,0 +1,133 @@
+import { BusyError, LostLeaseError } from "../errors.ts";
+import { pause } from "../pause.ts";
+import type { DatabaseClock } from "./clock.ts";
+import type { Connection, Pool } from "./connect.ts";
+import { withTransaction } from "./transaction.ts";
+
+const LEASE_MS = 20_000;
+const RENEW_MS = 5_000;
+const WATCH_MS = 500;
+const NAME = "sync";
+
+/** The right to write, held by one run at a time. */
+export interface Lease {
+  /** Moves with every takeover, never with a renewal. */
+  readonly token: number;
+  /** Aborted, with a LostLeaseError, when another run has taken the lease. */
+  readonly lost: AbortSignal;
+  /** The first statement of each of the run's transactions. @throws LostLeaseError when the token has moved */
+  fence(connection: Connection): Promise<void>;
+}
+
+/**
+ * Holds the lease while `work` runs, renews it, and gives it back. A live lease is watched: renewed means busy, expired means ours.
+ * @throws BusyError when another run holds it
+ */
+export async function withLease<T>(
+  pool: Pool,
+  clock: DatabaseClock,
+  holder: string,
+  work: (lease: Lease) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const token = await takeLease(pool, holder, signal);
+  const lost = new AbortController();
+  const renewing = keepRenewed(pool, clock, token, lost);
+  try {
+    return await work({ token, lost: lost.signal, fence: (connection) => fence(connection, token) });
+  } finally {
+    clearInterval(renewing);
+    await giveBack(pool, token);
+  }
+}
+
+async function takeLease(pool: Pool, holder: string, signal: AbortSignal): Promise<number> {
+  const seen = new Map<number, string>();
+  for (;;) {
+    const token = await withTransaction(
+      pool,
+      { doing: "taking the lease" },
+      (connection) => tryTake(connection, holder),
+      signal,
+    );
+    if (token !== null) return token;
+    const { rows } = await pool.query<{ token: number; holder: string; expires: string; since: string }>(
+      "SELECT token, holder, expires_at::text AS expires FROM simcat.leases WHERE name = $1",
+      [NAME],
+    );
+    const live = rows[0];
+    if (live) {
+      if ((seen.get(live.token) ?? live.expires) !== live.expires) {
+        throw new BusyError(
+          `another run is at work (${live.holder}) and renews its lease; nothing was done here. Let it finish, see: simcat status`,
+        );
+      }
+      seen.set(live.token, live.expires);
+    }
+    await pause(WATCH_MS, signal);
+  }
+}
+
+/** Takes an absent or expired lease; whatever run it belonged to is dead, so its row says so in the same transaction. */
+async function tryTake(connection: Connection, holder: string): Promise<number | null> {
+  const { rows } = await connection.query<{ token: number }>(
+    `INSERT INTO simcat.leases AS held (name, holder, token, expires_at)
+     VALUES ($1, $2, 1, clock_timestamp() + $3 * interval '1 ms')
+     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at
+       WHERE held.expires_at < clock_timestamp()
+     RETURNING token`,
+    [NAME, holder, LEASE_MS],
+  );
+  const token = rows[0]?.token ?? null;
+  if (token !== null) {
+    await connection.query(
+      `UPDATE simcat.sync_runs SET status = 'abandoned', finished_at = clock_timestamp(),
+         error = 'the process ended without a word (killed, or out of memory); what it had stored stays'
+       WHERE status = 'running'`,
+    );
+  }
+  return token;
+}
+
+function keepRenewed(pool: Pool, clock: DatabaseClock, token: number, lost: AbortController): NodeJS.Timeout {
+  let busy = false;
+  const renew = async () => {
+    if (busy || lost.signal.aborted) return;
+    busy = true;
+    try {
+      const { rowCount } = await pool.query(
+        "UPDATE simcat.leases SET expires_at = clock_timestamp() + $3 * interval '1 ms' WHERE name = $1 AND token = $2",
+        [NAME, token, LEASE_MS],
+      );
+      if (rowCount === 0) lost.abort(lostLease());
+      await clock.sample();
+    } catch {
+      // A database that does not answer now fails the run's own transactions, with words; the next renewal may succeed.
+    } finally {
+      busy = false;
+    }
+  };
+  return setInterval(() => void renew(), RENEW_MS);
+}
+
+async function fence(connection: Connection, token: number): Promise<void> {
+  const { rowCount } = await connection.query(
+    "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE",
+    [NAME, token],
+  );
+  if (rowCount === 0) throw lostLease();
+}
+
+function lostLease(): LostLeaseError {
+  return new LostLeaseError(
+    "another run took over the lease, because this one had not renewed it in time; this one wrote nothing more. Run: simcat status",
+  );
+}
+
+async function giveBack(pool: Pool, token: number): Promise<void> {
+  try {
+    await pool.query("UPDATE simcat.leases SET expires_at = '-infinity' WHERE name = $1 AND token = $2", [NAME, token]);
+  } catch {
+    // It expires by itself.
+  }
+}

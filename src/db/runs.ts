@@ -1,0 +1,79 @@
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/node-postgres";
+import type { RunCounts, RunKind, RunStatus, Selection, Trigger } from "../model.ts";
+import type { Connection, Pool } from "./connect.ts";
+import { syncRuns } from "./schema.ts";
+
+export interface RunStart {
+  readonly kind: RunKind;
+  readonly trigger: Trigger;
+  readonly selection: Selection;
+  readonly allowRemovals: boolean;
+  /** Since when this backfill, with the interrupted ones that it goes on from, has been reading; null for a sync. */
+  readonly backfillSince: number | null;
+  readonly version: string;
+}
+
+/** The selectors as stored: null stands for everything. Sorted, so that equal scopes are equal values. */
+export function toScope({ libraries, owners }: Selection) {
+  if (libraries.length === 0 && owners.length === 0) return null;
+  return {
+    libraries: libraries
+      .map(({ owner, name }) => [owner, name])
+      .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+    owners: [...owners].sort(),
+  };
+}
+
+export async function insertRun(connection: Connection, start: RunStart): Promise<number> {
+  const { kind, trigger, allowRemovals, backfillSince, version } = start;
+  const [row] = await drizzle(connection)
+    .insert(syncRuns)
+    .values({
+      kind,
+      trigger,
+      allowRemovals,
+      version,
+      scope: toScope(start.selection),
+      backfillSince: backfillSince === null ? null : new Date(backfillSince),
+      status: "running",
+    })
+    .returning({ id: syncRuns.id });
+  if (row === undefined) throw new Error("INSERT INTO sync_runs returned no row");
+  return row.id;
+}
+
+export async function finishRun(
+  connection: Connection,
+  id: number,
+  end: { readonly status: RunStatus; readonly error: string | null; readonly counts: Readonly<RunCounts> },
+): Promise<void> {
+  await drizzle(connection)
+    .update(syncRuns)
+    .set({ ...end.counts, status: end.status, error: end.error, finishedAt: sql`clock_timestamp()` })
+    .where(eq(syncRuns.id, id));
+}
+
+/**
+ * Since when the newest backfill of this scope has been reading, in milliseconds, if it did not reach its end.
+ * Null when there is none to go on from.
+ */
+export async function readUnfinishedBackfill(
+  connection: Connection | Pool,
+  selection: Selection,
+): Promise<number | null> {
+  const scope = toScope(selection);
+  const [row] = await drizzle(connection)
+    .select({ status: syncRuns.status, since: syncRuns.backfillSince })
+    .from(syncRuns)
+    .where(
+      and(
+        eq(syncRuns.kind, "backfill"),
+        scope === null ? isNull(syncRuns.scope) : sql`${syncRuns.scope} = ${JSON.stringify(scope)}::jsonb`,
+      ),
+    )
+    .orderBy(desc(syncRuns.id))
+    .limit(1);
+  if (row === undefined || ["ok", "partial", "held"].includes(row.status)) return null;
+  return row.since?.getTime() ?? null;
+}

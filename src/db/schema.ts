@@ -1,0 +1,198 @@
+/**
+ * The tables of schema `simcat`, as drizzle knows them; migrations are generated from here.
+ * What each column means stands in its database comment (migrations/…_comments.sql) and in docs/schema.md.
+ */
+import { sql } from "drizzle-orm";
+import {
+  bigint,
+  boolean,
+  check,
+  customType,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  pgSchema,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
+
+/** Keys compare byte for byte, whatever the database's collation, and survive an upgrade of the C library. */
+const keyText = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
+const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 6, mode: "date" });
+const runId = (name: string) => bigint(name, { mode: "number" });
+
+export const simcat = pgSchema("simcat");
+
+const libraryKey = () => ({ owner: keyText("owner").notNull(), libraryName: keyText("library_name").notNull() });
+
+const libraryColumns = () => ({
+  ...libraryKey(),
+  libraryOwner: text("library_owner"),
+  lastModified: text("last_modified"),
+  lastModifiedAt: instant("last_modified_at"),
+  fileSize: text("file_size"),
+  fileSizeBytes: bigint("file_size_bytes", { mode: "number" }),
+  packageName: text("package_name"),
+  packageVersion: text("package_version"),
+  description: text("description"),
+  listed: jsonb("listed"),
+  metadata: jsonb("metadata"),
+  firstSeenAt: instant("first_seen_at").notNull(),
+  changedAt: instant("changed_at").notNull(),
+  removedAt: instant("removed_at"),
+  runId: runId("run_id").notNull(),
+});
+
+const scenarioColumns = () => ({
+  ...libraryKey(),
+  scenarioId: bigint("scenario_id", { mode: "bigint" }).notNull(),
+  parentId: bigint("parent_id", { mode: "bigint" }),
+  scenarioName: text("scenario_name"),
+  isResult: boolean("is_result"),
+  lastModified: text("last_modified"),
+  lastModifiedAt: instant("last_modified_at"),
+  description: text("description"),
+  raw: jsonb("raw").notNull(),
+  firstSeenAt: instant("first_seen_at").notNull(),
+  changedAt: instant("changed_at").notNull(),
+  removedAt: instant("removed_at"),
+  runId: runId("run_id").notNull(),
+});
+
+const versionColumns = () => ({
+  validFrom: instant("valid_from").notNull(),
+  validTo: instant("valid_to").notNull(),
+  supersededBy: runId("superseded_by").notNull(),
+});
+
+export const libraries = simcat.table("libraries", libraryColumns(), (t) => [
+  primaryKey({ columns: [t.owner, t.libraryName] }),
+]);
+
+export const scenarios = simcat.table("scenarios", scenarioColumns(), (t) => [
+  primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId] }),
+  foreignKey({ columns: [t.owner, t.libraryName], foreignColumns: [libraries.owner, libraries.libraryName] }),
+]);
+
+export const libraryHistory = simcat.table("library_history", { ...libraryColumns(), ...versionColumns() }, (t) => [
+  primaryKey({ columns: [t.owner, t.libraryName, t.validFrom] }),
+  index().on(t.validTo),
+  check("library_history_not_empty", sql`valid_to > valid_from`),
+]);
+
+export const scenarioHistory = simcat.table("scenario_history", { ...scenarioColumns(), ...versionColumns() }, (t) => [
+  primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId, t.validFrom] }),
+  index().on(t.validTo),
+  check("scenario_history_not_empty", sql`valid_to > valid_from`),
+]);
+
+export const librarySync = simcat.table(
+  "library_sync",
+  {
+    ...libraryKey(),
+    listedText: text("listed_text"),
+    bookmark: text("bookmark"),
+    contentHash: text("content_hash"),
+    bookmarkSeenAt: instant("bookmark_seen_at"),
+    contentReadAt: instant("content_read_at"),
+    owes: text("owes", { enum: ["rejects", "failure", "shrunk", "restored"] }),
+    shrunkRunId: runId("shrunk_run_id"),
+    doubtfulReads: integer("doubtful_reads").notNull().default(0),
+    failures: integer("failures").notNull().default(0),
+    lastError: text("last_error"),
+    lastFailedAt: instant("last_failed_at"),
+    lastSuccessAt: instant("last_success_at"),
+  },
+  (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
+);
+
+/** Scenarios that a shrunk list lacked, until a later read confirms that they are gone. */
+export const scenarioAbsences = simcat.table(
+  "scenario_absences",
+  { ...libraryKey(), scenarioId: bigint("scenario_id", { mode: "bigint" }).notNull() },
+  (t) => [primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId] })],
+);
+
+/** Long scenario lists on their way into `scenarios`. Created UNLOGGED by the migration: what a crash loses is read again. */
+export const scenarioStaging = simcat.table(
+  "scenario_staging",
+  {
+    stage: text("stage").notNull(),
+    scenarioId: bigint("scenario_id", { mode: "bigint" }).notNull(),
+    parentId: bigint("parent_id", { mode: "bigint" }),
+    scenarioName: text("scenario_name"),
+    isResult: boolean("is_result"),
+    lastModified: text("last_modified"),
+    lastModifiedAt: instant("last_modified_at"),
+    description: text("description"),
+    raw: jsonb("raw").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.stage, t.scenarioId] })],
+);
+
+export const syncRuns = simcat.table("sync_runs", {
+  id: bigint("id", { mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  kind: text("kind", { enum: ["sync", "backfill"] }).notNull(),
+  trigger: text("trigger", { enum: ["cli", "schedule"] }).notNull(),
+  scope: jsonb("scope"),
+  allowRemovals: boolean("allow_removals").notNull().default(false),
+  backfillSince: instant("backfill_since"),
+  status: text("status").notNull(),
+  startedAt: instant("started_at").notNull().default(sql`clock_timestamp()`),
+  finishedAt: instant("finished_at"),
+  librariesListed: integer("libraries_listed").notNull().default(0),
+  librariesRead: integer("libraries_read").notNull().default(0),
+  librariesSkipped: integer("libraries_skipped").notNull().default(0),
+  librariesChanged: integer("libraries_changed").notNull().default(0),
+  librariesFailed: integer("libraries_failed").notNull().default(0),
+  librariesRemoved: integer("libraries_removed").notNull().default(0),
+  scenariosInserted: bigint("scenarios_inserted", { mode: "number" }).notNull().default(0),
+  scenariosUpdated: bigint("scenarios_updated", { mode: "number" }).notNull().default(0),
+  scenariosRemoved: bigint("scenarios_removed", { mode: "number" }).notNull().default(0),
+  scenariosUnchanged: bigint("scenarios_unchanged", { mode: "number" }).notNull().default(0),
+  rejects: integer("rejects").notNull().default(0),
+  requests: integer("requests").notNull().default(0),
+  retries: integer("retries").notNull().default(0),
+  bytes: bigint("bytes", { mode: "number" }).notNull().default(0),
+  silentChanges: integer("silent_changes").notNull().default(0),
+  error: text("error"),
+  version: text("version").notNull(),
+});
+
+export const rejects = simcat.table(
+  "rejects",
+  {
+    id: bigint("id", { mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    runId: runId("run_id").notNull(),
+    owner: keyText("owner"),
+    libraryName: keyText("library_name"),
+    kind: text("kind", { enum: ["listing", "metadata", "scenario"] }).notNull(),
+    code: text("code").notNull(),
+    path: text("path").notNull(),
+    reason: text("reason").notNull(),
+    payload: text("payload").notNull(),
+    fingerprint: text("fingerprint").notNull(),
+    firstSeenAt: instant("first_seen_at").notNull(),
+    lastSeenAt: instant("last_seen_at").notNull(),
+    resolvedAt: instant("resolved_at"),
+  },
+  (t) => [
+    uniqueIndex().on(t.fingerprint),
+    index("rejects_open_index").on(t.owner, t.libraryName).where(sql`resolved_at IS NULL`),
+  ],
+);
+
+export const leases = simcat.table(
+  "leases",
+  {
+    name: text("name").primaryKey(),
+    holder: text("holder").notNull(),
+    token: bigint("token", { mode: "number" }).notNull(),
+    expiresAt: instant("expires_at").notNull(),
+  },
+  // In a unique index, so that FOR KEY SHARE on a row conflicts with a takeover (token changes) and not with a heartbeat.
+  (t) => [uniqueIndex("leases_name_token_key").on(t.name, t.token)],
+);

@@ -1,0 +1,49 @@
+import { UsageError } from "./errors.ts";
+import type { LibraryKey } from "./model.ts";
+
+const EXAMPLE = "example.user/Q1%2FQ2 50%25 done";
+
+/** A key as one string, for maps. No addressable key holds a NUL, so two keys never share a text. */
+export function keyText(key: LibraryKey): string {
+  return `${key.owner}\0${key.name}`;
+}
+
+/** `OWNER/NAME` as people read and type it: only `%`, `/` and control characters are percent-encoded. */
+export function formatKey(key: LibraryKey): string {
+  return `${formatPart(key.owner)}/${formatPart(key.name)}`;
+}
+
+/** The inverse of `formatKey`; throws a UsageError for what is no `OWNER/NAME`. */
+export function parseKey(text: string): LibraryKey {
+  const [owner, name, ...more] = text.split("/").map(parsePart);
+  if (!owner || !name || more.length > 0) {
+    throw new UsageError(
+      `${JSON.stringify(text)} names no library; write OWNER/NAME, in each part % as %25 and / as %2F, such as "${EXAMPLE}"`,
+    );
+  }
+  return { owner, name };
+}
+
+/** A share from 0 up to 1, evenly spread over keys and the same on every machine: FNV-1a, then murmur3's finalizer. */
+export function spreadOf(key: LibraryKey): number {
+  const text = keyText(key);
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}
+
+function formatPart(part: string): string {
+  return part.replace(/[%/\p{Cc}]/gu, encodeURIComponent);
+}
+
+/** Null for what cannot be decoded, or decodes to a NUL, which no library and no Postgres text can hold. */
+function parsePart(part: string): string | null {
+  try {
+    const decoded = decodeURIComponent(part);
+    return decoded.includes("\0") ? null : decoded;
+  } catch {
+    return null;
+  }
+}

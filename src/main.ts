@@ -1,0 +1,72 @@
+#!/usr/bin/env node
+/** Arguments, environment, signals, exit code: the only file that touches `process`. */
+import { writeSync } from "node:fs";
+import type { Context } from "./cli/context.ts";
+import { printError } from "./cli/print-error.ts";
+import { runProgram } from "./cli/program.ts";
+import { readEnvironment } from "./config/environment.ts";
+import { InterruptedError } from "./errors.ts";
+import { redactorOf } from "./secrets.ts";
+import { readVersion } from "./version.ts";
+
+const secrets: string[] = [];
+let redact = redactorOf(secrets);
+const hide = (more: readonly string[]) => {
+  secrets.push(...more);
+  redact = redactorOf(secrets);
+};
+
+/** Written at once, so that nothing is lost when the process ends; a reader that went away is nobody's error. */
+function write(descriptor: 1 | 2, text: string): void {
+  let rest = Buffer.from(redact(text));
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : "";
+      if (code !== "EAGAIN") return;
+    }
+  }
+}
+
+const stop = new AbortController();
+let signals = 0;
+for (const [signal, number] of [
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+] as const) {
+  process.on(signal, () => {
+    signals += 1;
+    // What is committed is whole, so that a second signal may end us anywhere.
+    if (signals > 1) process.exit(128 + number);
+    stop.abort(new InterruptedError(signal));
+  });
+}
+
+let context: Context = {
+  environment: {},
+  dotenv: new Set(),
+  version: readVersion(),
+  print: (text) => write(1, `${text}\n`),
+  note: (text) => write(2, `${text}\n`),
+  draw: (text) => write(2, text),
+  terminal: {
+    isOut: process.stdout.isTTY === true,
+    isErr: process.stderr.isTTY === true,
+    columns: process.stderr.columns ?? process.stdout.columns ?? 80,
+  },
+  stop: stop.signal,
+  hide,
+};
+
+async function main(): Promise<number> {
+  try {
+    context = { ...context, ...readEnvironment(process.env, process.cwd()) };
+    return await runProgram(context, process.argv.slice(2));
+  } catch (error) {
+    return printError(context, error);
+  }
+}
+
+process.on("uncaughtException", (error) => process.exit(printError(context, error)));
+process.exit(await main());

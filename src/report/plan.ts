@@ -1,0 +1,52 @@
+import { formatKey } from "../key.ts";
+import { printable } from "../printable.ts";
+import type { Prepared } from "../sync/prepare.ts";
+import { plural } from "./amounts.ts";
+
+/** Content is two answers a library, the listing one. */
+const callsOf = ({ plan }: Prepared) => 2 * plan.actions.length;
+
+/** A plan as data: what would be read, skipped and marked as removed, and why. */
+export function toPlanJson(prepared: Prepared) {
+  const { listing, plan, verdict } = prepared;
+  const storesNothing = verdict.kind === "held" && verdict.storeNothing;
+  return {
+    listed: listing.libraries.length,
+    inScope: plan.listedInScope,
+    read: storesNothing
+      ? []
+      : plan.actions.map(({ listed, reason, stored }) => ({
+          owner: listed.key.owner,
+          library: listed.key.name,
+          reason,
+          write: stored?.stored ? "compare and update" : "insert",
+        })),
+    skip: plan.skipped,
+    remove: verdict.kind === "pass" ? plan.missing.map(({ key }) => ({ owner: key.owner, library: key.name })) : [],
+    missing: plan.missing.length,
+    requests: storesNothing ? 0 : callsOf(prepared),
+    rejects: listing.rejects.map(({ code, path, reason }) => ({ code, path, reason })),
+    held: verdict.kind === "held" ? verdict.message : null,
+    incomplete: listing.incomplete,
+  };
+}
+
+/** A plan for people. */
+export function formatPlan(prepared: Prepared): string {
+  const plan = toPlanJson(prepared);
+  const skipped = Object.entries(plan.skip).filter(([, count]) => count > 0);
+  const lines = [
+    `dry run: ${plural(plan.listed, "library", "libraries")} listed; nothing was written`,
+    ...plan.read.map((one) => `  read    ${nameOf(one)}  (${one.reason}; ${one.write})`),
+    ...plan.remove.map((one) => `  remove  ${nameOf(one)}  (no longer listed)`),
+    ...skipped.map(([reason, count]) => `  skip    ${plural(count, "library", "libraries")}  (${reason})`),
+    ...plan.rejects.map((one) => `  reject  ${printable(one.reason)}  (${one.code})`),
+    ...(plan.incomplete === null ? [] : [`  ${plan.incomplete}; nothing would be marked as removed`]),
+    ...(plan.held === null ? [] : [`  held: ${plan.held}`]),
+    `a run would send ${plural(plan.requests, "request")} for content, besides the one for the listing`,
+  ];
+  return lines.join("\n");
+}
+
+const nameOf = ({ owner, library }: { owner: string; library: string }) =>
+  printable(formatKey({ owner, name: library }));

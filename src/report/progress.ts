@@ -1,0 +1,66 @@
+import type { RunEvent } from "../sync/run-event.ts";
+import { formatCount, formatElapsed } from "./amounts.ts";
+
+/** How far a run has come. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly failed: number;
+  readonly elapsedMs: number;
+}
+
+export function formatProgress({ done, total, failed, elapsedMs }: Progress): string {
+  const rate = done / Math.max(elapsedMs / 1000, 0.001);
+  const left = done === 0 ? "" : `, ${formatElapsed(((total - done) / rate) * 1000)} left`;
+  const failures = failed === 0 ? "" : `, ${formatCount(failed)} failed`;
+  const percent = total === 0 ? 100 : Math.floor((100 * done) / total);
+  return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${Math.round(rate)}/s${left}${failures}`;
+}
+
+export interface ProgressLine {
+  event(event: RunEvent): void;
+  /** Clears what was drawn. */
+  end(): void;
+}
+
+/**
+ * Follows a run. On a terminal one line is redrawn a few times a second; elsewhere `log` is told now and then.
+ */
+export function followRun(output: {
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  readonly draw: (text: string) => void;
+  readonly log: (progress: Progress) => void;
+}): ProgressLine {
+  const everyMs = output.isTerminal ? 200 : 30_000;
+  let progress: Progress = { done: 0, total: 0, failed: 0, elapsedMs: 0 };
+  let startedAt = 0;
+  let drawn = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const show = () => {
+    const now = { ...progress, elapsedMs: performance.now() - startedAt };
+    if (!output.isTerminal) {
+      output.log(now);
+      return;
+    }
+    // Written over itself, then cleared to the end of the line: nothing flickers.
+    output.draw(`\r${formatProgress(now).slice(0, Math.max(10, output.columns - 1))}\x1b[K`);
+    drawn = true;
+  };
+  return {
+    event(event) {
+      if (event.kind === "planned" && event.toRead > 0) {
+        progress = { ...progress, total: event.toRead };
+        startedAt = performance.now();
+        timer = setInterval(show, everyMs).unref();
+      }
+      if (event.kind === "stored") progress = { ...progress, done: progress.done + 1 };
+      if (event.kind === "failed") progress = { ...progress, done: progress.done + 1, failed: progress.failed + 1 };
+    },
+    end() {
+      clearInterval(timer);
+      if (drawn) output.draw("\r\x1b[K");
+    },
+  };
+}

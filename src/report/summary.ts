@@ -1,0 +1,44 @@
+import { formatKey } from "../key.ts";
+import type { RunReport } from "../model.ts";
+import { printable, printableLines } from "../printable.ts";
+import { formatBytes, formatElapsed, plural } from "./amounts.ts";
+
+/** Failures shown in full; the rest are a number and the command that shows them. */
+const SHOWN = 10;
+
+/** The one summary that ends every run. */
+export function formatSummary(report: RunReport): string {
+  const { counts, reasons, failures, rejects, warnings, error } = report;
+  const head = `${report.kind} ${report.status.replaceAll("_", " ")} in ${formatElapsed(report.durationMs)} (run ${report.id})`;
+  const why = Object.entries(reasons)
+    .filter(([reason]) => reason !== "unchanged" && !(reason === "not settled yet" && counts.librariesRead === 0))
+    .map(([reason, count]) => `${count} ${reason}`);
+  const lines = [
+    head,
+    `  libraries  ${counts.librariesListed} listed, ${counts.librariesRead} read, ${counts.librariesSkipped} skipped, ${counts.librariesChanged} changed, ${counts.librariesRemoved} removed, ${counts.librariesFailed} failed`,
+    ...(why.length > 0 ? [`  reasons    ${why.join(", ")}`] : []),
+    `  scenarios  ${counts.scenariosInserted} new, ${counts.scenariosUpdated} changed, ${counts.scenariosRemoved} removed, ${counts.scenariosUnchanged} the same`,
+    `  service    ${plural(counts.requests, "request")}, ${plural(counts.retries, "retry", "retries")}, ${formatBytes(counts.bytes)}`,
+  ];
+  if (counts.silentChanges > 0) {
+    const said = `${plural(counts.silentChanges, "library", "libraries")} changed under an unchanged date`;
+    lines.push(
+      `  silent     ${said}: the service did not date these changes; only full reads see them (SIMCAT_FULL_EVERY)`,
+    );
+  }
+  for (const { key, code, message } of failures.slice(0, SHOWN)) {
+    lines.push(`  failed     ${printable(formatKey(key))}: ${code}: ${printable(message)}`);
+  }
+  if (failures.length > SHOWN) lines.push(`  failed     … and ${failures.length - SHOWN} more; see: simcat status`);
+  if (failures.length > 0)
+    lines.push("             what is stored of these stays as it was; the next run reads them again");
+  if (counts.rejects > 0) {
+    const kinds = Object.entries(rejects).map(([code, count]) => `${count} ${code}`);
+    lines.push(`  rejects    ${kinds.join(", ")}; what could be read is stored; see: simcat status`);
+  }
+  for (const { key, message } of warnings) {
+    lines.push(`  warning    ${key ? `${printable(formatKey(key))}: ` : ""}${printable(message)}`);
+  }
+  if (error !== null) lines.push(`  ${printableLines(error)}`);
+  return lines.join("\n");
+}

@@ -1,0 +1,79 @@
+const MASK = "***";
+
+/** Shorter ones are no secret, and masking them would leave no readable line. */
+const SHORTEST = 3;
+
+/** Base64 hides a text behind three alignments; a core shorter than this is found by chance. */
+const SHORTEST_BASE64 = 8;
+
+/** Replaces every secret, in whichever form it may come along, by `***`. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return redactorOf(secrets)(text);
+}
+
+/** `redact` for many texts: the forms are worked out once. */
+export function redactorOf(secrets: readonly string[]): (text: string) => string {
+  const forms = new Set(secrets.filter((secret) => secret.length >= SHORTEST).flatMap(formsOf));
+  if (forms.size === 0) return (text) => text;
+  // Longest first: a form that holds another one must not leave its rest behind.
+  const sources = [...forms].sort((a, b) => b.length - a.length).map(escapePattern);
+  const pattern = new RegExp(sources.join("|"), "g");
+  return (text) => text.replace(pattern, MASK);
+}
+
+/** What of a database URL is secret: its password, as written and as meant. */
+export function databaseSecrets(url: string): string[] {
+  const inAuthority = /^[a-z]+:\/\/[^:/?#]*:(.*)@/is.exec(url)?.[1];
+  const inQuery = [...url.matchAll(/[?&](?:ssl)?password=([^&#]*)/gi)].map(([, password]) => password);
+  const written = [inAuthority, passwordOf(url), ...inQuery].filter((secret) => secret !== undefined && secret !== "");
+  return [...new Set(written.flatMap((secret) => (secret === undefined ? [] : [secret, decode(secret)])))];
+}
+
+/** The URL for people: where it leads, without its passwords. */
+export function maskDatabaseUrl(url: string): string {
+  if (!URL.canParse(url)) return MASK;
+  const masked = new URL(url);
+  if (masked.password !== "") masked.password = MASK;
+  for (const name of [...masked.searchParams.keys()]) {
+    if (/password$/i.test(name)) masked.searchParams.set(name, MASK);
+  }
+  return redact(masked.href, databaseSecrets(url));
+}
+
+function formsOf(secret: string): string[] {
+  const wellFormed = secret.toWellFormed();
+  const encoded = encodeURIComponent(wellFormed);
+  const lowerHex = encoded.replace(/%../g, (hex) => hex.toLowerCase());
+  const once = JSON.stringify(secret).slice(1, -1);
+  const twice = JSON.stringify(once).slice(1, -1);
+  const plus = encoded.replaceAll("%20", "+");
+  return [secret, encoded, lowerHex, plus, encodeURI(wellFormed), once, twice, ...base64FormsOf(secret)];
+}
+
+/** The part of the Base64 text that stays the same whatever stands before and behind the secret. */
+function base64FormsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret, "utf8");
+  const cores = [0, 1, 2].map((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64url");
+    const unstableEnd = (bytes.length + shift) % 3 === 0 ? 0 : 1;
+    return text.slice(shift === 0 ? 0 : shift + 1, text.length - unstableEnd);
+  });
+  const urlSafe = cores.filter((core) => core.length >= SHORTEST_BASE64);
+  return urlSafe.flatMap((core) => [core, core.replaceAll("-", "+").replaceAll("_", "/")]);
+}
+
+function passwordOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).password : undefined;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+}

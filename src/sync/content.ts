@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
+import { settlesDoubt as isDoubtful, isSettled, seenAtForStore } from "./settle.ts";
+
+/** Part of every content hash: raised when the same answers would be stored otherwise than before. */
+const HASH_VERSION = 1;
+
+export interface ContentFacts {
+  /** Last byte of the run's listing, in database ms. */
+  readonly listedAt: number;
+  readonly serviceTimezone: string;
+}
+
+/** What to store of one library, and under which bookmark, from what was planned, read, and stored before. */
+export function toContent(
+  action: ReadAction,
+  read: ContentRead,
+  scenarios: ScenarioSet,
+  facts: ContentFacts,
+): LibraryContent {
+  const { listed, stored } = action;
+  const sync = stored?.sync ?? null;
+  const contentHash = hashOf(action, read, facts);
+  const isWhole = read.rejects.length === 0 && listed.source !== null;
+  const sameText = sync !== null && sync.listedText === listed.lastModified && stored?.removed === false;
+  const doubtful = isDoubtful(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
+  return {
+    listed,
+    metadata: read.metadata,
+    scenarios,
+    rejects: read.rejects,
+    isNew: stored?.stored !== true,
+    isSame: isWhole && stored?.stored === true && !stored.removed && sync?.contentHash === contentHash,
+    hadRejects: sync !== null && (sync.owes !== null || sync.failures > 0),
+    hadAbsences: sync?.shrunkRunId != null,
+    contentHash,
+    bookmarkSeenAt: seenAtForStore({
+      listedText: listed.lastModified,
+      listedAt: sameText ? (sync?.bookmarkSeenAt ?? facts.listedAt) : facts.listedAt,
+      previousText: sync?.bookmark ?? sync?.listedText ?? null,
+      date: read.date,
+      readAt: read.startedAt,
+    }),
+    contentReadAt: read.startedAt,
+    doubtfulReads: doubtful ? (sameText ? (sync?.doubtfulReads ?? 0) : 0) + 1 : 0,
+  };
+}
+
+/** A forced or full read that finds other content under an unchanged, settled text: the service did not date a change. */
+export function isSilent({ stored, reason }: ReadAction): boolean {
+  return (reason === "forced" || reason === "due for a full read") && stored?.sync != null && isSettled(stored.sync);
+}
+
+function hashOf({ listed }: ReadAction, { digest }: ContentRead, { serviceTimezone }: ContentFacts): string {
+  return createHash("sha256")
+    .update(JSON.stringify([HASH_VERSION, serviceTimezone, listed.source, digest]))
+    .digest("base64url");
+}

@@ -1,0 +1,27 @@
+const NUMBER = String.raw`((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)`;
+const GAP = String.raw`[ \u00a0\u202f]*`;
+const SIZE = new RegExp(`^${NUMBER}${GAP}(?:([kmgtp])i?b|b|bytes?)(?:${GAP}\\(${NUMBER}${GAP}(?:b|bytes?)\\))?$`, "i");
+const PREFIXES = ["", "k", "m", "g", "t", "p"];
+
+/**
+ * Bytes of a `fileSize` such as `240 KB`, `1.5 GB` or `216 KB  (221,184 B)`, with 1 KB = 1024 B; null where not sure.
+ * The specification calls it a string and no more (2.2). The bare form is rounded by the service, the one in
+ * parentheses is exact, and believed only when it is what the other could be rounded from.
+ */
+export function readSize(text: string | null): number | null {
+  const [, amount, prefix = "", exact] = SIZE.exec(text ?? "") ?? [];
+  if (amount === undefined) return null;
+  const unit = 1024 ** PREFIXES.indexOf(prefix.toLowerCase());
+  const rounded = plain(amount) * unit;
+  if (exact === undefined) return unit === 1 ? wholeBytes(rounded) : wholeBytes(Math.round(rounded));
+  const decimals = amount.split(".")[1]?.length ?? 0;
+  return Math.abs(plain(exact) - rounded) < unit / 10 ** decimals ? wholeBytes(plain(exact)) : null;
+}
+
+function plain(digits: string): number {
+  return Number(digits.replaceAll(",", ""));
+}
+
+function wholeBytes(bytes: number): number | null {
+  return Number.isSafeInteger(bytes) ? bytes : null;
+}

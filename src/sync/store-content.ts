@@ -1,0 +1,96 @@
+import type { Pool } from "../db/connect.ts";
+import { databaseError } from "../db/failures.ts";
+import type { Lease } from "../db/lease.ts";
+import { openLibraryWriter } from "../db/library-writer.ts";
+import { openScenarioBuffer, type ScenarioBuffer } from "../db/scenario-buffer.ts";
+import { openStaging } from "../db/staging.ts";
+import { readStoredFields } from "../db/stored-fields.ts";
+import { ContentError } from "../errors.ts";
+import type { LibraryContent, ReadAction } from "../model.ts";
+import type { Service } from "../service/client.ts";
+import { toContent } from "./content.ts";
+import { watchDrift } from "./drift.ts";
+import { guardScenarios } from "./guard.ts";
+import type { Prepared, RunSettings } from "./prepare.ts";
+import { readLibraries } from "./read-libraries.ts";
+import type { RunEvent } from "./run-event.ts";
+import type { Tally } from "./tally.ts";
+import type { TextReader } from "./texts.ts";
+
+export interface StoreTools {
+  readonly pool: Pool;
+  readonly lease: Lease;
+  readonly service: Service;
+  readonly settings: RunSettings;
+  readonly runId: number;
+  readonly allowRemovals: boolean;
+  readonly tally: Tally;
+  readonly texts: TextReader;
+  readonly tell: (event: RunEvent) => void;
+}
+
+/** Scenario lists being read may hold so many bytes in memory; beyond them they pass through the staging table. */
+const BUFFER_BYTES = 48 * 2 ** 20;
+
+/** Reads the planned libraries and stores them, under the run's token. */
+export async function storeContent(tools: StoreTools, { plan, listing }: Prepared, signal: AbortSignal): Promise<void> {
+  const { pool, lease, service, settings, runId, tally, texts, tell } = tools;
+  if (plan.actions.length === 0) return;
+  const actions = new WeakMap<LibraryContent, ReadAction>();
+  const buffers = new WeakMap<LibraryContent, ScenarioBuffer>();
+  const budget = { used: 0, limit: BUFFER_BYTES };
+  const staging = openStaging(pool, lease, texts.seconds, lease.lost);
+  await staging.clear();
+
+  const failed = ({ listed: { key } }: ReadAction, { code, message, rejects }: ContentError) => {
+    tally.failed({ key, code, message });
+    tally.rejected(rejects);
+    tell({ kind: "failed", key, code, message });
+    return { key, error: `${code}: ${message}`, rejects };
+  };
+  const writer = openLibraryWriter(
+    {
+      pool,
+      lease,
+      context: {
+        runId,
+        seconds: texts.seconds,
+        bytes: texts.bytes,
+        guard: (numbers) =>
+          guardScenarios({ ...numbers, maxRemoved: settings.maxRemoved, allowed: tools.allowRemovals }),
+      },
+      onSaved: async (content, saved) => {
+        const action = actions.get(content);
+        if (action) tally.saved(action, saved);
+        tally.rejected(content.rejects);
+        await buffers.get(content)?.free();
+        tell({ kind: "stored", key: saved.key });
+      },
+      onRefused: (content, error) => {
+        const said = databaseError("storing the library", error).message;
+        const action = { listed: content.listed, stored: null, reason: "forced" } as const;
+        return failed(action, new ContentError("unstorable", said, { cause: error }));
+      },
+    },
+    lease.lost,
+  );
+  const drift = watchDrift(await readStoredFields(pool));
+  await readLibraries(
+    plan.actions,
+    {
+      service,
+      writer,
+      drift,
+      concurrency: settings.concurrency,
+      openBuffer: () => openScenarioBuffer(staging, budget),
+      toContent: (action, read, scenarios) =>
+        toContent(action, read, scenarios, { listedAt: listing.endedAt, serviceTimezone: settings.serviceTimezone }),
+      onRead: (action, content, buffer) => {
+        actions.set(content, action);
+        buffers.set(content, buffer);
+      },
+      onFailed: (action, error) => writer.fail(failed(action, error)),
+    },
+    signal,
+  );
+}

@@ -1,0 +1,81 @@
+import type {
+  LibraryFailure,
+  ReadAction,
+  Reason,
+  Reject,
+  RunCounts,
+  RunStatus,
+  RunWarning,
+  SavedLibrary,
+} from "../model.ts";
+import { isSilent } from "./content.ts";
+
+/** What a run has done so far. The one mutable thing of it; everything told about the run is told from here. */
+export interface Tally {
+  readonly counts: RunCounts;
+  readonly reasons: Partial<Record<Reason, number>>;
+  readonly rejects: Record<string, number>;
+  readonly failures: LibraryFailure[];
+  /** Libraries whose scenario list lost too much at once. */
+  readonly withheld: SavedLibrary[];
+  readonly warnings: RunWarning[];
+  saved(action: ReadAction, outcome: SavedLibrary): void;
+  failed(failure: LibraryFailure): void;
+  rejected(rejects: readonly Reject[]): void;
+  skipped(reason: Reason, count: number): void;
+  /** `ok` or `partial`, by what was counted. */
+  status(): Extract<RunStatus, "ok" | "partial">;
+}
+
+export function openTally(): Tally {
+  const counts: RunCounts = {
+    librariesListed: 0,
+    librariesRead: 0,
+    librariesSkipped: 0,
+    librariesChanged: 0,
+    librariesFailed: 0,
+    librariesRemoved: 0,
+    scenariosInserted: 0,
+    scenariosUpdated: 0,
+    scenariosRemoved: 0,
+    scenariosUnchanged: 0,
+    rejects: 0,
+    requests: 0,
+    retries: 0,
+    bytes: 0,
+    silentChanges: 0,
+  };
+  const tally: Tally = {
+    counts,
+    reasons: {},
+    rejects: {},
+    failures: [],
+    withheld: [],
+    warnings: [],
+    saved(action, outcome) {
+      counts.librariesRead += 1;
+      counts.scenariosInserted += outcome.inserted;
+      counts.scenariosUpdated += outcome.updated;
+      counts.scenariosRemoved += outcome.removed;
+      counts.scenariosUnchanged += outcome.unchanged;
+      if (outcome.changed) counts.librariesChanged += 1;
+      if (outcome.changed && isSilent(action)) counts.silentChanges += 1;
+      if (outcome.withheld) tally.withheld.push(outcome);
+      tally.reasons[action.reason] = (tally.reasons[action.reason] ?? 0) + 1;
+    },
+    failed(failure) {
+      counts.librariesFailed += 1;
+      tally.failures.push(failure);
+    },
+    rejected(rejects) {
+      counts.rejects += rejects.length;
+      for (const { code } of rejects) tally.rejects[code] = (tally.rejects[code] ?? 0) + 1;
+    },
+    skipped(reason, count) {
+      counts.librariesSkipped += count;
+      if (count > 0) tally.reasons[reason] = count;
+    },
+    status: () => (tally.failures.length + counts.rejects + tally.withheld.length > 0 ? "partial" : "ok"),
+  };
+  return tally;
+}

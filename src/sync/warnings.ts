@@ -1,0 +1,47 @@
+import type { Prepared } from "./prepare.ts";
+import { DOUBTFUL_READS } from "./settle.ts";
+import type { Tally } from "./tally.ts";
+import type { TextReader } from "./texts.ts";
+
+/** What people should know of the listing, whatever becomes of the run. */
+export function warnOfListing(tally: Tally, { listing, plan }: Prepared): void {
+  const warn = (code: string, message: string) => tally.warnings.push({ code, message });
+  if (listing.incomplete !== null) {
+    warn("listing_incomplete", `${listing.incomplete}; nothing was marked as removed`);
+  }
+  if (listing.repeated > 0) {
+    warn("listing_repeats", `the listing names ${listing.repeated} libraries more than once; each is kept once`);
+  }
+  const doubted = plan.actions.filter(({ stored }) => (stored?.sync?.doubtfulReads ?? 0) >= DOUBTFUL_READS).length;
+  if (doubted > 0) {
+    warn(
+      "content_doubtful",
+      `the content of ${doubted} libraries came from a cache or named another date than the listing, ${DOUBTFUL_READS} times or more; they are read again from time to time until it agrees. Is there a caching proxy before the service?`,
+    );
+  }
+}
+
+/** What people should know of the content that was read. */
+export function warnOfReading(tally: Tally, texts: TextReader): void {
+  const { dates, sizes } = texts.unread();
+  if (dates > 0) {
+    tally.warnings.push({
+      code: "dates_unread",
+      message: `${dates} dates have a format that simcat does not know; their text is stored, their …_at columns are NULL`,
+    });
+  }
+  if (sizes > 0) {
+    tally.warnings.push({
+      code: "sizes_unread",
+      message: `${sizes} file sizes have a format that simcat does not know; their text is stored, file_size_bytes is NULL`,
+    });
+  }
+  for (const { key, withheld } of tally.withheld) {
+    if (withheld === null) continue;
+    tally.warnings.push({
+      code: "scenarios_withheld",
+      key,
+      message: `the list lacks ${withheld.missing} of ${withheld.live} scenarios at once; none of them was marked as removed. If the next read lacks the same, they will be (or run: simcat sync --allow-removals)`,
+    });
+  }
+}
