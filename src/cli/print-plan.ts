@@ -17,8 +17,13 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
   const prepared = await withDatabase(context, config, "any", async (pool) => {
     const clock = await openClock(pool);
     const stored = await storedIn(pool);
-    return withService(context, config, { now: clock.now }, (service) =>
-      prepare({ service, pool: stored }, { selection, allowRemovals, backfillSince: null }, config, context.stop),
+    return withService(context, config, {}, (service) =>
+      prepare(
+        { service, clock, pool: stored },
+        { selection, allowRemovals, backfillSince: null },
+        config,
+        context.stop,
+      ),
     );
   });
   context.print(json ? JSON.stringify(toPlanJson(prepared), null, 2) : formatPlan(prepared));

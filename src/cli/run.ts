@@ -4,6 +4,7 @@ import { EXIT, SimcatError } from "../errors.ts";
 import { openLog } from "../log.ts";
 import type { RunKind, RunStatus } from "../model.ts";
 import { followRun } from "../report/progress.ts";
+import { toRunJson } from "../report/run-json.ts";
 import { logRun } from "../report/run-log.ts";
 import { formatSummary } from "../report/summary.ts";
 import { type RunResult, runSync } from "../sync/run.ts";
@@ -30,8 +31,11 @@ export async function runOnce(context: Context, kind: RunKind, options: RunOptio
   const result = await withDatabase(context, config, "migrate", (pool) =>
     runWithProgress(context, config, pool, request),
   );
-  context.print(options.json ? JSON.stringify(toJson(result), null, 2) : formatSummary(result.report));
-  return exitCodeOf(result);
+  const exitCode = exitCodeOf(result);
+  context.print(
+    options.json ? JSON.stringify(toRunJson(result.report, exitCode), null, 2) : formatSummary(result.report),
+  );
+  return exitCode;
 }
 
 async function runWithProgress(
@@ -50,7 +54,7 @@ async function runWithProgress(
     log: (now) => lines.progress(now),
   });
   const clock = await openClock(pool);
-  return withService(context, config, { now: clock.now }, async (service) => {
+  return withService(context, config, {}, async (service) => {
     try {
       const tell = (event: Parameters<typeof progress.event>[0]) => {
         progress.event(event);
@@ -72,9 +76,4 @@ const ENDED: Readonly<Partial<Record<RunStatus, number>>> = { ok: EXIT.ok, parti
 export function exitCodeOf({ report, error }: RunResult): number {
   if (error instanceof SimcatError) return error.exitCode;
   return ENDED[report.status] ?? EXIT.failed;
-}
-
-/** The report for machines, with the exit code that goes with it. */
-export function toJson(result: RunResult) {
-  return { ...result.report, exitCode: exitCodeOf(result) };
 }

@@ -6,7 +6,7 @@ import type { ServiceConfig } from "./settings.ts";
 export async function withService<T>(
   { environment, version }: Context,
   config: ServiceConfig,
-  options: Pick<ServiceOptions, "now" | "onEvent">,
+  options: Pick<ServiceOptions, "onEvent">,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   const service = openService({ ...config, environment, version, ...options });

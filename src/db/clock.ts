@@ -4,20 +4,35 @@ import type { Pool } from "./connect.ts";
 export interface DatabaseClock {
   /** Milliseconds since the epoch by the database's clock, right to within a round trip. */
   now(): number;
+  /** The same for a moment of `performance.now()`. */
+  at(monotonic: number): number;
   /** Compares the clocks anew. */
   sample(): Promise<void>;
 }
 
+interface Sample {
+  readonly takenAt: number;
+  readonly offset: number;
+}
+
+const KEPT = 1_000;
+
 export async function openClock(pool: Pool): Promise<DatabaseClock> {
-  let offset = 0;
+  const samples: Sample[] = [];
   const sample = async () => {
     const before = performance.now();
     const { rows } = await pool.query<{ now: number }>(
       "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now",
     );
-    const after = performance.now();
-    if (rows[0]) offset = rows[0].now - (before + after) / 2;
+    const takenAt = performance.now();
+    if (rows[0]) samples.push({ takenAt, offset: rows[0].now - (before + takenAt) / 2 });
+    if (samples.length > KEPT) samples.shift();
   };
   await sample();
-  return { now: () => performance.now() + offset, sample };
+  // By the sample of its time: a machine that slept in between must not make an earlier moment look later than it was.
+  const at = (monotonic: number) => {
+    const then = samples.findLast((one) => one.takenAt <= monotonic) ?? samples[0];
+    return monotonic + (then?.offset ?? 0);
+  };
+  return { now: () => at(performance.now()), at, sample };
 }

@@ -12,7 +12,7 @@ export function toPlanJson(prepared: Prepared) {
   const storesNothing = verdict.kind === "held" && verdict.storeNothing;
   return {
     listed: listing.libraries.length,
-    inScope: plan.listedInScope,
+    in_scope: plan.listedInScope,
     read: storesNothing
       ? []
       : plan.actions.map(({ listed, reason, stored }) => ({

@@ -2,6 +2,7 @@ import type { Logger } from "../log.ts";
 import type { RunReport } from "../model.ts";
 import type { RunEvent } from "../sync/run-event.ts";
 import type { Progress } from "./progress.ts";
+import { toColumns } from "./run-json.ts";
 
 export interface RunLog {
   event(event: RunEvent): void;
@@ -34,7 +35,15 @@ export function logRun(log: Logger): RunLog {
         log.warn({ code, ...(key ? { owner: key.owner, library: key.name } : {}), detail: message }, "warning");
       }
       const { id, kind, status, durationMs, counts, error } = report;
-      const line = { code: "run_finished", run: id, kind, status, duration_ms: durationMs, ...counts, error };
+      const line = {
+        code: "run_finished",
+        run: id,
+        kind,
+        status,
+        duration_ms: durationMs,
+        ...toColumns(counts),
+        error,
+      };
       if (status === "ok") log.info(line, "run finished");
       else if (status === "partial" || status === "held" || status === "interrupted") log.warn(line, "run finished");
       else log.error({ ...line, code: status }, "run failed");

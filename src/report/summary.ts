@@ -13,6 +13,10 @@ export function formatSummary(report: RunReport): string {
   const why = Object.entries(reasons)
     .filter(([reason]) => reason !== "unchanged" && !(reason === "not settled yet" && counts.librariesRead === 0))
     .map(([reason, count]) => `${count} ${reason}`);
+  // A run that ended before it had a listing has nothing to count.
+  if (error !== null && counts.librariesListed === 0 && counts.rejects === 0) {
+    return [head, `  ${printableLines(error)}`].join("\n");
+  }
   const lines = [
     head,
     `  libraries  ${counts.librariesListed} listed, ${counts.librariesRead} read, ${counts.librariesSkipped} skipped, ${counts.librariesChanged} changed, ${counts.librariesRemoved} removed, ${counts.librariesFailed} failed`,

@@ -11,7 +11,7 @@ export interface ContentFacts {
   readonly serviceTimezone: string;
 }
 
-/** What to store of one library, and under which bookmark, from what was planned, read, and stored before. */
+/** What to store of one library (`read.startedAt` in database ms), and under which bookmark, from what was planned, read, and stored before. */
 export function toContent(
   action: ReadAction,
   read: ContentRead,

@@ -14,6 +14,9 @@ export interface ReadDate {
 const HOUR_MS = 3_600_000;
 const QUARTER_HOUR_MS = 15 * 60_000;
 
+/** No text has a longer grain. */
+export const LONGEST_GRAIN_MS = DAY_MS + HOUR_MS;
+
 /** Years 1 to 9999: what Postgres reads back from an ISO text without signs or eras. */
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
@@ -33,7 +36,7 @@ export function readDate(text: string, timeZone: string): ReadDate | null {
  */
 export function grainOf(text: string): number {
   const shape = readShape(text);
-  if (shape === null) return DAY_MS + HOUR_MS;
+  if (shape === null) return LONGEST_GRAIN_MS;
   return shape.offsetMs === null ? shape.grainMs + HOUR_MS : shape.grainMs;
 }
 

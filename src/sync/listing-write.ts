@@ -5,7 +5,7 @@ import type { Prepared } from "./prepare.ts";
 import { selectorOf } from "./selection.ts";
 
 /** What the database has to know of the listing before any content is read. Only what is new is written. */
-export function toListingWrite({ listing, stored, verdict }: Prepared, selection: Selection): ListingWrite {
+export function toListingWrite({ listing, listedAt, stored, verdict }: Prepared, selection: Selection): ListingWrite {
   const isSelected = selectorOf(selection);
   const inScope = listing.libraries.filter((one) => isSelected(one.key));
   const storedOf = (key: Parameters<typeof keyText>[0]) => stored.get(keyText(key));
@@ -17,6 +17,6 @@ export function toListingWrite({ listing, stored, verdict }: Prepared, selection
     restored: inScope.map((one) => one.key).filter((key) => storedOf(key)?.removed),
     rejects: listing.rejects,
     resolveOthers: listing.incomplete === null && verdict.kind !== "held",
-    seenAt: listing.endedAt,
+    seenAt: listedAt,
   };
 }

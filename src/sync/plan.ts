@@ -1,7 +1,7 @@
 import { keyText } from "../key.ts";
 import type { Decision, ListedLibrary, ReadAction, Selection, StoredLibrary } from "../model.ts";
 import { selectorOf } from "./selection.ts";
-import { fullReadDueAt, isSettled, nextReadAt } from "./settle.ts";
+import { isFullReadDue, isSettled, nextReadAt } from "./settle.ts";
 
 export interface PlanContext {
   /** Start of the listing, in database ms. */
@@ -30,7 +30,7 @@ export function decide(listed: ListedLibrary, stored: StoredLibrary | null, cont
   if (stored.removed) return { kind: "read", reason: "owes a read: restored" };
   const settled = isSettled(sync);
   if (!settled && context.now >= (nextReadAt(sync) ?? 0)) return { kind: "read", reason: "not settled yet" };
-  if (context.now >= fullReadDueAt(sync, listed.key, context.fullEveryMs)) {
+  if (isFullReadDue(context.now, sync, listed.key, context.fullEveryMs)) {
     return { kind: "read", reason: "due for a full read" };
   }
   if (context.backfillSince !== null && sync.contentReadAt < context.backfillSince) {

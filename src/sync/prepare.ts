@@ -1,3 +1,4 @@
+import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { readRemovalNumbers } from "../db/removals.ts";
 import { readStored } from "../db/stored.ts";
@@ -27,6 +28,8 @@ export interface PlanRequest {
 /** Everything that is decided before the first content is read. */
 export interface Prepared {
   readonly listing: Listing;
+  /** When the listing's last byte arrived, in database ms. */
+  readonly listedAt: number;
   readonly stored: ReadonlyMap<string, StoredLibrary>;
   readonly plan: Plan;
   readonly verdict: RemovalVerdict;
@@ -34,13 +37,14 @@ export interface Prepared {
 
 export interface Sources {
   readonly service: Service;
+  readonly clock: DatabaseClock;
   /** Null when the database has no schema yet: nothing is stored. */
   readonly pool: Pool | null;
 }
 
 /** Lists, reads what is stored, plans, and asks the guard. Writes nothing. */
 export async function prepare(
-  { service, pool }: Sources,
+  { service, clock, pool }: Sources,
   request: PlanRequest,
   settings: RunSettings,
   signal: AbortSignal,
@@ -51,7 +55,7 @@ export async function prepare(
   assertKnown(request.selection, (key) => listed.has(keyText(key)) || stored.has(keyText(key)));
 
   const { fullEveryMs, maxRemoved } = settings;
-  const context = { now: listing.startedAt, fullEveryMs, backfillSince: request.backfillSince };
+  const context = { now: clock.at(listing.startedAt), fullEveryMs, backfillSince: request.backfillSince };
   const plan = planSync(listing.libraries, stored, context, request.selection);
   const live = [...stored.values()].filter((one) => one.stored && !one.removed);
   const lately =
@@ -68,5 +72,5 @@ export async function prepare(
     allowed: request.allowRemovals,
     complete: listing.incomplete === null,
   });
-  return { listing, stored, plan, verdict };
+  return { listing, listedAt: clock.at(listing.endedAt), stored, plan, verdict };
 }

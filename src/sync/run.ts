@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
@@ -72,6 +73,8 @@ async function runUnderLease(
 
   const tally = openTally();
   const reading = AbortSignal.any([signal, lease.lost]);
+  // Every request in flight listens to it.
+  setMaxListeners(0, reading);
   const ending = await prepare(tools, { ...request, backfillSince }, tools.settings, reading)
     .then((prepared) => carryOut(tools, request, prepared, { id, lease, write, tally }, reading))
     .catch(toEnding);

@@ -1,6 +1,6 @@
 import { spreadOf } from "../key.ts";
 import type { LibraryKey, SyncState } from "../model.ts";
-import { grainOf, latestInstant, readDate, sameMoment } from "./dates.ts";
+import { grainOf, LONGEST_GRAIN_MS, latestInstant, readDate, sameMoment } from "./dates.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
 export const SETTLE_MARGIN_MS = 2 * 60_000;
@@ -16,9 +16,12 @@ export function windowEnd(sync: SyncState): number | null {
 
 /** Whether an equal listed text proves that the stored content is still the service's. */
 export function isSettled(sync: SyncState): boolean {
-  const end = windowEnd(sync);
-  if (end === null || sync.listedText !== sync.bookmark || sync.contentReadAt === null) return false;
-  return sync.contentReadAt > end && sync.doubtfulReads === 0 && sync.owes === null;
+  const { bookmark, bookmarkSeenAt: seenAt, contentReadAt: readAt } = sync;
+  if (!bookmark || sync.listedText !== bookmark || seenAt === null || readAt === null) return false;
+  if (sync.doubtfulReads > 0 || sync.owes !== null) return false;
+  // Reading the grain is the dearest part of a plan, and most bookmarks are older than any.
+  const longestEnd = seenAt + LONGEST_GRAIN_MS + SETTLE_MARGIN_MS;
+  return readAt > longestEnd || readAt > (windowEnd(sync) ?? longestEnd);
 }
 
 /**
@@ -80,4 +83,9 @@ export function settlesDoubt(listedText: string | null, metadataText: string | n
 /** When the content is read whatever its date says, in database ms: between half of `fullEveryMs` and all of it. */
 export function fullReadDueAt(sync: SyncState, key: LibraryKey, fullEveryMs: number): number {
   return (sync.contentReadAt ?? 0) + fullEveryMs * (0.5 + 0.5 * spreadOf(key));
+}
+
+export function isFullReadDue(now: number, sync: SyncState, key: LibraryKey, fullEveryMs: number): boolean {
+  // Nearly all are far from it, so the key is hashed for those alone that might be due.
+  return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 && now >= fullReadDueAt(sync, key, fullEveryMs);
 }

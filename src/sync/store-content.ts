@@ -1,3 +1,4 @@
+import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { databaseError } from "../db/failures.ts";
 import type { Lease } from "../db/lease.ts";
@@ -19,6 +20,7 @@ import type { TextReader } from "./texts.ts";
 
 export interface StoreTools {
   readonly pool: Pool;
+  readonly clock: DatabaseClock;
   readonly lease: Lease;
   readonly service: Service;
   readonly settings: RunSettings;
@@ -33,8 +35,12 @@ export interface StoreTools {
 const BUFFER_BYTES = 48 * 2 ** 20;
 
 /** Reads the planned libraries and stores them, under the run's token. */
-export async function storeContent(tools: StoreTools, { plan, listing }: Prepared, signal: AbortSignal): Promise<void> {
-  const { pool, lease, service, settings, runId, tally, texts, tell } = tools;
+export async function storeContent(
+  tools: StoreTools,
+  { plan, listedAt }: Prepared,
+  signal: AbortSignal,
+): Promise<void> {
+  const { pool, clock, lease, service, settings, runId, tally, texts, tell } = tools;
   if (plan.actions.length === 0) return;
   const actions = new WeakMap<LibraryContent, ReadAction>();
   const buffers = new WeakMap<LibraryContent, ScenarioBuffer>();
@@ -84,7 +90,10 @@ export async function storeContent(tools: StoreTools, { plan, listing }: Prepare
       concurrency: settings.concurrency,
       openBuffer: () => openScenarioBuffer(staging, budget),
       toContent: (action, read, scenarios) =>
-        toContent(action, read, scenarios, { listedAt: listing.endedAt, serviceTimezone: settings.serviceTimezone }),
+        toContent(action, { ...read, startedAt: clock.at(read.startedAt) }, scenarios, {
+          listedAt,
+          serviceTimezone: settings.serviceTimezone,
+        }),
       onRead: (action, content, buffer) => {
         actions.set(content, action);
         buffers.set(content, buffer);

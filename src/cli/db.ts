@@ -1,0 +1,36 @@
+import { openEmbeddedPostgres } from "../db/embedded/open.ts";
+import { EXIT } from "../errors.ts";
+import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
+import { untilStopped } from "./until-stopped.ts";
+
+/** The embedded Postgres, kept up for psql and BI tools. What it prints holds its password: that is what it is for. */
+export async function db(context: Context, { json }: { readonly json: boolean }): Promise<number> {
+  const { stateDir } = loadSettings(context, { service: false, database: false });
+  const { environment, note } = context;
+  const embedded = await openEmbeddedPostgres({ stateDir, environment, onProgress: note }, context.stop);
+  try {
+    const { url, psql, dataDirectory } = embedded;
+    const { hostname, port, username, password, pathname } = new URL(url);
+    const database = pathname.slice(1);
+    if (json)
+      context.print(
+        JSON.stringify({ url, host: hostname, port: Number(port), user: username, password, database, dataDirectory }),
+      );
+    else {
+      context.print(
+        [
+          `the embedded Postgres is ${embedded.started ? "up" : "up already; this keeps it up"} (data in ${dataDirectory})`,
+          `  ${psql}`,
+          `for a BI tool: host ${hostname}, port ${port}, database ${database}, user ${username}, password ${password}`,
+          `as a URL: ${url}`,
+          "the tables are in schema simcat; Ctrl-C ends it",
+        ].join("\n"),
+      );
+    }
+    await untilStopped(context);
+  } finally {
+    await embedded.stop();
+  }
+  return EXIT.ok;
+}

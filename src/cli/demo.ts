@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { connect, disconnect, type Pool } from "../db/connect.ts";
+import { openEmbeddedPostgres } from "../db/embedded/open.ts";
+import { embeddedStateDir } from "../db/embedded/state-dir.ts";
+import { EXIT } from "../errors.ts";
+import { EDITS } from "../mock/edits.ts";
+import { createOrganization } from "../mock/organization.ts";
+import { createRandom } from "../mock/random.ts";
+import { type MockService, startMockService } from "../mock/server.ts";
+import { createStamp } from "../mock/stamp.ts";
+import { formatTable } from "../report/table.ts";
+import { databaseSecrets } from "../secrets.ts";
+import { backfill } from "./backfill.ts";
+import type { Context } from "./context.ts";
+import { CHANGES, QUESTION } from "./demo-queries.ts";
+import { MOCK_KEY } from "./mock.ts";
+import { sync } from "./sync.ts";
+
+const ALL = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
+const EDITED = ["runParent", "editScenario", "deleteScenario", "editMetadata", "addLibrary", "removeLibrary"] as const;
+
+/** The whole thing in one go: an organization to read, a database to fill, a change to see. Leaves nothing running. */
+export async function demo(context: Context): Promise<number> {
+  const { environment, note, stop, print } = context;
+  // A place of its own: what somebody really synced into the embedded database is never touched.
+  const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
+  const organization = createOrganization({ seed: 7, libraries: 200, scenariosPerLibrary: 20, now: new Date() });
+  const service = await startMockService({ organization, apiKey: MOCK_KEY });
+  const embedded = await openEmbeddedPostgres({ stateDir, environment, onProgress: note }, stop);
+  try {
+    context.hide(databaseSecrets(embedded.url));
+    const settings = { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: MOCK_KEY, DATABASE_URL: embedded.url };
+    const inside: Context = { ...context, environment: { ...settings, SIMCAT_LOG_LEVEL: "warn" }, dotenv: new Set() };
+    const pool = await connect(embedded.url, {}, stop);
+    try {
+      await show(inside, service, pool);
+    } finally {
+      await disconnect(pool);
+    }
+    print(`\n# To look around yourself: node dist/main.js db   (with SIMCAT_STATE_DIR=${stateDir})`);
+    print("  It keeps this database up and prints how psql or a BI tool connects.");
+    print("# For your own organization: set SIMCAT_BASE_URL, SIMCAT_API_KEY and DATABASE_URL, then: simcat check");
+    return EXIT.ok;
+  } finally {
+    await service.stop();
+    await embedded.stop();
+  }
+}
+
+async function show(context: Context, service: MockService, pool: Pool): Promise<void> {
+  const { print, terminal } = context;
+  const table = async (sql: string) => {
+    const { rows, fields } = await pool.query<Record<string, unknown>>(sql);
+    const names = fields.map((field) => field.name);
+    print(
+      formatTable(
+        names,
+        rows.map((row) => names.map((name) => String(row[name] ?? ""))),
+        terminal.columns,
+      ),
+    );
+  };
+  await pool.query("DROP SCHEMA IF EXISTS simcat_report, simcat, simcat_migrations CASCADE");
+
+  print("\n# An organization of 200 libraries, and an empty database: simcat backfill");
+  await backfill(context, ALL);
+
+  print("\n# Somebody works in a few of them:");
+  for (const line of editAFew(service)) print(`  ${line}`);
+
+  print("\n# What would a run do about it? simcat sync --dry-run");
+  await sync(context, { ...ALL, dryRun: true });
+  print("\n# Only what changed is read: simcat sync");
+  await sync(context, { ...ALL, dryRun: false });
+
+  print("\n# What changed, from the history that every run keeps:");
+  await table(CHANGES);
+  print(`\n# ${QUESTION.title}`);
+  print(QUESTION.sql.trim().replace(/^/gm, "  "));
+  await table(QUESTION.sql);
+}
+
+function editAFew({ edit, organization }: MockService): string[] {
+  const random = createRandom(11);
+  const stamp = createStamp();
+  return EDITED.map((name) =>
+    edit(() => EDITS[name](organization, random.pick(organization.libraries()), random, stamp)),
+  );
+}

@@ -1,0 +1,53 @@
+import { type Answer, withItems } from "./answer.ts";
+import type { AlterItem } from "./faults.ts";
+import type { Json } from "./nouns.ts";
+
+/** Throws when the answer has no items: such a fault would otherwise do nothing and let a test pass for nothing. */
+function itemsOf(answer: Answer): readonly string[] {
+  if (answer.items === null) throw new Error("this answer has no items to alter");
+  return answer.items();
+}
+
+export function dropItems(answer: Answer, from: number, count: number): Answer {
+  const items = itemsOf(answer);
+  const first = from < 0 ? items.length + from : from;
+  return withItems(
+    answer,
+    items.filter((_, index) => index < first || index >= first + count),
+  );
+}
+
+export function alterItem(answer: Answer, change: AlterItem): Answer {
+  const items = itemsOf(answer);
+  if (change.index === "all") {
+    return withItems(
+      answer,
+      items.map((item) => alterSource(item, change)),
+    );
+  }
+  const index = positionOf(items, change.index);
+  return withItems(answer, items.with(index, alterSource(items[index] ?? "{}", change)));
+}
+
+export function duplicateItem(answer: Answer, index: number, set: Readonly<Record<string, Json>> | undefined): Answer {
+  const items = itemsOf(answer);
+  const item = items[positionOf(items, index)] ?? "{}";
+  return withItems(answer, [...items, set === undefined ? item : alterSource(item, { set })]);
+}
+
+function positionOf(items: readonly string[], index: number): number {
+  const position = index < 0 ? items.length + index : index;
+  if (position < 0 || position >= items.length) throw new Error(`the answer has no item ${index}`);
+  return position;
+}
+
+/** Fields keep their order; a changed one stays where it was, a new one goes to the end. */
+function alterSource(source: string, change: Omit<AlterItem, "kind" | "index">): string {
+  if (change.source !== undefined) return change.source;
+  const fields = new Map<string, string>();
+  for (const [name, value] of Object.entries(JSON.parse(source))) fields.set(name, JSON.stringify(value));
+  for (const [name, value] of Object.entries(change.set ?? {})) fields.set(name, JSON.stringify(value));
+  for (const [name, text] of Object.entries(change.setSource ?? {})) fields.set(name, text);
+  for (const name of change.remove ?? []) fields.delete(name);
+  return `{${Array.from(fields, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
+}

@@ -1,0 +1,62 @@
+import type { Fault, FaultAction, FaultMatch } from "./faults.ts";
+import type { Random } from "./random.ts";
+import type { Route } from "./route.ts";
+
+export interface FaultScript {
+  /** What to do to this request; empty when no fault fires. Counts the request for each fault that it matches. */
+  next(route: Route, rawPath: string): readonly FaultAction[];
+}
+
+/** Faults are asked in their order; one that lets a request pass leaves it to those behind it. */
+export function createFaultScript(faults: readonly Fault[], random: Random): FaultScript {
+  const asked = faults.map((fault) => createTrigger(fault, random));
+  return {
+    next(route, rawPath) {
+      for (const ask of asked) {
+        const actions = ask(route, rawPath);
+        if (actions !== null) return actions;
+      }
+      return NONE;
+    },
+  };
+}
+
+const NONE: readonly FaultAction[] = [];
+
+type Trigger = (route: Route, rawPath: string) => readonly FaultAction[] | null;
+
+function createTrigger({ match = {}, times = 1, skip = 0, probability = 1, action }: Fault, random: Random): Trigger {
+  const matches = createMatcher(match);
+  const actions: readonly FaultAction[] = "kind" in action ? [action] : action;
+  let passed = 0;
+  let fired = 0;
+  return (route, rawPath) => {
+    if (times !== "always" && fired >= times) return null;
+    if (!matches(route, rawPath)) return null;
+    if (passed < skip) {
+      passed += 1;
+      return null;
+    }
+    if (probability < 1 && !random.chance(probability)) return null;
+    fired += 1;
+    return actions;
+  };
+}
+
+function createMatcher(match: FaultMatch): (route: Route, rawPath: string) => boolean {
+  const { operation = "any", owner, library } = match;
+  const pattern = match.pathPattern === undefined ? null : new RegExp(match.pathPattern);
+  const glob = match.path === undefined ? null : readGlob(match.path);
+  return (route, rawPath) => {
+    if (operation !== "any" && route.kind !== operation) return false;
+    const key = "owner" in route ? route : null;
+    if (owner !== undefined && key?.owner !== owner) return false;
+    if (library !== undefined && key?.name !== library) return false;
+    return (pattern?.test(rawPath) ?? true) && (glob?.test(rawPath) ?? true);
+  };
+}
+
+function readGlob(glob: string): RegExp {
+  const literals = glob.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${literals.join(".*")}$`);
+}

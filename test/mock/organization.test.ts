@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { createAnswers } from "../../src/mock/answer.ts";
+import type { Organization } from "../../src/mock/nouns.ts";
+import { createOrganization } from "../../src/mock/organization.ts";
+import { entrySource, metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+
+const NOW = new Date("2025-06-01T12:00:00Z");
+
+function digest(organization: Organization): string {
+  const answers = createAnswers(organization);
+  const hash = createHash("sha256").update(answers.listing().body);
+  for (const each of organization.libraries()) {
+    hash.update(answers.metadata(each).body).update(answers.scenarios(each).body);
+  }
+  return hash.digest("hex");
+}
+
+test("the same seed gives the same bytes, another seed others", () => {
+  const create = (seed: number) => createOrganization({ seed, libraries: 60, scenariosPerLibrary: 12, now: NOW });
+  expect(digest(create(1))).toBe(digest(create(1)));
+  expect(digest(create(1))).not.toBe(digest(create(2)));
+});
+
+test("a tiny organization looks lifelike", () => {
+  const tiny = createOrganization({ seed: 10, libraries: 3, scenariosPerLibrary: 5, now: NOW, even: true });
+  const first = tiny.libraries()[0];
+  expect(tiny.libraries().map(entrySource)).toMatchInlineSnapshot(`
+    [
+      "{"libraryName":"Protected Areas Multispecies Connectivity (Mono Lake, California)","uploadUser":"example.user","lastModified":"2025-05-20 at 5:13 PM"}",
+      "{"libraryName":"Wetland Water Balance (Doñana, Andalucía) - Sample","uploadUser":"example.user","lastModified":"2025-05-26 at 9:06 AM"}",
+      "{"libraryName":"Snow Cover - Schwarzwald","uploadUser":"example.user","lastModified":"2025-05-10 at 5:59 AM"}",
+    ]
+  `);
+  expect(first && metadataSource(first)).toMatchInlineSnapshot(
+    `"{"libraryName":"Protected Areas Multispecies Connectivity (Mono Lake, California)","libraryOwner":"example.user","lastModified":"2025-05-20 at 5:13 PM","fileSize":"1 MB","packageName":"landscape","packageVersion":"4.0.1","description":"Préparé pour l'atelier de Montréal; les unités sont des hectares."}"`,
+  );
+  expect(first?.scenarios.map(scenarioSource)).toMatchInlineSnapshot(`
+    [
+      "{"scenarioId":1,"parentId":null,"scenarioName":"High severity fire","isResult":false,"lastModified":"2025-05-19 at 5:00 PM","description":"Snow water equivalent was calibrated against 12 stations, 1981–2010. Transition multipliers come from the expert workshop of the spring."}",
+      "{"scenarioId":2,"parentId":1,"scenarioName":"High severity fire ([1] @ 19-May-2025 11:02 PM)","isResult":true,"lastModified":"2025-05-19 at 11:02 PM","description":"Snow water equivalent was calibrated against 12 stations, 1981–2010. Transition multipliers come from the expert workshop of the spring."}",
+      "{"scenarioId":3,"parentId":1,"scenarioName":"High severity fire ([1] @ 20-May-2025 5:34 AM)","isResult":true,"lastModified":"2025-05-20 at 5:34 AM","description":"Snow water equivalent was calibrated against 12 stations, 1981–2010. Transition multipliers come from the expert workshop of the spring."}",
+      "{"scenarioId":4,"parentId":null,"scenarioName":"Protected areas 30x30","isResult":false,"lastModified":"2025-05-20 at 10:09 AM","description":"Harvest targets follow the \\"2030 strategy\\" (table B-7)."}",
+      "{"scenarioId":5,"parentId":null,"scenarioName":"Drought \\"worst case\\"","isResult":false,"lastModified":"2025-05-20 at 5:13 PM","description":null}",
+    ]
+  `);
+});
+
+const large = createOrganization({ seed: 1, libraries: 2_000, scenariosPerLibrary: 20, now: NOW });
+const libraries = large.libraries();
+const MINUTE_TEXT = /^20\d\d-[01]\d-[0-3]\d at (?:[1-9]|1[0-2]):[0-5]\d [AP]M$/;
+const parse = (text: string | null): number => Date.parse(`${text?.replace(" at ", " ")} UTC`);
+
+test("every library is its own, and its owners are users of very different industry", () => {
+  const sizes = new Map<string, number>();
+  for (const { owner } of libraries) sizes.set(owner, (sizes.get(owner) ?? 0) + 1);
+  const largest = Math.max(...sizes.values());
+  expect(large.size).toBe(2_000);
+  expect(sizes.size).toBeGreaterThan(30);
+  expect(largest / 2_000).toBeGreaterThan(0.2);
+  expect([...sizes.keys()].filter((owner) => !/^[a-z]+[.-][a-z]+\d*$/.test(owner))).toEqual([]);
+});
+
+test("dates are minute-grained, within three years, three in ten of them recent", () => {
+  const dates = libraries.map(({ lastModified }) => lastModified);
+  expect(dates.filter((date) => !MINUTE_TEXT.test(date ?? ""))).toEqual([]);
+  const ages = dates.map((date) => (NOW.getTime() - parse(date)) / 86_400_000);
+  expect(Math.min(...ages)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...ages)).toBeLessThan(3 * 365);
+  expect(ages.filter((age) => age <= 30).length / 2_000).toBeGreaterThan(0.25);
+});
+
+test("a library's date is that of its latest scenario", () => {
+  const withScenarios = libraries.filter(({ scenarios }) => scenarios.length > 0);
+  const disagreeing = withScenarios.filter(
+    ({ lastModified, scenarios }) =>
+      Math.max(...scenarios.map((each) => parse(each.lastModified))) !== parse(lastModified),
+  );
+  expect(disagreeing).toEqual([]);
+});
+
+test("ids ascend with gaps, and a result points at a parent of its library", () => {
+  let gaps = 0;
+  for (const { scenarios } of libraries) {
+    const parents = new Set(scenarios.filter((each) => !each.isResult).map((each) => each.scenarioId));
+    let last = 0;
+    for (const each of scenarios) {
+      expect(each.scenarioId).toBeGreaterThan(last);
+      gaps += each.scenarioId > last + 1 ? 1 : 0;
+      last = each.scenarioId;
+      expect(each.isResult ? parents.has(each.parentId ?? 0) : each.parentId === null).toBe(true);
+    }
+  }
+  expect(gaps).toBeGreaterThan(1_000);
+});
+
+test("results are named after their parent, but for a few renamed ones, and some parents were never run", () => {
+  const all = libraries.flatMap(({ scenarios }) => scenarios);
+  const results = all.filter((each) => each.isResult);
+  const named = results.filter((each) =>
+    /\(\[\d+\] @ \d\d-[A-Z][a-z]{2}-20\d\d \d+:\d\d [AP]M\)$/.test(each.scenarioName ?? ""),
+  );
+  expect(named.length / results.length).toBeGreaterThan(0.9);
+  expect(named.length).toBeLessThan(results.length);
+  const neverRun = libraries.flatMap(({ scenarios }) => {
+    const run = new Set(scenarios.map((each) => each.parentId));
+    return scenarios.filter((each) => !each.isResult && !run.has(each.scenarioId));
+  });
+  expect(neverRun.length).toBeGreaterThan(100);
+});
+
+test("file sizes come in the three formats seen, packages in several versions, descriptions from none to pages", () => {
+  const forms = [/^\d+ KB$/, /^\d+ MB$/, /^\d+ KB {2}\(\d{1,3}(?:,\d{3})* B\)$/];
+  const counts = forms.map((form) => libraries.filter(({ fileSize }) => form.test(fileSize ?? "")).length);
+  expect(Math.min(...counts)).toBeGreaterThan(100);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2_000);
+  expect(new Set(libraries.map((each) => `${each.packageName} ${each.packageVersion}`)).size).toBeGreaterThan(8);
+  expect(libraries.filter(({ description }) => description === null).length).toBeGreaterThan(400);
+  expect(libraries.some(({ description }) => (description?.length ?? 0) > 1_500)).toBe(true);
+});
+
+test("the mean is kept, and with `even` every library has exactly that many", () => {
+  const count = libraries.reduce((sum, { scenarios }) => sum + scenarios.length, 0);
+  expect(count / 2_000).toBeGreaterThan(17);
+  expect(count / 2_000).toBeLessThan(23);
+  const even = createOrganization({ seed: 1, libraries: 30, scenariosPerLibrary: 20, now: NOW, even: true });
+  expect(new Set(even.libraries().map(({ scenarios }) => scenarios.length))).toEqual(new Set([20]));
+});
+
+test("ten thousand libraries of twenty scenarios are prepared within two seconds of processor time and 400 MB", () => {
+  const heapBefore = process.memoryUsage().heapUsed;
+  const cpuBefore = process.cpuUsage();
+  const organization = createOrganization({ seed: 3, libraries: 10_000, scenariosPerLibrary: 20, now: NOW });
+  const answers = createAnswers(organization);
+  answers.listing();
+  for (const each of organization.libraries()) answers.scenarios(each);
+  expect(process.cpuUsage(cpuBefore).user / 1_000).toBeLessThan(2_000);
+  expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(400e6);
+});

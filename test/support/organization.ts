@@ -1,0 +1,68 @@
+import type { MockLibrary, MockScenario } from "../../src/mock/nouns.ts";
+
+/** Long ago, so that a first read settles it. */
+const OLD = "2023-09-11 at 2:56 PM";
+
+/** One library, stated literally; what is left out is dull and old. A number stands for a parent scenario of that id. */
+export function library(
+  owner: string,
+  name: string,
+  rest: Partial<Omit<MockLibrary, "owner" | "name" | "scenarios">> & {
+    readonly scenarios?: readonly (number | MockScenario)[];
+  } = {},
+): MockLibrary {
+  const { scenarios = [], ...fields } = rest;
+  return {
+    owner,
+    name,
+    libraryOwner: owner,
+    lastModified: OLD,
+    fileSize: "240 KB",
+    packageName: "landscape",
+    packageVersion: "4.3.6",
+    description: null,
+    ...fields,
+    scenarios: scenarios.map((each) => (typeof each === "number" ? scenario(each) : each)),
+  };
+}
+
+/** One scenario; a `parentId` makes it a result. */
+export function scenario(scenarioId: number, rest: Partial<Omit<MockScenario, "scenarioId">> = {}): MockScenario {
+  const { parentId = null } = rest;
+  return {
+    scenarioId,
+    parentId,
+    scenarioName: parentId === null ? `Scenario ${scenarioId}` : `Result ${scenarioId}`,
+    isResult: parentId !== null,
+    lastModified: OLD,
+    description: null,
+    ...rest,
+  };
+}
+
+/** Names that are valid and that break what is careless: each is a fine name of a library or of a scenario. */
+export const AWKWARD_NAMES: readonly string[] = [
+  "Fire Risk (Revelstoke, British Columbia)",
+  "Protected Areas Multispecies Connectivity - Montérégie - Sample",
+  "A ([1] @ 13-Oct-2024 10:00 AM) ([2] @ 14-Oct-2024 9:05 AM)",
+  "O'Brien; DROP TABLE libraries;--",
+  "Q1/Q2 50% done #3?x=1&y=2",
+  "%2e%2e",
+  "a%2Fb",
+  " lead",
+  "trail ",
+  "Lib",
+  "lib",
+  "🌲🔥 burn 👩‍🔬",
+  "مكتبة ١",
+  "name\nERROR fake log line",
+  '"x\n{"level":"info"}"',
+  "\u001b[31mred",
+  '=HYPERLINK("http://x","y")',
+  "<img src=x onerror=alert(1)>",
+  "Montre\u0301al",
+  "Montréal",
+  "...",
+  "back\\slash",
+  "plus+and&",
+];
