@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
-import { settlesDoubt as isDoubtful, isSettled, seenAtForStore } from "./settle.ts";
+import { isDoubtful, isSettled, seenAtForStore } from "./settle.ts";
 
 /** Part of every content hash: raised when the same answers would be stored otherwise than before. */
 const HASH_VERSION = 1;
@@ -34,16 +34,24 @@ export function toContent(
     hadRejects: sync !== null && (sync.owes !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash,
-    bookmarkSeenAt: seenAtForStore({
-      listedText: listed.lastModified,
-      listedAt: sameText ? (sync?.bookmarkSeenAt ?? facts.listedAt) : facts.listedAt,
-      previousText: sync?.bookmark ?? sync?.listedText ?? null,
-      date: read.date,
-      readAt: read.startedAt,
-    }),
+    bookmarkSeenAt: seenAt(action, read, sameText, facts),
     contentReadAt: read.startedAt,
     doubtfulReads: doubtful ? (sameText ? (sync?.doubtfulReads ?? 0) : 0) + 1 : 0,
   };
+}
+
+/** Text that was stored before, in the same stretch, was judged then; whatever is new may be old enough to settle at once. */
+function seenAt({ listed, stored }: ReadAction, read: ContentRead, sameText: boolean, facts: ContentFacts): number {
+  const sync = stored?.sync ?? null;
+  const listedAt = (sameText ? sync?.bookmarkSeenAt : null) ?? facts.listedAt;
+  if (sameText && sync?.bookmark === listed.lastModified) return listedAt;
+  return seenAtForStore({
+    listedText: listed.lastModified,
+    listedAt,
+    previousText: (sameText ? sync?.bookmark : sync?.listedText) ?? null,
+    date: read.date,
+    readAt: read.startedAt,
+  });
 }
 
 /** A forced or full read that finds other content under an unchanged, settled text: the service did not date a change. */

@@ -28,7 +28,7 @@ export interface PlanRequest {
 /** Everything that is decided before the first content is read. */
 export interface Prepared {
   readonly listing: Listing;
-  /** When the listing's last byte arrived, in database ms. */
+  /** When the listing's last byte had arrived, in database ms. */
   readonly listedAt: number;
   readonly stored: ReadonlyMap<string, StoredLibrary>;
   readonly plan: Plan;
@@ -50,6 +50,9 @@ export async function prepare(
   signal: AbortSignal,
 ): Promise<Prepared> {
   const listing = await service.listLibraries(signal);
+  // Compared anew, and after the last byte: said too late costs a read, said too early could miss an edit.
+  await clock.sample();
+  const listedAt = clock.now();
   const stored = pool === null ? new Map<string, StoredLibrary>() : await readStored(pool);
   const listed = new Set(listing.libraries.map((one) => keyText(one.key)));
   assertKnown(request.selection, (key) => listed.has(keyText(key)) || stored.has(keyText(key)));
@@ -72,5 +75,5 @@ export async function prepare(
     allowed: request.allowRemovals,
     complete: listing.incomplete === null,
   });
-  return { listing, listedAt: clock.at(listing.endedAt), stored, plan, verdict };
+  return { listing, listedAt, stored, plan, verdict };
 }

@@ -34,8 +34,8 @@ export function nextReadAt(sync: SyncState): number | null {
   const { contentReadAt: readAt, bookmarkSeenAt: seenAt } = sync;
   const end = windowEnd(sync);
   if (readAt === null || seenAt === null || end === null) return readAt ?? 0;
-  // The text went away and came back: what was read lies before this stretch of it and proves nothing about it.
-  if (sync.listedText !== sync.bookmark || readAt < seenAt) return readAt;
+  // Another text was listed since: what was read lies before this stretch of the bookmark and proves nothing about it.
+  if (sync.listedText !== sync.bookmark) return readAt;
   if (sync.doubtfulReads > 0 && sync.doubtfulReads < DOUBTFUL_READS) return readAt;
   const doubled = readAt + (readAt - seenAt);
   return readAt <= end ? Math.min(doubled, end + 1) : doubled;
@@ -76,7 +76,7 @@ function wentBack({ listedText, previousText }: Sighting): boolean {
 }
 
 /** Whether a read must not settle its text: it may come from a cache, or its metadata tells of another moment. */
-export function settlesDoubt(listedText: string | null, metadataText: string | null, cached: boolean): boolean {
+export function isDoubtful(listedText: string | null, metadataText: string | null, cached: boolean): boolean {
   return cached || sameMoment(listedText, metadataText) === false;
 }
 

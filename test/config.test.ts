@@ -1,0 +1,326 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { describeConfig } from "../src/config/describe.ts";
+import { readEnvironment } from "../src/config/environment.ts";
+import { nearestName } from "../src/config/names.ts";
+import { loadConfig } from "../src/config.ts";
+import { ConfigurationError } from "../src/errors.ts";
+
+const ALL = { service: true, database: true };
+const NEEDED = { SIMCAT_BASE_URL: "https://api.example.com/v1/", SIMCAT_API_KEY: "canary-key" };
+
+const directory = mkdtempSync(join(tmpdir(), "simcat-config-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function file(name: string, content: string): string {
+  writeFileSync(join(directory, name), content);
+  return join(directory, name);
+}
+
+/** The problems that the environment has, a line each. */
+function problemsOf(environment: Record<string, string>, needs = ALL): string[] {
+  try {
+    loadConfig(environment, needs);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return error.message
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim());
+  }
+}
+
+test("with the two settings that are needed, the rest has its defaults", () => {
+  expect(loadConfig(NEEDED, ALL)).toEqual({
+    baseUrl: new URL("https://api.example.com/v1/"),
+    apiKey: "canary-key",
+    allowHttp: false,
+    databaseUrl: null,
+    databaseDirectUrl: null,
+    defaultOwner: null,
+    serviceTimezone: "UTC",
+    concurrency: 16,
+    maxRps: null,
+    requestTimeoutMs: 60_000,
+    maxRetries: 4,
+    maxRetryWaitMs: 60_000,
+    maxBodyBytes: 536_870_912,
+    fullEveryMs: 604_800_000,
+    maxRemoved: { numerator: 30, denominator: 100 },
+    schedule: "*/15 * * * *",
+    timezone: "UTC",
+    httpHost: "127.0.0.1",
+    httpPort: 9464,
+    autoMigrate: true,
+    stateDir: null,
+    logLevel: "info",
+    logFormat: "auto",
+    unknown: [],
+    sources: { SIMCAT_BASE_URL: "environment", SIMCAT_API_KEY: "environment" },
+  });
+});
+
+test("every setting is read", () => {
+  const environment = {
+    ...NEEDED,
+    DATABASE_URL: "postgres://user:pass@pooler/db",
+    DATABASE_DIRECT_URL: "postgresql://user:pass@host/db",
+    SIMCAT_DEFAULT_OWNER: "example.user",
+    SIMCAT_SERVICE_TIMEZONE: "America/Vancouver",
+    SIMCAT_CONCURRENCY: "1",
+    SIMCAT_MAX_RPS: "5",
+    SIMCAT_REQUEST_TIMEOUT: "500ms",
+    SIMCAT_MAX_RETRIES: "0",
+    SIMCAT_MAX_RETRY_WAIT: "15m",
+    SIMCAT_MAX_BODY: "64KiB",
+    SIMCAT_FULL_EVERY: "24h",
+    SIMCAT_MAX_REMOVED: "0.5%",
+    SIMCAT_SCHEDULE: "0 3 * * MON-FRI",
+    SIMCAT_TIMEZONE: "Europe/Berlin",
+    SIMCAT_HTTP_HOST: "0.0.0.0",
+    SIMCAT_HTTP_PORT: "0",
+    SIMCAT_AUTO_MIGRATE: "false",
+    SIMCAT_STATE_DIR: "/var/tmp/simcat",
+    SIMCAT_LOG_LEVEL: "debug",
+    SIMCAT_LOG_FORMAT: "json",
+  };
+  expect(loadConfig(environment, ALL)).toMatchObject({
+    databaseUrl: "postgres://user:pass@pooler/db",
+    databaseDirectUrl: "postgresql://user:pass@host/db",
+    defaultOwner: "example.user",
+    serviceTimezone: "America/Vancouver",
+    concurrency: 1,
+    maxRps: 5,
+    requestTimeoutMs: 500,
+    maxRetries: 0,
+    maxRetryWaitMs: 900_000,
+    maxBodyBytes: 65_536,
+    fullEveryMs: 86_400_000,
+    maxRemoved: { numerator: 5, denominator: 1000 },
+    schedule: "0 3 * * MON-FRI",
+    timezone: "Europe/Berlin",
+    httpHost: "0.0.0.0",
+    httpPort: 0,
+    autoMigrate: false,
+    stateDir: "/var/tmp/simcat",
+    logLevel: "debug",
+    logFormat: "json",
+  });
+});
+
+test("migrations go where everything goes, unless told otherwise", () => {
+  expect(loadConfig({ ...NEEDED, DATABASE_URL: "postgres://host/db" }, ALL).databaseDirectUrl).toBe(
+    "postgres://host/db",
+  );
+  expect(problemsOf({ ...NEEDED, DATABASE_DIRECT_URL: "postgres://host/db" })).toEqual([
+    "DATABASE_DIRECT_URL is set without DATABASE_URL; set both, or DATABASE_URL alone",
+  ]);
+});
+
+test("all problems come in one message, a line each", () => {
+  expect(() => loadConfig({ SIMCAT_CONCURRENCY: "0", SIMCAT_MAX_BODY: "512MB" }, ALL)).toThrow(
+    new ConfigurationError(
+      [
+        "the configuration has 4 problems:",
+        '  SIMCAT_CONCURRENCY is "0"; expected a whole number from 1 to 1024',
+        '  SIMCAT_MAX_BODY is "512MB"; expected a size such as 64KiB, 512MiB or 1GiB',
+        "  SIMCAT_BASE_URL is not set; expected the service's base URL, such as https://api.example.com/v1/",
+        "  SIMCAT_API_KEY is not set; expected the service's API key, here or in the file that SIMCAT_API_KEY_FILE names",
+      ].join("\n"),
+    ),
+  );
+});
+
+test("an empty value counts as unset", () => {
+  expect(loadConfig({ ...NEEDED, DATABASE_URL: "", SIMCAT_CONCURRENCY: "" }, ALL)).toMatchObject({
+    databaseUrl: null,
+    concurrency: 16,
+  });
+  expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY: "" })).toHaveLength(1);
+});
+
+test.each([
+  ["SIMCAT_CONCURRENCY", ["1", "1024"], ["0", "1025", "-1", "1.5", "1e2", "0x10", "many", " 1"]],
+  ["SIMCAT_MAX_RPS", ["1", "100000"], ["0", "100001", "0.5"]],
+  ["SIMCAT_MAX_RETRIES", ["0", "100"], ["101", "-1"]],
+  ["SIMCAT_REQUEST_TIMEOUT", ["1ms", "24d"], ["0s", "25d", "60", "1.5s"]],
+  ["SIMCAT_MAX_RETRY_WAIT", ["1ms", "24d"], ["0s", "25d", "soon"]],
+  ["SIMCAT_MAX_BODY", ["1B", "1024GiB"], ["0B", "1025GiB", "512"]],
+  ["SIMCAT_FULL_EVERY", ["1ms", "3650d"], ["0d", "3651d", "1w"]],
+  ["SIMCAT_MAX_REMOVED", ["0%", "100%"], ["100.1%", "30", "-1%"]],
+  ["SIMCAT_HTTP_PORT", ["0", "65535"], ["65536", "http"]],
+  ["SIMCAT_AUTO_MIGRATE", ["true", "false"], ["1", "yes", "TRUE"]],
+  ["SIMCAT_ALLOW_HTTP", ["true", "false"], ["1"]],
+  ["SIMCAT_SERVICE_TIMEZONE", ["UTC", "Asia/Kathmandu"], ["Mars/Olympus", "local"]],
+  ["SIMCAT_TIMEZONE", ["Europe/Berlin"], ["nowhere"]],
+  ["SIMCAT_SCHEDULE", ["0 3 * * *", "*/30 * * * * *"], ["hourly", "* * * *", "* * * * * * *", "0 3 * * ;"]],
+  ["SIMCAT_DEFAULT_OWNER", ["first-last", "ünï"], [".", "..", "\ud800"]],
+  ["SIMCAT_LOG_LEVEL", ["trace", "silent"], ["verbose", "INFO"]],
+  ["SIMCAT_LOG_FORMAT", ["auto", "json", "pretty"], ["text"]],
+])("%s takes %j and refuses %j", (name, good, bad) => {
+  for (const value of good) expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([]);
+  for (const value of bad) {
+    const problems = problemsOf({ ...NEEDED, [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.startsWith(`${name} is ${JSON.stringify(value)}; expected `)).toBe(true);
+  }
+});
+
+test.each([
+  ["https://api.example.com/v1", "https://api.example.com/v1/"],
+  ["https://api.example.com/v1/", "https://api.example.com/v1/"],
+  ["https://api.example.com", "https://api.example.com/"],
+  ["http://127.0.0.1:8080", "http://127.0.0.1:8080/"],
+  ["http://127.8.9.10/", "http://127.8.9.10/"],
+  ["http://[::1]:8080/", "http://[::1]:8080/"],
+  ["http://localhost:8080/x", "http://localhost:8080/x/"],
+])("the base URL %s is taken as %s (fault 15)", (given, taken) => {
+  expect(loadConfig({ ...NEEDED, SIMCAT_BASE_URL: given }, ALL).baseUrl?.href).toBe(taken);
+});
+
+test.each([
+  ["http://api.example.com/", "is plain http"],
+  ["http://128.0.0.1/", "is plain http"],
+  ["http://127.0.0.1.example.com/", "is plain http"],
+  ["http://localhost.example.com/", "is plain http"],
+  ["https://user:canary-password@api.example.com/", "has a user name or password"],
+  ["https://user@api.example.com/", "has a user name or password"],
+  ["https://api.example.com/?", "has a query or a fragment"],
+  ["https://api.example.com/?key=canary-password", "has a query or a fragment"],
+  ["https://api.example.com/#", "has a query or a fragment"],
+  ["ftp://api.example.com/", "is not an https URL"],
+  ["api.example.com/v1", "is not a URL"],
+  ["localhost:8080", "is not an https URL"],
+])("the base URL %s is refused: %s (fault 69)", (given, problem) => {
+  const problems = problemsOf({ ...NEEDED, SIMCAT_BASE_URL: given });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(`SIMCAT_BASE_URL ${problem}`);
+  expect(problems[0]).not.toContain("canary");
+});
+
+test("plain http to another host needs a flag (fault 69)", () => {
+  const environment = { ...NEEDED, SIMCAT_BASE_URL: "http://api.example.com/", SIMCAT_ALLOW_HTTP: "true" };
+  expect(loadConfig(environment, ALL)).toMatchObject({ allowHttp: true });
+  expect(problemsOf({ ...environment, SIMCAT_ALLOW_HTTP: "false" })).toHaveLength(1);
+});
+
+test.each(["canary\nkey", "canary key\n", " canary", "canary ", "canäry", "canary\tkey", "canary\u007f"])(
+  "the key %j is refused and not echoed (fault 68)",
+  (key) => {
+    const problems = problemsOf({ ...NEEDED, SIMCAT_API_KEY: key });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain("SIMCAT_API_KEY has ");
+    expect(problems[0]).not.toContain("can");
+  },
+);
+
+test.each(["mysql://user:canary@host/db", "canary", "postgres://user:ca/nary#1@host/db"])(
+  "the database URL %s is refused and not echoed (fault 67)",
+  (url) => {
+    const problems = problemsOf({ ...NEEDED, DATABASE_URL: url });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain("DATABASE_URL is not a");
+    expect(problems[0]).not.toContain("nary");
+  },
+);
+
+test("a secret that was put into the wrong setting is not echoed either (fault 67)", () => {
+  const problems = problemsOf({ ...NEEDED, SIMCAT_CONCURRENCY: "canary-key", SIMCAT_BASE_URL: "canary-key" });
+  expect(problems).toHaveLength(2);
+  expect(problems.join()).not.toContain("canary");
+});
+
+test("a secret is read from a file, one newline at its end stripped", () => {
+  for (const [ending, key] of [
+    ["", "canary-key"],
+    ["\n", "canary-key"],
+    ["\r\n", "canary-key"],
+  ] as const) {
+    const path = file("key", `canary-key${ending}`);
+    const config = loadConfig({ SIMCAT_BASE_URL: NEEDED.SIMCAT_BASE_URL, SIMCAT_API_KEY_FILE: path }, ALL);
+    expect(config).toMatchObject({ apiKey: key, sources: { SIMCAT_API_KEY: path } });
+  }
+  const twice = file("key", "canary-key\n\n");
+  expect(problemsOf({ SIMCAT_BASE_URL: NEEDED.SIMCAT_BASE_URL, SIMCAT_API_KEY_FILE: twice })).toHaveLength(1);
+  const url = file("url", "postgres://user:canary@host/db\n");
+  expect(loadConfig({ ...NEEDED, DATABASE_URL_FILE: url }, ALL).databaseUrl).toBe("postgres://user:canary@host/db");
+  const both = { ...NEEDED, DATABASE_URL_FILE: url, DATABASE_DIRECT_URL_FILE: file("direct", "postgres://direct/db") };
+  expect(loadConfig(both, ALL).databaseDirectUrl).toBe("postgres://direct/db");
+});
+
+test("a secret in two places, in a missing file or in an empty one is a problem", () => {
+  const path = file("key", "canary-key");
+  expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY_FILE: path })).toEqual([
+    "SIMCAT_API_KEY is set, and SIMCAT_API_KEY_FILE too; set one of them",
+  ]);
+  const { SIMCAT_BASE_URL } = NEEDED;
+  expect(problemsOf({ SIMCAT_BASE_URL, SIMCAT_API_KEY_FILE: "/nowhere/key" })).toEqual([
+    'SIMCAT_API_KEY_FILE "/nowhere/key" cannot be read (ENOENT); expected a file with the secret in it',
+  ]);
+  expect(problemsOf({ SIMCAT_BASE_URL, SIMCAT_API_KEY_FILE: file("empty", "\n") })).toEqual([
+    `SIMCAT_API_KEY_FILE ${JSON.stringify(join(directory, "empty"))} is empty; expected the secret in it`,
+  ]);
+});
+
+test("what a command does not need may be unset, and of the service's not wrong", () => {
+  const nothing = { service: false, database: false };
+  expect(loadConfig({}, nothing)).toMatchObject({ baseUrl: null, apiKey: null, databaseUrl: null });
+  expect(problemsOf({ SIMCAT_BASE_URL: "http://api.example.com/" }, nothing)).toHaveLength(1);
+  expect(
+    loadConfig({ DATABASE_URL: "mysql://host/db", DATABASE_URL_FILE: "/nowhere" }, nothing).databaseUrl,
+  ).toBeNull();
+});
+
+test("names that look like ours and are not are told, with the nearest that is", () => {
+  const config = loadConfig({ ...NEEDED, SIMCAT_CONCURENCY: "4", SIMCAT_BASE_URL_FILE: "x", PATH: "/bin" }, ALL);
+  expect(config.unknown).toEqual(["SIMCAT_CONCURENCY", "SIMCAT_BASE_URL_FILE"]);
+  expect(nearestName("SIMCAT_CONCURENCY")).toBe("SIMCAT_CONCURRENCY");
+  expect(nearestName("SIMCAT_APIKEY_FILE")).toBe("SIMCAT_API_KEY_FILE");
+  expect(nearestName("SIMCAT_SOMETHING_ELSE_ALTOGETHER")).toBeNull();
+});
+
+test("the environment wins over .env, also when it is empty there", () => {
+  file(".env", 'SIMCAT_API_KEY="from file"\nSIMCAT_CONCURRENCY=3\nDATABASE_URL=postgres://host/db\n');
+  const { environment, dotenv } = readEnvironment({ SIMCAT_CONCURRENCY: "5", DATABASE_URL: "" }, directory);
+  expect(environment).toEqual({ SIMCAT_API_KEY: "from file", SIMCAT_CONCURRENCY: "5", DATABASE_URL: "" });
+  expect(dotenv).toEqual(new Set(["SIMCAT_API_KEY"]));
+});
+
+test("a secret's file in the environment wins over the secret in .env", () => {
+  file(".env", "SIMCAT_API_KEY=old\n");
+  const { environment } = readEnvironment({ SIMCAT_API_KEY_FILE: "/run/secrets/key" }, directory);
+  expect(environment).toEqual({ SIMCAT_API_KEY_FILE: "/run/secrets/key" });
+});
+
+test("a missing .env is fine, one that cannot be read is not", () => {
+  expect(readEnvironment({ A: "1" }, join(directory, "missing")).environment).toEqual({ A: "1" });
+  const unreadable = join(directory, "unreadable");
+  mkdirSync(join(unreadable, ".env"), { recursive: true });
+  chmodSync(unreadable, 0o755);
+  expect(() => readEnvironment({}, unreadable)).toThrow(ConfigurationError);
+});
+
+test("the description holds every setting and its source, and no secret (fault 67)", () => {
+  const environment = {
+    ...NEEDED,
+    DATABASE_URL: "postgres://user:canary%40pass@host/db?password=canary",
+    SIMCAT_MAX_RPS: "5",
+  };
+  const settings = describeConfig(loadConfig(environment, ALL, new Set(["SIMCAT_MAX_RPS"])));
+  expect(settings.slice(0, 6)).toEqual([
+    { name: "SIMCAT_BASE_URL", value: "https://api.example.com/v1/", source: "environment" },
+    { name: "SIMCAT_ALLOW_HTTP", value: "false", source: "default" },
+    { name: "SIMCAT_API_KEY", value: "***", source: "environment" },
+    { name: "DATABASE_URL", value: "postgres://user:***@host/db?password=***", source: "environment" },
+    { name: "DATABASE_DIRECT_URL", value: "postgres://user:***@host/db?password=***", source: "default" },
+    { name: "SIMCAT_DEFAULT_OWNER", value: null, source: "default" },
+  ]);
+  expect(settings).toContainEqual({ name: "SIMCAT_MAX_RPS", value: "5", source: ".env" });
+  expect(settings).toContainEqual({ name: "SIMCAT_FULL_EVERY", value: "7d", source: "default" });
+  expect(settings).toContainEqual({ name: "SIMCAT_MAX_REMOVED", value: "30%", source: "default" });
+  expect(settings).toHaveLength(23);
+  expect(JSON.stringify(settings)).not.toContain("canary");
+});

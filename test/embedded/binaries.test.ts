@@ -1,0 +1,64 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findBinaries } from "../../src/db/embedded/binaries.ts";
+import { prepareBinaries } from "../../src/db/embedded/prepare-binaries.ts";
+import { ConfigurationError } from "../../src/errors.ts";
+import { newStateDir } from "./keepers.ts";
+
+const nobody = { name: "nobody", uid: 65534, gid: 65534 };
+
+test("without the package of this platform, it says what to set", () => {
+  const arch = Object.getOwnPropertyDescriptor(process, "arch");
+  Object.defineProperty(process, "arch", { ...arch, value: "abacus" });
+  try {
+    expect(findBinaries).toThrow(ConfigurationError);
+    expect(findBinaries).toThrow("DATABASE_URL is not set and this installation has no embedded Postgres");
+  } finally {
+    Object.defineProperty(process, "arch", { ...arch });
+  }
+});
+
+describe("the binaries", () => {
+  test("get the library links that the package's install script did not make", async () => {
+    const { found, stateDir } = installPackage();
+    expect(await prepareBinaries(found, null, stateDir)).toBe(found.native);
+    expect(readFileSync(join(found.native, "lib/libpq.so.5"), "utf8")).toBe("library");
+    expect(existsSync(stateDir)).toBe(false);
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    "are copied where the server's user cannot get to them, links and all",
+    async () => {
+      const { found, stateDir } = installPackage();
+      chmodSync(dirname(dirname(stateDir)), 0o755);
+      mkdirSync(stateDir, { recursive: true, mode: 0o711 });
+      chmodSync(dirname(found.native), 0o700);
+      const copy = join(stateDir, "binaries-18.4.0");
+      expect(await prepareBinaries(found, nobody, stateDir)).toBe(copy);
+      expect(readFileSync(join(copy, "lib/libpq.so.5"), "utf8")).toBe("library");
+      expect(statSync(join(copy, "bin/postgres")).mode & 0o005).toBe(0o005);
+      // The second time it is there.
+      expect(await prepareBinaries(found, nobody, stateDir)).toBe(copy);
+    },
+  );
+
+  test("keep a link that leads nowhere from being made twice", async () => {
+    const { found, stateDir } = installPackage();
+    symlinkSync("elsewhere", join(found.native, "lib/libpq.so.5"));
+    expect(await prepareBinaries(found, null, stateDir)).toBe(found.native);
+  });
+});
+
+/** A package like the real ones, as an installation without scripts leaves it. */
+function installPackage() {
+  const stateDir = join(newStateDir(), "state");
+  const native = join(dirname(stateDir), "package/native");
+  mkdirSync(join(native, "bin"), { recursive: true });
+  mkdirSync(join(native, "lib"));
+  writeFileSync(join(native, "bin/postgres"), "", { mode: 0o700 });
+  writeFileSync(join(native, "lib/libpq.so.5.18"), "library");
+  const links = [{ source: "native/lib/libpq.so.5.18", target: "native/lib/libpq.so.5" }];
+  writeFileSync(join(native, "pg-symlinks.json"), JSON.stringify(links));
+  return { found: { native, version: "18.4.0", major: "18" }, stateDir };
+}

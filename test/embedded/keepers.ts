@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { onTestFinished } from "vitest";
+import type { EmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
+
+type Opened = Pick<EmbeddedPostgres, "url" | "psql" | "dataDirectory" | "started">;
+
+export interface Keeper {
+  readonly child: ChildProcess;
+  readonly opened: Promise<Opened>;
+  /** Lets it close its database; resolves to its exit code. */
+  stop(): Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+export interface KeeperOptions {
+  readonly uid?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export const never = new AbortController().signal;
+
+/** For one test; what still runs in it when the test ends is stopped by then. */
+export function newStateDir(): string {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
+  onTestFinished(() => removeDirectory(directory));
+  return join(directory, "state");
+}
+
+/** Another process that opens the embedded database and keeps it. */
+export function startKeeper(stateDir: string | null, { uid, environment }: KeeperOptions = {}): Keeper {
+  const program = fileURLToPath(new URL("keeper.ts", import.meta.url));
+  const args = ["--import", import.meta.resolve("tsx"), program, ...(stateDir === null ? [] : [stateDir])];
+  const child = spawn(process.execPath, args, {
+    stdio: ["pipe", "pipe", "inherit"],
+    ...(uid === undefined ? {} : { uid, gid: uid, cwd: "/" }),
+    ...(environment === undefined ? {} : { env: environment }),
+  });
+  const ended = once(child, "close");
+  onTestFinished(async () => {
+    child.stdin.end();
+    await ended;
+  });
+  return {
+    child,
+    opened: readOpened(child),
+    stop: async () => {
+      child.stdin.end();
+      await ended;
+      return child.exitCode;
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+async function readOpened(child: ChildProcess): Promise<Opened> {
+  if (child.stdout === null) throw new Error("no output to read");
+  for await (const line of createInterface(child.stdout)) {
+    const told: Opened | { error: string } = JSON.parse(line);
+    if ("error" in told) throw new Error(told.error);
+    return told;
+  }
+  throw new Error("the keeper ended without a word");
+}
+
+export async function query<T>(url: string, sql: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return (await client.query(sql)).rows as T[];
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether a server accepts connections at a URL. */
+export async function answers(url: string): Promise<boolean> {
+  return query(url, "SELECT 1").then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, inject, onTestFinished } from "vitest";
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly pool: pg.Pool;
+  query<T>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
+  /** Fails when a connection of the pool was never given back. */
+  drop(): Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  /** Without the project's schema. */
+  readonly empty?: boolean;
+}
+
+/** Any constant: clones are made one at a time, since each is busy with the template. */
+const CLONE_LOCK = 4_417_300_209;
+
+/** A database of one's own. Whoever makes one drops it. */
+export async function createTestDatabase({ empty = false }: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const { url: adminUrl, template, prefix } = inject("testDatabases");
+  const name = prefix + randomUUID().replaceAll("-", "").slice(0, 12);
+  await withAdmin(adminUrl, async (admin) => {
+    await admin.query("SELECT pg_advisory_lock($1)", [CLONE_LOCK]);
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${empty ? "template0" : template}`);
+  });
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 10 });
+  pool.on("error", () => {}); // Tests cut connections on purpose; what uses one hears of it.
+  return {
+    url: url.href,
+    pool,
+    query: async <T>(sql: string, parameters: readonly unknown[] = []) =>
+      (await pool.query(sql, [...parameters])).rows as T[],
+    drop: async () => {
+      const kept = pool.totalCount - pool.idleCount;
+      const ended = pool.end();
+      await withAdmin(adminUrl, (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+      // Waiting for the pool would be waiting for ever.
+      if (kept > 0) throw new Error(`${kept} connections of the test's pool were not given back`);
+      await ended;
+    },
+  };
+}
+
+/** One database for a test file; its tests share it. */
+export function useTestDatabase(options: TestDatabaseOptions = {}): () => TestDatabase {
+  let database: TestDatabase | undefined;
+  beforeAll(async () => {
+    database = await createTestDatabase(options);
+  });
+  afterAll(() => database?.drop());
+  return () => {
+    if (database === undefined) throw new Error("the test database is there in tests and in hooks after this one only");
+    return database;
+  };
+}
+
+/** A database for the test that asks for it. */
+export async function freshTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const database = await createTestDatabase(options);
+  onTestFinished(() => database.drop());
+  return database;
+}
+
+async function withAdmin(url: string, work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
+  const admin = new pg.Client({ connectionString: url });
+  admin.on("error", () => {});
+  await admin.connect();
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
+}

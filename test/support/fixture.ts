@@ -1,0 +1,50 @@
+import { onTestFinished } from "vitest";
+import type { MockLibrary } from "../../src/mock/nouns.ts";
+import { organizationOf } from "../../src/mock/organization-of.ts";
+import { type MockService, type MockServiceOptions, startMockService } from "../../src/mock/server.ts";
+import { type Ended, type Running, runCli, startCli } from "./cli.ts";
+import { freshTestDatabase, type TestDatabase } from "./database.ts";
+
+export const API_KEY = "test-key-5f2c";
+
+export interface Fixture {
+  readonly service: MockService;
+  readonly database: TestDatabase;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Runs the built CLI against the two. */
+  simcat(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ended>;
+  start(args: readonly string[], more?: Readonly<Record<string, string>>): Running;
+  query<T = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
+  /** What the service was asked for, as `METHOD path`, since the last call; in order of arrival. */
+  asked(): string[];
+}
+
+/** A service with these libraries, an empty database, and the built CLI between them. */
+export async function fixture(
+  libraries: readonly MockLibrary[],
+  options: Partial<MockServiceOptions> = {},
+): Promise<Fixture> {
+  const service = await startMockService({ organization: organizationOf(libraries), apiKey: API_KEY, ...options });
+  onTestFinished(() => service.stop());
+  const database = await freshTestDatabase();
+  const environment = {
+    SIMCAT_BASE_URL: service.url,
+    SIMCAT_API_KEY: API_KEY,
+    DATABASE_URL: database.url,
+    // Nobody waits in a test: two attempts show as much as five.
+    SIMCAT_MAX_RETRIES: "1",
+  };
+  return {
+    service,
+    database,
+    environment,
+    simcat: (args, more = {}) => runCli(args, { ...environment, ...more }),
+    start: (args, more = {}) => startCli(args, { ...environment, ...more }),
+    query: database.query as Fixture["query"],
+    asked() {
+      const lines = service.requests.map(({ method, path }) => `${method} ${path}`);
+      service.clearRequests();
+      return lines;
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { randomInt } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import type { TestProject } from "vitest/node";
+import { openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { processIdentity } from "../../src/db/embedded/processes.ts";
+import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
+import { migrate } from "../../src/db/migrate.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    testDatabases: {
+      /** Of a database to connect to for making others. */
+      readonly url: string;
+      /** Holds the project's schema and nothing else. */
+      readonly template: string;
+      /** How the names of this run's databases begin. */
+      readonly prefix: string;
+    };
+  }
+}
+
+interface TestServer {
+  readonly what: string;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const never = new AbortController().signal;
+const throwAway = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
+
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const server = givenServer() ?? (await containerServer()) ?? (await embeddedServer());
+  process.stderr.write(`tests use ${server.what}\n`);
+  const run = randomInt(1, 2 ** 31 - 1);
+  const template = `simcat_template_${run}`;
+  const admin = new pg.Client({ connectionString: server.url });
+  admin.on("error", () => {}); // The server may go first when a run is interrupted.
+  try {
+    await admin.connect();
+    await dropAbandoned(admin);
+    // Held as long as this run: says that its databases are in use.
+    await admin.query("SELECT pg_advisory_lock($1)", [run]);
+    await admin.query(`CREATE DATABASE ${template} TEMPLATE template0`);
+    await migrate(withDatabase(server.url, template), never);
+    // A template with a session on it cannot be cloned, so let nobody in.
+    await admin.query(`ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
+  } catch (error) {
+    await admin.end();
+    await server.stop();
+    throw error;
+  }
+  project.provide("testDatabases", { url: server.url, template, prefix: `simcat_test_${run}_` });
+  return async () => {
+    await dropRun(admin, run);
+    await admin.end();
+    await server.stop();
+  };
+}
+
+function givenServer(): TestServer | null {
+  const url = process.env.TEST_DATABASE_URL;
+  return url ? { what: "the Postgres of TEST_DATABASE_URL", url, stop: async () => {} } : null;
+}
+
+async function containerServer(): Promise<TestServer | null> {
+  if (!(await containerEngineAnswers())) return null;
+  try {
+    const { PostgreSqlContainer } = await import("@testcontainers/postgresql");
+    const container = await new PostgreSqlContainer("postgres:18")
+      .withCommand(["postgres", ...Object.entries(throwAway).flatMap(([name, value]) => ["-c", `${name}=${value}`])])
+      .start();
+    return {
+      what: "Postgres 18 in a container",
+      url: container.getConnectionUri(),
+      stop: async () => void (await container.stop()),
+    };
+  } catch (error) {
+    process.stderr.write(`the container engine answers, but: ${error instanceof Error ? error.message : error}\n`);
+    return null;
+  }
+}
+
+async function embeddedServer(): Promise<TestServer> {
+  await removeAbandonedDirectories();
+  const stateDir = await mkdtemp(join(tmpdir(), `simcat-tests-${process.pid}-`));
+  const server = await openEmbeddedPostgres({ stateDir, environment: process.env, settings: throwAway }, never);
+  // A run that is interrupted exits without its teardown.
+  const abandon = () => {
+    try {
+      process.kill(Number.parseInt(readFileSync(join(server.dataDirectory, "postmaster.pid"), "utf8"), 10), "SIGQUIT");
+      rmSync(stateDir, { recursive: true, force: true });
+    } catch {
+      // It is gone already, or still writing: the next run removes what is left.
+    }
+  };
+  process.on("exit", abandon);
+  return {
+    what: "the embedded Postgres 18",
+    url: server.url,
+    stop: async () => {
+      await server.stop();
+      process.off("exit", abandon);
+      await removeDirectory(stateDir);
+    },
+  };
+}
+
+/** Of runs that were killed: their servers have been stopped by then. */
+async function removeAbandonedDirectories(): Promise<void> {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = /^simcat-tests-(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && processIdentity(Number(pid)) === null) await removeDirectory(join(tmpdir(), name));
+  }
+}
+
+/** Of runs that were killed: the lock of such a run is free. */
+async function dropAbandoned(admin: pg.Client): Promise<void> {
+  const found = await admin.query<{ run: string }>(
+    "SELECT substring(datname FROM '^simcat_template_([0-9]+)$') AS run FROM pg_database WHERE datname ~ '^simcat_template_[0-9]+$'",
+  );
+  for (const { run } of found.rows) {
+    const { rows } = await admin.query<{ free: boolean }>("SELECT pg_try_advisory_lock($1) AS free", [run]);
+    if (rows[0]?.free === true) await dropRun(admin, Number(run));
+  }
+}
+
+/** The template goes last, since it tells that the others may be there. */
+async function dropRun(admin: pg.Client, run: number): Promise<void> {
+  const { rows } = await admin.query<{ name: string }>(
+    "SELECT datname AS name FROM pg_database WHERE datname ~ $1 ORDER BY datname DESC",
+    [`^simcat_(test_${run}_.*|template_${run})$`],
+  );
+  for (const { name } of rows) await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await admin.query("SELECT pg_advisory_unlock($1)", [run]);
+}
+
+async function containerEngineAnswers(): Promise<boolean> {
+  const host = process.env.DOCKER_HOST;
+  const remote = /^(?:tcp|http):\/\/(.+):(\d+)/.exec(host ?? "");
+  if (remote?.[1] && remote[2]) return ping({ host: remote[1], port: Number(remote[2]) });
+  const sockets = [
+    host?.replace(/^unix:\/\//, ""),
+    "/var/run/docker.sock",
+    join(process.env.HOME ?? "/", ".docker/run/docker.sock"),
+    join(process.env.XDG_RUNTIME_DIR ?? "/run", "podman/podman.sock"),
+  ];
+  const present = sockets.find((socket) => socket !== undefined && existsSync(socket));
+  return present !== undefined && ping({ socketPath: present });
+}
+
+function ping(where: { host: string; port: number } | { socketPath: string }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const call = request({ ...where, path: "/_ping", timeout: 2_000 }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    call.on("timeout", () => call.destroy());
+    call.on("error", () => resolve(false));
+    call.on("close", () => resolve(false));
+    call.end();
+  });
+}
+
+function withDatabase(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  return changed.href;
+}

@@ -1,0 +1,227 @@
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { grainOf, latestInstant, readDate, sameMoment } from "../../src/sync/dates.ts";
+
+const SECOND = 1000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
+
+/** What a text means in UTC: the moment, its grain and whether it states a zone. */
+function reading(text: string, timeZone = "UTC") {
+  const date = readDate(text, timeZone);
+  return date === null ? null : [new Date(date.at).toISOString(), date.grainMs, date.zoned];
+}
+
+test.each([
+  ["2023-09-11 at 2:56 PM", "2023-09-11T14:56:00.000Z", MINUTE, false],
+  ["2023-09-11 at 02:56 pm", "2023-09-11T14:56:00.000Z", MINUTE, false],
+  ["2023-09-11 at 2:56\u202fPM", "2023-09-11T14:56:00.000Z", MINUTE, false],
+  ["2023-09-11 at 2:56 AM", "2023-09-11T02:56:00.000Z", MINUTE, false],
+  ["2023-09-11 at 12:05 AM", "2023-09-11T00:05:00.000Z", MINUTE, false],
+  ["2023-09-11 at 12:05 PM", "2023-09-11T12:05:00.000Z", MINUTE, false],
+  ["2025-04-07T14:16:12.997Z", "2025-04-07T14:16:12.997Z", 1, true],
+  ["2025-04-07T14:16:12Z", "2025-04-07T14:16:12.000Z", SECOND, true],
+  ["2025-04-07t14:16z", "2025-04-07T14:16:00.000Z", MINUTE, true],
+  ["2025-04-07 14:16:12+02:00", "2025-04-07T12:16:12.000Z", SECOND, true],
+  ["2025-04-07 14:16:12-0330", "2025-04-07T17:46:12.000Z", SECOND, true],
+  ["2025-04-07 14:16:12 +02", "2025-04-07T12:16:12.000Z", SECOND, true],
+  ["2024-09-19 15:24:41.3994461", "2024-09-19T15:24:41.399Z", 1, false],
+  ["2024-09-19 15:24:41.123456789", "2024-09-19T15:24:41.123Z", 1, false],
+  ["2024-09-19", "2024-09-19T00:00:00.000Z", DAY, false],
+  ["Mon, 11 Sep 2023 14:56:00 GMT", "2023-09-11T14:56:00.000Z", MINUTE, true],
+  ["11 Sep 2023 14:56:01 -0700", "2023-09-11T21:56:01.000Z", SECOND, true],
+  ["13-Oct-2024 10:01 AM", "2024-10-13T10:01:00.000Z", MINUTE, false],
+  ["2024-02-29", "2024-02-29T00:00:00.000Z", DAY, false],
+  ["0001-01-01T00:00:00", "0001-01-01T00:00:00.000Z", DAY, false],
+  ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z", 1, true],
+])("reads %j", (text, at, grainMs, zoned) => {
+  expect(reading(text)).toEqual([at, grainMs, zoned]);
+});
+
+test.each([
+  ["2025-04-07T14:16:12.997Z", 1],
+  ["2025-04-07T14:16:12.1234Z", 1],
+  ["2025-04-07T14:16:12.1200Z", 10],
+  ["2025-04-07T14:16:12.1Z", 100],
+  ["2025-04-07T14:16:12.000Z", SECOND],
+  ["2025-04-07T14:16:12.0000000Z", SECOND],
+  ["2025-04-07T14:16:00Z", MINUTE],
+  ["2025-04-07T14:16:00.000Z", MINUTE],
+  ["2025-04-07T14:00:00Z", HOUR],
+  ["2025-04-07T14:00Z", HOUR],
+  ["2025-04-07T00:00:00Z", DAY],
+  ["2025-04-07T00:00:00.001Z", 1],
+  ["2025-04-07T00:01:00Z", MINUTE],
+])("grain of %j: trailing zero fields do not count", (text, grain) => {
+  expect(grainOf(text)).toBe(grain);
+});
+
+test.each([
+  ["2023-09-11 at 2:56 PM", MINUTE + HOUR],
+  ["2023-09-11 at 2:00 PM", HOUR + HOUR],
+  ["2023-09-11 at 12:00 AM", DAY + HOUR],
+  ["2024-09-19 15:24:41.3994461", 1 + HOUR],
+  ["2024-09-19", DAY + HOUR],
+])("grain of %j: without a zone an hour more, since autumn repeats one", (text, grain) => {
+  expect(grainOf(text)).toBe(grain);
+});
+
+test.each(["", "last Tuesday", "1694444160", "11/09/2023", "2023-W37-1", "2023-09-11 at 2:56 PM CEST", "string"])(
+  "does not know the shape of %j and takes it for a day (fault 44)",
+  (text) => {
+    expect(readDate(text, "UTC")).toBeNull();
+    expect(grainOf(text)).toBe(DAY + HOUR);
+    expect(latestInstant(text)).toBeNull();
+  },
+);
+
+test.each([
+  "2023-02-29",
+  "2023-02-30 at 2:56 PM",
+  "2023-13-01",
+  "2023-00-10",
+  "2023-09-31",
+  "2023-09-00",
+  "2023-09-11 at 13:00 PM",
+  "2023-09-11 at 0:30 AM",
+  "2023-09-11T24:00:00Z",
+  "2023-09-11T25:00:00Z",
+  "2023-09-11T14:60:00Z",
+  "2016-12-31T23:59:60Z",
+  "2023-09-11T14:56:00+14:01",
+  "2023-09-11T14:56:00+05:75",
+  "2023-09-11T14:56:00.1234567890Z",
+  "2023-09-11T2:56",
+  "2023-09-11T",
+  "11 Foo 2023 14:56:00 GMT",
+  "2023-09-11 at 2:56 PM\n",
+  " 2023-09-11",
+  "０２３-09-11",
+])("%j is no moment", (text) => {
+  expect(readDate(text, "UTC")).toBeNull();
+});
+
+test.each(["0000-12-31", "0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01", "+012023-01-01T00:00:00Z"])(
+  "%j lies outside the years that Postgres reads back",
+  (text) => {
+    expect(readDate(text, "UTC")).toBeNull();
+  },
+);
+
+test.each([
+  ["summer", "2023-09-11 at 2:56 PM", "Europe/Berlin", "2023-09-11T12:56:00.000Z"],
+  ["winter", "2023-01-11 at 2:56 PM", "Europe/Berlin", "2023-01-11T13:56:00.000Z"],
+  ["before spring's gap", "2023-03-26 01:59:59", "Europe/Berlin", "2023-03-26T00:59:59.000Z"],
+  ["in spring's gap: the later reading", "2023-03-26 02:30:01", "Europe/Berlin", "2023-03-26T01:30:01.000Z"],
+  ["after spring's gap", "2023-03-26 03:00:01", "Europe/Berlin", "2023-03-26T01:00:01.000Z"],
+  ["autumn's repeated hour: the first", "2023-10-29 02:30:01", "Europe/Berlin", "2023-10-29T00:30:01.000Z"],
+  ["after autumn's repeated hour", "2023-10-29 03:00:01", "Europe/Berlin", "2023-10-29T02:00:01.000Z"],
+  ["the gap west of Greenwich", "2023-03-12 02:30:01", "America/Vancouver", "2023-03-12T10:30:01.000Z"],
+  ["autumn west of Greenwich", "2023-11-05 01:30:01", "America/Vancouver", "2023-11-05T08:30:01.000Z"],
+  ["a gap of half an hour", "2023-10-01 02:10:01", "Australia/Lord_Howe", "2023-09-30T15:40:01.000Z"],
+  ["a zone on a quarter", "2023-06-01 12:00:01", "Asia/Kathmandu", "2023-06-01T06:15:01.000Z"],
+  ["a day that an island left out", "2011-12-30 12:00:01", "Pacific/Apia", "2011-12-30T22:00:01.000Z"],
+  ["midnight", "2023-06-01", "Asia/Tokyo", "2023-05-31T15:00:00.000Z"],
+])("reads local time: %s", (_, text, timeZone, at) => {
+  expect(reading(text, timeZone)?.[0]).toBe(at);
+});
+
+test("a stated zone wins over the assumed one", () => {
+  expect(reading("2023-09-11T14:56:01Z", "Asia/Tokyo")?.[0]).toBe("2023-09-11T14:56:01.000Z");
+});
+
+const ownZone = process.env.TZ;
+afterEach(() => {
+  if (ownZone === undefined) delete process.env.TZ;
+  else process.env.TZ = ownZone;
+});
+
+test.each(["UTC", "America/St_Johns", "Pacific/Kiritimati", "Europe/Berlin"])(
+  "reads the same whatever the machine's zone is: %s (fault 46)",
+  (zone) => {
+    process.env.TZ = zone;
+    expect(reading("2023-03-26 02:30:01", "UTC")?.[0]).toBe("2023-03-26T02:30:01.000Z");
+    expect(reading("2023-03-26 02:30:01", "Europe/Berlin")?.[0]).toBe("2023-03-26T01:30:01.000Z");
+    expect(reading("2023-09-11T14:56:01+05:30", "UTC")?.[0]).toBe("2023-09-11T09:26:01.000Z");
+  },
+);
+
+test("every existing local time reads back as the wall clock that it was", () => {
+  const zones = ["Europe/Berlin", "America/Vancouver", "Asia/Kathmandu", "Pacific/Apia", "Australia/Lord_Howe", "UTC"];
+  const second = fc.integer({ min: Date.UTC(1990, 0) / SECOND, max: Date.UTC(2035, 0) / SECOND });
+  fc.assert(
+    fc.property(second, fc.constantFrom(...zones), (at, timeZone) => {
+      const wall = new Date(at * SECOND).toLocaleString("sv-SE", { timeZone });
+      const read = readDate(wall, timeZone);
+      // Only the second coming of an autumn hour reads as another moment: the first.
+      const apart = at * SECOND - (read?.at ?? Number.NaN);
+      expect([0, HOUR / 2, HOUR, DAY]).toContain(apart);
+      expect(new Date(read?.at ?? 0).toLocaleString("sv-SE", { timeZone })).toBe(wall);
+    }),
+    { numRuns: 2000, seed: 1 },
+  );
+});
+
+test("no text makes it throw", () => {
+  const pieces = fc.constantFrom("2023", "-", "09", "T", " at ", ":", "56", ".", "PM", "Z", "+", "Sep", "\u202f", "𝟚");
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.array(pieces).map((parts) => parts.join("")),
+  );
+  fc.assert(
+    fc.property(text, (date) => {
+      readDate(date, "Europe/Berlin");
+      latestInstant(date);
+      expect(grainOf(date)).toBeGreaterThanOrEqual(1);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test("an ISO text's own grain holds the moment that it was cut from", () => {
+  const moment = fc.integer({ min: 0, max: Date.UTC(2100, 0) });
+  fc.assert(
+    fc.property(moment, fc.constantFrom(10, 13, 16, 19, 21, 22, 23), (at, length) => {
+      const text = `${new Date(at).toISOString().slice(0, length)}${length > 13 ? "Z" : length > 10 ? ":00Z" : ""}`;
+      const date = readDate(text, "UTC");
+      expect(date).not.toBeNull();
+      if (date === null) return;
+      expect(at).toBeGreaterThanOrEqual(date.at);
+      expect(at).toBeLessThan(date.at + date.grainMs);
+    }),
+  );
+});
+
+test("the latest moment of a text is 14 hours and its grain after its reading as UTC, stated zone or not", () => {
+  expect(latestInstant("2023-09-11 at 2:56 PM")).toBe(Date.parse("2023-09-12T04:57:00Z"));
+  expect(latestInstant("2023-09-11T14:56:00Z")).toBe(Date.parse("2023-09-12T04:57:00Z"));
+  expect(latestInstant("2023-09-11T14:56:00+09:00")).toBe(Date.parse("2023-09-12T04:57:00Z"));
+  expect(latestInstant("2023-09-11")).toBe(Date.parse("2023-09-12T14:00:00Z"));
+});
+
+test.each([
+  ["2023-09-11 at 2:56 PM", "2023-09-11 at 2:56 PM", true],
+  ["nobody knows", "nobody knows", true],
+  ["2023-09-11 at 2:56 PM", "2023-09-11 14:56:59.999", true],
+  ["2023-09-11 at 2:56 PM", "2023-09-11 14:57:00.001", false],
+  ["2023-09-11 at 2:56 PM", "2023-09-11 14:55:59.999", false],
+  ["2023-09-11T14:56:00.001Z", "2023-09-11T16:56:00.001+02:00", true],
+  ["2023-09-11T14:56:00.001Z", "2023-09-11T16:56:00.002+02:00", false],
+  ["2023-09-11 at 2:56 PM", "2023-09-11T14:56:31.123Z", true],
+  ["2023-09-11 at 2:56 PM", "2023-09-11T21:56:31.123Z", true],
+  ["2023-09-11 at 2:56 PM", "2023-09-11T09:11:31.123Z", true],
+  ["2023-09-11 at 2:56 PM", "2023-09-12T04:56:31.123Z", true],
+  ["2023-09-11 at 2:56 PM", "2023-09-12T05:11:31.123Z", false],
+  ["2023-09-11 at 2:56 PM", "2023-09-11T00:56:31.123Z", true],
+  ["2023-09-11 at 2:56 PM", "2023-09-11T00:41:31.123Z", false],
+  ["2023-09-11 at 2:56 PM", "2023-09-11T14:57:31.123Z", false],
+  ["2023-09-11 at 2:56 PM", "nobody knows", null],
+  ["2023-09-11 at 2:56 PM", "", null],
+  ["2023-09-11 at 2:56 PM", null, null],
+  [null, null, null],
+  ["", "", null],
+])("%j and %j: can they name one moment? %j", (a, b, expected) => {
+  expect(sameMoment(a, b)).toBe(expected);
+  expect(sameMoment(b, a)).toBe(expected);
+});

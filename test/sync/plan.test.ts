@@ -1,0 +1,187 @@
+import { expect, test } from "vitest";
+import { keyText } from "../../src/key.ts";
+import type { ListedLibrary, Owes, ReadAction, StoredLibrary, SyncState } from "../../src/model.ts";
+import { decide, orderActions, planSync } from "../../src/sync/plan.ts";
+import { EVERYTHING, parseSelection } from "../../src/sync/selection.ts";
+import { fullReadDueAt } from "../../src/sync/settle.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const SEEN = Date.parse("2024-05-01T12:00:00Z");
+const NOW = SEEN + 30 * MINUTE;
+const TEXT = "2024-05-01T11:58:00Z";
+const WEEKLY = { now: NOW, fullEveryMs: 7 * DAY, backfillSince: null };
+
+const SETTLED: SyncState = {
+  listedText: TEXT,
+  bookmark: TEXT,
+  contentHash: "00",
+  bookmarkSeenAt: SEEN,
+  contentReadAt: SEEN + 10 * MINUTE,
+  owes: null,
+  shrunkRunId: null,
+  failures: 0,
+  doubtfulReads: 0,
+};
+
+function listed(name: string, lastModified: string | null = TEXT): ListedLibrary {
+  return { key: { owner: "o", name }, lastModified, source: "{}" };
+}
+
+function stored(name: string, sync: Partial<SyncState> = {}, changes: Partial<StoredLibrary> = {}): StoredLibrary {
+  return { key: { owner: "o", name }, stored: true, removed: false, sync: { ...SETTLED, ...sync }, ...changes };
+}
+
+/** Seen and read just now: not settled, and in no need of a read before two more seconds are over. */
+const FRESH = { bookmarkSeenAt: NOW - 3000, contentReadAt: NOW - 1000 };
+
+test("a settled library with its bookmark's text is skipped (fault 45)", () => {
+  expect(decide(listed("a"), stored("a"), WEEKLY)).toEqual({ kind: "skip", reason: "unchanged" });
+});
+
+test("what was never stored is read", () => {
+  const read = { kind: "read", reason: "never read" };
+  expect(decide(listed("a"), null, WEEKLY)).toEqual(read);
+  expect(decide(listed("a"), stored("a", {}, { stored: false }), WEEKLY)).toEqual(read);
+  expect(decide(listed("a"), stored("a", {}, { sync: null }), WEEKLY)).toEqual(read);
+  expect(decide(listed("a"), stored("a", { contentReadAt: null }), WEEKLY)).toEqual(read);
+  expect(decide(listed("a", null), null, WEEKLY)).toEqual(read);
+});
+
+test.each(["2024-05-01T11:59:00Z", "2024-05-01T11:57:00Z", "2024-05-01T11:58:00.000Z", `${TEXT} `])(
+  "any other text is a change, later, earlier or the same moment: %j",
+  (text) => {
+    expect(decide(listed("a", text), stored("a"), WEEKLY)).toEqual({ kind: "read", reason: "listed date changed" });
+  },
+);
+
+test("no text equals nothing, not even no text", () => {
+  const read = { kind: "read", reason: "no listed date" };
+  expect(decide(listed("a", null), stored("a"), WEEKLY)).toEqual(read);
+  expect(decide(listed("a", null), stored("a", { bookmark: null, listedText: null }), WEEKLY)).toEqual(read);
+  expect(decide(listed("a", ""), stored("a", { bookmark: "", listedText: "" }), WEEKLY)).toEqual(read);
+});
+
+test.each<Owes>(["rejects", "failure", "shrunk", "restored"])("a library that owes a read is read: %s", (owes) => {
+  expect(decide(listed("a"), stored("a", { owes }), WEEKLY)).toEqual({ kind: "read", reason: `owes a read: ${owes}` });
+});
+
+test("a removed library that is listed again is read (fault 41)", () => {
+  const read = { kind: "read", reason: "owes a read: restored" };
+  expect(decide(listed("a"), stored("a", {}, { removed: true }), WEEKLY)).toEqual(read);
+});
+
+test("an unsettled library is read when its next read is due, and not before", () => {
+  const library = stored("a", FRESH);
+  const skip = { kind: "skip", reason: "not settled yet" };
+  expect(decide(listed("a"), library, { ...WEEKLY, now: NOW + 999 })).toEqual(skip);
+  expect(decide(listed("a"), library, { ...WEEKLY, now: NOW + 1000 })).toEqual({
+    kind: "read",
+    reason: "not settled yet",
+  });
+});
+
+test("a text that came back after another one had been listed is read at once", () => {
+  const library = stored("a", { listedText: "2024-05-01T11:59:00Z" });
+  expect(decide(listed("a"), library, WEEKLY)).toEqual({ kind: "read", reason: "not settled yet" });
+});
+
+test("a full read is due at its moment, settled or not", () => {
+  const library = stored("a");
+  const due = fullReadDueAt({ ...SETTLED }, library.key, 7 * DAY);
+  const before = decide(listed("a"), library, { ...WEEKLY, now: Math.ceil(due) - 1 });
+  expect(before).toEqual({ kind: "skip", reason: "unchanged" });
+  const read = { kind: "read", reason: "due for a full read" };
+  expect(decide(listed("a"), library, { ...WEEKLY, now: Math.ceil(due) })).toEqual(read);
+  expect(decide(listed("a"), stored("a", FRESH), { ...WEEKLY, fullEveryMs: 1000 })).toEqual(read);
+});
+
+test("a backfill reads what was not read since it began, settled or not", () => {
+  const read = { kind: "read", reason: "forced" };
+  const readAt = SEEN + 10 * MINUTE;
+  expect(decide(listed("a"), stored("a"), { ...WEEKLY, backfillSince: readAt + 1 })).toEqual(read);
+  expect(decide(listed("a"), stored("a"), { ...WEEKLY, backfillSince: readAt })).toEqual({
+    kind: "skip",
+    reason: "unchanged",
+  });
+  expect(decide(listed("a"), stored("a", FRESH), { ...WEEKLY, backfillSince: NOW })).toEqual(read);
+});
+
+function mapOf(...libraries: readonly StoredLibrary[]): ReadonlyMap<string, StoredLibrary> {
+  return new Map(libraries.map((library) => [keyText(library.key), library]));
+}
+
+test("a plan says what is read, what is skipped and what is missing", () => {
+  const listing = [listed("same"), listed("fresh"), listed("edited", "2024-05-02T00:00:01Z"), listed("new")];
+  const gone = stored("gone");
+  const rows = mapOf(
+    stored("same"),
+    stored("fresh", FRESH),
+    stored("edited"),
+    gone,
+    stored("long gone", {}, { removed: true }),
+    stored("never stored", {}, { stored: false }),
+  );
+  expect(planSync(listing, rows, WEEKLY, EVERYTHING)).toEqual({
+    actions: [
+      { listed: listing[2], stored: stored("edited"), reason: "listed date changed" },
+      { listed: listing[3], stored: null, reason: "never read" },
+    ],
+    skipped: { unchanged: 1, "not settled yet": 1 },
+    missing: [gone],
+    listedInScope: 4,
+  });
+});
+
+test("outside the selection nothing is read, skipped or missing", () => {
+  const listing = [listed("a"), listed("new"), listed("other")];
+  const rows = mapOf(stored("a"), stored("gone"), stored("gone too"));
+  const plan = planSync(listing, rows, WEEKLY, parseSelection(["o/new", "o/gone"], []));
+  expect(plan).toEqual({
+    actions: [{ listed: listing[1], stored: null, reason: "never read" }],
+    skipped: { unchanged: 0, "not settled yet": 0 },
+    missing: [stored("gone")],
+    listedInScope: 1,
+  });
+});
+
+test("names that differ by case alone are two libraries (fault 26)", () => {
+  const plan = planSync([listed("Lib")], mapOf(stored("lib")), WEEKLY, EVERYTHING);
+  expect(plan.actions.map(({ reason }) => reason)).toEqual(["never read"]);
+  expect(plan.missing).toEqual([stored("lib")]);
+});
+
+test("an entry without a date still counts as listed", () => {
+  expect(planSync([listed("a", null)], mapOf(stored("a")), WEEKLY, EVERYTHING).missing).toEqual([]);
+});
+
+function action(name: string, reason: ReadAction["reason"], failures = 0): ReadAction {
+  return { listed: listed(name), stored: stored(name, { failures }), reason };
+}
+
+test("news comes first, then what is owed, unsettled, and full reads; what failed last time comes last", () => {
+  const actions = [
+    action("failed", "listed date changed", 1),
+    action("forced", "forced"),
+    action("full", "due for a full read"),
+    action("undated", "no listed date"),
+    action("unsettled", "not settled yet"),
+    action("owed", "owes a read: rejects"),
+    action("edited", "listed date changed"),
+    { listed: listed("new"), stored: null, reason: "never read" } as const,
+    action("edited too", "listed date changed"),
+    action("failed too", "owes a read: failure", 2),
+  ];
+  expect(orderActions(actions).map(({ listed }) => listed.key.name)).toEqual([
+    "edited",
+    "new",
+    "edited too",
+    "owed",
+    "undated",
+    "unsettled",
+    "forced",
+    "full",
+    "failed",
+    "failed too",
+  ]);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { UsageError } from "../../src/errors.ts";
+import {
+  assertKnown,
+  EVERYTHING,
+  formatScope,
+  isEverything,
+  parseSelection,
+  selectorOf,
+} from "../../src/sync/selection.ts";
+
+test("no selector stands for everything", () => {
+  const selection = parseSelection([], []);
+  expect(selection).toEqual(EVERYTHING);
+  expect(isEverything(selection)).toBe(true);
+  expect(selectorOf(selection)({ owner: "a", name: "b" })).toBe(true);
+  expect(formatScope(selection)).toBeNull();
+});
+
+test("what any selector names is in, byte for byte (fault 26)", () => {
+  const isSelected = selectorOf(parseSelection(["a/Lib", "a/Q1%2FQ2"], ["b"]));
+  expect(isSelected({ owner: "a", name: "Lib" })).toBe(true);
+  expect(isSelected({ owner: "a", name: "Q1/Q2" })).toBe(true);
+  expect(isSelected({ owner: "b", name: "anything" })).toBe(true);
+  expect(isSelected({ owner: "a", name: "lib" })).toBe(false);
+  expect(isSelected({ owner: "B", name: "Lib" })).toBe(false);
+});
+
+test("one scope has one text, however it was typed", () => {
+  const scope = formatScope(parseSelection(["b/y", "a/x", "b/%79"], ["d", "c", "d"]));
+  expect(scope).toBe('{"libraries":["a/x","b/y"],"owners":["c","d"]}');
+  expect(formatScope(parseSelection(["a/x", "b/y"], ["c", "d"]))).toBe(scope);
+});
+
+test("a malformed selector is a usage error", () => {
+  expect(() => parseSelection(["nobody"], [])).toThrow(UsageError);
+  expect(() => parseSelection([], [""])).toThrow(UsageError);
+});
+
+test("a library that is neither listed nor stored is a usage error, an owner without libraries is not", () => {
+  const selection = parseSelection(["a/x", "a/y%2F"], ["nobody"]);
+  expect(() => assertKnown(selection, ({ name }) => name === "x")).toThrow("a/y%2F is neither listed nor stored");
+  expect(() => assertKnown(selection, () => false)).toThrow("a/x, a/y%2F are neither listed nor stored");
+  expect(() => assertKnown(selection, () => true)).not.toThrow();
+});

@@ -1,0 +1,167 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { SyncState } from "../../src/model.ts";
+import { decide } from "../../src/sync/plan.ts";
+import { isDoubtful, seenAtForStore } from "../../src/sync/settle.ts";
+
+/** A service, a poller and their clocks, simulated: does the copy equal the service once all is quiet? */
+const SECOND = 1000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const START = Date.parse("2024-10-26T22:50:00Z");
+const QUIET_GAP = 17 * MINUTE;
+const KEY = { owner: "o", name: "a" };
+
+interface History {
+  /** Gaps between edits; a re-upload of an older file takes the date back to a day of its own. */
+  readonly edits: readonly { readonly gap: number; readonly goesBack: boolean }[];
+  /** Gaps between the end of a run and the next, over and over while edits go on. */
+  readonly polls: readonly number[];
+  readonly format: keyof typeof FORMATS;
+  /** How far the database's clock is ahead of the service's. */
+  readonly skew: number;
+  /** From a listing's snapshot to its last byte; on to the content's first request; on to the metadata; to the scenarios. */
+  readonly delays: readonly [number, number, number, number];
+  /** Runs whose content read fails, and runs that die after the listing, by number. */
+  readonly failing: readonly number[];
+  readonly dying: readonly number[];
+  readonly hasDate: boolean;
+}
+
+/** Local times of Berlin: the hour from 02:00 on 27 October 2024 comes twice. */
+const CLOCK = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Berlin", dateStyle: "short", timeStyle: "medium" });
+const berlin = (at: number, length: number) => CLOCK.format(at).slice(0, length);
+
+const FORMATS = {
+  second: (at: number) => `${new Date(at).toISOString().slice(0, 19)}Z`,
+  minute: (at: number) => `${new Date(at).toISOString().slice(0, 16)}Z`,
+  "local minute": (at: number) => berlin(at, 16),
+  "local day": (at: number) => berlin(at, 10),
+  unknown: (at: number) => `the day ${berlin(at, 10)}`,
+};
+
+interface Edit {
+  readonly at: number;
+  readonly text: string;
+  readonly metadataText: string;
+}
+
+function editsOf({ edits, format }: History): Edit[] {
+  let at = START;
+  const first = { at, text: FORMATS[format](at), metadataText: new Date(at).toISOString() };
+  const later = edits.map(({ gap, goesBack }, index) => {
+    at += gap;
+    const stamp = goesBack ? at - (index + 1) * 40 * DAY : at;
+    return { at, text: FORMATS[format](stamp), metadataText: new Date(stamp).toISOString() };
+  });
+  return [first, ...later];
+}
+
+type Rule = (text: string, sync: SyncState, isStored: boolean, now: number) => boolean;
+
+const ours: Rule = (text, sync, stored, now) => {
+  const listed = { key: KEY, lastModified: text, source: "{}" };
+  const context = { now, fullEveryMs: Number.MAX_SAFE_INTEGER, backfillSince: null };
+  return decide(listed, { key: KEY, stored, removed: false, sync }, context).kind === "read";
+};
+const plainEquality: Rule = (text, sync) => text !== sync.bookmark || sync.owes !== null;
+
+const EMPTY: SyncState = {
+  listedText: null,
+  bookmark: null,
+  contentHash: null,
+  bookmarkSeenAt: null,
+  contentReadAt: null,
+  owes: null,
+  shrunkRunId: null,
+  failures: 0,
+  doubtfulReads: 0,
+};
+
+/** Polls until three quiet days have passed; how many reads that took, and whether the copy is up to date. */
+function play(history: History, rule: Rule): { readonly reads: number; readonly upToDate: boolean } {
+  const edits = editsOf(history);
+  const versionAt = (at: number) => edits.findLastIndex((edit) => edit.at <= at);
+  const { delays, polls, skew } = history;
+  const lastEdit = edits.at(-1)?.at ?? START;
+  let sync = EMPTY;
+  let copy = { metadata: -1, scenarios: -1 };
+  let reads = 0;
+  let now = START + (polls[0] ?? MINUTE) / 2;
+  for (let run = 0; now < lastEdit + 3 * DAY; run += 1) {
+    const text = edits[versionAt(now)]?.text ?? "";
+    const listedAt = now + delays[0] + skew;
+    const previousText = sync.listedText;
+    const isNew = previousText !== text;
+    const seen: SyncState = isNew ? { ...sync, listedText: text, bookmarkSeenAt: listedAt, doubtfulReads: 0 } : sync;
+    const began = now + delays[0] + delays[1];
+    if (!history.dying.includes(run)) sync = seen;
+    if (!history.dying.includes(run) && rule(text, sync, copy.metadata >= 0, now + skew)) {
+      reads += 1;
+      if (history.failing.includes(run)) sync = { ...sync, owes: "failure" };
+      else {
+        copy = { metadata: versionAt(began + delays[2]), scenarios: versionAt(began + delays[3]) };
+        const date = Math.floor((began + Math.min(delays[2], delays[3])) / SECOND) * SECOND;
+        const sighting = { listedText: text, previousText, date: history.hasDate ? date : null, readAt: began + skew };
+        const isDoubtful = isDoubtful(text, edits[copy.metadata]?.metadataText ?? null, false);
+        sync = {
+          ...sync,
+          bookmark: text,
+          bookmarkSeenAt: seenAtForStore({ ...sighting, listedAt: sync.bookmarkSeenAt ?? listedAt }),
+          contentReadAt: began + skew,
+          doubtfulReads: isDoubtful ? sync.doubtfulReads + 1 : 0,
+          owes: null,
+        };
+      }
+    }
+    const gap = now > lastEdit + HOUR ? QUIET_GAP : (polls[run % polls.length] ?? MINUTE);
+    now = began + Math.max(delays[2], delays[3]) + gap;
+  }
+  return { reads, upToDate: copy.metadata === edits.length - 1 && copy.scenarios === edits.length - 1 };
+}
+
+const gap = fc.oneof(
+  fc.integer({ min: 1, max: 90 * SECOND }),
+  fc.integer({ min: 1, max: 2 * HOUR }),
+  fc.integer({ min: 1, max: 26 * HOUR }),
+);
+const delay = fc.oneof(fc.integer({ min: 0, max: 2 * SECOND }), fc.integer({ min: 0, max: 4 * MINUTE }));
+const anyHistory: fc.Arbitrary<History> = fc.record({
+  edits: fc.array(fc.record({ gap, goesBack: fc.integer({ min: 0, max: 9 }).map((die) => die === 0) }), {
+    maxLength: 6,
+  }),
+  polls: fc.array(fc.integer({ min: 30 * SECOND, max: 40 * MINUTE }), { minLength: 1, maxLength: 40 }),
+  format: fc.constantFrom<History["format"]>("second", "minute", "local minute", "local day", "unknown"),
+  skew: fc.oneof(fc.constant(0), fc.integer({ min: -400 * DAY, max: 400 * DAY })),
+  delays: fc.tuple(delay, delay, delay, delay),
+  failing: fc.array(fc.nat(30), { maxLength: 3 }),
+  dying: fc.array(fc.nat(30), { maxLength: 3 }),
+  hasDate: fc.boolean(),
+});
+
+test("no dated edit is missed, whatever the grain, the clocks, the polls and the failures", () => {
+  const upToDate = fc.property(anyHistory, (history) => {
+    expect(play(history, ours).upToDate).toBe(true);
+  });
+  fc.assert(upToDate, { numRuns: 2000, seed: 20230911 });
+});
+
+test("plain equality would have missed some of the same edits", () => {
+  const histories = fc.sample(anyHistory, { numRuns: 2000, seed: 20230911 });
+  expect(histories.filter((history) => !play(history, plainEquality).upToDate).length).toBeGreaterThan(100);
+});
+
+const CALM = { polls: [MINUTE], skew: 0, delays: [0, 0, 0, 0], failing: [], dying: [], hasDate: true } as const;
+
+test("an edit in the second coming of an autumn hour is seen", () => {
+  const edits = [100 * MINUTE, HOUR].map((gap) => ({ gap, goesBack: false }));
+  const autumn: History = { ...CALM, edits, format: "local minute" };
+  expect(play(autumn, ours).upToDate).toBe(true);
+  expect(play(autumn, plainEquality).upToDate).toBe(false);
+});
+
+test("settling costs a handful of reads, whatever the grain", () => {
+  const readsOf = (format: History["format"]) => play({ ...CALM, edits: [], format }, ours).reads;
+  expect([readsOf("second"), readsOf("minute"), readsOf("local minute"), readsOf("local day")]).toEqual([4, 4, 8, 13]);
+});

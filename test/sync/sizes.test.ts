@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readSize } from "../../src/sync/sizes.ts";
+
+test.each([
+  ["240 KB", 245_760],
+  ["1 MB", 1_048_576],
+  ["1.5 GB", 1_610_612_736],
+  ["1.1 KB", 1126],
+  ["0 KB", 0],
+  ["240 kb", 245_760],
+  ["240KB", 245_760],
+  ["240\u00a0KiB", 245_760],
+  ["2 TiB", 2_199_023_255_552],
+  ["221,184 B", 221_184],
+  ["221184 bytes", 221_184],
+  ["1 byte", 1],
+  ["216 KB  (221,184 B)", 221_184],
+  ["216 KB (221184 bytes)", 221_184],
+  ["1,024 KB", 1_048_576],
+  ["1.4 MB (1,520,435 B)", 1_520_435],
+])("%j is sure (fault 48)", (text, bytes) => {
+  expect(readSize(text)).toBe(bytes);
+});
+
+test.each([
+  null,
+  "",
+  "N/A",
+  "12",
+  "KB",
+  "-5 KB",
+  "+5 KB",
+  "1.2.3 MB",
+  "1,23 KB",
+  "1,5 GB",
+  "1234,567 B",
+  ".5 KB",
+  "5. KB",
+  "1e3 KB",
+  "0x10 KB",
+  "1.5 B",
+  "NaN KB",
+  "Infinity KB",
+  "240 KB free",
+  "240 XB",
+  "216 KB (N/A)",
+  "string",
+])("%j is not: NULL, never 0 (fault 48)", (text) => {
+  expect(readSize(text)).toBeNull();
+});
+
+test("the exact size must be what the rounded one could come from, up or down", () => {
+  expect(readSize("216 KB (220,161 B)")).toBe(220_161);
+  expect(readSize("216 KB (220,160 B)")).toBeNull();
+  expect(readSize("216 KB (222,207 B)")).toBe(222_207);
+  expect(readSize("216 KB (222,208 B)")).toBeNull();
+  expect(readSize("1 MB (0 B)")).toBeNull();
+});
+
+test("nothing beyond 2^53-1 is a size", () => {
+  expect(readSize("9007199254740991 B")).toBe(9_007_199_254_740_991);
+  expect(readSize("9007199254740992 B")).toBeNull();
+  expect(readSize("8 PB")).toBeNull();
+  expect(readSize("99999999999999999999 KB")).toBeNull();
+});
+
+test("whatever comes, it is a whole number of bytes or nothing", () => {
+  const pieces = fc.constantFrom("1", "23", ",", ".", " ", "K", "B", "(", ")", "-", "1,024", "MB");
+  fc.assert(
+    fc.property(fc.array(pieces), (parts) => {
+      const bytes = readSize(parts.join(""));
+      expect(bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)).toBe(true);
+    }),
+    { numRuns: 5000 },
+  );
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { formatDuration, formatShare, formatSize, isOver, parseDuration, parseShare, parseSize } from "../src/units.ts";
+
+test.each([
+  ["500ms", 500],
+  ["60s", 60_000],
+  ["15m", 900_000],
+  ["24h", 86_400_000],
+  ["36h", 129_600_000],
+  ["7d", 604_800_000],
+])("%j is a duration", (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+  expect(parseDuration(formatDuration(ms))).toBe(ms);
+});
+
+test.each(["", "60", "0s", "-1s", "1.5h", "1 h", "1H", "1w", "1e3s", "s", " 1s", "99999999999999999d"])(
+  "%j is none",
+  (text) => {
+    expect(parseDuration(text)).toBeNull();
+  },
+);
+
+test.each([
+  ["64KiB", 65_536],
+  ["512MiB", 536_870_912],
+  ["1GiB", 1_073_741_824],
+  ["1000B", 1000],
+])("%j is a size", (text, bytes) => {
+  expect(parseSize(text)).toBe(bytes);
+  expect(formatSize(bytes)).toBe(text);
+});
+
+test.each(["", "512", "512MB", "1.5GiB", "0B", "-1B", "1gib"])("%j is no size", (text) => {
+  expect(parseSize(text)).toBeNull();
+});
+
+test("a duration is written in its largest whole unit", () => {
+  expect([500, 60_000, 90_000, 604_800_000].map(formatDuration)).toEqual(["500ms", "1m", "90s", "7d"]);
+});
+
+test("a share is the fraction that was written, and is written back so", () => {
+  expect(parseShare("30%")).toEqual({ numerator: 30, denominator: 100 });
+  expect(parseShare("0.25%")).toEqual({ numerator: 25, denominator: 10_000 });
+  expect(parseShare("100%")).toEqual({ numerator: 100, denominator: 100 });
+  expect(
+    ["30%", "0%", "0.25%", "33.3%", "100%"].map((text) =>
+      formatShare(parseShare(text) ?? { numerator: -1, denominator: 1 }),
+    ),
+  ).toEqual(["30%", "0%", "0.25%", "33.3%", "100%"]);
+});
+
+test.each(["", "30", "0.3", "101%", "100.1%", "-1%", "%", "1.23456%", "1e1%"])("%j is no share", (text) => {
+  expect(parseShare(text)).toBeNull();
+});
+
+test("over a share means strictly more, with nothing lost to rounding", () => {
+  const share = parseShare("30%") ?? { numerator: -1, denominator: 1 };
+  expect(isOver(3, 10, share)).toBe(false);
+  expect(isOver(4, 10, share)).toBe(true);
+  expect(isOver(300_000, 1_000_000, share)).toBe(false);
+  expect(isOver(300_001, 1_000_000, share)).toBe(true);
+});
