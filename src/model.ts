@@ -268,8 +268,10 @@ export interface RunReport {
   readonly status: RunStatus;
   readonly durationMs: number;
   readonly counts: Readonly<RunCounts>;
-  /** How many libraries were read or skipped for each reason. */
+  /** How many libraries were read for each reason. */
   readonly reasons: Readonly<Partial<Record<Reason, number>>>;
+  /** How many libraries were skipped for each reason. */
+  readonly skips: Readonly<Partial<Record<Reason, number>>>;
   readonly failures: readonly LibraryFailure[];
   /** Rejects by code. */
   readonly rejects: Readonly<Record<string, number>>;

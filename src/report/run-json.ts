@@ -12,7 +12,7 @@ export function toColumns(counts: Readonly<RunCounts>): Record<string, number> {
 
 /** A run's report for machines; counts and status are named as in `sync_runs`. */
 export function toRunJson(report: RunReport, exitCode: number) {
-  const { id, kind, status, durationMs, counts, reasons, failures, rejects, warnings, error } = report;
+  const { id, kind, status, durationMs, counts, reasons, skips, failures, rejects, warnings, error } = report;
   return {
     id,
     kind,
@@ -21,6 +21,7 @@ export function toRunJson(report: RunReport, exitCode: number) {
     duration_ms: durationMs,
     ...toColumns(counts),
     reasons,
+    skips,
     failures: failures.map(({ key, code, message }) => ({ owner: key.owner, library: key.name, code, message })),
     reject_codes: rejects,
     warnings: warnings.map(({ key, ...warning }) =>

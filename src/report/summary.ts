@@ -8,11 +8,12 @@ const SHOWN = 10;
 
 /** The one summary that ends every run. */
 export function formatSummary(report: RunReport): string {
-  const { counts, reasons, failures, rejects, warnings, error } = report;
+  const { counts, reasons, skips, failures, rejects, warnings, error } = report;
   const head = `${report.kind} ${report.status.replaceAll("_", " ")} in ${formatElapsed(report.durationMs)} (run ${report.id})`;
-  const why = Object.entries(reasons)
-    .filter(([reason]) => reason !== "unchanged" && !(reason === "not settled yet" && counts.librariesRead === 0))
-    .map(([reason, count]) => `${count} ${reason}`);
+  const said = (some: Readonly<Record<string, number>>) =>
+    Object.entries(some)
+      .map(([reason, count]) => `${count} ${reason}`)
+      .join(", ");
   // A run that ended before it had a listing has nothing to count.
   if (error !== null && counts.librariesListed === 0 && counts.rejects === 0) {
     return [head, `  ${printableLines(error)}`].join("\n");
@@ -20,7 +21,8 @@ export function formatSummary(report: RunReport): string {
   const lines = [
     head,
     `  libraries  ${counts.librariesListed} listed, ${counts.librariesRead} read, ${counts.librariesSkipped} skipped, ${counts.librariesChanged} changed, ${counts.librariesRemoved} removed, ${counts.librariesFailed} failed`,
-    ...(why.length > 0 ? [`  reasons    ${why.join(", ")}`] : []),
+    ...(counts.librariesRead > 0 ? [`  read       ${said(reasons)}`] : []),
+    ...(counts.librariesSkipped > 0 ? [`  skipped    ${said(skips)}`] : []),
     `  scenarios  ${counts.scenariosInserted} new, ${counts.scenariosUpdated} changed, ${counts.scenariosRemoved} removed, ${counts.scenariosUnchanged} the same`,
     `  service    ${plural(counts.requests, "request")}, ${plural(counts.retries, "retry", "retries")}, ${formatBytes(counts.bytes)}`,
   ];
@@ -37,8 +39,7 @@ export function formatSummary(report: RunReport): string {
   if (failures.length > 0)
     lines.push("             what is stored of these stays as it was; the next run reads them again");
   if (counts.rejects > 0) {
-    const kinds = Object.entries(rejects).map(([code, count]) => `${count} ${code}`);
-    lines.push(`  rejects    ${kinds.join(", ")}; what could be read is stored; see: simcat status`);
+    lines.push(`  rejects    ${said(rejects)}; what could be read is stored; see: simcat status`);
   }
   for (const { key, message } of warnings) {
     lines.push(`  warning    ${key ? `${printable(formatKey(key))}: ` : ""}${printable(message)}`);

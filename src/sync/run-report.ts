@@ -12,7 +12,7 @@ export interface RunFacts {
 
 /** Everything that is told about a run, as one value. */
 export function toReport({ id, kind, tally, ending, durationMs }: RunFacts): RunReport {
-  const { counts, reasons, failures, rejects, warnings } = tally;
+  const { counts, reasons, skips, failures, rejects, warnings } = tally;
   return {
     id,
     kind,
@@ -20,6 +20,7 @@ export function toReport({ id, kind, tally, ending, durationMs }: RunFacts): Run
     durationMs: Math.round(durationMs),
     counts: { ...counts },
     reasons: { ...reasons },
+    skips: { ...skips },
     failures: [...failures],
     rejects: { ...rejects },
     warnings: [...warnings],

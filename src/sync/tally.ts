@@ -13,7 +13,10 @@ import { isSilent } from "./content.ts";
 /** What a run has done so far. The one mutable thing of it; everything told about the run is told from here. */
 export interface Tally {
   readonly counts: RunCounts;
+  /** Why libraries were read. */
   readonly reasons: Partial<Record<Reason, number>>;
+  /** Why libraries were skipped. */
+  readonly skips: Partial<Record<Reason, number>>;
   readonly rejects: Record<string, number>;
   readonly failures: LibraryFailure[];
   /** Libraries whose scenario list lost too much at once. */
@@ -48,6 +51,7 @@ export function openTally(): Tally {
   const tally: Tally = {
     counts,
     reasons: {},
+    skips: {},
     rejects: {},
     failures: [],
     withheld: [],
@@ -73,7 +77,7 @@ export function openTally(): Tally {
     },
     skipped(reason, count) {
       counts.librariesSkipped += count;
-      if (count > 0) tally.reasons[reason] = count;
+      if (count > 0) tally.skips[reason] = count;
     },
     status: () => (tally.failures.length + counts.rejects + tally.withheld.length > 0 ? "partial" : "ok"),
   };

@@ -19,6 +19,7 @@ used() {
 }
 while sleep 1; alive "$server"; do
   used && continue
+  running=
   read -r running 2>/dev/null < "$lock"
   [ "$running" = "$server" ] || continue
   : > "$closing"
