@@ -46,6 +46,7 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
   let rows = 0;
   let bytes = 0;
   let linger: NodeJS.Timeout | undefined;
+  let hasLingered = false;
   const broken = new AbortController();
   const working = new Set<Promise<void>>();
 
@@ -86,6 +87,7 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
   const flush = () => {
     clearTimeout(linger);
     linger = undefined;
+    hasLingered = false;
     const [batch, failed] = [contents, failures];
     contents = [];
     failures = [];
@@ -108,13 +110,18 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
 
   const isFull = () => rows >= ROWS_A_BATCH || bytes >= BYTES_A_BATCH;
   const flushIfDue = () => {
-    if (isFull() && working.size < AT_WORK) flush();
+    if ((isFull() || hasLingered) && working.size < AT_WORK) flush();
+  };
+
+  const afterLingering = () => {
+    hasLingered = true;
+    flushIfDue();
   };
 
   const accept = async (): Promise<void> => {
     broken.signal.throwIfAborted();
     flushIfDue();
-    if (rows > 0) linger ??= setTimeout(() => flush(), LINGER_MS);
+    if (rows > 0) linger ??= setTimeout(afterLingering, LINGER_MS);
     while (rows > ROWS_WAITING || (isFull() && bytes > 2 * BYTES_A_BATCH)) {
       await Promise.race(working);
       broken.signal.throwIfAborted();

@@ -77,3 +77,18 @@ export async function readUnfinishedBackfill(
   if (row === undefined || ["ok", "partial", "held"].includes(row.status)) return null;
   return row.since?.getTime() ?? null;
 }
+
+const IDLE_RUNS = `
+WITH recent AS (
+  SELECT id, libraries_listed >= 10 AND libraries_read * 10 >= libraries_listed * 9 AND libraries_changed = 0 AS idle
+  FROM simcat.sync_runs
+  WHERE kind = 'sync' AND scope IS NULL AND status IN ('ok', 'partial', 'held')
+  ORDER BY id DESC LIMIT 100
+)
+SELECT count(*) AS idle FROM recent WHERE idle AND id > (SELECT coalesce(max(id), 0) FROM recent WHERE NOT idle)`;
+
+/** How many of the newest syncs, in a row, read nine in ten libraries and found nothing changed. */
+export async function countIdleRuns(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ idle: number }>(IDLE_RUNS);
+  return rows[0]?.idle ?? 0;
+}

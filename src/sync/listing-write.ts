@@ -20,3 +20,8 @@ export function toListingWrite({ listing, listedAt, stored, verdict }: Prepared,
     seenAt: listedAt,
   };
 }
+
+/** Whether there is anything to write of it. */
+export function isNews({ changed, restored, rejects, resolveOthers }: ListingWrite): boolean {
+  return changed.length > 0 || restored.length > 0 || rejects.length > 0 || resolveOthers;
+}

@@ -26,6 +26,7 @@ export interface StoreTools {
   readonly settings: RunSettings;
   readonly runId: number;
   readonly allowRemovals: boolean;
+  readonly trustHash: boolean;
   readonly tally: Tally;
   readonly texts: TextReader;
   readonly tell: (event: RunEvent) => void;
@@ -93,6 +94,7 @@ export async function storeContent(
         toContent(action, { ...read, startedAt: clock.at(read.startedAt) }, scenarios, {
           listedAt,
           serviceTimezone: settings.serviceTimezone,
+          trustHash: tools.trustHash,
         }),
       onRead: (action, content, buffer) => {
         actions.set(content, action);

@@ -1,4 +1,6 @@
+import type { RunKind, Selection } from "../model.ts";
 import type { Prepared } from "./prepare.ts";
+import { isEverything } from "./selection.ts";
 import { DOUBTFUL_READS } from "./settle.ts";
 import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";
@@ -44,4 +46,30 @@ export function warnOfReading(tally: Tally, texts: TextReader): void {
       message: `the list lacks ${withheld.missing} of ${withheld.live} scenarios at once; none of them was marked as removed. If the next read lacks the same, they will be (or run: simcat sync --allow-removals)`,
     });
   }
+}
+
+/** From so many libraries on, reading nine in ten of them for nothing is worth a word, when it happens so many times in a row. */
+const TELLING_LIBRARIES = 10;
+const IDLE_RUNS = 3;
+
+/** Whether a sync of everything read nine in ten libraries and found nothing changed. */
+export function isIdle(request: { readonly kind: RunKind; readonly selection: Selection }, { counts }: Tally): boolean {
+  const { librariesListed, librariesRead, librariesChanged } = counts;
+  return (
+    request.kind === "sync" &&
+    isEverything(request.selection) &&
+    librariesListed >= TELLING_LIBRARIES &&
+    librariesRead * 10 >= librariesListed * 9 &&
+    librariesChanged === 0
+  );
+}
+
+/** `before`: how many runs in a row were idle before this one. */
+export function warnOfIdleRuns(tally: Tally, before: number): void {
+  if (before + 1 < IDLE_RUNS) return;
+  const { librariesRead } = tally.counts;
+  tally.warnings.push({
+    code: "dates_untrustworthy",
+    message: `the last ${before + 1} runs read nine in ten libraries or more and found nothing changed: the service's dates cannot be trusted to tell what changed, so nothing can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
+  });
 }

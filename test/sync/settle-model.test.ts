@@ -104,13 +104,13 @@ function play(history: History, rule: Rule): { readonly reads: number; readonly 
         copy = { metadata: versionAt(began + delays[2]), scenarios: versionAt(began + delays[3]) };
         const date = Math.floor((began + Math.min(delays[2], delays[3])) / SECOND) * SECOND;
         const sighting = { listedText: text, previousText, date: history.hasDate ? date : null, readAt: began + skew };
-        const isDoubtful = isDoubtful(text, edits[copy.metadata]?.metadataText ?? null, false);
+        const doubtful = isDoubtful(text, edits[copy.metadata]?.metadataText ?? null, false);
         sync = {
           ...sync,
           bookmark: text,
           bookmarkSeenAt: seenAtForStore({ ...sighting, listedAt: sync.bookmarkSeenAt ?? listedAt }),
           contentReadAt: began + skew,
-          doubtfulReads: isDoubtful ? sync.doubtfulReads + 1 : 0,
+          doubtfulReads: doubtful ? sync.doubtfulReads + 1 : 0,
           owes: null,
         };
       }

@@ -1,0 +1,13 @@
+import type { Config } from "../../config.ts";
+import { openClock } from "../../db/clock.ts";
+import { connect, disconnect, type Pool } from "../../db/connect.ts";
+import { databaseError } from "../../db/failures.ts";
+import { readSchemaState, type SchemaState } from "../../db/migrate.ts";
+import { type Lack, readMigrationLacks, readRunLacks } from "../../db/privileges.ts";
+import { readServer, type Server } from "../../db/server.ts";
+import { ConfigurationError, SimcatError } from "../../errors.ts";
+import type { CheckLine } from "../../report/check.ts";
+import type { Context } from "../context.ts";
+import { type DatabaseUrls, withDatabaseUrls } from "../with-database.ts";
+import { loadEssential } from "./configuration.ts";
+import { failedBy, ok, skipped, warn } from "./lines.ts";

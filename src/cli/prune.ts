@@ -1,0 +1,62 @@
+import { hostname } from "node:os";
+import { openClock } from "../db/clock.ts";
+import type { Pool } from "../db/connect.ts";
+import { withLease } from "../db/lease.ts";
+import { countPrunable, type PrunedRows, prune as pruneRows, readCutoff } from "../db/prune.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import { plural } from "../report/amounts.ts";
+import { formatJson } from "../report/json.ts";
+import { formatPrune, toPruneJson } from "../report/prune.ts";
+import { parseDuration } from "../units.ts";
+import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
+import { withDatabase } from "./with-database.ts";
+
+export interface PruneOptions {
+  readonly olderThan: string;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+/** The guard of removals counts those of the last 24 hours, and the libraries live in them, from the history. */
+const YOUNGEST_MS = 24 * 3_600_000;
+
+export async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
+  const olderThanMs = parseAge(olderThan);
+  const config = loadSettings(context, { service: false, database: true });
+  const report = await withDatabase(context, config, "require", async (pool) => {
+    const cutoff = await readCutoff(pool, olderThanMs);
+    const rows = dryRun
+      ? await countPrunable(pool, cutoff, context.stop)
+      : await pruneUnderLease(context, pool, cutoff);
+    return { dryRun, olderThanMs, cutoff, rows };
+  });
+  context.print(json ? formatJson(toPruneJson(report)) : formatPrune(report));
+  return EXIT.ok;
+}
+
+function parseAge(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null) {
+    throw new UsageError(`--older-than ${JSON.stringify(text)} is no duration; write it as 90d, 36h or 2000m`);
+  }
+  if (ms < YOUNGEST_MS) {
+    throw new UsageError(
+      `--older-than ${text} is too young: the history of the last day is what the guard of removals judges by, so 1d is the least`,
+    );
+  }
+  return ms;
+}
+
+async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cutoff: Date): Promise<PrunedRows> {
+  const tell = (rows: number) => {
+    if (terminal.isErr) draw(`\r${plural(rows, "row")} deleted\x1b[K`);
+  };
+  const work = (lease: Parameters<Parameters<typeof withLease>[3]>[0]) =>
+    pruneRows({ pool, lease, cutoff, tell }, AbortSignal.any([stop, lease.lost]));
+  try {
+    return await withLease(pool, await openClock(pool), `${hostname()}:${process.pid} prune`, work, stop);
+  } finally {
+    if (terminal.isErr) draw("\r\x1b[K");
+  }
+}

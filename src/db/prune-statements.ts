@@ -1,0 +1,64 @@
+/** Deleting what ended before a moment: $1 in every statement. */
+const OF_LIBRARY = "simcat.libraries l USING (owner, library_name)";
+
+/** Rows a transaction, so that neither vacuum nor the next run waits for long. */
+export const ROWS_AT_ONCE = 10_000;
+
+/** One row: by table, how many rows the statements below would delete together. */
+export const COUNT_PRUNABLE = `
+SELECT (SELECT count(*) FROM simcat.libraries l WHERE l.removed_at < $1) AS libraries,
+  (SELECT count(*) FROM simcat.scenarios s JOIN ${OF_LIBRARY}
+    WHERE s.removed_at < $1 OR l.removed_at < $1) AS scenarios,
+  (SELECT count(*) FROM simcat.library_history h LEFT JOIN ${OF_LIBRARY}
+    WHERE h.valid_to < $1 OR l.removed_at < $1) AS "libraryHistory",
+  (SELECT count(*) FROM simcat.scenario_history h LEFT JOIN ${OF_LIBRARY}
+    LEFT JOIN simcat.scenarios s USING (owner, library_name, scenario_id)
+    WHERE h.valid_to < $1 OR l.removed_at < $1 OR s.removed_at < $1) AS "scenarioHistory",
+  (SELECT count(*) FROM simcat.library_sync JOIN ${OF_LIBRARY} WHERE l.removed_at < $1) AS "librarySync",
+  (SELECT count(*) FROM simcat.scenario_absences JOIN ${OF_LIBRARY} WHERE l.removed_at < $1) AS "scenarioAbsences",
+  (SELECT count(*) FROM simcat.rejects r LEFT JOIN ${OF_LIBRARY}
+    WHERE r.resolved_at < $1 OR l.removed_at < $1) AS rejects`;
+
+/** Removed libraries, and how many rows their scenarios and those's versions are. */
+export const SELECT_REMOVED_LIBRARIES = `
+SELECT owner, library_name AS name,
+  (SELECT count(*) FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name)) +
+  (SELECT count(*) FROM simcat.scenario_history h WHERE (h.owner, h.library_name) = (l.owner, l.library_name)) AS rows
+FROM simcat.libraries l WHERE removed_at < $1`;
+
+/** Of these libraries ($2 owners, $3 names), as far as they are removed. */
+const KEYS = "unnest($2::text[], $3::text[]) AS k(owner, library_name)";
+export const deleteOfLibraries = (table: string) => `
+DELETE FROM simcat.${table} t USING ${KEYS} JOIN ${OF_LIBRARY}
+WHERE (t.owner, t.library_name) = (k.owner, k.library_name) AND l.removed_at < $1`;
+export const DELETE_LIBRARIES = `
+DELETE FROM simcat.libraries l USING ${KEYS}
+WHERE (l.owner, l.library_name) = (k.owner, k.library_name) AND l.removed_at < $1`;
+
+/**
+ * Removed scenarios with their versions, in the blocks from $2 up to $3. No index knows which ones are removed: walking
+ * the blocks reads each once, where asking again and again for the first ones would read the whole table every time.
+ */
+export const DELETE_SCENARIOS = `
+WITH gone AS (
+  DELETE FROM simcat.scenarios WHERE ctid >= $2::tid AND ctid < $3::tid AND removed_at < $1
+  RETURNING owner, library_name, scenario_id
+), versions AS (
+  DELETE FROM simcat.scenario_history h USING gone g
+  WHERE (h.owner, h.library_name, h.scenario_id) = (g.owner, g.library_name, g.scenario_id) RETURNING 1
+)
+SELECT (SELECT count(*) FROM gone) AS scenarios, (SELECT count(*) FROM versions) AS "scenarioHistory"`;
+
+const deleteOldest = (table: string, column: string) => `
+DELETE FROM simcat.${table} WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM simcat.${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT ${ROWS_AT_ONCE}))`;
+
+/** The oldest of each, by the index on the end of a version; rejects are few. */
+export const DELETE_OLDEST = {
+  libraryHistory: deleteOldest("library_history", "valid_to"),
+  scenarioHistory: deleteOldest("scenario_history", "valid_to"),
+  rejects: deleteOldest("rejects", "resolved_at"),
+};
+
+export const COUNT_SCENARIO_BLOCKS =
+  "SELECT pg_relation_size('simcat.scenarios') / current_setting('block_size')::int8 AS blocks";

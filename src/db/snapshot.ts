@@ -1,0 +1,40 @@
+import type { Connection, Pool } from "./connect.ts";
+import { databaseError, errorCode, isConnectionLost } from "./failures.ts";
+import { withTransaction } from "./transaction.ts";
+
+/**
+ * Several queries that see one moment and write nothing.
+ * @throws DatabaseError when the database refuses or is gone
+ */
+export async function readSnapshot<T>(
+  pool: Pool,
+  doing: string,
+  work: (connection: Connection) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  try {
+    return await withTransaction(
+      pool,
+      { doing, snapshot: true },
+      (connection) => readReadably(connection, work),
+      signal,
+    );
+  } catch (error) {
+    const isDatabases = /^[0-9A-Z]{5}$/.test(errorCode(error)) || isConnectionLost(error);
+    throw isDatabases && !signal.aborted ? databaseError(doing, error) : error;
+  }
+}
+
+/** Times are read from text, and a database or a role may have another style of it by default. */
+async function readReadably<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
+  await connection.query("SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'");
+  return work(connection);
+}
+
+/** The database's clock. */
+export async function readNow(connection: Connection): Promise<Date> {
+  const { rows } = await connection.query<{ ms: number }>(
+    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms",
+  );
+  return new Date(rows[0]?.ms ?? Number.NaN);
+}

@@ -1,0 +1,16 @@
+import { readUnfinishedBackfill } from "../db/runs.ts";
+import type { RunRequest, RunTools } from "./run-request.ts";
+
+/**
+ * Since when a backfill reads, in database ms: since the interrupted one of the same scope began, if that is young enough,
+ * else from now. Null for a sync.
+ */
+export async function readBackfillStart(
+  { pool, clock, settings }: RunTools,
+  { kind, restart, selection }: RunRequest,
+): Promise<number | null> {
+  if (kind === "sync") return null;
+  const now = clock.now();
+  const unfinished = restart ? null : await readUnfinishedBackfill(pool, selection);
+  return unfinished !== null && now - unfinished < settings.fullEveryMs ? unfinished : now;
+}

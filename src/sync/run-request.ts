@@ -1,0 +1,30 @@
+import type { DatabaseClock } from "../db/clock.ts";
+import type { Pool } from "../db/connect.ts";
+import type { RunKind, RunReport, Selection, Trigger } from "../model.ts";
+import type { Service } from "../service/client.ts";
+import type { RunSettings } from "./prepare.ts";
+import type { RunEvent } from "./run-event.ts";
+
+export interface RunRequest {
+  readonly kind: RunKind;
+  readonly trigger: Trigger;
+  readonly selection: Selection;
+  readonly allowRemovals: boolean;
+  /** Begin a backfill anew, even where an interrupted one could be gone on with. */
+  readonly restart: boolean;
+}
+
+export interface RunTools {
+  readonly pool: Pool;
+  readonly clock: DatabaseClock;
+  readonly service: Service;
+  readonly settings: RunSettings;
+  readonly version: string;
+  readonly tell: (event: RunEvent) => void;
+}
+
+export interface RunResult {
+  readonly report: RunReport;
+  /** What ended the run before its time; null when it came to its end (`ok`, `partial`, `held`). */
+  readonly error: Error | null;
+}
