@@ -89,6 +89,7 @@ CREATE TABLE "simcat"."scenario_absences" (
 	"owner" text COLLATE "C" NOT NULL,
 	"library_name" text COLLATE "C" NOT NULL,
 	"scenario_id" bigint NOT NULL,
+	"run_id" bigint NOT NULL,
 	CONSTRAINT "scenario_absences_owner_library_name_scenario_id_pk" PRIMARY KEY("owner","library_name","scenario_id")
 );
 --> statement-breakpoint

@@ -5,8 +5,8 @@ import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { prepare } from "../sync/prepare.ts";
 import { parseSelection } from "../sync/selection.ts";
 import type { Context } from "./context.ts";
+import type { SyncOptions } from "./run.ts";
 import { loadServiceSettings } from "./settings.ts";
-import type { SyncOptions } from "./sync.ts";
 import { withDatabase } from "./with-database.ts";
 import { withService } from "./with-service.ts";
 

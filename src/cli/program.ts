@@ -10,12 +10,22 @@ function wholeNumber(text: string): number {
   return value;
 }
 
+/** The options stand over the environment's level. */
+function withLogLevel(context: Context, { quiet, verbose }: { quiet?: boolean; verbose?: boolean }): Context {
+  const level = quiet ? "warn" : verbose ? "debug" : undefined;
+  return level === undefined
+    ? context
+    : { ...context, environment: { ...context.environment, SIMCAT_LOG_LEVEL: level } };
+}
+
 /** The command line. Each command imports only what it uses, when it is called. */
 function buildProgram(context: Context, ended: (exitCode: number) => void): Command {
   const program = new Command("simcat")
     .description("Keeps a Postgres copy of everything that a Simulation Cloud organization has.")
     .version(context.version, "-V, --version", "print simcat's version")
     .helpOption("-h, --help", "print this help")
+    .option("-q, --quiet", "no progress, and of the log only warnings and errors")
+    .option("-v, --verbose", "the whole log, each retry included")
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.note(text.trimEnd()),
@@ -37,7 +47,7 @@ function buildProgram(context: Context, ended: (exitCode: number) => void): Comm
       // commander hands over the arguments, then the options, then the command itself.
       const options = args.at(-2) as Options;
       const rest = args.slice(0, -2).filter((one): one is string => typeof one === "string");
-      ended(await (await load())(context, options, ...rest));
+      ended(await (await load())(withLogLevel(context, command.optsWithGlobals()), options, ...rest));
     });
     return command;
   };

@@ -1,7 +1,7 @@
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError } from "../errors.ts";
-import { openLog } from "../log.ts";
+import { isColored, openLog } from "../log.ts";
 import type { RunKind, RunStatus } from "../model.ts";
 import { followRun } from "../report/progress.ts";
 import { toRunJson } from "../report/run-json.ts";
@@ -21,6 +21,10 @@ export interface RunOptions {
   readonly allowRemovals: boolean;
   readonly restart: boolean;
   readonly json: boolean;
+}
+
+export interface SyncOptions extends Omit<RunOptions, "restart"> {
+  readonly dryRun: boolean;
 }
 
 /** `sync` and `backfill`: one run, its progress, its summary, its exit code. */
@@ -46,25 +50,27 @@ async function runWithProgress(
   request: Parameters<typeof runSync>[1],
 ): Promise<RunResult> {
   const { terminal, draw, version, stop } = context;
-  const log = openLog(config, terminal.isErr, draw);
+  const log = openLog(config, terminal.isErr, draw, isColored(context.environment, terminal.isErr));
   const lines = logRun(log);
+  // A terminal has the progress line, and the summary says the rest; whoever wants to see more than that gets the lines.
+  const logs = !terminal.isErr || log.isLevelEnabled("debug");
   const progress = followRun({
-    isTerminal: terminal.isErr,
+    isTerminal: !logs && log.isLevelEnabled("info"),
     columns: terminal.columns,
     draw,
     log: (now) => lines.progress(now),
   });
   const clock = await openClock(pool);
-  return withService(context, config, {}, async (service) => {
+  const onEvent = logs ? lines.service : () => {};
+  return withService(context, config, { onEvent }, async (service) => {
     try {
       const tell = (event: Parameters<typeof progress.event>[0]) => {
         progress.event(event);
-        // A terminal has the progress line, and the summary says the rest.
-        if (!terminal.isErr) lines.event(event);
+        if (logs) lines.event(event);
       };
       const result = await runSync({ pool, clock, service, settings: config, version, tell }, request, stop);
       progress.end();
-      if (!terminal.isErr) lines.finished(result.report);
+      if (logs) lines.finished(result.report);
       return result;
     } finally {
       progress.end();

@@ -1,10 +1,6 @@
 import { EXIT } from "../errors.ts";
 import type { Context } from "./context.ts";
-import { type RunOptions, runOnce } from "./run.ts";
-
-export interface SyncOptions extends Omit<RunOptions, "restart"> {
-  readonly dryRun: boolean;
-}
+import { runOnce, type SyncOptions } from "./run.ts";
 
 export async function sync(context: Context, options: SyncOptions): Promise<number> {
   if (!options.dryRun) return runOnce(context, "sync", { ...options, restart: false });

@@ -5,7 +5,7 @@ import type { Lease } from "./lease.ts";
 import { type SaveContext, scenarioCount } from "./library-content.ts";
 import { type FailureWrite, saveFailures } from "./save-failures.ts";
 import { saveLibraries } from "./save-libraries.ts";
-import { withTransaction } from "./transaction.ts";
+import { type TransactionOptions, withTransaction } from "./transaction.ts";
 
 /** Gathers libraries as they are read into batches, one transaction each. */
 export interface LibraryWriter {
@@ -50,10 +50,10 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
   const broken = new AbortController();
   const working = new Set<Promise<void>>();
 
-  const inTransaction = <T>(doing: string, work: (connection: Connection) => Promise<T>) =>
+  const inTransaction = <T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>) =>
     withTransaction(
       pool,
-      { doing },
+      options,
       async (connection) => {
         await lease.fence(connection);
         return work(connection);
@@ -62,15 +62,20 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
     );
 
   const saveFailed = (batch: readonly FailureWrite[]) =>
-    inTransaction(`recording ${batch.length} failed libraries`, (connection) =>
+    inTransaction({ doing: `recording ${batch.length} failed libraries` }, (connection) =>
       saveFailures(connection, context.runId, batch),
     );
 
   /** A batch that the database refuses is tried library by library, so that one poisoned library costs only itself. */
   const saveContents = async (batch: readonly LibraryContent[]): Promise<void> => {
     try {
-      const saved = await inTransaction(`storing ${batch.length} libraries`, (connection) =>
-        saveLibraries(connection, batch, context),
+      const saved = await inTransaction<SavedLibrary[]>(
+        // What the first attempt stored already, the last one finds unchanged.
+        {
+          doing: `storing ${batch.length} libraries`,
+          reconcile: (first, last) => last.map((one, at) => (one.changed ? one : (first[at] ?? one))),
+        },
+        (connection) => saveLibraries(connection, batch, context),
       );
       for (const [at, one] of batch.entries()) {
         const outcome = saved[at];

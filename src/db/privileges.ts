@@ -4,6 +4,8 @@ import type { Connection, Pool } from "./connect.ts";
 export interface Lack {
   readonly what: string;
   readonly grant: string;
+  /** Without it not even the schema's version can be read. */
+  readonly hidesVersion: boolean;
 }
 
 /** Asked of the catalogue, so that nothing is refused on the way. Only what is missing comes back. */
@@ -50,6 +52,7 @@ export async function readMigrationLacks(connection: Connection | Pool): Promise
   const owners = rows.map(({ owner, role }) => ({
     what: `ownership of the tables of ${owner}`,
     grant: `GRANT ${owner} TO ${role};`,
+    hidesVersion: false,
   }));
   return [...(await readLacks(connection, FOR_MIGRATION)), ...owners];
 }
@@ -59,5 +62,6 @@ async function readLacks(connection: Connection | Pool, sql: string): Promise<La
   return rows.map(({ rights, object, role }) => ({
     what: `${rights} on ${object.replace(/^[A-Z ]+ /, (word) => word.toLowerCase())}`,
     grant: `GRANT ${rights} ON ${object} TO ${role};`,
+    hidesVersion: object.includes("simcat_migrations"),
   }));
 }

@@ -27,6 +27,8 @@ export function toScope({ libraries, owners }: Selection) {
 
 export async function insertRun(connection: Connection, start: RunStart): Promise<number> {
   const { kind, trigger, allowRemovals, backfillSince, version } = start;
+  // Under the lease a running row can only be this one, from an attempt whose COMMIT was not answered.
+  await connection.query("DELETE FROM simcat.sync_runs WHERE status = 'running'");
   const [row] = await drizzle(connection)
     .insert(syncRuns)
     .values({
@@ -64,7 +66,10 @@ export async function readUnfinishedBackfill(
 ): Promise<number | null> {
   const scope = toScope(selection);
   const [row] = await drizzle(connection)
-    .select({ status: syncRuns.status, since: syncRuns.backfillSince })
+    .select({
+      status: syncRuns.status,
+      since: sql<number | null>`(extract(epoch FROM ${syncRuns.backfillSince}) * 1000)::float8`,
+    })
     .from(syncRuns)
     .where(
       and(
@@ -75,7 +80,7 @@ export async function readUnfinishedBackfill(
     .orderBy(desc(syncRuns.id))
     .limit(1);
   if (row === undefined || ["ok", "partial", "held"].includes(row.status)) return null;
-  return row.since?.getTime() ?? null;
+  return row.since;
 }
 
 const IDLE_RUNS = `

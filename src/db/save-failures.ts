@@ -10,11 +10,13 @@ export interface FailureWrite {
   readonly rejects: readonly Reject[];
 }
 
+/** Once a run, however often the transaction is tried. */
 const UPDATE_SYNC = `
 UPDATE simcat.library_sync y
 SET failures = y.failures + 1, last_error = i.error, last_failed_at = now(), owes = 'failure'
 FROM unnest($1::text[], $2::text[], $3::text[]) AS i(owner, library_name, error)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
+WHERE (y.owner, y.library_name) = (i.owner, i.library_name)
+  AND (y.last_failed_at IS NULL OR y.last_failed_at < (SELECT started_at FROM simcat.sync_runs WHERE id = $4))`;
 
 export async function saveFailures(
   connection: Connection,
@@ -25,6 +27,7 @@ export async function saveFailures(
     failures.map((one) => one.key.owner),
     failures.map((one) => one.key.name),
     failures.map((one) => one.error.replaceAll("\0", "\\u0000").toWellFormed()),
+    runId,
   ]);
   const rejected = failures.filter((one) => one.rejects.length > 0);
   if (rejected.length === 0) return;

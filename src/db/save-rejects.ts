@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { keyText } from "../key.ts";
-import type { LibraryKey, Reject } from "../model.ts";
+import type { LibraryKey, Reject, RejectKind } from "../model.ts";
 import type { Connection } from "./connect.ts";
 
 /** Open rejects kept for one library; more of them say nothing new, and an answer may hold a million. */
@@ -23,7 +23,9 @@ export async function saveListingRejects(
   rejects: readonly Reject[],
   resolveOthers: boolean,
 ): Promise<void> {
-  const kept = await upsert(connection, runId, rejects, () => KEPT);
+  const keys = [...new Map(rejects.flatMap(({ key }) => (key ? [[keyText(key), key] as const] : []))).values()];
+  const others = await countOpen(connection, keys, ["metadata", "scenario"]);
+  const kept = await upsert(connection, runId, rejects, (key) => KEPT - (others.get(key) ?? 0));
   if (!resolveOthers) return;
   await connection.query(
     `UPDATE simcat.rejects SET resolved_at = now()
@@ -40,13 +42,7 @@ export async function saveContentRejects(
   rejects: readonly Reject[],
 ): Promise<void> {
   const columns = [keys.map((key) => key.owner), keys.map((key) => key.name)];
-  const { rows } = await connection.query<{ owner: string; name: string; open: number }>(
-    `SELECT owner, library_name AS name, count(*) AS open
-     FROM simcat.rejects JOIN unnest($1::text[], $2::text[]) AS l(owner, library_name) USING (owner, library_name)
-     WHERE resolved_at IS NULL AND kind = 'listing' GROUP BY owner, library_name`,
-    columns,
-  );
-  const listing = new Map(rows.map((row) => [keyText(row), row.open]));
+  const listing = await countOpen(connection, keys, ["listing"]);
   const kept = await upsert(connection, runId, rejects, (key) => KEPT - (listing.get(key) ?? 0));
   await connection.query(
     `UPDATE simcat.rejects r SET resolved_at = now() FROM unnest($1::text[], $2::text[]) AS l(owner, library_name)
@@ -54,6 +50,22 @@ export async function saveContentRejects(
        AND NOT r.fingerprint = ANY ($3::text[])`,
     [...columns, kept],
   );
+}
+
+/** How many rejects of these kinds each library has open. */
+async function countOpen(
+  connection: Connection,
+  keys: readonly LibraryKey[],
+  kinds: readonly RejectKind[],
+): Promise<Map<string, number>> {
+  if (keys.length === 0) return new Map();
+  const { rows } = await connection.query<{ owner: string; name: string; open: number }>(
+    `SELECT owner, library_name AS name, count(*) AS open
+     FROM simcat.rejects JOIN unnest($1::text[], $2::text[]) AS l(owner, library_name) USING (owner, library_name)
+     WHERE resolved_at IS NULL AND kind = ANY ($3::text[]) GROUP BY owner, library_name`,
+    [keys.map((key) => key.owner), keys.map((key) => key.name), kinds],
+  );
+  return new Map(rows.map((row) => [keyText(row), row.open]));
 }
 
 /** @returns the fingerprints of the rejects that were kept */

@@ -107,7 +107,7 @@ async function removeVanished(connection: Connection, group: Group, context: Sav
   const { source, keys, ids, libraries } = group;
   const counted = await connection.query<{ ord: number; live: number; missing: number; confirmed: number }>(
     countMissing(source),
-    [...keys, ...ids],
+    [...keys, context.runId, ...ids],
   );
   const numbers = new Map(counted.rows.map((row) => [row.ord, row]));
   const decided = libraries.map((one, at) => {
@@ -124,8 +124,8 @@ async function removeVanished(connection: Connection, group: Group, context: Sav
     const marks = decided.map((one) => one.mark);
     const { rows } = await connection.query<{ ord: number; removed: number }>(removeMissing(source), [
       ...keys,
-      ...ids,
       context.runId,
+      ...ids,
       marks,
     ]);
     for (const row of rows) removed.set(row.ord, row.removed);
@@ -133,22 +133,29 @@ async function removeVanished(connection: Connection, group: Group, context: Sav
   await rememberAbsences(
     connection,
     group,
+    context.runId,
     decided.map((one) => one.withheld !== null),
   );
   return decided.map(({ withheld }, at) => ({ removed: removed.get(at + 1) ?? 0, withheld }));
 }
 
 /** A whole read settles what earlier reads left open; a withheld one leaves what it lacks for the next. */
-async function rememberAbsences(connection: Connection, group: Group, withheld: readonly boolean[]): Promise<void> {
+async function rememberAbsences(
+  connection: Connection,
+  group: Group,
+  runId: number,
+  withheld: readonly boolean[],
+): Promise<void> {
   const stale = group.libraries.filter((one) => one.hadAbsences && !isPartial(one));
   if (stale.length > 0) {
     await connection.query(DELETE_ABSENCES, [
       stale.map((one) => one.listed.key.owner),
       stale.map((one) => one.listed.key.name),
+      runId,
     ]);
   }
   if (!withheld.includes(true)) return;
-  await connection.query(insertAbsences(group.source), [...group.keys, ...group.ids, withheld]);
+  await connection.query(insertAbsences(group.source), [...group.keys, runId, ...group.ids, withheld]);
 }
 
 /** The staging table is not logged: a crash of the server empties it, and that must not be taken for an empty list. */

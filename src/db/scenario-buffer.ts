@@ -15,8 +15,8 @@ export interface MemoryBudget {
 }
 
 /** A longer list goes to the staging table, whatever memory is free. */
-const ITEMS_IN_MEMORY = 50_000;
-const STAGED_AT_ONCE = 5_000;
+const ITEMS_IN_MEMORY = 10_000;
+const STAGED_AT_ONCE = 2_000;
 
 /**
  * Holds one library's scenarios in memory while they are few, and moves them to the staging table when the list grows long

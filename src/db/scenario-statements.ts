@@ -58,19 +58,21 @@ SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE NOT is_new AND changed) AS updated, count(*) FILTER (WHERE NOT is_new AND NOT changed) AS unchanged
 FROM diff GROUP BY ord`;
 
-/** The ids of the read alone; `arrays`: $3 positions, $4 ids; `staging`: $3 the stage. */
+/** The ids of the read alone, after keys and run: `arrays`: $4 positions, $5 ids; `staging`: $4 the stage. */
 const READ_IDS: Readonly<Record<Source, string>> = {
-  arrays: "SELECT * FROM unnest($3::int4[], $4::int8[]) AS r(ord, scenario_id)",
-  staging: "SELECT 1 AS ord, scenario_id FROM simcat.scenario_staging WHERE stage = $3",
+  arrays: "SELECT * FROM unnest($4::int4[], $5::int8[]) AS r(ord, scenario_id)",
+  staging: "SELECT 1 AS ord, scenario_id FROM simcat.scenario_staging WHERE stage = $4",
 };
+/** The parameter after those. */
+const LAST: Readonly<Record<Source, string>> = { arrays: "$6", staging: "$5" };
 
-/** Live scenarios that the read lacks, and whether an earlier read lacked them too. */
+/** Live scenarios that the read lacks, and whether a read of an earlier run lacked them too. $3 is the run. */
 const MISSING = (source: Source) => `
   SELECT lib.ord, s.owner, s.library_name, s.scenario_id, r.scenario_id IS NULL AS missing,
     a.scenario_id IS NOT NULL AS lacked_before
   FROM lib JOIN simcat.scenarios s USING (owner, library_name)
   LEFT JOIN (${READ_IDS[source]}) AS r ON r.ord = lib.ord AND r.scenario_id = s.scenario_id
-  LEFT JOIN simcat.scenario_absences a ON ${sameKey("a", "s")}
+  LEFT JOIN simcat.scenario_absences a ON ${sameKey("a", "s")} AND a.run_id <> $3::int8
   WHERE s.removed_at IS NULL`;
 
 /** How many live scenarios each library has, how many the read lacks, and how many of those were lacking before. */
@@ -81,20 +83,20 @@ SELECT ord::int4 AS ord, count(*) AS live, count(*) FILTER (WHERE missing) AS mi
 FROM (${MISSING(source)}) AS m GROUP BY ord`;
 
 /**
- * Marks as removed what the read lacks. The last two parameters: the run, and by position which of it is meant:
+ * Marks as removed what the read lacks. The last parameter says by position which of it is meant:
  * `all`, `confirmed` (only what an earlier read lacked too), `none`.
  */
 export const removeMissing = (source: Source) => {
-  const [run, marks] = source === "arrays" ? ["$5::int8", "$6::text[]"] : ["$4::int8", "$5::text[]"];
+  const mark = `(${LAST[source]}::text[])[m.ord]`;
   return `
 WITH ${LIB}, gone AS (
   SELECT m.ord, s.* FROM (${MISSING(source)}) AS m JOIN simcat.scenarios s ON ${sameKey("s", "m")}
-  WHERE m.missing AND ((${marks})[m.ord] = 'all' OR ((${marks})[m.ord] = 'confirmed' AND m.lacked_before))
+  WHERE m.missing AND (${mark} = 'all' OR (${mark} = 'confirmed' AND m.lacked_before))
 ), superseded AS (
   INSERT INTO simcat.scenario_history (${SCENARIO_COLUMNS}, valid_from, valid_to, superseded_by)
-  SELECT ${list("g", SCENARIO_COLUMNS.split(", "))}, g.changed_at, ${nextMoment("g")}, ${run} FROM gone g
+  SELECT ${list("g", SCENARIO_COLUMNS.split(", "))}, g.changed_at, ${nextMoment("g")}, $3::int8 FROM gone g
 ), updated AS (
-  UPDATE simcat.scenarios s SET removed_at = ${nextMoment("s")}, changed_at = ${nextMoment("s")}, run_id = ${run}
+  UPDATE simcat.scenarios s SET removed_at = ${nextMoment("s")}, changed_at = ${nextMoment("s")}, run_id = $3::int8
   FROM gone g WHERE ${sameKey("s", "g")}
 )
 SELECT ord::int4 AS ord, count(*) AS removed FROM gone GROUP BY ord`;
@@ -103,11 +105,12 @@ SELECT ord::int4 AS ord, count(*) AS removed FROM gone GROUP BY ord`;
 /** Remembers what the reads lack and was not marked. The last parameter says by position which libraries are meant. */
 export const insertAbsences = (source: Source) => `
 WITH ${LIB}
-INSERT INTO simcat.scenario_absences (${KEY})
-SELECT owner, library_name, scenario_id FROM (${MISSING(source)}) AS m
-WHERE missing AND (${source === "arrays" ? "$5" : "$4"}::bool[])[m.ord]
+INSERT INTO simcat.scenario_absences (${KEY}, run_id)
+SELECT owner, library_name, scenario_id, $3::int8 FROM (${MISSING(source)}) AS m
+WHERE missing AND (${LAST[source]}::bool[])[m.ord]
 ON CONFLICT DO NOTHING`;
 
+/** What the reads of earlier runs lacked: $1 owners, $2 names, $3 the run. */
 export const DELETE_ABSENCES = `
 DELETE FROM simcat.scenario_absences a USING unnest($1::text[], $2::text[]) AS l(owner, library_name)
-WHERE (a.owner, a.library_name) = (l.owner, l.library_name)`;
+WHERE (a.owner, a.library_name) = (l.owner, l.library_name) AND a.run_id <> $3`;

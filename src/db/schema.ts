@@ -112,7 +112,11 @@ export const librarySync = simcat.table(
 /** Scenarios that a shrunk list lacked, until a later read confirms that they are gone. */
 export const scenarioAbsences = simcat.table(
   "scenario_absences",
-  { ...libraryKey(), scenarioId: bigint("scenario_id", { mode: "bigint" }).notNull() },
+  {
+    ...libraryKey(),
+    scenarioId: bigint("scenario_id", { mode: "bigint" }).notNull(),
+    runId: runId("run_id").notNull(),
+  },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId] })],
 );
 

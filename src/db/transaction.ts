@@ -7,55 +7,62 @@ import { databaseError, isConnectionLost, isContention } from "./failures.ts";
 const PATIENCE_MS = 30_000;
 const CONTENTION_ATTEMPTS = 5;
 
-export interface TransactionOptions {
+export interface TransactionOptions<T> {
   /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
   readonly doing: string;
-  /** READ ONLY and REPEATABLE READ: one moment for several queries. */
+  /** READ ONLY, and one moment for all its queries. */
   readonly snapshot?: boolean;
   /** How long a statement waits for a lock that somebody else holds, in milliseconds. */
   readonly lockTimeoutMs?: number;
+  /**
+   * When the answer to COMMIT was lost, the work is done once more: it finds itself done, or does it now. This says what to
+   * answer then, from what the two attempts computed; without it, what the last one did.
+   */
+  readonly reconcile?: (first: T, last: T) => T;
 }
 
 /**
  * Runs `work` in one transaction, and the whole of it again after a deadlock, a serialization failure or a lost connection,
- * bounded. When the answer to COMMIT is lost, the server is asked what became of the transaction, so that it is neither
- * done twice nor told wrongly.
- * @throws DatabaseError when it cannot be done; whatever `work` throws that is not the database's passes unchanged
+ * bounded. `work` must be safe to repeat.
+ * @throws DatabaseError when the database cannot be reached or stays contended; what else `work` throws passes unchanged
  */
 export async function withTransaction<T>(
   pool: Pool,
-  options: TransactionOptions,
+  options: TransactionOptions<T>,
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   let contended = 0;
+  let unanswered: { readonly value: T } | null = null;
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted();
-    const attemptResult = await tryOnce(pool, options, work);
-    if (attemptResult.kind === "done") return attemptResult.value;
-    const { error, xid } = attemptResult;
-    if (isContention(error)) {
-      if (++contended >= CONTENTION_ATTEMPTS) throw databaseError(options.doing, error);
-    } else if (!isConnectionLost(error) || performance.now() > giveUpAt) throw error;
+    const result = await tryOnce(pool, options, work);
+    if (result.kind === "done")
+      return unanswered ? (options.reconcile?.(unanswered.value, result.value) ?? result.value) : result.value;
+    const { error } = result;
+    if (result.kind === "unanswered") unanswered ??= { value: result.value };
+    const mayHeal = isContention(error)
+      ? ++contended < CONTENTION_ATTEMPTS
+      : isConnectionLost(error) && performance.now() < giveUpAt;
+    if (!mayHeal) throw isContention(error) || isConnectionLost(error) ? databaseError(options.doing, error) : error;
     await pause(Math.random() * Math.min(2_000, 50 * 2 ** attempt), signal);
-    if (xid !== null && (await wasCommitted(pool, xid, giveUpAt, signal))) return attemptResult.value as T;
   }
 }
 
 type Attempt<T> =
   | { readonly kind: "done"; readonly value: T }
-  /** `xid` is set when COMMIT was sent and its answer did not come; then `value` is what was computed. */
-  | { readonly kind: "failed"; readonly error: unknown; readonly xid: string | null; readonly value: T | undefined };
+  | { readonly kind: "failed"; readonly error: unknown }
+  /** COMMIT was sent and its answer did not come: it may have been done. */
+  | { readonly kind: "unanswered"; readonly error: unknown; readonly value: T };
 
 async function tryOnce<T>(
   pool: Pool,
-  options: TransactionOptions,
+  options: TransactionOptions<T>,
   work: (connection: Connection) => Promise<T>,
 ): Promise<Attempt<T>> {
   let connection: Connection | undefined;
-  let value: T | undefined;
-  let xid: string | null = null;
+  let computed: { readonly value: T } | undefined;
   let broken: Error | undefined;
   const onError = (error: Error) => {
     broken = error;
@@ -63,42 +70,23 @@ async function tryOnce<T>(
   try {
     connection = await pool.connect();
     connection.on("error", onError);
-    await connection.query(options.snapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN");
-    // Below the lease time, so that a stopped process cannot hold its row locks past a takeover. The three are local: a pooler forbids more.
+    // Local settings alone: a pooler forbids others. The idle limit is below the lease time, so that a stopped process
+    // cannot hold its row locks past a takeover.
     await connection.query(
-      `SET LOCAL lock_timeout = ${options.lockTimeoutMs ?? 5_000}; SET LOCAL idle_in_transaction_session_timeout = 15000`,
+      `BEGIN ISOLATION LEVEL ${options.snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"}; SET LOCAL lock_timeout = ${options.lockTimeoutMs ?? 5_000};
+       SET LOCAL idle_in_transaction_session_timeout = 15000`,
     );
-    value = await work(connection);
-    if (!options.snapshot) {
-      const { rows } = await connection.query<{ xid: string | null }>(
-        "SELECT pg_current_xact_id_if_assigned()::text AS xid",
-      );
-      xid = rows[0]?.xid ?? null;
-    }
+    const value = await work(connection);
+    computed = { value };
     const { command } = await connection.query("COMMIT");
     if (command !== "COMMIT") throw new DatabaseError(`${options.doing} failed: COMMIT was answered with ${command}`);
     return { kind: "done", value };
   } catch (error) {
-    if (connection && !isConnectionLost(error)) {
-      xid = null;
-      await connection.query("ROLLBACK").catch(onError);
-    }
-    return { kind: "failed", error, xid, value };
+    const lost = isConnectionLost(error);
+    if (connection && !lost) await connection.query("ROLLBACK").catch(onError);
+    return computed && lost ? { kind: "unanswered", error, ...computed } : { kind: "failed", error };
   } finally {
     connection?.off("error", onError);
     connection?.release(broken ?? false);
-  }
-}
-
-async function wasCommitted(pool: Pool, xid: string, giveUpAt: number, signal: AbortSignal): Promise<boolean> {
-  for (;;) {
-    try {
-      const { rows } = await pool.query<{ status: string | null }>("SELECT pg_xact_status($1::xid8) AS status", [xid]);
-      if (rows[0]?.status !== "in progress") return rows[0]?.status === "committed";
-    } catch (error) {
-      if (!isConnectionLost(error) || performance.now() > giveUpAt)
-        throw databaseError("asking what became of a COMMIT", error);
-    }
-    await pause(250, signal);
   }
 }

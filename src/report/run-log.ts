@@ -1,14 +1,19 @@
 import type { Logger } from "../log.ts";
-import type { RunReport } from "../model.ts";
+import type { RunReport, RunStatus } from "../model.ts";
+import type { ServiceEvent } from "../service/events.ts";
 import type { RunEvent } from "../sync/run-event.ts";
 import type { Progress } from "./progress.ts";
 import { toColumns } from "./run-json.ts";
 
 export interface RunLog {
   event(event: RunEvent): void;
+  service(event: ServiceEvent): void;
   progress(progress: Progress): void;
   finished(report: RunReport): void;
 }
+
+/** Waiting does not mend these: somebody must do something. The others heal by themselves, or a person decides in their own time. */
+const NEEDS_MENDING: readonly RunStatus[] = ["unauthorized", "source_untrusted", "failed"];
 
 /** A run in log lines: its start, each failure, each warning and kind of reject, its summary. Every line has a stable `code`. */
 export function logRun(log: Logger): RunLog {
@@ -22,6 +27,22 @@ export function logRun(log: Logger): RunLog {
       if (event.kind === "failed") {
         const { key, code, message } = event;
         log.warn({ code, owner: key.owner, library: key.name, error: message }, "library failed");
+      }
+    },
+    service(event) {
+      if (event.kind === "throttled") {
+        log.info(
+          { code: "throttled", operation: event.operation, wait_ms: event.waitMs },
+          "the service asks for a pause",
+        );
+      }
+      if (event.kind === "retry") {
+        const { operation, reason, delayMs } = event;
+        log.debug({ code: "request_retried", operation, error: reason, delay_ms: Math.round(delayMs) }, "trying again");
+      }
+      if (event.kind === "request") {
+        const { operation, outcome, ms } = event;
+        log.trace({ code: "request", operation, outcome, duration_ms: Math.round(ms) }, "request ended");
       }
     },
     progress({ done, total, failed }) {
@@ -45,8 +66,9 @@ export function logRun(log: Logger): RunLog {
         error,
       };
       if (status === "ok") log.info(line, "run finished");
+      else if (NEEDS_MENDING.includes(status)) log.error({ ...line, code: status }, "run failed");
       else if (status === "partial" || status === "held" || status === "interrupted") log.warn(line, "run finished");
-      else log.error({ ...line, code: status }, "run failed");
+      else log.warn({ ...line, code: status }, "run failed");
     },
   };
 }

@@ -37,17 +37,22 @@ export function toContent(
     hadRejects: sync !== null && (sync.owes !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash,
-    bookmarkSeenAt: seenAt(action, read, sameText, facts),
+    bookmarkSeenAt: seenAt(action, read, { sameText, doubtful }, facts),
     contentReadAt: read.startedAt,
     doubtfulReads: doubtful ? (sameText ? (sync?.doubtfulReads ?? 0) : 0) + 1 : 0,
   };
 }
 
 /** Text that was stored before, in the same stretch, was judged then; whatever is new may be old enough to settle at once. */
-function seenAt({ listed, stored }: ReadAction, read: ContentRead, sameText: boolean, facts: ContentFacts): number {
+function seenAt(
+  { listed, stored }: ReadAction,
+  read: ContentRead,
+  { sameText, doubtful }: { readonly sameText: boolean; readonly doubtful: boolean },
+  facts: ContentFacts,
+): number {
   const sync = stored?.sync ?? null;
   const listedAt = (sameText ? sync?.bookmarkSeenAt : null) ?? facts.listedAt;
-  if (sameText && sync?.bookmark === listed.lastModified) return listedAt;
+  if (doubtful || (sameText && sync?.bookmark === listed.lastModified)) return listedAt;
   return seenAtForStore({
     listedText: listed.lastModified,
     listedAt,

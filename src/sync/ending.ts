@@ -1,4 +1,4 @@
-import { databaseError, errorCode } from "../db/failures.ts";
+import { databaseError, errorCode, isConnectionLost } from "../db/failures.ts";
 import { SimcatError } from "../errors.ts";
 import type { RunStatus } from "../model.ts";
 
@@ -21,7 +21,7 @@ export const came = (status: "ok" | "partial" | "held", message: string | null):
 export function toEnding(thrown: unknown): Ending {
   if (thrown instanceof SimcatError) return cut(thrown.status ?? "failed", thrown);
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const isDatabase = /^[0-9A-Z]{5}$/.test(errorCode(error)) || "severity" in error;
+  const isDatabase = /^[0-9A-Z]{5}$/.test(errorCode(error)) || isConnectionLost(error);
   return isDatabase ? cut("database_failed", databaseError("working with the database", error)) : cut("failed", error);
 }
 

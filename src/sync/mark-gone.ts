@@ -10,7 +10,11 @@ export async function markGone(prepared: Prepared, selection: Selection, runId: 
   const gone = prepared.plan.missing.map((one) => one.key);
   const neverStored = unlistedStrangers(prepared, selection);
   if (gone.length + neverStored.length === 0) return 0;
-  return write("marking removed libraries", (connection) => markRemoved(connection, runId, gone, neverStored));
+  return write(
+    "marking removed libraries",
+    (connection) => markRemoved(connection, runId, gone, neverStored),
+    Math.max,
+  );
 }
 
 /** Libraries that were listed once, never stored, and are not listed any more. */

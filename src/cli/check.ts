@@ -1,0 +1,13 @@
+import { exitCodeOf, formatChecks, toChecksJson } from "../report/check.ts";
+import { formatJson } from "../report/json.ts";
+import { checkConfiguration } from "./check/configuration.ts";
+import { checkDatabase } from "./check/database.ts";
+import { checkService } from "./check/service.ts";
+import type { Context } from "./context.ts";
+
+/** Everything that a run needs, a line each; ends as the first that fails would end a run. */
+export async function check(context: Context, { json }: { readonly json: boolean }): Promise<number> {
+  const lines = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];
+  context.print(json ? formatJson(toChecksJson(lines)) : formatChecks(lines));
+  return exitCodeOf(lines);
+}

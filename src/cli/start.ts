@@ -1,0 +1,68 @@
+import { isColored, openLog } from "../log.ts";
+import { escapeHtml } from "../report/html/html.ts";
+import { redactorOf } from "../secrets.ts";
+import { withinGrace } from "../worker/grace.ts";
+import { openHttpServer } from "../worker/http-server.ts";
+import { keepSyncing } from "../worker/loop.ts";
+import { openMetrics } from "../worker/metrics.ts";
+import { openObserver } from "../worker/observer.ts";
+import { openRoutes } from "../worker/routes.ts";
+import { openSchedule } from "../worker/schedule.ts";
+import { openState } from "../worker/state.ts";
+import type { Context } from "./context.ts";
+import { loadServiceSettings } from "./settings.ts";
+import { withDatabase } from "./with-database.ts";
+
+/** What a run may take for a moment beside its requests, before it counts as stuck. */
+const SPARE_MS = 60_000;
+
+/** The long-running worker: `sync` on a schedule, and HTTP for probes, Prometheus and people, until it is told to stop. */
+export async function start(outer: Context): Promise<number> {
+  const { context, redact } = withRedactor(outer);
+  const { stop, terminal, version, draw } = context;
+  const config = loadServiceSettings(context);
+  const { timezone, requestTimeoutMs, maxRetryWaitMs } = config;
+  const schedule = openSchedule(config);
+  const log = openLog(config, terminal.isErr, draw, isColored(context.environment, terminal.isErr));
+  const state = openState();
+  const metrics = openMetrics(version);
+  const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + SPARE_MS;
+  const observer = openObserver({ state, schedule, stuckAfterMs, version, timezone });
+  const onError = (error: unknown) =>
+    log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
+  const server = await openHttpServer(
+    { host: config.httpHost, port: config.httpPort, onError, redact },
+    openRoutes(observer, metrics, schedule.isAlive),
+  );
+  try {
+    log.info(
+      { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
+      "the worker is up",
+    );
+    const note = (text: string) => log.info({ code: "embedded_database" }, text);
+    const work = withDatabase({ ...context, note }, config, "migrate", (pool) => {
+      state.pool = pool;
+      return keepSyncing({ context, config, pool, log, metrics, state }, schedule, stop).finally(() => {
+        state.pool = null;
+      });
+    });
+    const exitCode = await withinGrace(work, log, stop);
+    log.info({ code: "worker_stopped" }, "stopped");
+    return exitCode;
+  } finally {
+    schedule.stop();
+    await server.close();
+  }
+}
+
+/** Secrets are taken out of what is printed at the top; what goes out over HTTP does not pass there. */
+function withRedactor(outer: Context) {
+  const secrets: string[] = [];
+  let redact = redactorOf(secrets);
+  const hide = (more: readonly string[]) => {
+    outer.hide(more);
+    secrets.push(...more, ...more.map(escapeHtml));
+    redact = redactorOf(secrets);
+  };
+  return { context: { ...outer, hide }, redact: (text: string) => redact(text) };
+}

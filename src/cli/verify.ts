@@ -1,0 +1,55 @@
+import { EXIT } from "../errors.ts";
+import { openLog } from "../log.ts";
+import { formatJson } from "../report/json.ts";
+import { followRun } from "../report/progress.ts";
+import { logRun } from "../report/run-log.ts";
+import { formatVerify } from "../report/verify.ts";
+import { toVerifyJson } from "../report/verify-json.ts";
+import { parseSelection } from "../sync/selection.ts";
+import { openTextReader } from "../sync/texts.ts";
+import type { VerifyReport } from "../verify/findings.ts";
+import { verifyStored } from "../verify/verify.ts";
+import type { Context } from "./context.ts";
+import { loadServiceSettings } from "./settings.ts";
+import { withDatabase } from "./with-database.ts";
+import { withService } from "./with-service.ts";
+
+export interface VerifyOptions {
+  readonly library: readonly string[];
+  readonly owner: readonly string[];
+  readonly json: boolean;
+}
+
+/** Whether the database says what the service says. Takes no lease and writes nothing. */
+export async function verify(context: Context, { library, owner, json }: VerifyOptions): Promise<number> {
+  const report = await compareSides(context, { library, owner });
+  const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
+  const { isOut, columns } = context.terminal;
+  // What goes into a file or a pipe is not cut.
+  const width = isOut ? columns : Number.POSITIVE_INFINITY;
+  context.print(json ? formatJson(toVerifyJson(report, exitCode)) : formatVerify(report, width));
+  return exitCode;
+}
+
+async function compareSides(context: Context, { library, owner }: Omit<VerifyOptions, "json">): Promise<VerifyReport> {
+  const { terminal, draw, stop } = context;
+  const selection = parseSelection(library, owner);
+  const config = loadServiceSettings(context);
+  const lines = logRun(openLog(config, terminal.isErr, draw));
+  const { event: tell, end } = followRun({
+    isTerminal: terminal.isErr,
+    columns: terminal.columns,
+    draw,
+    log: (now) => lines.progress(now),
+  });
+  const texts = openTextReader(config.serviceTimezone);
+  try {
+    return await withDatabase(context, config, "require", (pool) =>
+      withService(context, config, {}, (service) =>
+        verifyStored({ service, pool, texts, tell, concurrency: config.concurrency }, selection, stop),
+      ),
+    );
+  } finally {
+    end();
+  }
+}

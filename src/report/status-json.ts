@@ -1,0 +1,62 @@
+import type { StatusRows } from "../db/read-status.ts";
+import type { RunRow } from "../db/recent-runs.ts";
+import { nextStep } from "./next-step.ts";
+
+/** The status for machines; the names are those of the tables' columns. Times are ISO texts. */
+export function toStatusJson(rows: StatusRows) {
+  const { now, runs, lastGoodRun, holder, libraries, scenarios, failing, rejects } = rows;
+  return {
+    now,
+    last_good_run: lastGoodRun === null ? null : toRunJson(lastGoodRun, rows),
+    lease_holder: holder,
+    libraries: {
+      live: libraries.live,
+      settled: libraries.settled,
+      unsettled: libraries.live - libraries.settled,
+      removed: libraries.removed,
+      never_stored: libraries.neverStored,
+      failing: failing.total,
+      oldest_content_read_at: libraries.oldestContentReadAt,
+    },
+    scenarios: { live: scenarios },
+    runs: runs.map((run) => toRunJson(run, rows)),
+    failing: failing.shown.map(({ owner, name, failures, lastFailedAt, lastSuccessAt, lastError }) => ({
+      owner,
+      library: name,
+      failures,
+      last_failed_at: lastFailedAt,
+      last_success_at: lastSuccessAt,
+      last_error: lastError,
+    })),
+    open_rejects: rejects.total,
+    open_reject_groups: rejects.groups,
+    rejects: rejects.shown.map(({ owner, name, kind, code, count, firstSeenAt }) => ({
+      owner,
+      library: name,
+      kind,
+      code,
+      count,
+      first_seen_at: firstSeenAt,
+    })),
+    next: nextStep(rows),
+  };
+}
+
+function toRunJson(run: RunRow, { now, holder }: StatusRows) {
+  return {
+    id: run.id,
+    kind: run.kind,
+    scope: run.scope,
+    status: run.status,
+    dead: run.status === "running" && holder === null,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
+    duration_ms: (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
+    libraries_read: run.read,
+    libraries_skipped: run.skipped,
+    libraries_changed: run.changed,
+    libraries_failed: run.failed,
+    libraries_removed: run.removed,
+    error: run.error,
+  };
+}

@@ -1,0 +1,115 @@
+import type { StatusRows } from "../db/read-status.ts";
+import type { RunRow } from "../db/recent-runs.ts";
+import { formatCount, formatElapsed, plural } from "./amounts.ts";
+import { type Html, html } from "./html/html.ts";
+import { formatOutcome, type Outcome } from "./html/outcome.ts";
+import { formatPage } from "./html/page.ts";
+import { runChart } from "./html/run-chart.ts";
+import { foreign } from "./html/text.ts";
+import { ago, localMoment } from "./html/when.ts";
+import { formatAgo } from "./moments.ts";
+import { failingSection, rejectsSection, runsSection } from "./status-sections.ts";
+
+/** What the worker's page tells. */
+export interface StatusPage {
+  readonly version: string;
+  /** In which due moments are told. */
+  readonly timezone: string;
+  /** By the local clock, as `nextRun` is. */
+  readonly now: Date;
+  readonly ready: boolean;
+  readonly reasons: readonly { readonly code: string; readonly message: string }[];
+  readonly nextRun: Date;
+  readonly currentRun: CurrentRun | null;
+  readonly missedTicks: number;
+  /** As last read from the database; null before the first time. */
+  readonly rows: { readonly status: StatusRows; readonly runs: readonly RunRow[] } | null;
+  /** They could not be read just now. */
+  readonly isOutdated: boolean;
+}
+
+interface CurrentRun {
+  readonly id: number | null;
+  readonly startedAt: Date;
+  readonly toRead: number | null;
+  readonly done: number;
+}
+
+const REFRESH_SECONDS = 60;
+
+/** The worker's page for people. */
+export function formatStatusPage(page: StatusPage): string {
+  const { ready, reasons, rows, version } = page;
+  const state = stateOf(page);
+  const body = html`<header class="lead"><h1>simcat</h1> <span class="state">${formatOutcome(state)}</span></header>
+${reasons.length === 0 ? null : formatReasons(reasons, ready)}
+${page.isOutdated && rows !== null ? html`<p class="note">What follows was read ${ago(rows.status.now, page.now)}; the database cannot be asked just now.</p>` : null}
+${formatCards(page)}
+${rows === null ? null : formatRows(rows)}
+<footer><p>simcat ${version}. This page asks anew every ${REFRESH_SECONDS} seconds. For machines: <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>, <a href="/healthz">/healthz</a>.</p></footer>`;
+  return formatPage({ title: `simcat: ${state.words}`, body, refreshSeconds: REFRESH_SECONDS });
+}
+
+function stateOf({ ready, reasons }: StatusPage): Outcome {
+  if (!ready) return { tone: "failed", words: "not fresh" };
+  return reasons.length === 0 ? { tone: "ok", words: "fresh" } : { tone: "partial", words: "fresh, but look at this" };
+}
+
+function formatReasons(reasons: StatusPage["reasons"], ready: boolean): Html {
+  const items = reasons.map(
+    ({ code, message }) => html`<li><b>${code.replaceAll("_", " ")}</b>: ${foreign(message, 600)}</li>`,
+  );
+  return html`<div class="note${ready ? "" : " failed"}" role="status"><ul>${items}</ul></div>`;
+}
+
+function formatCards({ rows, nextRun, now, timezone, currentRun, missedTicks }: StatusPage): Html {
+  const cards = [
+    card("next run", formatAgo(nextRun, now), localMoment(nextRun, timezone)),
+    ...(currentRun === null
+      ? []
+      : [card("at work", progressOf(currentRun), html`begun ${ago(currentRun.startedAt, now)}`)]),
+    ...(rows === null ? [] : factCards(rows.status)),
+    ...(missedTicks === 0 ? [] : [card("missed ticks", formatCount(missedTicks), html`a run was still at work`)]),
+  ];
+  return html`<dl class="cards">${cards}</dl>`;
+}
+
+function factCards({ now, lastGoodRun, libraries, scenarios, failing, rejects }: StatusRows): Html[] {
+  const { oldestContentReadAt, removed, live } = libraries;
+  const ended = lastGoodRun === null ? null : (lastGoodRun.finishedAt ?? lastGoodRun.startedAt);
+  return [
+    card("last good run", ago(ended, now), lastGoodRun && html`run ${lastGoodRun.id}, ${lastGoodRun.status}`),
+    card("libraries", formatCount(live), html`${formatCount(removed)} removed`),
+    card("scenarios", formatCount(scenarios), null),
+    card("oldest read", ago(oldestContentReadAt, now), null),
+    card("failing", formatCount(failing.total), null),
+    card("open rejects", formatCount(rejects.total), null),
+  ];
+}
+
+function card(title: string, value: string | Html, more: Html | null): Html {
+  return html`<div><dt>${title}</dt><dd>${value}${more === null ? null : html`<small>${more}</small>`}</dd></div>\n`;
+}
+
+function progressOf({ id, toRead, done }: CurrentRun): string {
+  const run = id === null ? "a run" : `run ${id}`;
+  return toRead === null
+    ? `${run}, listing`
+    : `${run}, ${formatCount(done)} of ${plural(toRead, "library", "libraries")}`;
+}
+
+function formatRows({ status, runs }: NonNullable<StatusPage["rows"]>): Html {
+  if (runs.length === 0) return html`<p>No run yet: the first one fills the database.</p>`;
+  const { now } = status;
+  const bars = runs.toReversed().map((run) => ({
+    label: `run ${run.id}, ${formatAgo(run.startedAt, now)}`,
+    status: run.status,
+    durationMs: (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
+  }));
+  const longest = Math.max(...bars.map((bar) => bar.durationMs));
+  return html`<h2>Last runs <small>the longest ${formatElapsed(longest)}</small></h2>
+${runChart(bars)}
+${runsSection(runs, now)}
+${failingSection(status)}
+${rejectsSection(status)}`;
+}

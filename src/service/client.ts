@@ -1,0 +1,71 @@
+import type { ContentRead, LibraryKey, Listing, ScenarioSink } from "../model.ts";
+import { endContent, endListing } from "./endings.ts";
+import { FailedGet, get } from "./get.ts";
+import { readListingAnswer } from "./list-libraries.ts";
+import { openLives } from "./lives.ts";
+import { openDesk } from "./open-desk.ts";
+import { hideKey, makePrintable } from "./printable.ts";
+import { readLibraryContent } from "./read-content.ts";
+import type { Service, ServiceOptions } from "./service.ts";
+import type { Answer } from "./transport.ts";
+import { contentPath, listingPath } from "./urls.ts";
+
+export type { ServiceEvent } from "./events.ts";
+export type { Service, ServiceOptions } from "./service.ts";
+
+export function openService(options: ServiceOptions): Service {
+  const { baseUrl, apiKey, defaultOwner, maxRetryWaitMs } = options;
+  const printable = makePrintable(apiKey);
+  const hide = hideKey(apiKey);
+  const desk = openDesk(options, printable);
+  const lives = openLives();
+  const listing = listingPath(baseUrl);
+  const about = (path: string) => ({ path, base: baseUrl, printable, maxRetryWaitMs, patienceMs: desk.patienceMs });
+
+  async function listLibraries(life: AbortController): Promise<Listing> {
+    const read = (answer: Answer) => readListingAnswer(answer, defaultOwner);
+    try {
+      return await get(desk, { operation: "listing", path: listing, patient: false, read }, life.signal);
+    } catch (error) {
+      throw error instanceof FailedGet ? endListing(error, about(listing)) : error;
+    }
+  }
+
+  async function readContent(key: LibraryKey, sink: ScenarioSink, life: AbortController): Promise<ContentRead> {
+    const request = {
+      key,
+      sink,
+      metadataPath: contentPath(baseUrl, key, "metadata"),
+      scenariosPath: contentPath(baseUrl, key, "scenarios"),
+      hideKey: hide,
+    };
+    try {
+      return await readLibraryContent(request, desk, life);
+    } catch (error) {
+      throw error instanceof FailedGet ? endContent(error, about(error.path)) : error;
+    }
+  }
+
+  async function confirmKey(life: AbortController): Promise<"accepted" | "refused" | "unknown"> {
+    const read = async () => "accepted" as const;
+    try {
+      return await get(desk, { operation: "listing", path: listing, patient: false, read }, life.signal);
+    } catch (error) {
+      if (!(error instanceof FailedGet)) throw error;
+      const { status } = error.setback;
+      return status === 401 || status === 403 ? "refused" : "unknown";
+    }
+  }
+
+  return {
+    listLibraries: (signal) => lives.during(signal, listLibraries),
+    readContent: (key, sink, signal) => lives.during(signal, (life) => readContent(key, sink, life)),
+    confirmKey: (signal) => lives.during(signal, confirmKey),
+    counters: () => ({ ...desk.counters }),
+    async close() {
+      lives.endAll(new Error("the client of the service was closed"));
+      desk.limiter.close();
+      await desk.transport.line.dispatcher.destroy();
+    },
+  };
+}

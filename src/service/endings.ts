@@ -1,0 +1,121 @@
+import {
+  ContentError,
+  type ContentErrorCode,
+  type SimcatError,
+  SourceUnavailableError,
+  SourceUntrustedError,
+  UnauthorizedError,
+} from "../errors.ts";
+import { sayDuration } from "./amounts.ts";
+import type { FailedGet } from "./get.ts";
+import { header } from "./headers.ts";
+import type { Printable } from "./printable.ts";
+import { isRetryableStatus } from "./retry.ts";
+import { basePath } from "./urls.ts";
+
+/** What was asked for, as the messages name it. */
+export interface Asked {
+  /** As it stands in the request, base path included. */
+  readonly path: string;
+  readonly base: URL;
+  readonly printable: Printable;
+  readonly maxRetryWaitMs: number;
+  readonly patienceMs: number;
+}
+
+/** `a redirect to other.example`; null when the answer is none. */
+function sayRedirect({ failure: { head } }: FailedGet, { path, base, printable }: Asked): string | null {
+  if (head === null || head.status < 300 || head.status > 399) return null;
+  const location = header(head.headers, "location");
+  if (location === null) return "a redirect without a Location";
+  const from = base.origin + path;
+  return `a redirect to ${printable(URL.canParse(location, from) ? new URL(location, from).host : location)}`;
+}
+
+/** `GET /libs answered 503 after 5 attempts (asked https://…/libs; it said "…")` */
+function sayFailure(failed: FailedGet, asked: Asked): string {
+  const { failure, attempts, why } = failed;
+  const path = asked.path.slice(basePath(asked.base).length);
+  const redirect = sayRedirect(failed, asked);
+  const what = redirect === null ? failure.verb : `${failure.verb}, ${redirect}`;
+  const times = why === "attempts" && attempts > 1 ? ` after ${attempts} attempts` : "";
+  const details = failure.detail === "" ? [] : [failure.detail];
+  return `GET ${path} ${what}${times} (${[`asked ${asked.base.origin}${asked.path}`, ...details].join("; ")})`;
+}
+
+/** What the connection said. The failure itself is not chained: its head could echo the key. */
+function causeOf({ failure: { cause } }: FailedGet): ErrorOptions {
+  return cause === undefined ? {} : { cause };
+}
+
+/** The endings of a run that do not depend on what was asked for. */
+function endRun(failed: FailedGet, asked: Asked): SourceUnavailableError | null {
+  const said = sayFailure(failed, asked);
+  if (failed.why === "no_success") {
+    const patience = sayDuration(asked.patienceMs);
+    const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
+    return new SourceUnavailableError(`${said}; for ${patience} the service has asked to wait, and ${advice}`);
+  }
+  if (failed.why !== "asked_too_long") return null;
+  const wait = sayDuration(failed.setback.retryAfterMs ?? 0);
+  const most = sayDuration(asked.maxRetryWaitMs);
+  return new SourceUnavailableError(
+    `${said} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${most}); run again later`,
+  );
+}
+
+const OWN_AUTHORITY =
+  "nothing was asked of it. If the certificate is of your own authority, name that one in NODE_EXTRA_CA_CERTS";
+
+/** How a run ends whose listing could not be had. */
+export function endListing(failed: FailedGet, asked: Asked): SimcatError {
+  const { failure } = failed;
+  const said = sayFailure(failed, asked);
+  const status = failure.head?.status ?? null;
+  const options = causeOf(failed);
+  const ending = endRun(failed, asked);
+  if (ending !== null) return ending;
+  if (failure.kind === "certificate") return new SourceUnavailableError(`${said}; ${OWN_AUTHORITY}`, options);
+  if (status === 401 || status === 403) {
+    const advice = "check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant";
+    return new UnauthorizedError(`${said}; the service refused the key: ${advice}`);
+  }
+  if (status === 429) {
+    return new SourceUnavailableError(`${said}; the service asks for fewer requests: run again later`);
+  }
+  const isDown = status === null ? !["untrusted", "too_large"].includes(failure.kind) : isRetryableStatus(status);
+  if (isDown) {
+    const advice = `the service is down or the base URL ${asked.base.href} is wrong`;
+    return new SourceUnavailableError(`${said}; ${advice}`, options);
+  }
+  return new SourceUntrustedError(`${said}; ${adviseUntrusted(failed, asked)}`);
+}
+
+function adviseUntrusted({ failure: { kind, head } }: FailedGet, { base }: Asked): string {
+  if (kind === "too_large") return "raise SIMCAT_MAX_BODY if the organization is that large";
+  const status = head?.status ?? 200;
+  if (status >= 300 && status < 400) {
+    return "it was not followed, so that the key stays here; set SIMCAT_BASE_URL to the service itself";
+  }
+  if (status === 404) return `check SIMCAT_BASE_URL (${base.href}): does it end with the version, such as /v1/?`;
+  return `check SIMCAT_BASE_URL (${base.href}); nothing was stored or removed`;
+}
+
+function contentCode({ failure: { kind, head } }: FailedGet): ContentErrorCode {
+  if (head === null) return kind === "certificate" || kind === "status" ? "network" : kind;
+  const { status } = head;
+  if (status === 401) return "unauthorized";
+  if (status === 404 || status === 410) return "not_found";
+  if (status === 408) return "timeout";
+  if (status === 429) return "throttled";
+  if (status >= 300 && status < 500) return "refused";
+  return status >= 500 && status < 600 ? "server_error" : "untrusted";
+}
+
+/** How one library's read ends, or the whole run's, when its content could not be had. */
+export function endContent(failed: FailedGet, asked: Asked): ContentError | SourceUnavailableError {
+  const ending = endRun(failed, asked);
+  const code = contentCode(failed);
+  if (ending !== null && (failed.why === "no_success" || code === "throttled")) return ending;
+  return new ContentError(code, ending?.message ?? sayFailure(failed, asked), causeOf(failed));
+}

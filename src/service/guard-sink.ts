@@ -1,0 +1,40 @@
+import type { ScenarioSink } from "../model.ts";
+
+/** A sink that takes nothing more once the read was called off, and knows how many scenarios it holds. */
+export interface GuardedSink extends ScenarioSink {
+  /** Empties it before a list is delivered once more; nothing to do before the first. */
+  begin(): Promise<void>;
+  kept(): number;
+}
+
+export function guardSink(sink: ScenarioSink, signal: AbortSignal): GuardedSink {
+  let begun = false;
+  let kept = 0;
+  async function restart(): Promise<void> {
+    signal.throwIfAborted();
+    kept = 0;
+    await sink.restart();
+  }
+  return {
+    restart,
+    async begin() {
+      if (begun) await restart();
+      begun = true;
+    },
+    async add(scenarios) {
+      signal.throwIfAborted();
+      kept += scenarios.length;
+      await sink.add(scenarios);
+    },
+    async source(id) {
+      signal.throwIfAborted();
+      return sink.source(id);
+    },
+    async remove(id) {
+      signal.throwIfAborted();
+      kept--;
+      await sink.remove(id);
+    },
+    kept: () => kept,
+  };
+}

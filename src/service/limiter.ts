@@ -1,0 +1,82 @@
+import type { Congestion } from "./congestion.ts";
+import { LONGEST_TIMER } from "./sleep.ts";
+
+/** Lets requests leave: first come, first served, so many in flight, evenly spaced, and none during a pause. */
+export interface Limiter {
+  /** Resolves when the request may leave; then `leave` must follow. Rejects with the signal's reason. */
+  enter(signal: AbortSignal): Promise<void>;
+  leave(): void;
+  /** Nobody leaves before this moment of `performance.now()`. A shorter pause does not shorten a longer one. */
+  pauseUntil(moment: number): void;
+  paused(): boolean;
+  /** Forgets the timer, so that nothing keeps the process alive. */
+  close(): void;
+}
+
+export function openLimiter(congestion: Congestion, maxRps: number | null): Limiter {
+  const waiting = new Set<() => void>();
+  const spacing = maxRps === null ? 0 : 1000 / maxRps;
+  let inFlight = 0;
+  let pausedUntil = 0;
+  let nextStart = 0;
+  let stopAlarm = () => {};
+
+  /** Timers know milliseconds only, and may be early: the last part of one is waited for by looking. */
+  function wakeIn(ms: number): void {
+    if (ms >= 1) {
+      const timer = setTimeout(admit, Math.min(Math.floor(ms), LONGEST_TIMER));
+      stopAlarm = () => clearTimeout(timer);
+    } else {
+      const immediate = setImmediate(admit);
+      stopAlarm = () => clearImmediate(immediate);
+    }
+  }
+
+  function admit(): void {
+    stopAlarm();
+    while (inFlight < congestion.limit()) {
+      const [next] = waiting;
+      if (next === undefined) return;
+      const now = performance.now();
+      const opens = Math.max(pausedUntil, nextStart);
+      if (opens > now) {
+        wakeIn(opens - now);
+        return;
+      }
+      waiting.delete(next);
+      inFlight++;
+      nextStart = now + spacing;
+      next();
+    }
+  }
+
+  return {
+    enter(signal) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const onAbort = () => {
+          waiting.delete(start);
+          reject(signal.reason);
+        };
+        const start = () => {
+          signal.removeEventListener("abort", onAbort);
+          resolve();
+        };
+        signal.addEventListener("abort", onAbort);
+        waiting.add(start);
+        admit();
+      });
+    },
+    leave() {
+      inFlight--;
+      admit();
+    },
+    pauseUntil(moment) {
+      if (moment <= pausedUntil) return;
+      pausedUntil = moment;
+      congestion.slowStart();
+    },
+    paused: () => performance.now() < pausedUntil,
+    close: () => stopAlarm(),
+  };
+}

@@ -1,0 +1,28 @@
+import type { Listing } from "../model.ts";
+import { dateOf, header } from "./headers.ts";
+import { splitArray } from "./json-array.ts";
+import { namesNextPage } from "./link-header.ts";
+import type { Answer } from "./transport.ts";
+import { readListing } from "./wire.ts";
+
+const ONE_PAGE =
+  "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest";
+
+/** Reads the answer of `GET /libs` (specification 4.1), item by item while it comes. */
+export async function readListingAnswer(answer: Answer, defaultOwner: string | null): Promise<Listing> {
+  const splitter = splitArray();
+  const reader = readListing(defaultOwner);
+  for (let bytes = await answer.read(); bytes !== null; bytes = await answer.read()) reader.add(splitter.push(bytes));
+  const endedAt = answer.endedAt();
+  splitter.end();
+  const listing = reader.finish();
+  const isPaged = namesNextPage(header(answer.headers, "link") ?? "");
+  const incomplete = [listing.incomplete, isPaged ? ONE_PAGE : null].filter((reason) => reason !== null);
+  return {
+    ...listing,
+    incomplete: incomplete.length === 0 ? null : incomplete.join("; "),
+    startedAt: answer.sentAt,
+    endedAt,
+    date: dateOf(answer.headers),
+  };
+}

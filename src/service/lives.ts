@@ -1,0 +1,66 @@
+/** The calls that are under way, each with an end that its caller, or the closing of everything, can bring about. */
+export interface Lives {
+  /** Runs the work with a controller of its own; rejects as soon as the signal is aborted, with its reason. */
+  during<T>(signal: AbortSignal, work: (life: AbortController) => Promise<T>): Promise<T>;
+  endAll(reason: Error): void;
+}
+
+type Stop = (reason: unknown) => void;
+
+/** One listener for all the calls of one signal: Node warns of a leak from the eleventh on. */
+function openWatch(signal: AbortSignal, onIdle: () => void) {
+  const stops = new Set<Stop>();
+  const onAbort = () => {
+    for (const stop of stops) stop(signal.reason);
+  };
+  signal.addEventListener("abort", onAbort);
+  return {
+    stops,
+    forget(stop: Stop) {
+      stops.delete(stop);
+      if (stops.size > 0) return;
+      signal.removeEventListener("abort", onAbort);
+      onIdle();
+    },
+  };
+}
+
+export function openLives(): Lives {
+  const watches = new Map<AbortSignal, ReturnType<typeof openWatch>>();
+  let closed: Error | null = null;
+
+  function watch(signal: AbortSignal) {
+    const known = watches.get(signal) ?? openWatch(signal, () => watches.delete(signal));
+    watches.set(signal, known);
+    return known;
+  }
+
+  async function during<T>(signal: AbortSignal, work: (life: AbortController) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    if (closed !== null) throw closed;
+    const life = new AbortController();
+    let end: Stop = () => {};
+    const ended = new Promise<never>((_, reject) => {
+      end = reject;
+    });
+    const stop = (reason: unknown) => {
+      life.abort(reason);
+      end(reason);
+    };
+    const { stops, forget } = watch(signal);
+    stops.add(stop);
+    try {
+      return await Promise.race([work(life), ended]);
+    } finally {
+      forget(stop);
+    }
+  }
+
+  return {
+    during,
+    endAll(reason) {
+      closed = reason;
+      for (const { stops } of watches.values()) for (const stop of stops) stop(reason);
+    },
+  };
+}

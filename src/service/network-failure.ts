@@ -1,0 +1,53 @@
+import { AttemptFailure } from "./attempt-failure.ts";
+import type { Printable } from "./printable.ts";
+
+/** Where in the exchange the connection failed. */
+interface Moment {
+  readonly answerBegan: boolean;
+  readonly reusedConnection: boolean;
+}
+
+const CERTIFICATE =
+  /CERT|^CRL_|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$|^ERR_SSL_\w*UNKNOWN_CA/;
+const LOST = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+const TOO_LATE = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
+/** What else undici, Node and its TLS say of a connection or of a proxy, as opposed to a mistake of ours. */
+const NETWORK = /^(E(?!RR_)[A-Z0-9_]+|ERR_SSL_\w+|ERR_TLS_\w+|UND_ERR_(SOCKET|ABORTED|INFO|PRX_TLS))$/;
+
+/** undici says the former of a proxy with the code of a wrong argument, and the latter without any. */
+const NETWORK_BY_WORDS = /^(Proxy Authentication Required|Response does not match the HTTP)/;
+
+/** The body ended before its announced length, its last chunk, or simply in the middle. */
+function isCutShort(error: Error, code: string, { answerBegan }: Moment): boolean {
+  if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return true;
+  return answerBegan && (code === "UND_ERR_SOCKET" || error.message.includes("Invalid EOF state"));
+}
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** The message; for a name with several addresses (an AggregateError, whose own message is empty) those of all. */
+function messageOf(error: Error): string {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(String).join("; ");
+  return error.message;
+}
+
+/** What an error of the connection means for the attempt; null for an error that no network explains: a bug. */
+export function networkFailure(error: Error, moment: Moment, printable: Printable): AttemptFailure | null {
+  const code = codeOf(error);
+  const detail = printable(messageOf(error) || code);
+  // Not the error itself: some carry the bytes that came, which can hold anything, the key too.
+  const because = { detail, cause: Object.assign(new Error(detail), { code }) };
+  if (CERTIFICATE.test(code) || code === "UND_ERR_PRX_TLS") {
+    return new AttemptFailure("certificate", "failed: the certificate does not verify", because);
+  }
+  if (code === "UND_ERR_HEADERS_OVERFLOW") {
+    return new AttemptFailure("untrusted", "answered with headers over the limit of 16 KiB");
+  }
+  if (isCutShort(error, code, moment)) return new AttemptFailure("truncated", "was cut short", because);
+  if (TOO_LATE.has(code)) return new AttemptFailure("timeout", "timed out", because);
+  if (!NETWORK.test(code) && !NETWORK_BY_WORDS.test(error.message)) return null;
+  const stale = LOST.has(code) && moment.reusedConnection && !moment.answerBegan;
+  return new AttemptFailure("network", "failed", { ...because, stale });
+}

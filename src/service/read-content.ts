@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { ContentError } from "../errors.ts";
+import type { ContentRead, LibraryKey, Reject, ScenarioSink } from "../model.ts";
+import {
+  type MetadataAnswer,
+  readMetadataAnswer,
+  readScenariosAnswer,
+  type ScenariosAnswer,
+} from "./content-answers.ts";
+import type { Ask, Desk } from "./desk.ts";
+import { get } from "./get.ts";
+import { type GuardedSink, guardSink } from "./guard-sink.ts";
+import { dateOf, header, wasCached } from "./headers.ts";
+import { namesNextPage } from "./link-header.ts";
+
+export interface ContentRequest {
+  readonly key: LibraryKey;
+  readonly sink: ScenarioSink;
+  readonly metadataPath: string;
+  readonly scenariosPath: string;
+  /** Takes the key out of text that the service sent. */
+  readonly hideKey: (text: string) => string;
+}
+
+interface Both {
+  readonly metadata: MetadataAnswer;
+  readonly scenarios: ScenariosAnswer;
+}
+
+/** Asks for metadata and scenarios at once; the first of the two that fails for good calls the other one off. */
+async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, life: AbortController): Promise<Both> {
+  const { key, metadataPath, scenariosPath } = request;
+  const ask = <T>(what: Ask<T>): Promise<T> =>
+    get(desk, what, life.signal).catch((error: unknown) => {
+      life.abort(error);
+      throw error;
+    });
+  // Both have ended before anybody learns of it, so that nothing goes into the sink behind its owner's back.
+  const [metadata, scenarios] = await Promise.allSettled([
+    ask({
+      operation: "metadata",
+      path: metadataPath,
+      patient: true,
+      read: (answer) => readMetadataAnswer(answer, key),
+    }),
+    ask({
+      operation: "scenarios",
+      path: scenariosPath,
+      patient: true,
+      read: (answer) => readScenariosAnswer(answer, key, sink),
+    }),
+  ]);
+  if (metadata.status === "rejected" || scenarios.status === "rejected") throw life.signal.reason;
+  return { metadata: metadata.value, scenarios: scenarios.value };
+}
+
+function rejectPaged(key: LibraryKey, link: string): Reject {
+  const reason = "the service sent only one page of the scenarios, and simcat knows no way to ask for the rest";
+  return { key, kind: "scenario", code: "paged_answer", path: "", reason, payload: link };
+}
+
+/** Of the decoded bytes of both, the one's length between them so that no byte can pass from one to the other. */
+function digestOf({ metadata: { bytes }, scenarios }: Both): string {
+  return createHash("sha256").update(`${bytes.length}\n`).update(bytes).update(scenarios.digest).digest("hex");
+}
+
+/** Reads one library's content; `life` is aborted by what goes wrong. Throws FailedGet, ContentError, or the sink's own. */
+export async function readLibraryContent(
+  request: ContentRequest,
+  desk: Desk,
+  life: AbortController,
+): Promise<ContentRead> {
+  const { key, hideKey } = request;
+  const sink = guardSink(request.sink, life.signal);
+  const both = await askBoth(request, sink, desk, life);
+  const { metadata, scenarios } = both;
+  if (scenarios.items > 0 && sink.kept() === 0) {
+    const first = scenarios.rejects[0]?.reason ?? "no reason given";
+    const message = `not one of the ${scenarios.items} scenarios can be stored (the first: ${first})`;
+    throw new ContentError("all_rejected", message, { rejects: scenarios.rejects.slice(0, 1) });
+  }
+  const link = header(scenarios.answer.headers, "link") ?? "";
+  const paged = namesNextPage(link) ? [rejectPaged(key, hideKey(link))] : [];
+  const [one, other] = [dateOf(metadata.answer.headers), dateOf(scenarios.answer.headers)];
+  return {
+    metadata: metadata.metadata,
+    rejects: [...metadata.rejects, ...scenarios.rejects, ...paged],
+    items: scenarios.items,
+    present: scenarios.present,
+    digest: digestOf(both),
+    startedAt: Math.min(metadata.answer.sentAt, scenarios.answer.sentAt),
+    date: one === null || other === null ? null : Math.min(one, other),
+    cached: wasCached(metadata.answer.headers) || wasCached(scenarios.answer.headers),
+  };
+}

@@ -1,0 +1,45 @@
+import type { ContentRead, LibraryKey, Listing, ScenarioSink } from "../model.ts";
+import type { ServiceEvent } from "./events.ts";
+import type { Timing } from "./timing.ts";
+
+export interface ServiceOptions {
+  readonly baseUrl: URL;
+  readonly apiKey: string;
+  /** The owner of list entries that name none. */
+  readonly defaultOwner: string | null;
+  /** Requests in flight at the most. */
+  readonly concurrency: number;
+  readonly maxRps: number | null;
+  /** One attempt, from its start to its last byte. */
+  readonly requestTimeoutMs: number;
+  /** Attempts beyond the first. */
+  readonly maxRetries: number;
+  /** The longest Retry-After that is waited for. */
+  readonly maxRetryWaitMs: number;
+  /** Decoded bytes of one answer. */
+  readonly maxBodyBytes: number;
+  /** Of simcat, for the User-Agent. */
+  readonly version: string;
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up here. */
+  readonly environment: Record<string, string | undefined>;
+  readonly onEvent?: (event: ServiceEvent) => void;
+  /** Durations that nobody configures; see `Timing`. */
+  readonly timing?: Partial<Timing>;
+}
+
+/** The Simulation Cloud service, read only (specification 4). */
+export interface Service {
+  /** Throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError. */
+  listLibraries(signal: AbortSignal): Promise<Listing>;
+  /**
+   * Throws ContentError, or SourceUnavailableError where the run must end, or what the sink threw. When the signal is
+   * aborted, a call that the sink has not finished is not waited for; it gets no further one.
+   */
+  readContent(key: LibraryKey, sink: ScenarioSink, signal: AbortSignal): Promise<ContentRead>;
+  /** Asks for the listing and looks at the status alone. */
+  confirmKey(signal: AbortSignal): Promise<"accepted" | "refused" | "unknown">;
+  /** Since it was opened. `bytes` are decoded ones of believed answers. */
+  counters(): { requests: number; retries: number; bytes: number };
+  /** Ends everything that is under way; nothing keeps the process alive afterwards. */
+  close(): Promise<void>;
+}

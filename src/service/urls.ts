@@ -1,0 +1,22 @@
+import type { LibraryKey } from "../model.ts";
+
+/** Percent-encodes one path segment, strictly by RFC 3986: decoding what is sent gives back the exact name. */
+export function encodeSegment(text: string): string {
+  const toHex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text).replace(/[!'()*]/g, toHex);
+}
+
+/** The base's own path without its trailing slash, so that `/v1` and `/v1/` ask for the same. */
+export function basePath(base: URL): string {
+  return base.pathname.replace(/\/+$/, "");
+}
+
+/** Specification 4.1. */
+export function listingPath(base: URL): string {
+  return `${basePath(base)}/libs`;
+}
+
+/** Specification 4.2 and 4.3. */
+export function contentPath(base: URL, key: LibraryKey, what: "metadata" | "scenarios"): string {
+  return `${basePath(base)}/libs/user/${encodeSegment(key.owner)}/${encodeSegment(key.name)}/${what}`;
+}

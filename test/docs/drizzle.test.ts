@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { promisify } from "node:util";
+import { is } from "drizzle-orm";
+import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
+import { expect, onTestFinished, test } from "vitest";
+import * as schema from "../../src/db/schema.ts";
+import { useTestDatabase } from "../support/database.ts";
+import { byTable } from "./schema-doc.ts";
+
+const database = useTestDatabase();
+const drizzleKit = (...args: string[]) =>
+  promisify(execFile)(process.execPath, ["node_modules/drizzle-kit/bin.cjs", ...args]);
+
+const tables = Object.values(schema)
+  .filter((one) => is(one, PgTable))
+  .map((one) => getTableConfig(one as PgTable));
+
+test("the migrated tables have the columns, types, defaults and collations of src/db/schema.ts", async () => {
+  const columns = await database().query<{ table: string; text: string }>(
+    `SELECT c.relname AS table, format('%s %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
+       CASE a.attcollation WHEN '"C"'::regcollation THEN ' COLLATE "C"' END,
+       CASE WHEN a.attnotnull THEN ' not null' END,
+       CASE WHEN a.atthasdef OR a.attidentity <> '' THEN ' default' END) AS text
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE c.relnamespace = 'simcat'::regnamespace AND c.relkind = 'r' ORDER BY c.relname, a.attnum`,
+  );
+
+  const declared = Object.fromEntries(
+    tables.map((table) => [
+      table.name,
+      table.columns.map((column) => {
+        const type = column.getSQLType().replace("timestamp (6)", "timestamp(6)");
+        const hasDefault = column.hasDefault || column.generatedIdentity !== undefined;
+        return `${column.name} ${type}${column.notNull ? " not null" : ""}${hasDefault ? " default" : ""}`;
+      }),
+    ]),
+  );
+  expect(byTable(columns)).toEqual(declared);
+});
+
+test("the migrated tables have the keys, indexes and checks of src/db/schema.ts, and no more", async () => {
+  const found = await database().query<{
+    table: string;
+    primary: number;
+    foreign: number;
+    checks: number;
+    others: number;
+  }>(
+    `SELECT c.relname AS table,
+       (SELECT count(*)::int FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary) AS primary,
+       (SELECT count(*)::int FROM pg_index i WHERE i.indrelid = c.oid AND NOT i.indisprimary) AS others,
+       (SELECT count(*)::int FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f') AS foreign,
+       (SELECT count(*)::int FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c') AS checks
+     FROM pg_class c WHERE c.relnamespace = 'simcat'::regnamespace AND c.relkind = 'r'`,
+  );
+  const declared = tables.map((table) => ({
+    table: table.name,
+    primary: 1,
+    foreign: table.foreignKeys.length,
+    checks: table.checks.length,
+    others: table.indexes.length,
+  }));
+  const byName = (a: { table: string }, b: { table: string }) => (a.table < b.table ? -1 : 1);
+  expect(found.sort(byName)).toEqual(declared.sort(byName));
+});
+
+test("the migrations do not collide", async () => {
+  await expect(drizzleKit("check")).resolves.toMatchObject({ stdout: expect.stringContaining("fine") });
+});
+
+test("drizzle-kit would generate nothing", async () => {
+  const copy = await mkdtemp(join(tmpdir(), "simcat-migrations-"));
+  onTestFinished(() => rm(copy, { recursive: true }));
+  await cp("migrations", copy, { recursive: true });
+  const before = await readdir(copy, { recursive: true });
+  // It takes no absolute directory.
+  const out = relative(process.cwd(), copy);
+  const { stdout } = await drizzleKit(
+    "generate",
+    "--dialect=postgresql",
+    "--schema=./src/db/schema.ts",
+    `--out=${out}`,
+  );
+  expect(stdout).toContain("No schema changes");
+  expect(await readdir(copy, { recursive: true })).toEqual(before);
+});

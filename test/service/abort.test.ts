@@ -1,0 +1,145 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { collect, failureOf, goodBody, LIBRARY, never, open, serve, serveRaw } from "./service-under-test.ts";
+
+const REASON = new Error("SIGTERM");
+
+function unhandled(): unknown[] {
+  const seen: unknown[] = [];
+  const note = (error: unknown) => seen.push(error);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  return seen;
+}
+
+const turns = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+describe("an abort", () => {
+  it("before the start sends nothing", async () => {
+    const server = await serve((_, response) => response.end("[]"));
+    const service = open(server.url);
+    const signal = AbortSignal.abort(REASON);
+    expect(await failureOf(service.listLibraries(signal))).toBe(REASON);
+    expect(await failureOf(service.readContent(LIBRARY, collect(), signal))).toBe(REASON);
+    expect(await failureOf(service.confirmKey(signal))).toBe(REASON);
+    expect(server.targets).toEqual([]);
+  });
+
+  it.each([
+    ["no answer", ""],
+    ["half a head", "HTTP/1.1 200 OK\r\ncontent"],
+    ["half a body", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n["],
+    ["half an error's body", "HTTP/1.1 503 Busy\r\ncontent-length: 100\r\n\r\n["],
+  ])("at %s rejects with its reason and closes the connection", async (_, bytes) => {
+    const errors = unhandled();
+    const caller = new AbortController();
+    let closed: Promise<unknown> = Promise.resolve();
+    const server = await serveRaw((socket) => {
+      closed = new Promise((resolve) => socket.once("close", resolve));
+      if (bytes === "") caller.abort(REASON);
+      else socket.write(bytes, () => setImmediate(() => caller.abort(REASON)));
+    });
+    expect(await failureOf(open(server.url).listLibraries(caller.signal))).toBe(REASON);
+    await closed;
+    await turns();
+    expect(server.targets).toHaveLength(1);
+    expect(errors).toEqual([]);
+  });
+
+  it("during a back-off ends it at once", async () => {
+    const caller = new AbortController();
+    const server = await serve((_, response) => {
+      response.statusCode = 503;
+      response.end();
+    });
+    const service = open(server.url, {
+      timing: { backoffBaseMs: 60_000, backoffMostMs: 60_000 },
+      onEvent: ({ kind }) => kind === "retry" && setImmediate(() => caller.abort(REASON)),
+    });
+    expect(await failureOf(service.listLibraries(caller.signal))).toBe(REASON);
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it("during a pause ends the waits of everybody who queues", async () => {
+    const caller = new AbortController();
+    const server = await serve((_, response) => {
+      response.statusCode = 429;
+      response.setHeader("retry-after", "30");
+      response.end();
+    });
+    const service = open(server.url, {
+      concurrency: 1,
+      onEvent: ({ kind }) => kind === "throttled" && setImmediate(() => caller.abort(REASON)),
+    });
+    const reads = [1, 2, 3].map((i) =>
+      failureOf(service.readContent({ owner: "ada", name: `${i}` }, collect(), caller.signal)),
+    );
+    expect(await Promise.all(reads)).toEqual([REASON, REASON, REASON]);
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it("does not wait for a sink that does not end, and hands it nothing more", async () => {
+    const errors = unhandled();
+    const caller = new AbortController();
+    const server = await serve((request, response) => response.end(goodBody(request.url ?? "")));
+    let calls = 0;
+    const stuck = {
+      ...collect(),
+      add: () => {
+        calls++;
+        caller.abort(REASON);
+        return new Promise<void>((_, reject) => setTimeout(() => reject(new Error("too late")), 10));
+      },
+    };
+    expect(await failureOf(open(server.url).readContent(LIBRARY, stuck, caller.signal))).toBe(REASON);
+    await turns();
+    expect(calls).toBe(1);
+    expect(errors).toEqual([]);
+  });
+
+  it("of one call leaves the others alone", async () => {
+    const caller = new AbortController();
+    const server = await serve((request, response) => {
+      if (request.url?.includes("Slow")) caller.abort(REASON);
+      else response.end(goodBody(request.url ?? ""));
+    });
+    const service = open(server.url);
+    const slow = failureOf(service.readContent({ owner: "ada", name: "Slow" }, collect(), caller.signal));
+    const good = await service.readContent(LIBRARY, collect(), never);
+    expect(good.items).toBe(2);
+    expect(await slow).toBe(REASON);
+  });
+
+  it("of many calls at once costs no warning of a leak", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    onTestFinished(() => void process.off("warning", note));
+    const caller = new AbortController();
+    const server = await serveRaw(() => {
+      if (server.targets.length === 16) caller.abort(REASON);
+    });
+    const service = open(server.url, { concurrency: 4 });
+    const reads = Array.from({ length: 50 }, (_, i) =>
+      failureOf(service.readContent({ owner: "ada", name: `${i}` }, collect(), caller.signal)),
+    );
+    setTimeout(() => caller.abort(REASON), 20);
+    expect(new Set(await Promise.all(reads))).toEqual(new Set([REASON]));
+    await turns();
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe("close", () => {
+  it("ends what is under way, and refuses what comes later", async () => {
+    const errors = unhandled();
+    const server = await serveRaw(() => {});
+    const service = open(server.url, { concurrency: 1 });
+    const pending = [service.listLibraries(never), service.readContent(LIBRARY, collect(), never)].map(failureOf);
+    await service.close();
+    for (const error of await Promise.all(pending)) expect(error.message).toBe("the client of the service was closed");
+    expect((await failureOf(service.listLibraries(never))).message).toBe("the client of the service was closed");
+    await service.close();
+    await turns();
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,258 @@
+import { describe, expect, it } from "vitest";
+import { ContentError } from "../../src/errors.ts";
+import {
+  collect,
+  failureOf,
+  goodBody,
+  KEY,
+  LIBRARY,
+  METADATA,
+  never,
+  open,
+  SCENARIOS,
+  serve,
+  serveWell,
+} from "./service-under-test.ts";
+
+describe("a library's content", () => {
+  it.each([
+    ["both dates", "Thu, 15 Jan 2026 12:00:05 GMT", "Thu, 15 Jan 2026 12:00:03 GMT", Date.UTC(2026, 0, 15, 12, 0, 3)],
+    ["one date only", "Thu, 15 Jan 2026 12:00:05 GMT", undefined, null],
+    ["one date that is none", "2026-01-15", "Thu, 15 Jan 2026 12:00:03 GMT", null],
+  ])("with %s has the earlier one, or none", async (_, metadataDate, scenariosDate, expected) => {
+    const server = await serveWell((request, response) => {
+      response.sendDate = false;
+      const date = request.url?.endsWith("/metadata") ? metadataDate : scenariosDate;
+      if (date !== undefined) response.setHeader("date", date);
+      return false;
+    });
+    expect((await open(server.url).readContent(LIBRARY, collect(), never)).date).toBe(expected);
+  });
+
+  it.each([
+    [undefined, false],
+    ["0", false],
+    ["1", true],
+    ["soon", true],
+  ])("with the Age %j may come from a cache: %j", async (age, cached) => {
+    const server = await serveWell((request, response) => {
+      if (age !== undefined && request.url?.endsWith("/scenarios")) response.setHeader("age", age);
+      return false;
+    });
+    expect((await open(server.url).readContent(LIBRARY, collect(), never)).cached).toBe(cached);
+  });
+
+  it("has one digest for the same bytes, however they were sent, and another for others", async () => {
+    let scenarios = SCENARIOS;
+    let metadata = METADATA;
+    let pieces = 1;
+    const server = await serve((request, response) => {
+      const body = request.url?.endsWith("/metadata") ? metadata : scenarios;
+      const size = Math.ceil(body.length / pieces);
+      for (let i = 0; i < body.length; i += size) response.write(body.slice(i, i + size));
+      response.end();
+    });
+    const service = open(server.url);
+    const digest = async () => (await service.readContent(LIBRARY, collect(), never)).digest;
+    const first = await digest();
+    pieces = 7;
+    expect(await digest()).toBe(first);
+    scenarios = `${SCENARIOS} `;
+    const second = await digest();
+    scenarios = SCENARIOS;
+    metadata = `${METADATA} `;
+    const third = await digest();
+    expect(new Set([first, second, third]).size).toBe(3);
+    expect(first).toMatch(/^[\da-f]{64}$/);
+  });
+
+  it("says that a scenario list was paged, without the key", async () => {
+    const server = await serveWell((request, response) => {
+      if (request.url?.endsWith("/scenarios")) response.setHeader("link", `</v1/x?key=${KEY}>; rel=next`);
+      return false;
+    });
+    const { rejects, items } = await open(server.url).readContent(LIBRARY, collect(), never);
+    expect(items).toBe(2);
+    expect(rejects).toEqual([
+      {
+        key: LIBRARY,
+        kind: "scenario",
+        code: "paged_answer",
+        path: "",
+        reason: "the service sent only one page of the scenarios, and simcat knows no way to ask for the rest",
+        payload: "</v1/x?key=[key]>; rel=next",
+      },
+    ]);
+  });
+
+  it("keeps its good scenarios and its rejects apart (fault 31)", async () => {
+    const server = await serve((request, response) => {
+      const body = `[{"scenarioId":1},{"scenarioId":1.5},{"scenarioId":2}]`;
+      response.end(request.url?.endsWith("/scenarios") ? body : METADATA);
+    });
+    const sink = collect();
+    const read = await open(server.url).readContent(LIBRARY, sink, never);
+    expect(read.items).toBe(3);
+    expect(read.rejects).toHaveLength(1);
+    expect([...sink.scenarios.keys()]).toEqual([1, 2]);
+  });
+
+  it.each([
+    ["bad items alone", `[{"scenarioId":null,"scenarioName":"x"},{"scenarioName":"y"}]`],
+    [
+      "two items that contradict each other",
+      `[{"scenarioId":1,"scenarioName":"x"},{"scenarioId":1,"scenarioName":"y"}]`,
+    ],
+  ])("fails when nothing of it can be stored: %s", async (_, body) => {
+    const server = await serve((request, response) =>
+      response.end(request.url?.endsWith("/scenarios") ? body : METADATA),
+    );
+    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
+    expect(error).toBeInstanceOf(ContentError);
+    expect(error.code).toBe("all_rejected");
+    expect(error.message).toContain("not one of the 2 scenarios can be stored (the first: ");
+  });
+
+  it("may be without any scenario", async () => {
+    const server = await serve((request, response) =>
+      response.end(request.url?.endsWith("/scenarios") ? "[]" : METADATA),
+    );
+    expect(await open(server.url).readContent(LIBRARY, collect(), never)).toMatchObject({ items: 0, rejects: [] });
+  });
+});
+
+describe("a library's content that is not to be had", () => {
+  it.each([
+    [401, "unauthorized"],
+    [403, "refused"],
+    [404, "not_found"],
+    [410, "not_found"],
+    [400, "refused"],
+    [405, "refused"],
+    [409, "refused"],
+    [422, "refused"],
+    [204, "untrusted"],
+    [206, "untrusted"],
+  ])("fails once with %i as %s (faults 13, 14, 16)", async (status, code) => {
+    const server = await serveWell((request, response) => {
+      if (request.url?.endsWith("/scenarios")) return false;
+      response.statusCode = status;
+      response.end("sorry");
+      return true;
+    });
+    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
+    expect(error).toBeInstanceOf(ContentError);
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(
+      `GET /libs/user/ada/Forest/metadata answered ${status} (asked ${server.url}libs/user/ada/Forest/metadata`,
+    );
+    expect(server.targets.filter((target) => target.endsWith("/metadata"))).toHaveLength(1);
+  });
+
+  it.each([
+    [408, "timeout", true],
+    [429, "throttled", false],
+    [500, "server_error", true],
+    [502, "server_error", true],
+    [503, "server_error", true],
+    [504, "server_error", true],
+  ])("fails after five attempts with %i as %s (fault 17)", async (status, code, unavailable) => {
+    const server = await serve((_, response) => {
+      response.statusCode = status;
+      response.end();
+    });
+    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
+    expect(error).toBeInstanceOf(ContentError);
+    expect(error).toMatchObject({ code, unavailable });
+    expect(error.message).toContain(`answered ${status} after 5 attempts (asked ${server.url}libs/user/ada/Forest/`);
+    const asked = (what: string) => server.targets.filter((target) => target.endsWith(what)).length;
+    expect(Math.max(asked("/metadata"), asked("/scenarios"))).toBe(5);
+  });
+
+  it.each([
+    ["metadata", "<html>", "an HTML page"],
+    ["metadata", "[]", "a list"],
+    ["metadata", `{"message":"error"}`, "an object without any field"],
+    ["metadata", "null", "null"],
+    ["scenarios", `{"scenarioId":1}`, "an object"],
+    ["scenarios", "<html>", "an HTML page"],
+    ["scenarios", `[{"scenarioId":1},]`, "no item before"],
+    ["scenarios", `[{"scenarioId":"integer","scenarioName":"string"}]`, "mock"],
+  ])("fails once when its %s are %s (fault 36)", async (what, body, found) => {
+    const server = await serve((request, response) => {
+      const target = request.url ?? "";
+      response.end(target.endsWith(what) ? body : goodBody(target));
+    });
+    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
+    expect(error).toBeInstanceOf(ContentError);
+    expect(error.code).toBe("untrusted");
+    expect(error.message).toContain(found);
+    expect(server.targets.length).toBeLessThanOrEqual(2);
+  });
+
+  it("does not let the other request go on when one has failed for good", async () => {
+    const server = await serve((request, response) => {
+      response.statusCode = request.url?.endsWith("/metadata") ? 404 : 503;
+      response.end();
+    });
+    const service = open(server.url, { timing: { backoffBaseMs: 60_000, backoffMostMs: 60_000 } });
+    const error = await failureOf(service.readContent(LIBRARY, collect(), never));
+    expect(error.code).toBe("not_found");
+    expect(server.targets.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("what the sink throws", () => {
+  const failure = Object.assign(new Error("the database is gone"), { code: "ECONNRESET" });
+
+  it("comes out as it is, and is not tried again", async () => {
+    const server = await serveWell();
+    const sink = { ...collect(), add: () => Promise.reject(failure) };
+    const service = open(server.url);
+    expect(await failureOf(service.readContent(LIBRARY, sink, never))).toBe(failure);
+    expect(service.counters().retries).toBe(0);
+  });
+
+  it("on a restart comes out as it is, too", async () => {
+    const server = await serveWell((request, response) => {
+      if (!request.url?.endsWith("/scenarios")) return false;
+      response.setHeader("content-length", SCENARIOS.length);
+      response.write(SCENARIOS.slice(0, 20), () => response.destroy());
+      return true;
+    });
+    const sink = { ...collect(), restart: () => Promise.reject(failure) };
+    const service = open(server.url);
+    expect(await failureOf(service.readContent(LIBRARY, sink, never))).toBe(failure);
+    expect(service.counters().retries).toBe(1);
+  });
+});
+
+describe("confirmKey", () => {
+  it.each([
+    [200, "accepted"],
+    [401, "refused"],
+    [403, "refused"],
+    [404, "unknown"],
+    [302, "unknown"],
+    [500, "unknown"],
+  ])("takes the status %i for %s", async (status, expected) => {
+    const server = await serve((_, response) => {
+      response.statusCode = status;
+      response.end("<html>whatever");
+    });
+    expect(await open(server.url, { maxRetries: 1 }).confirmKey(never)).toBe(expected);
+    expect(new Set(server.targets)).toEqual(new Set(["/v1/libs"]));
+  });
+
+  it("does not wait for the body", async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200);
+      response.write("[");
+    });
+    expect(await open(server.url).confirmKey(never)).toBe("accepted");
+  });
+
+  it("is unknown when nobody answers", async () => {
+    expect(await open(new URL("http://127.0.0.1:1/"), { maxRetries: 0 }).confirmKey(never)).toBe("unknown");
+  });
+});

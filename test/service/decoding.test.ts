@@ -1,0 +1,216 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { SourceUnavailableError, SourceUntrustedError } from "../../src/errors.ts";
+import { collect, failureOf, goodBody, LIBRARY, LISTING, METADATA, never, open, serve } from "./service-under-test.ts";
+
+const LONG = `[${Array.from({ length: 20_000 }, (_, i) => `{"libraryName":"L${i} ${Math.sin(i)}","uploadUser":"ada"}`)}]`;
+
+function serveBody(encoding: string, body: Buffer | string, chunked = false) {
+  return serve((_, response) => {
+    response.setHeader("content-encoding", encoding);
+    if (!chunked) response.setHeader("content-length", Buffer.byteLength(body));
+    response.end(body);
+  });
+}
+
+describe("a body", () => {
+  const encodings: [string, (text: Buffer | string) => Buffer][] = [
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["GZip", gzipSync],
+    ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+    ["br", brotliCompressSync],
+    ["gzip, br", (text) => brotliCompressSync(gzipSync(text))],
+    ["deflate,gzip", (text) => gzipSync(deflateRawSync(text))],
+    ["identity", (text) => Buffer.from(text)],
+    ["identity, gzip", gzipSync],
+    ["", (text) => Buffer.from(text)],
+  ];
+
+  it.each(encodings)("in %j is decoded, a small one", async (encoding, encode) => {
+    const server = await serveBody(encoding, encode(LISTING));
+    const service = open(server.url);
+    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
+    expect(service.counters().bytes).toBe(LISTING.length);
+  });
+
+  it.each(encodings)("in %j is decoded, a large one", async (encoding, encode) => {
+    const server = await serveBody(encoding, encode(LONG), true);
+    const service = open(server.url, { maxBodyBytes: LONG.length });
+    expect((await service.listLibraries(never)).libraries).toHaveLength(20_000);
+    expect(service.counters().bytes).toBe(LONG.length);
+  });
+
+  it("has the digest of its decoded bytes", async () => {
+    let encoding = "identity";
+    const server = await serve((request, response) => {
+      response.setHeader("content-encoding", encoding);
+      const body = goodBody(request.url ?? "");
+      response.end(encoding === "gzip" ? gzipSync(body) : body);
+    });
+    const service = open(server.url);
+    const first = await service.readContent(LIBRARY, collect(), never);
+    encoding = "gzip";
+    expect((await service.readContent(LIBRARY, collect(), never)).digest).toBe(first.digest);
+  });
+});
+
+describe("a body that is not what it claims (fault 6)", () => {
+  it.each([
+    ["plain bytes as gzip", "gzip", LISTING, "bytes that are not gzip, as its Content-Encoding claims"],
+    ["plain bytes as deflate", "deflate", LISTING, "bytes that are not deflate"],
+    ["brotli as gzip", "gzip", brotliCompressSync(LISTING), "bytes that are not gzip"],
+    [
+      "gzip and then something else",
+      "gzip",
+      Buffer.concat([gzipSync("[]"), Buffer.from("[]")]),
+      "bytes that are not gzip",
+    ],
+    ["a large plain body as gzip", "gzip", LONG, "bytes that are not gzip"],
+    ["an unknown encoding", "zstd", LISTING, "an encoding that simcat does not know (asked "],
+    ["an encoding that could forge a line", "x\u009by", LISTING, "an encoding that simcat does not know"],
+    ["four encodings", "gzip, gzip, gzip, gzip", LISTING, "4 encodings, one inside the other"],
+  ])("is an error that says so, once: %s", async (_, encoding, body, said) => {
+    const server = await serveBody(encoding, body);
+    const error = await failureOf(open(server.url).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUntrustedError);
+    expect(error.message).toContain(said);
+    expect(error.message).not.toContain("\u009b");
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it("names the encoding that it does not know", async () => {
+    const server = await serveBody("zstd", LISTING);
+    expect((await failureOf(open(server.url).listLibraries(never))).message).toContain("; zstd)");
+  });
+
+  it("brings nothing into the sink", async () => {
+    const server = await serve((request, response) => {
+      const isList = request.url?.endsWith("/scenarios");
+      if (isList) response.setHeader("content-encoding", "gzip");
+      response.end(isList ? '[{"scenarioId":1}]' : METADATA);
+    });
+    const sink = collect();
+    expect(await failureOf(open(server.url).readContent(LIBRARY, sink, never))).toMatchObject({ code: "untrusted" });
+    expect(sink.scenarios.size).toBe(0);
+  });
+
+  it.each([
+    ["gzip", gzipSync(LISTING)],
+    ["deflate", deflateSync(LISTING)],
+    ["br", brotliCompressSync(LISTING)],
+    ["gzip", gzipSync(LONG)],
+    ["br", brotliCompressSync(LONG)],
+  ])("is truncated, and asked for again, when its %s has no end", async (encoding, body) => {
+    const server = await serve((_, response) => {
+      response.setHeader("content-encoding", encoding);
+      response.end(server.targets.length === 1 ? body.subarray(0, body.length - 12) : body);
+    });
+    const service = open(server.url, { maxBodyBytes: LONG.length });
+    expect((await service.listLibraries(never)).libraries.length).toBeGreaterThan(0);
+    expect(service.counters().retries).toBe(1);
+    const cut = await serveBody(encoding, body.subarray(0, body.length - 12));
+    const once = open(cut.url, { maxRetries: 0, maxBodyBytes: LONG.length });
+    const error = await failureOf(once.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain(`was cut short (asked ${cut.url}libs; its ${encoding} has no end)`);
+  });
+});
+
+describe("the cap on decoded bytes", () => {
+  const padded = (bytes: number) => `[${" ".repeat(bytes - 2)}]`;
+  const encodings: [string, (text: string) => Buffer][] = [
+    ["identity", (text) => Buffer.from(text)],
+    ["gzip", gzipSync],
+    ["br", brotliCompressSync],
+    ["gzip, gzip", (text) => gzipSync(gzipSync(text))],
+  ];
+
+  it.each(encodings.flatMap(([name, encode]) => [100, 300_000].map((size) => [name, size, encode] as const)))(
+    "lets %s of exactly %i bytes pass, and not one more",
+    async (encoding, maxBodyBytes, encode) => {
+      const exact = await serveBody(encoding, encode(padded(maxBodyBytes)), true);
+      expect((await open(exact.url, { maxBodyBytes }).listLibraries(never)).libraries).toEqual([]);
+      const over = await serveBody(encoding, encode(padded(maxBodyBytes + 1)), true);
+      const error = await failureOf(open(over.url, { maxBodyBytes }).listLibraries(never));
+      expect(error).toBeInstanceOf(SourceUntrustedError);
+      expect(error.message).toContain("answered with more than is accepted");
+      expect(error.message).toContain("SIMCAT_MAX_BODY");
+      expect(over.targets).toHaveLength(1);
+    },
+  );
+
+  it("is held against a bomb", async () => {
+    const bomb = gzipSync(gzipSync(Buffer.alloc(200 * 2 ** 20)));
+    const server = await serve((request, response) => {
+      if (!request.url?.endsWith("/scenarios")) response.end(METADATA);
+      else {
+        response.setHeader("content-encoding", "gzip, gzip");
+        response.end(bomb);
+      }
+    });
+    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
+    expect(error).toMatchObject({ code: "too_large", unavailable: false });
+  });
+
+  it("is held against an announced length before the body comes", async () => {
+    const server = await serve((_, response) => {
+      response.setHeader("content-length", 101);
+      response.flushHeaders();
+    });
+    const error = await failureOf(open(server.url, { maxBodyBytes: 100 }).listLibraries(never));
+    expect(error.message).toContain("more than is accepted (asked ");
+  });
+});
+
+describe("the words of an error's body", () => {
+  it.each([
+    ["gzip", gzipSync("too busy")],
+    ["br", brotliCompressSync("too busy")],
+  ])("are decoded from %s", async (encoding, body) => {
+    const server = await serve((_, response) => {
+      response.statusCode = 503;
+      response.setHeader("content-encoding", encoding);
+      response.end(body);
+    });
+    expect((await failureOf(open(server.url, { maxRetries: 0 }).listLibraries(never))).message).toContain(
+      'said "too busy"',
+    );
+  });
+
+  it("are left out when they are not what they claim", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 404;
+      response.setHeader("content-encoding", "gzip");
+      response.end("too busy");
+    });
+    expect((await failureOf(open(server.url).listLibraries(never))).message).toContain(
+      `answered 404 (asked ${server.url}libs);`,
+    );
+  });
+
+  it("are not waited for longer than a moment", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 400;
+      response.write("never ending");
+    });
+    const service = open(server.url, { timing: { drainMs: 20 } });
+    expect((await failureOf(service.listLibraries(never))).message).toContain(
+      `answered 400 (asked ${server.url}libs);`,
+    );
+  });
+
+  it("are not read beyond what they are quoted for", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 400;
+      const pour = () => {
+        while (response.write("x".repeat(65_536)));
+      };
+      response.on("drain", pour);
+      pour();
+    });
+    const { message } = await failureOf(open(server.url).listLibraries(never));
+    expect(message).toContain(`it said "${"x".repeat(200)}…"`);
+  });
+});

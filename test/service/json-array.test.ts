@@ -1,0 +1,220 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type ArraySplitter, MalformedJson, splitArray } from "../../src/service/json-array.ts";
+
+function splitChunks(chunks: readonly Uint8Array[], splitter: ArraySplitter = splitArray()): string[] {
+  const items = chunks.flatMap((chunk) => splitter.push(chunk));
+  splitter.end();
+  return items;
+}
+
+function split(text: string | Uint8Array): string[] {
+  return splitChunks([Buffer.from(text)]);
+}
+
+function byteByByte(bytes: Uint8Array): Uint8Array[] {
+  return Array.from(bytes, (byte) => Uint8Array.of(byte));
+}
+
+function cutAt(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  return at.slice(1).map((end, i) => bytes.subarray(at[i], end));
+}
+
+function caught(run: () => unknown): { message: string; truncated: boolean; empty: boolean } {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error;
+    return { message: error.message, truncated: error.truncated, empty: error.empty };
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("a list is split into the exact source text of its items", () => {
+  test.each([
+    ["an empty list", "[]", []],
+    ["an empty list in white space", " \t\r\n[ \n] \t", []],
+    ["one object", '[{"a":1}]', ['{"a":1}']],
+    ["white space around items, which is left out", '[ {"a": 1}\n,\t{ } ]\n', ['{"a": 1}', "{ }"]],
+    ["a digit that a double cannot hold", '[{"id":9007199254740993.0}]', ['{"id":9007199254740993.0}']],
+    [
+      "brackets, commas and escaped quotes in strings",
+      '[{"a":"]},\\"[\\\\"},{"b":"\\\\\\""}]',
+      ['{"a":"]},\\"[\\\\"}', '{"b":"\\\\\\""}'],
+    ],
+    ["what is no object", '[1,"a,]",null,true,[2,[3]],-1.5e3]', ["1", '"a,]"', "null", "true", "[2,[3]]", "-1.5e3"]],
+    ["text beyond ASCII", '["é🌲مكتبة"]', ['"é🌲مكتبة"']],
+    ["escapes, kept as they are", '["\\u0000\\ud800"]', ['"\\u0000\\ud800"']],
+    ["a byte order mark before it (fault 7)", '\ufeff[{"a":1}]', ['{"a":1}']],
+  ])("%s", (_, text, items) => {
+    expect(split(text)).toEqual(items);
+    expect(splitChunks(byteByByte(Buffer.from(text)))).toEqual(items);
+  });
+
+  test("any list, cut anywhere, is what JSON.parse makes of it", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.jsonValue()),
+        fc.constantFrom(undefined, 1, "\t"),
+        fc.array(fc.nat()),
+        fc.boolean(),
+        (list, indent, cuts, marked) => {
+          const bytes = Buffer.from((marked ? "\ufeff" : "") + JSON.stringify(list, null, indent));
+          const items = splitChunks(cutAt(bytes, cuts));
+          expect(items.map((item) => JSON.parse(item))).toEqual(JSON.parse(JSON.stringify(list)));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test("any text over JSON's alphabet is taken when JSON.parse takes it as a list, and refused when it does not", () => {
+    const text = fc
+      .array(fc.constantFrom("[", "]", "{", "}", ",", ":", '"', "\\", " ", "1", "null", '"a"', '{"a":1}', "é"))
+      .map((parts) => `[${parts.join("")}`);
+    fc.assert(
+      fc.property(text, fc.array(fc.nat()), (source, cuts) => {
+        const parse = () => JSON.parse(source) as unknown;
+        const read = () => splitChunks(cutAt(Buffer.from(source), cuts)).map((item) => JSON.parse(item) as unknown);
+        let expected: unknown;
+        try {
+          expected = parse();
+        } catch {
+          expect(read).toThrow();
+          return;
+        }
+        expect(read()).toEqual(expected);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test("items are handed out by the chunk that completes them", () => {
+    const splitter = splitArray();
+    expect(splitter.push(Buffer.from('[{"a":1},{"b'))).toEqual(['{"a":1}']);
+    expect(splitter.push(Buffer.from('":2}'))).toEqual(['{"b":2}']);
+    expect(splitter.push(Buffer.from(",3"))).toEqual([]);
+    expect(splitter.push(new Uint8Array())).toEqual([]);
+    expect(splitter.push(Buffer.from("4]"))).toEqual(["34"]);
+    expect(() => splitter.end()).not.toThrow();
+  });
+
+  test("a chunk whose buffer is used again does no harm", () => {
+    const splitter = splitArray();
+    const buffer = Buffer.from('["ab');
+    splitter.push(buffer);
+    buffer.fill("x");
+    expect(splitter.push(Buffer.from('c"]'))).toEqual(['"abc"']);
+  });
+
+  test("an empty chunk between a backslash and what it escapes changes nothing", () => {
+    const chunks = ['["a\\', "", '"b"]'].map((text) => Buffer.from(text));
+    expect(splitChunks(chunks)).toEqual(['"a\\"b"']);
+  });
+
+  test("a description of five megabytes in small chunks arrives whole (fault 29)", () => {
+    const item = JSON.stringify({ description: "é".repeat(2_500_000) });
+    const bytes = Buffer.from(`[${item}]`);
+    const chunks = Array.from({ length: 10_001 }, (_, i) => bytes.subarray(i * 500, (i + 1) * 500));
+    expect(splitChunks(chunks)[0] === item).toBe(true);
+  });
+});
+
+describe("an answer that is no list is told as what it is", () => {
+  test.each([
+    ["<!doctype html><title>Sign in</title>", "an HTML page where a list belongs"],
+    ['{"message": "error"}', "an object where a list belongs"],
+    ['"nothing here"', "a string where a list belongs"],
+    ["17", "a number where a list belongs"],
+    ["null", "null where a list belongs"],
+    ["\ufeffnull\n", "null where a list belongs"],
+    ["false", "a boolean where a list belongs"],
+    ["Bad gateway", "plain text where a list belongs"],
+    ["\ufeff\ufeff[]", "plain text where a list belongs"],
+  ])("%j is %s (faults 10, 11)", (text, message) => {
+    expect(caught(() => split(text))).toEqual({ message, truncated: false, empty: false });
+    expect(caught(() => splitChunks(byteByByte(Buffer.from(text))))).toEqual({
+      message,
+      truncated: false,
+      empty: false,
+    });
+  });
+
+  test("one object of the mock's placeholder words is told as the mock", () => {
+    const { message } = caught(() => split('{"libraryName":"string","lastModified":"string"}'));
+    expect(message).toContain("SIMCAT_BASE_URL points at a mock");
+    expect(message).toContain("nothing was stored");
+    expect(caught(() => split('{"scenarioId": "integer"}')).message).toContain("SIMCAT_BASE_URL points at a mock");
+  });
+
+  test("it is refused after four kilobytes, however long it goes on", () => {
+    const splitter = splitArray();
+    splitter.push(Buffer.from("<".padEnd(4095)));
+    expect(caught(() => splitter.push(Buffer.from(" "))).message).toBe("an HTML page where a list belongs");
+  });
+
+  test("compressed bytes that nobody announced are no text (fault 6)", () => {
+    expect(caught(() => split(Uint8Array.of(0x1f, 0x8b, 0x08, 0x00))).message).toBe("not UTF-8 at byte 1");
+  });
+
+  test("a byte order mark that turns out to be none is no list", () => {
+    expect(caught(() => split(Uint8Array.of(0xef, 0xbb, 0x5b, 0x5d))).message).toBe("not UTF-8 at byte 0");
+    expect(caught(() => splitChunks(byteByByte(Uint8Array.of(0xef, 0x5b, 0x5d)))).message).toBe("not UTF-8 at byte 0");
+  });
+});
+
+describe("a list that is not well-formed is refused (fault 36)", () => {
+  test.each([
+    ["[1,]", "no item before byte 3 of the list"],
+    ["[,1]", "no item before byte 1 of the list"],
+    ["[1,,2]", "no item before byte 3 of the list"],
+    ["[1 2]", "no comma at byte 3, between two items of the list"],
+    ['[{"a":1}{"b":2}]', "no comma at byte 8, between two items of the list"],
+    ["[]]", "more at byte 2, behind the end of the list"],
+    ["[] []", "more at byte 3, behind the end of the list"],
+    ["[]\ufeff", "more at byte 2, behind the end of the list"],
+  ])("%j: %s", (text, message) => {
+    expect(caught(() => split(text))).toEqual({ message, truncated: false, empty: false });
+    expect(caught(() => splitChunks(byteByByte(Buffer.from(text))))).toEqual({
+      message,
+      truncated: false,
+      empty: false,
+    });
+  });
+
+  test.each([
+    ["a stray continuation byte", [0x80], 3],
+    ["an overlong slash", [0xc0, 0xaf], 3],
+    ["half of a surrogate pair", [0xed, 0xa0, 0x80], 3],
+    ["a code point beyond the last", [0xf4, 0x90, 0x80, 0x80], 3],
+    ["a sequence cut short by the quote", [0xc3, 0xa9, 0xe2, 0x82], 5],
+    ["Latin-1", [0x4d, 0xe9], 4],
+  ])("%s is not UTF-8", (_, bytes, at) => {
+    const answer = Buffer.concat([Buffer.from('[ "'), Uint8Array.from(bytes), Buffer.from('"]')]);
+    const refused = { message: `not UTF-8 at byte ${at}`, truncated: false, empty: false };
+    expect(caught(() => split(answer))).toEqual(refused);
+    expect(caught(() => splitChunks(byteByByte(answer)))).toEqual(refused);
+  });
+});
+
+describe("an answer whose end is missing is told apart (fault 3)", () => {
+  test("every proper prefix of a list is truncated", () => {
+    const whole = Buffer.from('\ufeff [{"é":"\\"]"}, 12, [null]]');
+    for (let end = 1; end < whole.length; end++) {
+      expect(
+        caught(() => split(whole.subarray(0, end))),
+        `${end} bytes`,
+      ).toMatchObject({ truncated: true });
+    }
+    expect(split(whole)).toHaveLength(3);
+  });
+
+  test("nothing, white space or a byte order mark is an empty answer", () => {
+    const empty = { message: "an empty answer", truncated: true, empty: true };
+    expect(caught(() => split(""))).toEqual(empty);
+    expect(caught(() => split(" \n"))).toEqual(empty);
+    expect(caught(() => split("\ufeff"))).toEqual(empty);
+    expect(caught(() => split(Uint8Array.of(0xef)))).toMatchObject({ truncated: true, empty: false });
+  });
+});

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { namesNextPage } from "../../src/service/link-header.ts";
+
+it.each([
+  '</libs?page=2>; rel="next"',
+  "</libs?page=2>; rel=next",
+  "</libs?page=2>;rel=NEXT",
+  '</libs?page=2>; REL="Next"',
+  '<a>; rel="prev", <b>; title="more, later"; rel="next"',
+  '<a>; rel="last next"',
+  "<a>; rel='next'",
+  '<a>; title="x"; rel = "next"',
+])("sees a next page in %s", (link) => {
+  expect(namesNextPage(link)).toBe(true);
+});
+
+it.each([
+  "",
+  '</libs>; rel="prev"',
+  '</libs?rel=next>; rel="self"',
+  '</libs;rel=next>; rel="first"',
+  '<a>; title="; rel=next"; rel="up"',
+  "<a>; rel=nextish",
+  "<a>; rev=next",
+  "</next>",
+])("sees none in %j", (link) => {
+  expect(namesNextPage(link)).toBe(false);
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import { SourceUnavailableError, SourceUntrustedError, UnauthorizedError } from "../../src/errors.ts";
+import { failureOf, KEY, LISTING, never, open, serve, serveRaw } from "./service-under-test.ts";
+
+describe("a listing", () => {
+  it("is read with its times and its date", async () => {
+    const server = await serve((_, response) => {
+      response.setHeader("date", "Thu, 15 Jan 2026 12:00:05 GMT");
+      response.end(LISTING);
+    });
+    const before = performance.now();
+    const { startedAt, endedAt, ...listing } = await open(server.url).listLibraries(never);
+    expect(listing).toEqual({
+      libraries: [
+        { key: { owner: "ada", name: "Forest" }, lastModified: "2023-09-11 at 2:56 PM", source: LISTING.slice(1, -1) },
+      ],
+      rejects: [],
+      incomplete: null,
+      repeated: 0,
+      date: Date.UTC(2026, 0, 15, 12, 0, 5),
+    });
+    expect([before <= startedAt, startedAt < endedAt, endedAt <= performance.now()]).toEqual([true, true, true]);
+  });
+
+  it("may be empty (fault 37)", async () => {
+    const server = await serve((_, response) => response.end("[]"));
+    expect(await open(server.url).listLibraries(never)).toMatchObject({ libraries: [], rejects: [], incomplete: null });
+  });
+
+  it("may begin with a byte order mark (fault 7)", async () => {
+    const server = await serve((_, response) => response.end(`\ufeff${LISTING}`));
+    expect((await open(server.url).listLibraries(never)).libraries).toHaveLength(1);
+  });
+
+  it.each([
+    ["none", undefined],
+    ["one that is no date", "yesterday"],
+  ])("has no date when the answer has %s", async (_, date) => {
+    const server = await serve((_request, response) => {
+      response.sendDate = false;
+      if (date !== undefined) response.setHeader("date", date);
+      response.end(LISTING);
+    });
+    expect((await open(server.url).listLibraries(never)).date).toBeNull();
+  });
+
+  it("is incomplete when it was paged", async () => {
+    const server = await serve((_, response) => {
+      response.setHeader("link", ['</v1/libs?page=1>; rel="prev"', '</v1/libs?page=3>; rel="next"']);
+      response.end(LISTING);
+    });
+    const listing = await open(server.url).listLibraries(never);
+    expect(listing.incomplete).toBe(
+      "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest",
+    );
+    expect(listing.libraries).toHaveLength(1);
+  });
+
+  it("of many megabytes is read while it comes", async () => {
+    const items = Array.from({ length: 20_000 }, (_, i) => `{"libraryName":"L${i}","uploadUser":"ada"}`);
+    const server = await serve((_, response) => {
+      for (let i = 0; i < items.length; i += 100) response.write(`${i === 0 ? "[" : ","}${items.slice(i, i + 100)}`);
+      response.end("]");
+    });
+    const service = open(server.url, { maxBodyBytes: 10 * 2 ** 20 });
+    expect((await service.listLibraries(never)).libraries).toHaveLength(20_000);
+    expect(service.counters()).toEqual({ requests: 1, retries: 0, bytes: items.join(",").length + 2 });
+  });
+});
+
+describe("a listing that cannot be the service's", () => {
+  it.each([
+    ["an HTML page (fault 10)", "<!doctype html><title>Sign in</title>", "an HTML page"],
+    ["an error object (fault 11)", '{"message": "error"}', "an object"],
+    ["one library instead of a list", '{"libraryName":"Forest"}', "an object"],
+    ["null", "null", "null"],
+    ["a string", '"nothing"', "a string"],
+    ["plain text", "OK", "plain text"],
+    [
+      "the documented mock's placeholders",
+      '[{"libraryName":"string","uploadUser":"string","lastModified":"string"}]',
+      "mock",
+    ],
+    ["bytes that are not UTF-8", Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), "not UTF-8"],
+    ["more than one list", "[][]", "more at byte 2"],
+    ["an empty body of known length", "", "an empty answer"],
+  ])("is refused: %s", async (_, body, found) => {
+    const server = await serve((_request, response) => {
+      response.setHeader("content-length", Buffer.byteLength(body));
+      response.end(body);
+    });
+    const error = await failureOf(open(server.url).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUntrustedError);
+    expect(error.message).toContain("GET /libs answered 200 with what cannot be the service's answer");
+    expect(error.message).toContain(found);
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it.each([201, 202, 203, 204, 205, 206, 226])("is refused with the status %i", async (status) => {
+    const server = await serve((_, response) => {
+      response.statusCode = status;
+      response.end(LISTING);
+    });
+    const error = await failureOf(open(server.url).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUntrustedError);
+    expect(error.message).toContain(`GET /libs answered ${status} (asked ${server.url}libs`);
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it.each([400, 402, 404, 405, 406, 407, 409, 410, 418, 421, 422, 451, 499, 600, 999])(
+    "is refused with the status %i",
+    async (status) => {
+      const server = await serveRaw((socket) => {
+        socket.write(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 2\r\n\r\n[]`);
+      });
+      const error = await failureOf(open(server.url).listLibraries(never));
+      expect(error).toBeInstanceOf(SourceUntrustedError);
+      expect(server.targets).toHaveLength(1);
+    },
+  );
+
+  it("says where it looked and what may be wrong when there is nothing (fault 15)", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 404;
+      response.end("no such\npage");
+    });
+    const error = await failureOf(open(server.url).listLibraries(never));
+    expect(error.message).toBe(
+      `GET /libs answered 404 (asked ${server.url}libs; it said "no such\\u000apage"); ` +
+        `check SIMCAT_BASE_URL (${server.url}): does it end with the version, such as /v1/?`,
+    );
+  });
+});
+
+describe("a listing that is refused to us", () => {
+  it.each([401, 403])("ends as unauthorized with %i, at the first request (fault 12)", async (status) => {
+    const server = await serve((_, response) => {
+      response.statusCode = status;
+      response.end(`{"message":"the key ${KEY} is not valid"}`);
+    });
+    const error = await failureOf(open(server.url).listLibraries(never));
+    expect(error).toBeInstanceOf(UnauthorizedError);
+    expect(error.message).toBe(
+      `GET /libs answered ${status} (asked ${server.url}libs; it said "{"message":"the key [key] is not valid"}"); ` +
+        "the service refused the key: check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant",
+    );
+    expect(server.targets).toHaveLength(1);
+  });
+});
+
+describe("a listing that is not to be had", () => {
+  it.each([408, 429, 500, 501, 502, 503, 504, 520, 599])(
+    "is asked for five times with %i, then the service is down",
+    async (status) => {
+      const server = await serve((_, response) => {
+        response.statusCode = status;
+        response.end("busy");
+      });
+      const service = open(server.url);
+      const error = await failureOf(service.listLibraries(never));
+      expect(error).toBeInstanceOf(SourceUnavailableError);
+      expect(error.message).toContain(
+        `GET /libs answered ${status} after 5 attempts (asked ${server.url}libs; it said "busy"); `,
+      );
+      expect(server.targets).toHaveLength(5);
+      expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
+    },
+  );
+
+  it("says that the service may be down or the URL wrong", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 503;
+      response.end();
+    });
+    const error = await failureOf(open(server.url, { maxRetries: 0 }).listLibraries(never));
+    expect(error.message).toBe(
+      `GET /libs answered 503 (asked ${server.url}libs); the service is down or the base URL ${server.url} is wrong`,
+    );
+  });
+
+  it("is had when the fifth attempt succeeds (fault 17)", async () => {
+    const server = await serve((_, response) => {
+      if (server.targets.length < 5) response.statusCode = 502;
+      response.end(LISTING);
+    });
+    const service = open(server.url);
+    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
+    expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
+  });
+});

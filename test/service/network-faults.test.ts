@@ -1,0 +1,213 @@
+import { describe, expect, it } from "vitest";
+import { ContentError, SourceUnavailableError, SourceUntrustedError } from "../../src/errors.ts";
+import {
+  collect,
+  failureOf,
+  goodBody,
+  LIBRARY,
+  LISTING,
+  METADATA,
+  never,
+  open,
+  SCENARIOS,
+  serveRaw,
+  serveWell,
+} from "./service-under-test.ts";
+
+const plain = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+describe("a connection that cannot be made", () => {
+  it("is tried five times when it is refused (fault 1)", async () => {
+    const service = open(new URL("http://127.0.0.1:1/v1/"));
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toBe(
+      "GET /libs failed after 5 attempts (asked http://127.0.0.1:1/v1/libs; connect ECONNREFUSED 127.0.0.1:1); " +
+        "the service is down or the base URL http://127.0.0.1:1/v1/ is wrong",
+    );
+    expect(error.cause).toMatchObject({ code: "ECONNREFUSED" });
+    expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
+  });
+
+  it("is tried five times when its name does not resolve (fault 1)", async () => {
+    const service = open(new URL("http://nobody.invalid/v1/"));
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toMatch(/^GET \/libs failed after 5 attempts .*nobody\.invalid/);
+    expect(service.counters().requests).toBe(5);
+  });
+
+  it("fails one library as network on content", async () => {
+    const error = await failureOf(open(new URL("http://127.0.0.1:1/")).readContent(LIBRARY, collect(), never));
+    expect(error).toBeInstanceOf(ContentError);
+    expect(error).toMatchObject({ code: "network", unavailable: true });
+  });
+});
+
+describe("a body that is cut", () => {
+  const cuts: [string, string, "end" | "reset"][] = [
+    ["shorter than its Content-Length", `HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n${LISTING}`, "end"],
+    [
+      "shorter, on a connection that closes",
+      `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 500\r\n\r\n[`,
+      "end",
+    ],
+    ["reset in the middle", `HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[{"lib`, "reset"],
+    ["chunked, in the middle of a chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n20\r\n[", "end"],
+    ["chunked, before the last chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n[]\r\n", "end"],
+    [
+      "chunked, closing",
+      "HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n2\r\n[]\r\n",
+      "end",
+    ],
+    ["ended by the close alone", `HTTP/1.1 200 OK\r\n\r\n${LISTING.slice(0, -1)}`, "end"],
+    ["ended by a reset alone", `HTTP/1.1 200 OK\r\n\r\n${LISTING.slice(0, 20)}`, "reset"],
+    ["ended by the close before it began", "HTTP/1.1 200 OK\r\n\r\n", "end"],
+  ];
+
+  it.each(cuts)("is asked for again: %s (fault 3)", async (_, bytes, how) => {
+    const server = await serveRaw((socket) => {
+      if (server.targets.length === 3) socket.end(plain(LISTING));
+      else socket.write(bytes, () => (how === "end" ? socket.end() : socket.resetAndDestroy()));
+    });
+    const service = open(server.url);
+    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
+    expect(service.counters()).toMatchObject({ requests: 3, retries: 2 });
+  });
+
+  it.each(cuts)("for ever ends the listing as not to be had: %s", async (_, bytes, how) => {
+    const server = await serveRaw((socket) => {
+      socket.write(bytes, () => (how === "end" ? socket.end() : socket.resetAndDestroy()));
+    });
+    const error = await failureOf(open(server.url, { maxRetries: 1 }).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toMatch(/^GET \/libs (was cut short|failed) after 2 attempts /);
+    expect(server.targets).toHaveLength(2);
+  });
+
+  it.each(cuts.filter(([, , how]) => how === "end"))(
+    "for ever fails one library as truncated: %s",
+    async (_, bytes) => {
+      const server = await serveRaw((socket, target) => {
+        if (target.endsWith("/scenarios")) socket.end(bytes);
+        else socket.end(plain(METADATA));
+      });
+      const error = await failureOf(open(server.url, { maxRetries: 1 }).readContent(LIBRARY, collect(), never));
+      expect(error).toMatchObject({ code: "truncated", unavailable: true });
+    },
+  );
+
+  it("delivers its scenarios anew, exactly once (fault 2)", async () => {
+    const items = Array.from({ length: 5000 }, (_, i) => `{"scenarioId":${i + 1},"scenarioName":"scenario ${i + 1}"}`);
+    const body = `[${items.join(",")}]`;
+    let cut = false;
+    const server = await serveRaw((socket, target) => {
+      if (target.endsWith("/metadata")) socket.write(plain(METADATA));
+      else if (cut) socket.write(plain(body));
+      else {
+        cut = true;
+        socket.write(plain(body).slice(0, 150_000), () => socket.resetAndDestroy());
+      }
+    });
+    const service = open(server.url);
+    const sink = collect();
+    const read = await service.readContent(LIBRARY, sink, never);
+    expect(read.items).toBe(5000);
+    expect([...sink.scenarios.keys()]).toEqual(items.map((_, i) => i + 1));
+    expect(sink.restarts).toBe(1);
+    expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
+  });
+});
+
+describe("an answer that is no HTTP", () => {
+  it.each([
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n"],
+    ["a head that is cut", "HTTP/1.1 200 OK\r\ncontent-le"],
+    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n[]"],
+    ["a bad chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n[]"],
+    ["an upgrade", "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"],
+  ])("is a network fault, tried again: %s", async (_, bytes) => {
+    const server = await serveRaw((socket) => socket.end(bytes));
+    const error = await failureOf(open(server.url, { maxRetries: 1 }).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(server.targets).toHaveLength(2);
+  });
+
+  it("is passed over when it comes before the answer proper", async () => {
+    const server = await serveRaw((socket) =>
+      socket.write(`HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n${plain(LISTING)}`),
+    );
+    expect((await open(server.url).listLibraries(never)).libraries).toHaveLength(1);
+  });
+});
+
+describe("headers", () => {
+  const padded = (bytes: number, body: string) =>
+    `HTTP/1.1 200 OK\r\nx-pad: ${"x".repeat(bytes)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+  it("of fifteen KiB are accepted, over sixteen are refused without a retry (fault 21)", async () => {
+    const good = await serveRaw((socket) => socket.write(padded(15 * 1024, LISTING)));
+    expect((await open(good.url).listLibraries(never)).libraries).toHaveLength(1);
+    const bad = await serveRaw((socket) => socket.write(padded(17 * 1024, LISTING)));
+    const error = await failureOf(open(bad.url).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUntrustedError);
+    expect(error.message).toContain("headers over the limit of 16 KiB");
+    expect(bad.targets).toHaveLength(1);
+  });
+
+  it("over the limit fail one library alone (fault 21)", async () => {
+    const server = await serveRaw((socket, target) => {
+      socket.write(target.endsWith("/metadata") ? padded(17 * 1024, METADATA) : plain(SCENARIOS));
+    });
+    expect(await failureOf(open(server.url).readContent(LIBRARY, collect(), never))).toMatchObject({
+      code: "untrusted",
+    });
+  });
+});
+
+describe("a kept-alive connection", () => {
+  it("that the server closes as it is used again is retried once, silently (fault 5)", async () => {
+    const server = await serveRaw((socket, target, number) => {
+      const used = server.targets.length;
+      if (used === 2) socket.resetAndDestroy();
+      else socket.write(plain(goodBody(target)));
+      expect(number).toBeLessThanOrEqual(3);
+    });
+    const service = open(server.url, { maxRetries: 0, concurrency: 1 });
+    await service.listLibraries(never);
+    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
+    expect(server.targets).toHaveLength(3);
+    expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
+  });
+
+  it("that ends without a byte counts when it happens again", async () => {
+    const server = await serveRaw((socket) => {
+      if (server.targets.length === 1) socket.write(plain(LISTING));
+      else socket.end();
+    });
+    const service = open(server.url, { maxRetries: 0, concurrency: 1 });
+    await service.listLibraries(never);
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(server.targets).toHaveLength(3);
+  });
+
+  it("is not what a new connection is: that one's end is a fault", async () => {
+    const server = await serveRaw((socket) => socket.resetAndDestroy());
+    await failureOf(open(server.url, { maxRetries: 0 }).listLibraries(never));
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it("is kept through an answer that is no 200", async () => {
+    const sockets = new Set<unknown>();
+    const server = await serveWell((request, response) => {
+      sockets.add(request.socket);
+      if (server.targets.length > 3) return false;
+      response.statusCode = 503;
+      response.end("x".repeat(30_000));
+      return true;
+    });
+    await open(server.url, { concurrency: 1 }).listLibraries(never);
+    expect([server.targets.length, sockets.size]).toEqual([4, 1]);
+  });
+});

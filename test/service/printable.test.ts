@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { hideKey, makePrintable } from "../../src/service/printable.ts";
+
+const printable = makePrintable('se"cr/et');
+
+it.each([
+  ['x\n{"level":"info"}', 'x\\u000a{"level":"info"}'],
+  ["\u001b[31mred\u009b0m", "\\u001b[31mred\\u009b0m"],
+  ["a\u202eb\u2066c\u200fd", "a\\u202eb\\u2066c\\u200fd"],
+  ["line\u2028paragraph\u2029", "line\\u2028paragraph\\u2029"],
+  ["nul\u0000del\u007f", "nul\\u0000del\\u007f"],
+  ["half \ud800 pair", "half \\ud800 pair"],
+  ["🌲 مكتبة é", "🌲 مكتبة é"],
+])("writes %j so that it can forge nothing (fault 70)", (text, expected) => {
+  expect(printable(text)).toBe(expected);
+});
+
+it("cuts what is longer than its limit, and nothing else", () => {
+  expect(printable("abcde", 5)).toBe("abcde");
+  expect(printable("abcdef", 5)).toBe("abcde…");
+  expect(printable("abcd🌲", 5)).toBe("abcd…");
+});
+
+it("never shows the key, as it is or as JSON or a URL writes it (fault 67)", () => {
+  const hide = hideKey('se"cr/et');
+  expect(hide('a se"cr/et b se\\"cr/et c se\\"cr\\/et d se%22cr%2Fet e')).toBe("a [key] b [key] c [key] d [key] e");
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { ContentError, SourceUntrustedError } from "../../src/errors.ts";
+import { collect, failureOf, LIBRARY, LISTING, never, open, serve } from "./service-under-test.ts";
+
+describe("a redirect", () => {
+  it.each([300, 301, 302, 303, 304, 305, 307, 308])(
+    "with %i to another host is not followed (fault 8)",
+    async (status) => {
+      const other = await serve((_, response) => response.end(LISTING));
+      const server = await serve((_, response) => {
+        response.statusCode = status;
+        response.setHeader("location", `${other.url}libs`);
+        response.end();
+      });
+      const error = await failureOf(open(server.url).listLibraries(never));
+      expect(error).toBeInstanceOf(SourceUntrustedError);
+      expect(error.message).toBe(
+        `GET /libs answered ${status}, a redirect to 127.0.0.1:${other.port} (asked ${server.url}libs); ` +
+          "it was not followed, so that the key stays here; set SIMCAT_BASE_URL to the service itself",
+      );
+      expect([server.targets.length, other.targets.length]).toEqual([1, 0]);
+    },
+  );
+
+  it.each([
+    ["without a Location", undefined, "a redirect without a Location"],
+    ["to itself", "/v1/libs", "a redirect to 127.0.0.1"],
+    ["to nowhere", "http://[", "a redirect to http://["],
+    ["that could forge an escape", "http://[\u009b2J", "a redirect to http://["],
+  ])("%s is one request (fault 9)", async (_, location, said) => {
+    const server = await serve((_request, response) => {
+      response.statusCode = 302;
+      if (location === undefined) response.end();
+      else response.socket?.write(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`);
+    });
+    const error = await failureOf(open(server.url).listLibraries(never));
+    expect(error.message).toContain(said);
+    expect(error.message).not.toContain("\u009b");
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it.each([301, 302, 307])("with %i on content fails that library alone", async (status) => {
+    const other = await serve((_, response) => response.end("[]"));
+    const server = await serve((_, response) => {
+      response.statusCode = status;
+      response.setHeader("location", other.url.href);
+      response.end();
+    });
+    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
+    expect(error).toBeInstanceOf(ContentError);
+    expect(error.code).toBe("refused");
+    expect(error.message).toContain(`a redirect to 127.0.0.1:${other.port}`);
+    expect(other.targets).toEqual([]);
+    expect(server.targets.length).toBeLessThanOrEqual(2);
+  });
+});

@@ -1,0 +1,85 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { describe, expect, it } from "vitest";
+import { collect, KEY, LIBRARY, never, open, serveWell } from "./service-under-test.ts";
+
+describe("every request", () => {
+  it("is a GET with the key, our name, and no wish for a cached answer", async () => {
+    const seen: { method: string | undefined; headers: IncomingHttpHeaders }[] = [];
+    const server = await serveWell(({ method, headers }) => {
+      seen.push({ method, headers });
+      return false;
+    });
+    const service = open(server.url);
+    await service.listLibraries(never);
+    await service.readContent(LIBRARY, collect(), never);
+    expect(seen).toHaveLength(3);
+    for (const { method, headers } of seen) {
+      expect(method).toBe("GET");
+      expect(headers).toEqual({
+        host: `127.0.0.1:${server.port}`,
+        connection: "keep-alive",
+        "x-ss-api-key": KEY,
+        "user-agent": "simcat/1.2.3",
+        accept: "application/json",
+        "accept-encoding": "gzip, deflate, br",
+        "cache-control": "no-cache",
+      });
+    }
+  });
+
+  it.each(["", "/", "/v1", "/v1/", "/api/v1/"])(
+    "keeps the base path %j, with and without its last slash (fault 15)",
+    async (base) => {
+      const server = await serveWell();
+      await open(new URL(server.url.origin + base)).listLibraries(never);
+      expect(server.targets).toEqual([`${base.replace(/\/$/, "")}/libs`]);
+    },
+  );
+
+  it.each([
+    "%2e%2e",
+    "%2E",
+    "a%2Fb",
+    "a/b",
+    "...",
+    ".hidden",
+    " lead",
+    "trail ",
+    "🌲🔥 burn 👩‍🔬",
+    "مكتبة ١",
+    "'()*!",
+    "Q1/Q2 50% done #3?x=1&y=2",
+    "O'Brien; DROP TABLE libraries;--",
+    "name\nERROR fake log line",
+    "a\\b",
+    "Montérégie",
+  ])("asks for the exact name %j (fault 27)", async (name) => {
+    const server = await serveWell();
+    await open(server.url).readContent({ owner: name, name }, collect(), never);
+    const parts = server.targets.map((target) => target.split("/"));
+    expect(parts.map(([, ...rest]) => [rest.length, rest[0], rest[1], rest[2]])).toEqual([
+      [6, "v1", "libs", "user"],
+      [6, "v1", "libs", "user"],
+    ]);
+    for (const [, , , , owner = "", library = ""] of parts) {
+      expect([decodeURIComponent(owner), decodeURIComponent(library)]).toEqual([name, name]);
+      expect(library).toMatch(/^[\w.~%-]+$/);
+    }
+  });
+
+  it("is one of two for a library's content, no more", async () => {
+    const server = await serveWell();
+    const service = open(server.url);
+    const sink = collect();
+    const read = await service.readContent(LIBRARY, sink, never);
+    expect([...server.targets].sort()).toEqual([
+      "/v1/libs/user/ada/Forest/metadata",
+      "/v1/libs/user/ada/Forest/scenarios",
+    ]);
+    expect(service.counters()).toMatchObject({ requests: 2, retries: 0 });
+    expect(read).toMatchObject({ items: 2, rejects: [], present: { scenarioName: 1, isResult: 1, lastModified: 0 } });
+    expect(read.metadata).toMatchObject({ fileSize: "1 MB" });
+    expect([...sink.scenarios.keys()]).toEqual([1, 2]);
+    expect(sink.restarts).toBe(0);
+  });
+});

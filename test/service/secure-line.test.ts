@@ -1,0 +1,184 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ConfigurationError, SourceUnavailableError } from "../../src/errors.ts";
+import { CERTIFICATE } from "./certificate.ts";
+import { collect, failureOf, KEY, LIBRARY, LISTING, never, open, serve, serveWell } from "./service-under-test.ts";
+
+const CLIENT = new URL("../../src/service/client.ts", import.meta.url).href;
+
+/** Lists in a process of its own, with its own environment; its output. */
+async function listElsewhere(url: URL, environment: Record<string, string>): Promise<string> {
+  const script = `
+    import { openService } from ${JSON.stringify(CLIENT)};
+    const service = openService({
+      baseUrl: new URL(${JSON.stringify(url.href)}), apiKey: ${JSON.stringify(KEY)}, defaultOwner: null, concurrency: 2,
+      maxRps: null, requestTimeoutMs: 10000, maxRetries: 0, maxRetryWaitMs: 1000, maxBodyBytes: 1000000,
+      version: "1", environment: process.env,
+    });
+    const signal = new AbortController().signal;
+    const { libraries } = await service.listLibraries(signal);
+    await service.close();
+    console.log(libraries.length, "listed");`;
+  const args = ["--import", "tsx", "--input-type=module", "--eval", script];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...environment } });
+  return stdout.trim();
+}
+
+function certificateFile(): string {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-test-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, "ca.pem");
+  writeFileSync(file, CERTIFICATE);
+  return file;
+}
+
+/** A proxy that leads everything to one port, and notes what it was asked for. */
+async function serveProxy(port: number) {
+  const asked: string[] = [];
+  const proxy = createHttpServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end(LISTING);
+  });
+  proxy.on("connect", (request, socket) => {
+    asked.push(`CONNECT ${request.url} ${request.headers["proxy-authorization"] ?? ""}`.trim());
+    expect(request.headers["x-ss-api-key"]).toBeUndefined();
+    const onward = connect(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      onward.pipe(socket).pipe(onward);
+    });
+    socket.on("error", () => onward.destroy());
+    onward.on("error", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const address = proxy.address();
+  return { asked, port: typeof address === "object" ? address?.port : 0 };
+}
+
+describe("a certificate", () => {
+  it("that does not verify fails closed, at once (fault 20)", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const error = await failureOf(open(server.url).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain(
+      `GET /libs failed: the certificate does not verify (asked ${server.url}libs; self-signed`,
+    );
+    expect(error.message).toContain("NODE_EXTRA_CA_CERTS");
+    expect(server.targets).toEqual([]);
+  });
+
+  it("that does not verify fails one library as network", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const service = open(server.url);
+    expect(await failureOf(service.readContent(LIBRARY, collect(), never))).toMatchObject({ code: "network" });
+    expect(service.counters().retries).toBe(0);
+    expect(server.targets).toEqual([]);
+  });
+
+  it("of an authority named in NODE_EXTRA_CA_CERTS is good, and the process ends after close", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    expect(await listElsewhere(server.url, { NODE_EXTRA_CA_CERTS: certificateFile() })).toBe("1 listed");
+  });
+});
+
+describe("a proxy", () => {
+  const https = new URL("https://service.test/v1/");
+
+  it("named by HTTPS_PROXY carries the requests, encrypted, without seeing the key", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const proxy = await serveProxy(server.port);
+    const environment = {
+      NODE_EXTRA_CA_CERTS: certificateFile(),
+      HTTPS_PROXY: `http://user:pa%20ss@127.0.0.1:${proxy.port}`,
+    };
+    expect(await listElsewhere(https, environment)).toBe("1 listed");
+    expect(proxy.asked).toEqual([`CONNECT service.test:443 Basic ${btoa("user:pa ss")}`]);
+    expect(server.targets).toEqual(["/v1/libs"]);
+  });
+
+  it("does not soften the check of the certificate (fault 20)", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const proxy = await serveProxy(server.port);
+    const service = open(https, { environment: { https_proxy: `127.0.0.1:${proxy.port}` } });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error.message).toContain("the certificate does not verify");
+    expect(service.counters().requests).toBe(1);
+    expect(server.targets).toEqual([]);
+  });
+
+  it("does not make another's certificate good (fault 20)", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const proxy = await serveProxy(server.port);
+    const environment = { NODE_EXTRA_CA_CERTS: certificateFile(), HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+    const failed = await failureOf(listElsewhere(new URL("https://other.test/v1/"), environment));
+    expect(failed.message).toContain("the certificate does not verify");
+    expect(failed.message).toContain("altnames");
+    expect(server.targets).toEqual([]);
+  });
+
+  it("named by HTTP_PROXY is asked by the absolute URL", async () => {
+    const proxy = await serveProxy(0);
+    const service = open(new URL("http://service.test/v1/"), {
+      environment: { http_proxy: `http://127.0.0.1:${proxy.port}` },
+    });
+    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
+    expect(proxy.asked).toEqual(["GET http://service.test/v1/libs"]);
+  });
+
+  it.each(["service.test", ".test", "*", "other.test, service.test:443"])(
+    "is passed by for NO_PROXY=%s",
+    async (noProxy) => {
+      const proxy = await serveProxy(0);
+      const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: noProxy };
+      const service = open(https, { environment, maxRetries: 0 });
+      expect(await failureOf(service.listLibraries(never))).toBeInstanceOf(SourceUnavailableError);
+      expect(proxy.asked).toEqual([]);
+    },
+  );
+
+  it("named by HTTP_PROXY alone is none for https", async () => {
+    const proxy = await serveProxy(0);
+    const service = open(https, { environment: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }, maxRetries: 0 });
+    expect(await failureOf(service.listLibraries(never))).toBeInstanceOf(SourceUnavailableError);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it("is passed by for this machine", async () => {
+    const proxy = await serveProxy(0);
+    const server = await serveWell();
+    const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+    await open(server.url, { environment }).listLibraries(never);
+    await open(new URL(`http://localhost:${server.port}/`), { environment }).listLibraries(never);
+    expect(proxy.asked).toEqual([]);
+    expect(server.targets).toHaveLength(2);
+  });
+
+  it("that refuses is a network fault, tried again", async () => {
+    const proxy = createHttpServer();
+    proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"));
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void proxy.close());
+    const address = proxy.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const service = open(https, { environment: { HTTPS_PROXY: `http://127.0.0.1:${port}` }, maxRetries: 1 });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain("407");
+    expect(service.counters().requests).toBe(2);
+  });
+
+  it("that is no URL is told by the variable's name alone (fault 67)", () => {
+    const wrong = () => open(https, { environment: { HTTPS_PROXY: "http://user:secret@:x" } });
+    expect(wrong).toThrow(ConfigurationError);
+    expect(wrong).toThrow("HTTPS_PROXY is no URL of a proxy");
+  });
+});

@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
+import { openService, type Service, type ServiceEvent, type ServiceOptions } from "../../src/service/client.ts";
+import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
+
+export const KEY = "canary-5f1d2c/9";
+
+export interface Running {
+  /** With the version segment and its slash. */
+  readonly url: URL;
+  readonly port: number;
+  /** The target of each request line, as it came. */
+  readonly targets: string[];
+  /** Times of arrival, `performance.now()`. */
+  readonly arrivals: number[];
+}
+
+interface Listening {
+  listen(port: number, host: string, done: () => void): unknown;
+  address(): AddressInfo | string | null;
+  close(done?: () => void): unknown;
+}
+
+async function listen(server: Listening): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return address.port;
+}
+
+/** A real HTTP server for one test. */
+export async function serve(answer: RequestListener, options: { tls?: boolean } = {}): Promise<Running> {
+  const targets: string[] = [];
+  const arrivals: number[] = [];
+  const listener: RequestListener = (request, response) => {
+    targets.push(request.url ?? "");
+    arrivals.push(performance.now());
+    answer(request, response);
+  };
+  const server: Server = options.tls
+    ? createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, listener)
+    : createServer(listener);
+  const port = await listen(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: new URL(`${options.tls ? "https" : "http"}://127.0.0.1:${port}/v1/`), port, targets, arrivals };
+}
+
+/** A server that speaks bytes: told of every request head that comes, with the socket it came on. */
+export async function serveRaw(
+  answer: (socket: Socket, target: string, socketNumber: number) => void,
+): Promise<Running> {
+  const targets: string[] = [];
+  const arrivals: number[] = [];
+  const sockets = new Set<Socket>();
+  const server = createRawServer((socket) => {
+    sockets.add(socket);
+    const number = sockets.size;
+    let head = "";
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      head += chunk.toString("latin1");
+      if (!head.includes("\r\n\r\n")) return;
+      const target = head.split(" ")[1] ?? "";
+      head = "";
+      targets.push(target);
+      arrivals.push(performance.now());
+      answer(socket, target, number);
+    });
+  });
+  const port = await listen(server);
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: new URL(`http://127.0.0.1:${port}/v1/`), port, targets, arrivals };
+}
+
+/** The client, with back-offs of a millisecond; closed after the test. */
+export function open(url: URL, options: Partial<ServiceOptions> = {}): Service & { events: ServiceEvent[] } {
+  const events: ServiceEvent[] = [];
+  const service = openService({
+    baseUrl: url,
+    apiKey: KEY,
+    defaultOwner: null,
+    concurrency: 16,
+    maxRps: null,
+    requestTimeoutMs: 10_000,
+    maxRetries: 4,
+    maxRetryWaitMs: 60_000,
+    maxBodyBytes: 2 ** 20,
+    version: "1.2.3",
+    environment: {},
+    onEvent: (event) => events.push(event),
+    ...options,
+    timing: { backoffBaseMs: 1, ...options.timing },
+  });
+  onTestFinished(() => service.close());
+  return Object.assign(service, { events });
+}
+
+export interface CollectingSink extends ScenarioSink {
+  readonly scenarios: Map<ScenarioId, Scenario>;
+  restarts: number;
+}
+
+export function collect(): CollectingSink {
+  const scenarios = new Map<ScenarioId, Scenario>();
+  return {
+    scenarios,
+    restarts: 0,
+    async restart() {
+      this.restarts++;
+      scenarios.clear();
+    },
+    async add(more) {
+      for (const scenario of more) scenarios.set(scenario.id, scenario);
+    },
+    source: async (id) => scenarios.get(id)?.source ?? null,
+    async remove(id) {
+      scenarios.delete(id);
+    },
+  };
+}
+
+export const never = new AbortController().signal;
+export const LIBRARY = { owner: "ada", name: "Forest" } as const;
+export const LISTING = `[{"libraryName":"Forest","uploadUser":"ada","lastModified":"2023-09-11 at 2:56 PM"}]`;
+export const METADATA = `{"libraryName":"Forest","fileSize":"1 MB"}`;
+export const SCENARIOS = `[{"scenarioId":1,"scenarioName":"Base","isResult":false},{"scenarioId":2,"parentId":1}]`;
+
+/** The good answer to each of the three questions. */
+export function goodBody(target: string): string {
+  if (target.endsWith("/metadata")) return METADATA;
+  return target.endsWith("/scenarios") ? SCENARIOS : LISTING;
+}
+
+/** A server that answers well, except where `other` takes the request for itself by returning true. */
+export function serveWell(
+  other: (request: IncomingMessage, response: Parameters<RequestListener>[1]) => boolean = () => false,
+): Promise<Running> {
+  return serve((request, response) => {
+    if (!other(request, response)) response.end(goodBody(request.url ?? ""));
+  });
+}
+
+/** What a promise rejects with. */
+export async function failureOf(promise: Promise<unknown>): Promise<Error & { code?: unknown }> {
+  const result = await promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  if (!("error" in result)) throw new Error(`did not fail: ${JSON.stringify(result.value)}`);
+  if (!(result.error instanceof Error)) throw new Error(`threw no Error: ${String(result.error)}`);
+  return result.error;
+}

@@ -1,0 +1,341 @@
+import { createServer } from "node:https";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ContentError, SourceUnavailableError } from "../../src/errors.ts";
+import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
+import {
+  collect,
+  failureOf,
+  goodBody,
+  LISTING,
+  never,
+  open,
+  type Running,
+  serve,
+  serveWell,
+} from "./service-under-test.ts";
+
+const library = (name: string) => ({ owner: "ada", name });
+const names = (count: number) => Array.from({ length: count }, (_, i) => `L${i}`);
+
+/** Answers the first so many requests with a status and headers, all others well. */
+function serveLate(first: number, status: number, headers: Record<string, string>): Promise<Running> {
+  let left = first;
+  return serveWell((_, response) => {
+    if (left === 0) return false;
+    left--;
+    response.writeHead(status, headers);
+    response.end();
+    return true;
+  });
+}
+
+describe("Retry-After", () => {
+  it.each([429, 503, 500, 408])(
+    "on a %i is a floor for every request, the queued ones included (fault 18)",
+    async (status) => {
+      let askedAt = 0;
+      const server = await serveWell((_, response) => {
+        if (askedAt > 0) return false;
+        askedAt = performance.now();
+        response.writeHead(status, { "retry-after": "1" });
+        response.end();
+        return true;
+      });
+      const service = open(server.url, { concurrency: 1 });
+      await Promise.all(names(5).map((name) => service.readContent(library(name), collect(), never)));
+      expect(server.targets).toHaveLength(11);
+      expect(server.arrivals.slice(1).every((at) => at >= askedAt + 1000)).toBe(true);
+      expect(service.events.filter(({ kind }) => kind === "throttled")).toEqual([
+        { kind: "throttled", operation: "metadata", waitMs: 1000 },
+      ]);
+    },
+  );
+
+  it("holds back a request whose connection comes about only later", async () => {
+    const checked = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    const arrivals: number[] = [];
+    let askedAt = 0;
+    let handshakes = 0;
+    let shakeHands = () => {};
+    let secondCame = () => {};
+    const second = new Promise<void>((resolve) => {
+      secondCame = resolve;
+    });
+    const server = createServer({
+      cert: CERTIFICATE,
+      key: CERTIFICATE_KEY,
+      SNICallback(_, done) {
+        handshakes++;
+        if (handshakes !== 2) {
+          done(null);
+          return;
+        }
+        shakeHands = () => done(null);
+        secondCame();
+      },
+    });
+    server.on("request", async (_, response) => {
+      arrivals.push(performance.now());
+      if (arrivals.length > 1) {
+        response.end(LISTING);
+        return;
+      }
+      await second;
+      askedAt = performance.now();
+      response.writeHead(429, { "retry-after": "1" });
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      process.env.NODE_TLS_REJECT_UNAUTHORIZED = checked ?? "1";
+      server.closeAllConnections();
+      server.close();
+    });
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const service = open(new URL(`https://localhost:${port}/v1/`), {
+      onEvent: ({ kind }) => kind === "throttled" && shakeHands(),
+    });
+    await Promise.all([service.listLibraries(never), service.listLibraries(never)]);
+    expect(handshakes).toBeGreaterThanOrEqual(2);
+    expect(arrivals).toHaveLength(3);
+    expect(arrivals.slice(1).every((at) => at >= askedAt + 1000)).toBe(true);
+    expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
+  });
+
+  it("as a date is a floor as well (fault 19)", async () => {
+    let askedAt = 0;
+    const server = await serveWell((_, response) => {
+      if (askedAt > 0) return false;
+      askedAt = performance.now();
+      const now = Date.now();
+      response.sendDate = false;
+      response.writeHead(503, {
+        date: new Date(now).toUTCString(),
+        "retry-after": new Date(now + 1000).toUTCString(),
+      });
+      response.end();
+      return true;
+    });
+    await open(server.url).listLibraries(never);
+    expect(server.arrivals[1]).toBeGreaterThanOrEqual(askedAt + 1000);
+  });
+
+  it.each(["0", "-5", "1.5", "soon", new Date(Date.now() - 60_000).toUTCString()])(
+    "of %j is our own back-off (fault 19)",
+    async (value) => {
+      const server = await serveLate(3, 429, { "retry-after": value });
+      const service = open(server.url);
+      await service.listLibraries(never);
+      expect(server.targets).toHaveLength(4);
+      expect(service.events.some(({ kind }) => kind === "throttled")).toBe(false);
+      const delays = service.events.map((event) => (event.kind === "retry" ? event.delayMs : 0));
+      expect(Math.max(...delays)).toBeLessThan(8);
+    },
+  );
+
+  it("is heeded on nothing but what is retried", async () => {
+    const server = await serveLate(1, 404, { "retry-after": "3600" });
+    const service = open(server.url, { concurrency: 1 });
+    expect(await failureOf(service.readContent(library("gone"), collect(), never))).toMatchObject({
+      code: "not_found",
+    });
+    expect((await service.readContent(library("here"), collect(), never)).items).toBe(2);
+  });
+
+  it("of exactly the longest wait is waited for", async () => {
+    const server = await serveLate(1, 429, { "retry-after": "1" });
+    expect((await open(server.url, { maxRetryWaitMs: 1000 }).listLibraries(never)).libraries).toHaveLength(1);
+  });
+
+  it.each([429, 503, 500])("of more than that ends the run on the listing: %i", async (status) => {
+    const server = await serveLate(1, status, { "retry-after": "2" });
+    const error = await failureOf(open(server.url, { maxRetryWaitMs: 1999 }).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toBe(
+      `GET /libs answered ${status} (asked ${server.url}libs) and asked to wait 2 s, longer than SIMCAT_MAX_RETRY_WAIT (2 s); run again later`,
+    );
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it("of more than that ends the run on content with a 429", async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(429, { "retry-after": "3600" });
+      response.end();
+    });
+    const error = await failureOf(open(server.url, { concurrency: 1 }).readContent(library("L"), collect(), never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain("asked to wait 3600 s, longer than SIMCAT_MAX_RETRY_WAIT (60 s)");
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it("of more than that fails one library on content with a 503, and holds nobody else", async () => {
+    const server = await serveLate(1, 503, { "retry-after": "3600" });
+    const service = open(server.url, { concurrency: 1 });
+    const error = await failureOf(service.readContent(library("L"), collect(), never));
+    expect(error).toBeInstanceOf(ContentError);
+    expect(error).toMatchObject({ code: "server_error" });
+    expect(error.message).toContain("asked to wait 3600 s");
+    expect((await service.readContent(library("M"), collect(), never)).items).toBe(2);
+  });
+});
+
+describe("throttling", () => {
+  it("without Retry-After waits longer and longer, with jitter (fault 19)", async () => {
+    const server = await serveLate(4, 429, {});
+    const service = open(server.url, { timing: { backoffBaseMs: 8 } });
+    await service.listLibraries(never);
+    const delays = service.events.flatMap((event) => (event.kind === "retry" ? [event.delayMs] : []));
+    expect(delays).toHaveLength(4);
+    expect(delays.every((delay, i) => delay <= 8 * 2 ** i)).toBe(true);
+    expect(new Set(delays).size).toBe(4);
+  });
+
+  it("uses up no attempt on content while other requests succeed", async () => {
+    let refusals = 0;
+    const server = await serveWell((request, response) => {
+      if (!request.url?.includes("Slow") || refusals === 40) return false;
+      refusals++;
+      response.statusCode = 429;
+      response.end();
+      return true;
+    });
+    const service = open(server.url, { maxRetries: 1, timing: { backoffMostMs: 2 } });
+    let done = false;
+    const slow = service.readContent(library("Slow"), collect(), never).finally(() => {
+      done = true;
+    });
+    for (let i = 0; !done && i < 5000; i++) await service.readContent(library(`Good${i}`), collect(), never);
+    expect((await slow).items).toBe(2);
+    expect(refusals).toBe(40);
+  });
+
+  it("uses up no attempt when others succeeded while it waited", async () => {
+    const whenAsked: (() => void)[] = [];
+    let metadata = 0;
+    const server = await serveWell((request, response) => {
+      const target = request.url ?? "";
+      if (target.endsWith("/scenarios")) {
+        // In flight all the while, and answered in the middle of the first wait.
+        whenAsked.push(() => setTimeout(() => response.end(goodBody(target)), 100));
+        return true;
+      }
+      if (!target.endsWith("/metadata") || ++metadata === 3) return false;
+      response.statusCode = 429;
+      if (metadata === 2) response.end();
+      else whenAsked.push(() => response.setHeader("retry-after", "1").end());
+      return true;
+    });
+    const service = open(server.url, { maxRetries: 0 });
+    const slow = service.readContent(library("Slow"), collect(), never);
+    await service.listLibraries(never);
+    while (whenAsked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    for (const act of whenAsked) act();
+    expect((await slow).items).toBe(2);
+    expect(metadata).toBe(3);
+  });
+
+  it("uses up attempts where nothing succeeds", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 429;
+      response.end();
+    });
+    const service = open(server.url, { maxRetries: 2, concurrency: 1 });
+    const error = await failureOf(service.readContent(library("L"), collect(), never));
+    expect(error).toMatchObject({ code: "throttled" });
+    expect(error.message).toContain("answered 429 after 3 attempts");
+  });
+
+  it("ends the run when for too long nothing has succeeded", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 429;
+      response.end();
+    });
+    const service = open(server.url, { maxRetries: 10_000, timing: { patienceMs: 100, backoffMostMs: 5 } });
+    const before = performance.now();
+    const error = await failureOf(service.readContent(library("L"), collect(), never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain("for 100 ms the service has asked to wait, and no request has succeeded since");
+    expect(performance.now() - before).toBeGreaterThanOrEqual(100);
+  });
+
+  it("ends the run in the middle of a wait, too", async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(503, { "retry-after": "30" });
+      response.end();
+    });
+    const service = open(server.url, { timing: { patienceMs: 50 } });
+    const error = await failureOf(service.readContent(library("L"), collect(), never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(server.targets.length).toBeLessThanOrEqual(2);
+  });
+
+  it("loses nothing at a service that takes two at a time", async () => {
+    let inFlight = 0;
+    let refused = 0;
+    const server = await serve((request, response) => {
+      if (inFlight >= 2) {
+        refused++;
+        response.statusCode = 429;
+        response.end();
+        return;
+      }
+      inFlight++;
+      setTimeout(() => {
+        inFlight--;
+        response.end(goodBody(request.url ?? ""));
+      }, 2);
+    });
+    const service = open(server.url, { timing: { cutEveryMs: 5 } });
+    const reads = await Promise.all(names(60).map((name) => service.readContent(library(name), collect(), never)));
+    expect(reads.every(({ items }) => items === 2)).toBe(true);
+    expect(refused).toBeGreaterThan(0);
+  });
+});
+
+describe("requests in flight", () => {
+  it("are never more than the concurrency, and reach it", async () => {
+    let inFlight = 0;
+    let most = 0;
+    const server = await serve((request, response) => {
+      inFlight++;
+      most = Math.max(most, inFlight);
+      setTimeout(() => {
+        inFlight--;
+        response.end(goodBody(request.url ?? ""));
+      }, 3);
+    });
+    const service = open(server.url, { concurrency: 7 });
+    await Promise.all(names(60).map((name) => service.readContent(library(name), collect(), never)));
+    expect(most).toBe(7);
+  });
+
+  it("are one at a time when that is the setting", async () => {
+    let inFlight = 0;
+    let most = 0;
+    const server = await serve((request, response) => {
+      inFlight++;
+      most = Math.max(most, inFlight);
+      setImmediate(() => {
+        inFlight--;
+        response.end(goodBody(request.url ?? ""));
+      });
+    });
+    const service = open(server.url, { concurrency: 1 });
+    await Promise.all(names(20).map((name) => service.readContent(library(name), collect(), never)));
+    expect(most).toBe(1);
+  });
+
+  it("begin no faster than the rate allows, retries included", async () => {
+    const server = await serve((_, response) => {
+      if (server.targets.length % 2 === 1) response.statusCode = 500;
+      response.end(LISTING);
+    });
+    const service = open(server.url, { maxRps: 50 });
+    const before = performance.now();
+    await Promise.all([1, 2, 3, 4].map(() => service.listLibraries(never)));
+    expect(server.targets).toHaveLength(8);
+    expect(server.arrivals.every((at, i) => at - before >= i * 20)).toBe(true);
+  });
+});

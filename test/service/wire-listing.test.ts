@@ -1,0 +1,279 @@
+import { describe, expect, test } from "vitest";
+import { MalformedJson } from "../../src/service/json-array.ts";
+import { readListing, UntrustedAnswer } from "../../src/service/wire.ts";
+
+type Read = ReturnType<ReturnType<typeof readListing>["finish"]>;
+
+function read(sources: readonly string[], defaultOwner: string | null = null): Read {
+  const reader = readListing(defaultOwner);
+  reader.add(sources);
+  return reader.finish();
+}
+
+const LIB = '{"libraryName":"Lib","uploadUser":"ann","lastModified":"2023-09-11 at 2:56 PM"}';
+const DATE = "2023-09-11 at 2:56 PM";
+const ANN_LIB = { owner: "ann", name: "Lib" };
+
+describe("entries that can be read", () => {
+  test("an entry is listed with its identity, its date and its source text", () => {
+    expect(read([LIB])).toEqual({
+      libraries: [{ key: ANN_LIB, lastModified: DATE, source: LIB }],
+      rejects: [],
+      incomplete: null,
+      repeated: 0,
+    });
+  });
+
+  test("an empty listing is whole (fault 37)", () => {
+    expect(read([])).toEqual({ libraries: [], rejects: [], incomplete: null, repeated: 0 });
+  });
+
+  test("names are kept byte for byte (faults 26, 27)", () => {
+    const names = ["Lib", "lib", " lead", "trail ", "e\u0301", "\u00e9", "a/b?#%2e", "%2e%2e", "...", "🌲", "x\ny"];
+    const { libraries, rejects } = read(names.map((libraryName) => JSON.stringify({ libraryName, uploadUser: "ann" })));
+    expect(libraries.map(({ key }) => key.name)).toEqual(names);
+    expect(rejects).toEqual([]);
+  });
+
+  test("one name under two owners is two libraries, under three is three", () => {
+    const { libraries, repeated } = read(
+      ["ann", "bob", "cem", "bob"].map((uploadUser) => JSON.stringify({ libraryName: "Lib", uploadUser })),
+    );
+    expect(libraries.map(({ key }) => key.owner)).toEqual(["ann", "bob", "cem"]);
+    expect(repeated).toBe(1);
+  });
+
+  test.each(["null", '"absent"'])("a date that is %s is null, and no reject (fault 35)", (kind) => {
+    const source =
+      kind === "null"
+        ? '{"libraryName":"Lib","uploadUser":"ann","lastModified":null}'
+        : '{"libraryName":"Lib","uploadUser":"ann"}';
+    expect(read([source])).toMatchObject({ libraries: [{ key: ANN_LIB, lastModified: null, source }], rejects: [] });
+  });
+
+  test("unknown fields are left in the source text (fault 34)", () => {
+    const source = '{"libraryName":"Lib","uploadUser":"ann","size":1.0,"tags":["a"]}';
+    expect(read([source])).toMatchObject({ libraries: [{ source }], rejects: [] });
+  });
+
+  test("an entry without uploadUser, or with a null one, belongs to the default owner", () => {
+    const { libraries, incomplete } = read(
+      ['{"libraryName":"A"}', '{"libraryName":"B","uploadUser":null}', LIB],
+      "org",
+    );
+    expect(libraries.map(({ key }) => key)).toEqual([
+      { owner: "org", name: "A" },
+      { owner: "org", name: "B" },
+      ANN_LIB,
+    ]);
+    expect(incomplete).toBeNull();
+  });
+});
+
+describe("entries whose identity cannot be read make the listing incomplete", () => {
+  test.each([
+    ["17", "not_an_object", "", "the item is a number, an object was expected"],
+    ["null", "not_an_object", "", "the item is null, an object was expected"],
+    ["[]", "not_an_object", "", "the item is a list, an object was expected"],
+    ['{"uploadUser":"ann"}', "missing_field", "libraryName", "libraryName is missing, a string was expected"],
+    [
+      '{"libraryName":null,"uploadUser":"ann"}',
+      "missing_field",
+      "libraryName",
+      "libraryName is null, a string was expected",
+    ],
+    [
+      '{"libraryName":7,"uploadUser":"ann"}',
+      "wrong_type",
+      "libraryName",
+      "libraryName is a number, a string was expected",
+    ],
+    ['{"libraryName":"","uploadUser":"ann"}', "unaddressable", "libraryName", "libraryName is empty"],
+    [
+      '{"libraryName":"a\\u0000","uploadUser":"ann"}',
+      "bad_text",
+      "libraryName",
+      "libraryName holds a NUL or half of a surrogate pair",
+    ],
+    [
+      '{"libraryName":"Lib","uploadUser":"\\ud800"}',
+      "bad_text",
+      "uploadUser",
+      "uploadUser holds a NUL or half of a surrogate pair",
+    ],
+    ['{"libraryName":"Lib","uploadUser":""}', "unaddressable", "uploadUser", "uploadUser is empty"],
+    [
+      '{"libraryName":"Lib","uploadUser":true}',
+      "wrong_type",
+      "uploadUser",
+      "uploadUser is a boolean, a string was expected",
+    ],
+  ])("%s", (source, code, path, reason) => {
+    const other = '{"libraryName":"Other","uploadUser":"ann"}';
+    expect(read([source, other])).toEqual({
+      libraries: [{ key: { owner: "ann", name: "Other" }, lastModified: null, source: other }],
+      rejects: [{ key: null, kind: "listing", code, path, reason, payload: source }],
+      incomplete: "1 entry of the listing names no library that could be read",
+      repeated: 0,
+    });
+  });
+
+  test("where uploadUser is what lacks, the sentence says which setting mends it (fault 22)", () => {
+    const { libraries, rejects, incomplete } = read([
+      '{"libraryName":"A"}',
+      '{"libraryName":"B","uploadUser":null}',
+      "1",
+    ]);
+    expect(libraries).toEqual([]);
+    expect(rejects.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      "missing_field uploadUser",
+      "missing_field uploadUser",
+      "not_an_object ",
+    ]);
+    expect(incomplete).toBe(
+      "3 entries of the listing name no library that could be read, 2 of them for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries",
+    );
+  });
+
+  test("a default owner stands in for no wrong type", () => {
+    expect(read(['{"libraryName":"A","uploadUser":7}'], "org").rejects).toMatchObject([
+      { key: null, code: "wrong_type" },
+    ]);
+  });
+});
+
+describe("keys that nothing can be asked for with are rejects, and the listing stays whole", () => {
+  test.each([
+    [".", "Lib", "uploadUser"],
+    ["..", "Lib", "uploadUser"],
+    ["ann", ".", "libraryName"],
+    ["ann", "..", "libraryName"],
+    ["a", "n".repeat(2600), ""],
+    ["é".repeat(1300), "n", ""],
+  ])("%.5s / %.5s", (uploadUser, libraryName, path) => {
+    const source = JSON.stringify({ libraryName, uploadUser });
+    expect(read([source, LIB])).toMatchObject({
+      libraries: [{ key: ANN_LIB }],
+      rejects: [{ key: { owner: uploadUser, name: libraryName }, code: "unaddressable", path, payload: source }],
+      incomplete: null,
+    });
+  });
+
+  test("2,600 bytes are not too many", () => {
+    const { libraries } = read([
+      JSON.stringify({ libraryName: "n".repeat(2599), uploadUser: "a" }),
+      JSON.stringify({ libraryName: "🌲".repeat(650).slice(0, -2), uploadUser: "ann!" }),
+    ]);
+    expect(libraries).toHaveLength(2);
+  });
+});
+
+describe("a bad field beside a readable identity rejects the entry and lists the library", () => {
+  test.each([
+    ['"lastModified":17', "wrong_type", "lastModified", "lastModified is a number, a string was expected"],
+    ['"lastModified":{}', "wrong_type", "lastModified", "lastModified is an object, a string was expected"],
+    ['"lastModified":"\\u0000"', "bad_text", "lastModified", "lastModified holds a NUL or half of a surrogate pair"],
+    ['"extra":{"a":[1,"\\udc00"]}', "bad_text", "extra.a[1]", "extra.a[1] holds a NUL or half of a surrogate pair"],
+    ['"extra":1e999999', "out_of_range", "extra", "extra holds a number with more digits than numeric takes"],
+    [`"extra":${"[".repeat(500)}${"]".repeat(500)}`, "too_deep", "", "the item nests deeper than 500 levels"],
+  ])("%.30s", (field, code, path, reason) => {
+    const source = `{"libraryName":"Lib","uploadUser":"ann",${field}}`;
+    expect(read([source])).toEqual({
+      libraries: [{ key: ANN_LIB, lastModified: null, source: null }],
+      rejects: [{ key: ANN_LIB, kind: "listing", code, path, reason, payload: source }],
+      incomplete: null,
+      repeated: 0,
+    });
+  });
+});
+
+describe("entries of one key", () => {
+  test("that say the same are kept once (fault 23)", () => {
+    const same = '{ "lastModified": "2023-09-11 at 2:56 PM", "uploadUser": "\\u0061nn", "libraryName": "Lib" }';
+    expect(read([LIB, LIB, same])).toEqual({
+      libraries: [{ key: ANN_LIB, lastModified: DATE, source: LIB }],
+      rejects: [],
+      incomplete: null,
+      repeated: 2,
+    });
+  });
+
+  test("that differ are all rejected, and the library is listed without a date", () => {
+    const later = LIB.replace("2:56", "2:57");
+    const { libraries, rejects, incomplete, repeated } = read([LIB, later, LIB, later]);
+    expect(libraries).toEqual([{ key: ANN_LIB, lastModified: null, source: null }]);
+    expect(rejects.map(({ code, key, payload }) => ({ code, key, payload }))).toEqual([
+      { code: "contradiction", key: ANN_LIB, payload: LIB },
+      { code: "contradiction", key: ANN_LIB, payload: later },
+    ]);
+    expect(incomplete).toBeNull();
+    expect(repeated).toBe(2);
+  });
+
+  test("that differ in other fields alone keep the date that they share", () => {
+    const other = LIB.replace("}", ',"extra":1}');
+    expect(read([LIB, other])).toMatchObject({
+      libraries: [{ key: ANN_LIB, lastModified: DATE, source: null }],
+      rejects: [{ code: "contradiction" }, { code: "contradiction" }],
+    });
+  });
+
+  test("that differ beyond a double's digits differ", () => {
+    const [a, b] = ["9007199254740992", "9007199254740993"].map((n) => LIB.replace("}", `,"extra":${n}}`));
+    expect(read([a ?? "", b ?? ""]).rejects).toHaveLength(2);
+  });
+
+  test("a third one is rejected as well, and no date is agreed on again", () => {
+    const later = LIB.replace("2:56", "2:57");
+    const third = LIB.replace("}", ',"extra":1}');
+    const { libraries, rejects } = read([LIB, later, third]);
+    expect(libraries).toEqual([{ key: ANN_LIB, lastModified: null, source: null }]);
+    expect(rejects).toHaveLength(3);
+  });
+
+  test.each([
+    ["before", 0],
+    ["behind", 1],
+  ])("a bad one %s a good one leaves neither", (_, place) => {
+    const bad = '{"libraryName":"Lib","uploadUser":"ann","lastModified":17}';
+    const { libraries, rejects } = read(place === 0 ? [bad, LIB] : [LIB, bad]);
+    expect(libraries).toEqual([{ key: ANN_LIB, lastModified: null, source: null }]);
+    expect(rejects.map(({ code, payload }) => `${code} ${payload}`).sort()).toEqual(
+      [`contradiction ${LIB}`, `wrong_type ${bad}`].sort(),
+    );
+  });
+
+  test("one bad entry sent twice is one reject", () => {
+    const bad = '{"libraryName":"Lib","uploadUser":"ann","lastModified":17}';
+    const { rejects, repeated } = read([bad, bad]);
+    expect(rejects).toHaveLength(1);
+    expect(repeated).toBe(1);
+  });
+});
+
+describe("a whole that cannot be the service's", () => {
+  test.each([
+    ['[{"libraryName":"string","lastModified":"string"}]', ['{"libraryName":"string","lastModified":"string"}']],
+    ["with uploadUser", ['{"libraryName":"string","uploadUser":"string","lastModified":"string","more":1}']],
+  ])("placeholder words %s are told as the mock's", (_, sources) => {
+    expect(() => read(sources)).toThrow(UntrustedAnswer);
+    expect(() => read(sources)).toThrow(/placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/);
+  });
+
+  test("a library that is named string is one among others", () => {
+    const source = '{"libraryName":"string","uploadUser":"string","lastModified":"2024-01-01"}';
+    expect(read([source]).libraries).toHaveLength(1);
+    expect(read(['{"libraryName":"string","uploadUser":"string"}', LIB]).libraries).toHaveLength(2);
+  });
+
+  test("entries without one field of a library are not believed", () => {
+    expect(() => read(['{"message":"error"}', "1"])).toThrow("a list of 2 entries without one field of a library");
+    expect(read(['{"message":"error"}', '{"lastModified":null}']).incomplete).not.toBeNull();
+  });
+
+  test("an entry that is no JSON spoils the answer, and the message does not quote it (fault 36)", () => {
+    const reader = readListing(null);
+    reader.add([LIB]);
+    expect(() => reader.add(["{secret}"])).toThrow(new MalformedJson("item 2 of the list is not well-formed JSON"));
+  });
+});

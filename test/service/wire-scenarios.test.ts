@@ -1,0 +1,362 @@
+import { describe, expect, test } from "vitest";
+import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
+import { MalformedJson } from "../../src/service/json-array.ts";
+import { readScenarios, type ScenarioListReader, UntrustedAnswer } from "../../src/service/wire.ts";
+
+const KEY = { owner: "ann", name: "Lib" };
+
+/** A sink in memory that also keeps the batches as they came. */
+function collect(): ScenarioSink & { readonly scenarios: Map<ScenarioId, Scenario>; readonly batches: ScenarioId[][] } {
+  const scenarios = new Map<ScenarioId, Scenario>();
+  const batches: ScenarioId[][] = [];
+  return {
+    scenarios,
+    batches,
+    restart: async () => scenarios.clear(),
+    add: async (batch) => {
+      batches.push(batch.map(({ id }) => id));
+      for (const scenario of batch) scenarios.set(scenario.id, scenario);
+    },
+    source: async (id) => scenarios.get(id)?.source ?? null,
+    remove: async (id) => {
+      scenarios.delete(id);
+    },
+  };
+}
+
+interface Read extends Awaited<ReturnType<ScenarioListReader["finish"]>> {
+  readonly scenarios: readonly Scenario[];
+  readonly batches: readonly ScenarioId[][];
+}
+
+async function read(...batches: readonly (readonly string[])[]): Promise<Read> {
+  const sink = collect();
+  const reader = readScenarios(KEY, sink);
+  for (const sources of batches) await reader.add(sources);
+  return { ...(await reader.finish()), scenarios: [...sink.scenarios.values()], batches: sink.batches };
+}
+
+function reject(code: string, path: string, reason: string, payload: string) {
+  return { key: KEY, kind: "scenario", code, path, reason, payload };
+}
+
+describe("scenarios that can be read", () => {
+  test("arrive in the sink as sent, in the batches and the order they came", async () => {
+    const full =
+      '{"scenarioId":2,"parentId":1,"scenarioName":"A ([1] @ 13-Oct-2024 10:00 AM)","isResult":true,"lastModified":"2024-10-13 at 10:00 AM","description":"é","more":{"a":[1.0]}}';
+    const bare = '{ "scenarioId": 1 }';
+    const { scenarios, rejects, items, batches, present } = await read([full, bare], [], ['{"scenarioId":7}']);
+    expect(scenarios.slice(0, 2)).toEqual([
+      {
+        id: 2,
+        parentId: 1,
+        name: "A ([1] @ 13-Oct-2024 10:00 AM)",
+        isResult: true,
+        lastModified: "2024-10-13 at 10:00 AM",
+        description: "é",
+        source: full,
+      },
+      { id: 1, parentId: null, name: null, isResult: null, lastModified: null, description: null, source: bare },
+    ]);
+    expect({ rejects, items, batches, present }).toEqual({
+      rejects: [],
+      items: 3,
+      batches: [[2, 1], [7]],
+      present: { scenarioName: 1, isResult: 1, lastModified: 1 },
+    });
+  });
+
+  test("null in every optional field is null, and counts as present (faults 32, 35)", async () => {
+    const source =
+      '{"scenarioId":1,"parentId":null,"scenarioName":null,"isResult":null,"lastModified":null,"description":null}';
+    const { scenarios, present } = await read([source]);
+    expect(scenarios).toEqual([
+      { id: 1, parentId: null, name: null, isResult: null, lastModified: null, description: null, source },
+    ]);
+    expect(present).toEqual({ scenarioName: 1, isResult: 1, lastModified: 1 });
+  });
+
+  test("an empty list has no items", async () => {
+    expect(await read([])).toMatchObject({ rejects: [], items: 0, scenarios: [] });
+  });
+
+  test("a parent that is zero, itself or not in the list is stored as sent (fault 32)", async () => {
+    const { scenarios } = await read([
+      '{"scenarioId":1,"parentId":0}',
+      '{"scenarioId":2,"parentId":2}',
+      '{"scenarioId":3,"parentId":9}',
+    ]);
+    expect(scenarios.map(({ parentId }) => parentId)).toEqual([0, 2, 9]);
+  });
+
+  test("isResult that disagrees with parentId is stored (fault 33)", async () => {
+    expect((await read(['{"scenarioId":1,"parentId":null,"isResult":true}'])).scenarios).toMatchObject([
+      { isResult: true },
+    ]);
+  });
+});
+
+describe("integers are read exactly or rejected (faults 30, 31)", () => {
+  test.each<[string, ScenarioId]>([
+    ["0", 0],
+    ["-0", 0],
+    ["-5", -5],
+    ["7.0", 7],
+    ["1e2", 100],
+    ["1.50E+1", 15],
+    ["120e-1", 12],
+    ["2147483648", 2147483648],
+    ["9007199254740991", 9007199254740991],
+    ["9007199254740992", 9007199254740992n],
+    ["9007199254740993", 9007199254740993n],
+    ["-9007199254740993", -9007199254740993n],
+    ["9007199254740.993e3", 9007199254740993n],
+    ["9.1e15", 9100000000000000n],
+    ["9223372036854775807", 9223372036854775807n],
+    ["9223372036854775807.000", 9223372036854775807n],
+    ["-9223372036854775807", -9223372036854775807n],
+    ["1.0000000000000000000000", 1],
+    ["0e999999999", 0],
+    ["1000000000000000000000000e-23", 10],
+  ])("%s is read", async (numeral, id) => {
+    const { scenarios, rejects } = await read([`{"scenarioId":${numeral},"parentId":${numeral}}`]);
+    expect(rejects).toEqual([]);
+    expect(scenarios).toMatchObject([{ id, parentId: id }]);
+    expect(Object.is(scenarios[0]?.id, -0)).toBe(false);
+  });
+
+  test.each([
+    ["9223372036854775808", "out_of_range", "an integer beyond ±(2^63−1)"],
+    ["-9223372036854775808", "out_of_range", "an integer beyond ±(2^63−1)"],
+    ["1e19", "out_of_range", "an integer beyond ±(2^63−1)"],
+    ["1e400", "out_of_range", "an integer beyond ±(2^63−1)"],
+    ["1.5", "wrong_type", "a number with a fraction, an integer was expected"],
+    ["1.00000000000000000001", "wrong_type", "a number with a fraction, an integer was expected"],
+    ["45035996273704.9999", "wrong_type", "a number with a fraction, an integer was expected"],
+    ["1e-400", "wrong_type", "a number with a fraction, an integer was expected"],
+    ['"5"', "wrong_type", "a string, an integer was expected"],
+    ['"abc"', "wrong_type", "a string, an integer was expected"],
+    ["true", "wrong_type", "a boolean, an integer was expected"],
+    ["[1]", "wrong_type", "a list, an integer was expected"],
+    ['{"value":"5"}', "wrong_type", "an object, an integer was expected"],
+  ])("%s is rejected", async (numeral, code, what) => {
+    const asId = `{"scenarioId":${numeral}}`;
+    const asParent = `{"scenarioId":2,"parentId":${numeral}}`;
+    const { scenarios, rejects, items } = await read([asId, asParent, '{"scenarioId":3}']);
+    expect(rejects).toEqual([
+      reject(code, "scenarioId", `scenarioId is ${what}`, asId),
+      reject(code, "parentId", `parentId is ${what}`, asParent),
+    ]);
+    expect(scenarios.map(({ id }) => id)).toEqual([3]);
+    expect(items).toBe(3);
+  });
+
+  test.each([
+    ['{"scenarioName":"A"}', "missing"],
+    ['{"scenarioId":null}', "null"],
+  ])("%s lacks its id", async (source, what) => {
+    const { rejects } = await read([source]);
+    expect(rejects).toEqual([
+      reject("missing_field", "scenarioId", `scenarioId is ${what}, an integer was expected`, source),
+    ]);
+  });
+
+  test("the last of two equal keys counts, as it does for JSON.parse", async () => {
+    const { scenarios } = await read(['{"scenarioId":9007199254740993,"scenarioId":9007199254740995}']);
+    expect(scenarios).toMatchObject([{ id: 9007199254740995n }]);
+  });
+
+  test("a long description beside a large id costs no exactness", async () => {
+    const description = JSON.stringify('1234567890123456 \\" '.repeat(50_000));
+    const { scenarios } = await read([`{"description":${description},"scenarioId":9007199254740993}`]);
+    expect(scenarios).toMatchObject([{ id: 9007199254740993n }]);
+  });
+});
+
+describe("an item that cannot be stored is a reject, and the others are stored", () => {
+  test.each([
+    ["17", "not_an_object", "", "the item is a number, an object was expected"],
+    ["null", "not_an_object", "", "the item is null, an object was expected"],
+    ['[{"scenarioId":1}]', "not_an_object", "", "the item is a list, an object was expected"],
+    [
+      '{"scenarioId":1,"scenarioName":5}',
+      "wrong_type",
+      "scenarioName",
+      "scenarioName is a number, a string was expected",
+    ],
+    ['{"scenarioId":1,"isResult":"yes"}', "wrong_type", "isResult", "isResult is a string, a boolean was expected"],
+    ['{"scenarioId":1,"isResult":0}', "wrong_type", "isResult", "isResult is a number, a boolean was expected"],
+    [
+      '{"scenarioId":1,"lastModified":{}}',
+      "wrong_type",
+      "lastModified",
+      "lastModified is an object, a string was expected",
+    ],
+    [
+      '{"scenarioId":1,"description":false}',
+      "wrong_type",
+      "description",
+      "description is a boolean, a string was expected",
+    ],
+    [
+      '{"scenarioId":1,"description":"\\u0000"}',
+      "bad_text",
+      "description",
+      "description holds a NUL or half of a surrogate pair",
+    ],
+    [
+      '{"scenarioId":1,"a":{"b":[0,{"c":"\\uD83C"}]}}',
+      "bad_text",
+      "a.b[1].c",
+      "a.b[1].c holds a NUL or half of a surrogate pair",
+    ],
+    ['{"scenarioId":1,"a":{"\\u0000":0}}', "bad_text", "a.?", "a.? holds a NUL or half of a surrogate pair"],
+    ['{"scenarioId":1,"a":"\\u0000","a":"b"}', "bad_text", "", "the item holds a NUL or half of a surrogate pair"],
+    [
+      '{"scenarioId":1,"a":[1e131072]}',
+      "out_of_range",
+      "a[0]",
+      "a[0] holds a number with more digits than numeric takes",
+    ],
+    [
+      '{"scenarioId":1,"a":1e-16384,"a":1}',
+      "out_of_range",
+      "",
+      "the item holds a number with more digits than numeric takes",
+    ],
+  ])("%s (faults 28, 31)", async (source, code, path, reason) => {
+    const { scenarios, rejects, items } = await read([source, '{"scenarioId":3}']);
+    expect(rejects).toEqual([reject(code, path, reason, source)]);
+    expect(scenarios.map(({ id }) => id)).toEqual([3]);
+    expect(items).toBe(2);
+  });
+
+  test.each([
+    '{"scenarioId":1,"a":"\\\\u0000"}',
+    '{"scenarioId":1,"a":"\\ud83c\\udf32"}',
+    '{"scenarioId":1,"a":"\\\\ud83c"}',
+    '{"scenarioId":1,"a":"\\u0001\\u00e9"}',
+    '{"scenarioId":1,"a":1e131071}',
+    '{"scenarioId":1,"a":1e-16383}',
+    '{"scenarioId":1,"a":"1e-99999"}',
+    '{"scenarioId":1,"__proto__":{"scenarioId":"x"}}',
+  ])("%s is fine", async (source) => {
+    const { scenarios, rejects } = await read([source]);
+    expect(rejects).toEqual([]);
+    expect(scenarios).toMatchObject([{ id: 1, source }]);
+  });
+
+  test("nesting of 500 levels is stored, of 501 rejected, of 100,000 survived", async () => {
+    const nest = (id: number, levels: number) =>
+      `{"scenarioId":${id},"a":${"[".repeat(levels - 1)}"]["${"]".repeat(levels - 1)}}`;
+    const { scenarios, rejects } = await read([nest(1, 500), nest(2, 501), nest(3, 100_000)]);
+    expect(scenarios.map(({ id }) => id)).toEqual([1]);
+    expect(rejects.map(({ code, path }) => ({ code, path }))).toEqual([
+      { code: "too_deep", path: "" },
+      { code: "too_deep", path: "" },
+    ]);
+  });
+
+  test("brackets within a long string are no nesting", async () => {
+    const { rejects } = await read([JSON.stringify({ scenarioId: 1, a: '[{\\"'.repeat(600) })]);
+    expect(rejects).toEqual([]);
+  });
+});
+
+describe("items of one id", () => {
+  const one = '{"scenarioId":1,"scenarioName":"A"}';
+  const same = '{ "scenarioName": "\\u0041", "scenarioId": 1.0 }';
+  const other = '{"scenarioId":1,"scenarioName":"B"}';
+  const reason = "another item of the list has the same scenarioId and says something else";
+
+  test("that say the same are stored once (fault 24)", async () => {
+    const { scenarios, rejects, items } = await read([one, one], [same, one]);
+    expect(scenarios).toMatchObject([{ id: 1, source: one }]);
+    expect(rejects).toEqual([]);
+    expect(items).toBe(4);
+  });
+
+  test.each([
+    ["of one batch", [[one, other]]],
+    ["of two batches", [[one], [other]]],
+  ])("that differ, %s, are both rejected", async (_, batches) => {
+    const { scenarios, rejects } = await read(...batches, ['{"scenarioId":2}']);
+    expect(scenarios.map(({ id }) => id)).toEqual([2]);
+    expect(rejects).toEqual([
+      reject("contradiction", "scenarioId", reason, one),
+      reject("contradiction", "scenarioId", reason, other),
+    ]);
+  });
+
+  test("a third one is rejected as well, even where it repeats the first", async () => {
+    const { scenarios, rejects } = await read([one, other, one]);
+    expect(scenarios).toEqual([]);
+    expect(rejects.map(({ payload }) => payload)).toEqual([one, other, one]);
+  });
+
+  test("a bad item takes a good one of its id with it, whichever came first", async () => {
+    const bad = '{"scenarioId":1,"isResult":"yes"}';
+    const before = await read([bad, one]);
+    const behind = await read([one, bad]);
+    expect([before.scenarios, behind.scenarios]).toEqual([[], []]);
+    expect(before.rejects.map(({ code }) => code)).toEqual(["wrong_type", "contradiction"]);
+    expect(behind.rejects.map(({ code }) => code)).toEqual(["contradiction", "wrong_type"]);
+  });
+
+  test("ids that a double would make one are two (fault 30)", async () => {
+    const { scenarios } = await read(['{"scenarioId":9007199254740993}', '{"scenarioId":9007199254740992}']);
+    expect(scenarios.map(({ id }) => id)).toEqual([9007199254740993n, 9007199254740992n]);
+  });
+
+  test("equal large ids meet, however they are written", async () => {
+    const { rejects } = await read(['{"scenarioId":9007199254740993}', '{"scenarioId":9007199254740993.0,"a":1}']);
+    expect(rejects).toHaveLength(2);
+  });
+
+  test("differences in unknown fields count, even beyond a double's digits", async () => {
+    const { rejects } = await read([
+      '{"scenarioId":1,"a":0.10000000000000000001}',
+      '{"scenarioId":1,"a":0.10000000000000000002}',
+    ]);
+    expect(rejects).toHaveLength(2);
+  });
+
+  test("in a long list they are found as well", async () => {
+    const list = Array.from({ length: 3000 }, (_, id) => `{"scenarioId":${id},"scenarioName":"A"}`);
+    const repeats = ['{"scenarioId":2998,"scenarioName":"A"}', '{"scenarioId":2999,"scenarioName":"B"}'];
+    const { scenarios, rejects, items } = await read(list, repeats);
+    expect(scenarios).toHaveLength(2999);
+    expect(rejects.map(({ payload }) => payload)).toEqual([list[2999], repeats[1]]);
+    expect(items).toBe(3002);
+  });
+});
+
+describe("a whole that cannot be the service's", () => {
+  const placeholder =
+    '{"scenarioId":"integer","parentId":"integer","scenarioName":"string","isResult":"boolean","lastModified":"string","description":"string"}';
+
+  test("placeholder words are told as the mock's", async () => {
+    await expect(read([placeholder, placeholder])).rejects.toThrow(UntrustedAnswer);
+    await expect(read([placeholder])).rejects.toThrow(
+      /placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/,
+    );
+  });
+
+  test("one such item among others is a reject like any other", async () => {
+    const { scenarios, rejects } = await read(['{"scenarioId":1}', placeholder]);
+    expect(scenarios).toHaveLength(1);
+    expect(rejects).toMatchObject([{ code: "wrong_type", path: "scenarioId" }]);
+  });
+
+  test("items without one field of a scenario are not believed (fault 11)", async () => {
+    await expect(read(['{"message":"error"}', "null"])).rejects.toThrow(
+      new UntrustedAnswer("a list of 2 items without one field of a scenario"),
+    );
+  });
+
+  test("an item that is no JSON spoils the answer, and the message does not quote it (fault 36)", async () => {
+    await expect(read(['{"scenarioId":1}', "{secret}"])).rejects.toThrow(
+      new MalformedJson("item 2 of the list is not well-formed JSON"),
+    );
+  });
+});
