@@ -1,4 +1,5 @@
 import pino, { type Logger } from "pino";
+import type { Environment } from "./config/environment.ts";
 import type { Config } from "./config.ts";
 import { printable } from "./printable.ts";
 
@@ -9,14 +10,20 @@ export function isPretty({ logFormat }: Pick<Config, "logFormat">, isTerminal: b
   return logFormat === "pretty" || (logFormat === "auto" && isTerminal);
 }
 
+/** Colours only where somebody sees them, and where NO_COLOR is not set to anything. */
+export function isColored({ NO_COLOR, TERM }: Environment, isTerminal: boolean): boolean {
+  return isTerminal && !NO_COLOR && TERM !== "dumb";
+}
+
 /**
- * One JSON object a line, or for people a coloured line. `write` gets whole lines and takes the secrets out.
+ * One JSON object a line, or for people a line with a coloured level. `write` gets whole lines and takes the secrets out.
  * Text from the service stands in fields, never in the message, so it cannot forge a line.
  */
 export function openLog(
   config: Pick<Config, "logFormat" | "logLevel">,
   isTerminal: boolean,
   write: (text: string) => void,
+  colored = false,
 ): Logger {
   const pretty = isPretty(config, isTerminal);
   return pino(
@@ -26,7 +33,7 @@ export function openLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line) => write(`${pretty ? prettyLine(line) : printable(line.trimEnd())}\n`) },
+    { write: (line) => write(`${pretty ? prettyLine(line, colored) : printable(line.trimEnd())}\n`) },
   );
 }
 
@@ -36,8 +43,12 @@ interface LogLine {
   readonly msg?: string;
 }
 
-function prettyLine(line: string): string {
+const COLORS: Readonly<Record<string, number>> = { fatal: 31, error: 31, warn: 33, info: 32 };
+
+function prettyLine(line: string, colored: boolean): string {
   const { time, level, msg = "", ...fields } = JSON.parse(line) as LogLine & Record<string, unknown>;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${printable(JSON.stringify(value))}`);
-  return [time.slice(11, 19), level.toUpperCase().padEnd(5), printable(msg), ...rest].join(" ");
+  const padded = level.toUpperCase().padEnd(5);
+  const shown = colored ? `\x1b[${COLORS[level] ?? 2}m${padded}\x1b[0m` : padded;
+  return [time.slice(11, 19), shown, printable(msg), ...rest].join(" ");
 }

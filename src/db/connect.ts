@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ConfigurationError } from "../errors.ts";
-import { pause } from "../pause.ts";
+import { pause, unlessAborted } from "../pause.ts";
 import { databaseError, errorCode, isConnectionLost } from "./failures.ts";
 
 export type Pool = pg.Pool;
@@ -47,7 +47,7 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
     await untilAnswer(pool, options.patienceMs ?? 10_000, signal);
     return pool;
   } catch (error) {
-    await pool.end();
+    await disconnect(pool);
     throw error;
   }
 }
@@ -57,9 +57,13 @@ async function untilAnswer(pool: Pool, patienceMs: number, signal: AbortSignal):
   for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
     signal.throwIfAborted();
     try {
-      const { rows } = await pool.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
+      const { rows } = await unlessAborted(
+        pool.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding"),
+        signal,
+      );
       if (rows[0]?.encoding === "UTF8") return;
     } catch (error) {
+      signal.throwIfAborted();
       const mayHeal = isConnectionLost(error) && errorCode(error) !== "ENOTFOUND";
       if (!mayHeal || performance.now() + wait > giveUpAt) throw databaseError("connecting to the database", error);
       await pause(wait, signal);

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { RunCounts, RunKind, RunStatus, Selection, Trigger } from "../model.ts";
-import type { Connection, Pool } from "./connect.ts";
+import type { Connection } from "./connect.ts";
 import { syncRuns } from "./schema.ts";
 
 export interface RunStart {
@@ -60,10 +60,7 @@ export async function finishRun(
  * Since when the newest backfill of this scope has been reading, in milliseconds, if it did not reach its end.
  * Null when there is none to go on from.
  */
-export async function readUnfinishedBackfill(
-  connection: Connection | Pool,
-  selection: Selection,
-): Promise<number | null> {
+export async function readUnfinishedBackfill(connection: Connection, selection: Selection): Promise<number | null> {
   const scope = toScope(selection);
   const [row] = await drizzle(connection)
     .select({
@@ -93,7 +90,7 @@ WITH recent AS (
 SELECT count(*) AS idle FROM recent WHERE idle AND id > (SELECT coalesce(max(id), 0) FROM recent WHERE NOT idle)`;
 
 /** How many of the newest syncs, in a row, read nine in ten libraries and found nothing changed. */
-export async function countIdleRuns(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ idle: number }>(IDLE_RUNS);
+export async function countIdleRuns(connection: Connection): Promise<number> {
+  const { rows } = await connection.query<{ idle: number }>(IDLE_RUNS);
   return rows[0]?.idle ?? 0;
 }

@@ -24,6 +24,15 @@ export function logRun(log: Logger): RunLog {
         const { listed, toRead, skipped } = event;
         log.info({ code: "run_planned", listed, to_read: toRead, skipped }, "libraries listed");
       }
+      if (event.kind === "rejected") {
+        const { key, rejects } = event;
+        const where = key ? { owner: key.owner, library: key.name } : {};
+        const first = { reject: rejects[0]?.code, path: rejects[0]?.path, reason: rejects[0]?.reason };
+        log.warn(
+          { code: "rejects", ...where, ...first, count: rejects.length },
+          "items could not be read and were put aside",
+        );
+      }
       if (event.kind === "failed") {
         const { key, code, message } = event;
         log.warn({ code, owner: key.owner, library: key.name, error: message }, "library failed");
@@ -49,9 +58,6 @@ export function logRun(log: Logger): RunLog {
       log.info({ code: "run_progress", done, total, failed }, "reading libraries");
     },
     finished(report) {
-      for (const [reject, count] of Object.entries(report.rejects)) {
-        log.warn({ code: "rejects", reject, count }, "items could not be read and were put aside");
-      }
       for (const { code, message, key } of report.warnings) {
         log.warn({ code, ...(key ? { owner: key.owner, library: key.name } : {}), detail: message }, "warning");
       }

@@ -56,7 +56,9 @@ function leaveOutSpare(all: readonly Cells[], columns: number): readonly Cells[]
 function fitWidths(all: readonly Cells[], columns: number): number[] {
   const widths = all.map(({ width }) => width);
   while (totalOf(widths) > columns) {
-    const room = all.map(({ width, right, min = right ? width : SHORTEST }, at) => ((widths[at] ?? 0) > min ? (widths[at] ?? 0) : 0));
+    const room = all.map(({ width, right, min = right ? width : SHORTEST }, at) =>
+      (widths[at] ?? 0) > min ? (widths[at] ?? 0) : 0,
+    );
     const widest = Math.max(0, ...room);
     if (widest === 0) break;
     const at = room.indexOf(widest);

@@ -41,7 +41,9 @@ export function formatVerify(report: VerifyReport, columns: number): string {
 function formatVerdict({ agrees, differences, unread, rejected }: VerifyReport): string {
   if (agrees) return "the database agrees with the service";
   const found = [
-    ...(differences.length > 0 ? [`${libraries(differences.length)} ${differences.length === 1 ? "differs" : "differ"}`] : []),
+    ...(differences.length > 0
+      ? [`${libraries(differences.length)} ${differences.length === 1 ? "differs" : "differ"}`]
+      : []),
     ...(unread.length > 0 ? [`${libraries(unread.length)} could not be read`] : []),
     ...(rejected.length > 0 ? ["some items could not be compared"] : []),
   ];

@@ -1,4 +1,5 @@
 import { readUnfinishedBackfill } from "../db/runs.ts";
+import { readSnapshot } from "../db/snapshot.ts";
 import type { RunRequest, RunTools } from "./run-request.ts";
 
 /**
@@ -8,9 +9,17 @@ import type { RunRequest, RunTools } from "./run-request.ts";
 export async function readBackfillStart(
   { pool, clock, settings }: RunTools,
   { kind, restart, selection }: RunRequest,
+  signal: AbortSignal,
 ): Promise<number | null> {
   if (kind === "sync") return null;
   const now = clock.now();
-  const unfinished = restart ? null : await readUnfinishedBackfill(pool, selection);
+  const unfinished = restart
+    ? null
+    : await readSnapshot(
+        pool,
+        "looking for an interrupted backfill",
+        (one) => readUnfinishedBackfill(one, selection),
+        signal,
+      );
   return unfinished !== null && now - unfinished < settings.fullEveryMs ? unfinished : now;
 }

@@ -1,6 +1,7 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { readRemovalNumbers } from "../db/removals.ts";
+import { readSnapshot } from "../db/snapshot.ts";
 import { readStored } from "../db/stored.ts";
 import { keyText } from "../key.ts";
 import type { Listing, Selection, StoredLibrary } from "../model.ts";
@@ -53,7 +54,10 @@ export async function prepare(
   // Compared anew, and after the last byte: said too late costs a read, said too early could miss an edit.
   await clock.sample();
   const listedAt = clock.now();
-  const stored = pool === null ? new Map<string, StoredLibrary>() : await readStored(pool);
+  const stored =
+    pool === null
+      ? new Map<string, StoredLibrary>()
+      : await readSnapshot(pool, "reading what is stored", readStored, signal);
   const listed = new Set(listing.libraries.map((one) => keyText(one.key)));
   assertKnown(request.selection, (key) => listed.has(keyText(key)) || stored.has(keyText(key)));
 
@@ -63,7 +67,7 @@ export async function prepare(
   const live = [...stored.values()].filter((one) => one.stored && !one.removed);
   const lately =
     pool !== null && plan.missing.length > 0
-      ? await readRemovalNumbers(pool)
+      ? await readSnapshot(pool, "reading what was removed lately", readRemovalNumbers, signal)
       : { peakLive: live.length, removedLately: 0 };
   const verdict = guardRemovals({
     listedCount: listing.libraries.length,

@@ -3,7 +3,9 @@ import { hostname } from "node:os";
 import { type Lease, withLease } from "../db/lease.ts";
 import { countIdleRuns, finishRun, insertRun } from "../db/runs.ts";
 import { saveListing } from "../db/save-listing.ts";
+import { readSnapshot } from "../db/snapshot.ts";
 import { readBackfillStart } from "./backfill-start.ts";
+import { byLibrary } from "./by-library.ts";
 import { came, type Ending, toEnding } from "./ending.ts";
 import { isNews, toListingWrite } from "./listing-write.ts";
 import { markGone } from "./mark-gone.ts";
@@ -35,7 +37,7 @@ async function runUnderLease(
   const startedAt = performance.now();
   const write = fencedWrites(tools.pool, lease);
   const before = tools.service.counters();
-  const backfillSince = await readBackfillStart(tools, request);
+  const backfillSince = await readBackfillStart(tools, request, signal);
   const id = await write("starting the run", (connection) =>
     insertRun(connection, { ...request, backfillSince, version: tools.version }),
   );
@@ -87,6 +89,7 @@ async function carryOut(
   const { listing, plan, verdict } = prepared;
   tally.counts.librariesListed = listing.libraries.length;
   tally.rejected(listing.rejects);
+  for (const rejects of byLibrary(listing.rejects)) tools.tell({ kind: "rejected", key: rejects[0].key, rejects });
   warnOfListing(tally, prepared);
   if (verdict.kind === "held" && verdict.storeNothing) return came("held", verdict.message);
 
@@ -105,7 +108,8 @@ async function carryOut(
     signal,
   );
   warnOfReading(tally, texts);
-  if (isIdle(request, tally)) warnOfIdleRuns(tally, await countIdleRuns(tools.pool));
+  if (isIdle(request, tally))
+    warnOfIdleRuns(tally, await readSnapshot(tools.pool, "reading the last runs", countIdleRuns, lease.lost));
 
   if (verdict.kind === "pass") tally.counts.librariesRemoved = await markGone(prepared, request.selection, id, write);
   if (verdict.kind === "held") return came("held", verdict.message);

@@ -4,6 +4,7 @@ import { databaseError } from "../db/failures.ts";
 import type { Lease } from "../db/lease.ts";
 import { openLibraryWriter } from "../db/library-writer.ts";
 import { openScenarioBuffer, type ScenarioBuffer } from "../db/scenario-buffer.ts";
+import { readSnapshot } from "../db/snapshot.ts";
 import { openStaging } from "../db/staging.ts";
 import { readStoredFields } from "../db/stored-fields.ts";
 import { ContentError } from "../errors.ts";
@@ -53,6 +54,7 @@ export async function storeContent(
     tally.failed({ key, code, message });
     tally.rejected(rejects);
     tell({ kind: "failed", key, code, message });
+    if (rejects.length > 0) tell({ kind: "rejected", key, rejects });
     return { key, error: `${code}: ${message}`, rejects };
   };
   const writer = openLibraryWriter(
@@ -70,6 +72,7 @@ export async function storeContent(
         const action = actions.get(content);
         if (action) tally.saved(action, saved);
         tally.rejected(content.rejects);
+        if (content.rejects.length > 0) tell({ kind: "rejected", key: saved.key, rejects: content.rejects });
         await buffers.get(content)?.free();
         tell({ kind: "stored", key: saved.key });
       },
@@ -81,7 +84,7 @@ export async function storeContent(
     },
     lease.lost,
   );
-  const drift = watchDrift(await readStoredFields(pool));
+  const drift = watchDrift(await readSnapshot(pool, "reading which fields are stored", readStoredFields, signal));
   await readLibraries(
     plan.actions,
     {

@@ -1,9 +1,9 @@
-import type { Config, Needs } from "../../config.ts";
 import { describeConfig } from "../../config/describe.ts";
 import { nearestName, unknownNames } from "../../config/names.ts";
+import type { Config, Needs } from "../../config.ts";
 import { ConfigurationError, EXIT } from "../../errors.ts";
-import type { CheckLine } from "../../report/check.ts";
 import { plural } from "../../report/amounts.ts";
+import type { CheckLine } from "../../report/check.ts";
 import type { Context } from "../context.ts";
 import { loadSettings } from "../settings.ts";
 import { fail, ok, splitMend, warn } from "./lines.ts";

@@ -32,7 +32,10 @@ export function splitMend(message: string): { readonly text: string; readonly me
     if (char === "(") depth += 1;
     if (char === ")") depth -= 1;
     if (char !== ";" || depth !== 0) continue;
-    const mend = message.slice(at + 1).trim().replace(/^expected /, "give ");
+    const mend = message
+      .slice(at + 1)
+      .trim()
+      .replace(/^expected /, "give ");
     return { text: message.slice(0, at), mend };
   }
   return { text: message, mend: null };

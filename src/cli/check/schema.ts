@@ -12,7 +12,8 @@ export function judgeSchema(state: SchemaState, autoMigrate: boolean): CheckLine
     const text = `version ${state.version} is newer than this simcat: a later one has migrated it`;
     return fail("schema", EXIT.configuration, text, "run that simcat, or a later one");
   }
-  const text = state.version === 0 ? "none yet" : `version ${state.version}, ${plural(state.missing, "migration")} behind`;
+  const text =
+    state.version === 0 ? "none yet" : `version ${state.version}, ${plural(state.missing, "migration")} behind`;
   if (autoMigrate) return ok("schema", `${text}; it will be migrated by the next run`);
   return fail("schema", EXIT.configuration, text, "run simcat migrate (SIMCAT_AUTO_MIGRATE is false)");
 }

@@ -1,7 +1,7 @@
 import type { Server } from "../../db/server.ts";
 import { EXIT } from "../../errors.ts";
-import type { CheckLine } from "../../report/check.ts";
 import { formatElapsed } from "../../report/amounts.ts";
+import type { CheckLine } from "../../report/check.ts";
 import { fail, ok, warn } from "./lines.ts";
 
 const OLDEST = 14;
@@ -16,7 +16,12 @@ export function judgeServer(server: Server, where: string): CheckLine {
   const known = `simcat knows Postgres ${OLDEST} to ${NEWEST}`;
   if (major < OLDEST) return fail("database", EXIT.configuration, text, `${known}: use one of these`);
   if (readOnly) {
-    return fail("database", EXIT.databaseFailed, `${text}; it takes no writes (a standby?)`, "name the primary in DATABASE_URL");
+    return fail(
+      "database",
+      EXIT.databaseFailed,
+      `${text}; it takes no writes (a standby?)`,
+      "name the primary in DATABASE_URL",
+    );
   }
   if (major > NEWEST) return warn("database", text, `${known}; a later simcat may know this one`);
   return ok("database", text);

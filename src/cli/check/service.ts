@@ -1,6 +1,6 @@
 import { UnauthorizedError } from "../../errors.ts";
-import type { CheckLine } from "../../report/check.ts";
 import { plural } from "../../report/amounts.ts";
+import type { CheckLine } from "../../report/check.ts";
 import type { Context } from "../context.ts";
 import type { ServiceConfig } from "../settings.ts";
 import { withService } from "../with-service.ts";

@@ -1,0 +1,92 @@
+import type { Connection, Pool } from "../db/connect.ts";
+import {
+  type ComparedScenario,
+  compareLibraryRow,
+  compareScenarioRows,
+  type ReadTexts,
+  readScenarioSource,
+  readUnlistedScenarios,
+} from "../db/read-library-rows.ts";
+import { readSnapshot } from "../db/snapshot.ts";
+import type { ContentRead, ListedLibrary, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
+import { EXAMPLES, type LibraryDifference, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";
+
+/** Takes one library's scenarios while they are read, and says in the end how its rows differ. */
+export interface ContentComparison extends ScenarioSink {
+  finish(read: ContentRead): Promise<{ readonly difference: LibraryDifference | null; readonly scenarios: number }>;
+}
+
+/** Of a longer list so many are compared at once, so that it need not fit into memory; a shorter one at one moment. */
+const ITEMS_AT_ONCE = 5_000;
+const BYTES_AT_ONCE = 8 * 2 ** 20;
+
+export function compareContent(
+  pool: Pool,
+  listed: ListedLibrary,
+  texts: ReadTexts,
+  signal: AbortSignal,
+): ContentComparison {
+  const { key } = listed;
+  let held = new Map<ScenarioId, Scenario>();
+  let bytes = 0;
+  let seen = new Set<ScenarioId>();
+  let differing = new Map<ScenarioId, ComparedScenario>();
+
+  const look = <T>(work: (connection: Connection) => Promise<T>) =>
+    readSnapshot(pool, "reading a library's rows", work, signal);
+  const compareHeld = (connection: Connection) =>
+    compareScenarioRows(connection, key, [...held.values()], texts, EXAMPLES - differing.size);
+  const take = (found: readonly ComparedScenario[]) => {
+    for (const one of found) differing.set(one.id, one);
+    held = new Map();
+    bytes = 0;
+  };
+  return {
+    async restart() {
+      take([]);
+      seen = new Set();
+      differing = new Map();
+    },
+    async add(scenarios) {
+      for (const one of scenarios) {
+        held.set(one.id, one);
+        seen.add(one.id);
+        bytes += one.source.length;
+      }
+      if (held.size >= ITEMS_AT_ONCE || bytes >= BYTES_AT_ONCE) take(await look(compareHeld));
+    },
+    async source(id) {
+      const source = held.get(id)?.source;
+      // What agreed with its row says what the row says; of what differed the source was let go, and it differs anyway.
+      return source ?? (differing.has(id) ? null : look((connection) => readScenarioSource(connection, key, id)));
+    },
+    async remove(id) {
+      held.delete(id);
+      seen.delete(id);
+      differing.delete(id);
+    },
+    async finish(read) {
+      // The row of an item that could not be read stays, so its absence from the good ones means nothing.
+      const isWhole = read.rejects.every(({ kind }) => kind !== "scenario");
+      const { row, last, unlisted } = await look(async (connection) => ({
+        row: await compareLibraryRow(connection, listed, read.metadata, texts),
+        last: await compareHeld(connection),
+        unlisted: isWhole ? await readUnlistedScenarios(connection, key, seen) : [],
+      }));
+      take(last);
+      const scenarios = [...[...differing.values()].map(toDifference), ...unlisted.map(toUnlisted)];
+      const agrees = row.state === "live" && row.columns.length + scenarios.length === 0;
+      const kind = row.state === "live" ? "content" : row.state;
+      const found = { key, kind, columns: row.columns, scenarios: toScenarioDifferences(scenarios) } as const;
+      return { difference: agrees ? null : found, scenarios: seen.size };
+    },
+  };
+}
+
+function toDifference({ id, state, columns }: ComparedScenario): ScenarioDifference {
+  return { id, kind: state === "live" ? "content" : state, columns };
+}
+
+function toUnlisted(id: ScenarioId): ScenarioDifference {
+  return { id, kind: "unlisted", columns: [] };
+}

@@ -1,0 +1,105 @@
+import { readSnapshot } from "../db/snapshot.ts";
+import { readStored } from "../db/stored.ts";
+import { formatKey, keyText } from "../key.ts";
+import type { LibraryKey, Listing, Selection, StoredLibrary } from "../model.ts";
+import { assertKnown, selectorOf } from "../sync/selection.ts";
+import { type CompareTools, compareLibraries } from "./compare-libraries.ts";
+import { compareListing } from "./compare-listing.ts";
+import type { Findings, VerifyReport } from "./findings.ts";
+
+interface Sides {
+  readonly listing: Listing;
+  readonly stored: ReadonlyMap<string, StoredLibrary>;
+}
+
+/**
+ * Compares what the service has with what is stored, and writes nothing. What differs is read once more, on both sides,
+ * before it counts: an edit or a run in between is no difference.
+ * @throws UsageError for a selected library that neither side knows, and whatever ends a listing
+ */
+export async function verifyStored(
+  tools: CompareTools,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<VerifyReport> {
+  const startedAt = performance.now();
+  const sides = await readSides(tools, signal);
+  const listed = new Set(sides.listing.libraries.map(({ key }) => keyText(key)));
+  assertKnown(selection, (key) => listed.has(keyText(key)) || sides.stored.has(keyText(key)));
+
+  const first = await compareSides(tools, sides, selectorOf(selection), signal);
+  const suspects = suspectsOf(first);
+  const second = suspects.size === 0 ? null : await lookAgain(tools, suspects, signal);
+  const findings = inOrder(second === null ? first : merge(first, second, suspects));
+  const { differences, unread, rejected, incomplete } = findings;
+  return {
+    ...findings,
+    agrees: differences.length + unread.length + rejected.length === 0 && incomplete === null,
+    durationMs: Math.round(performance.now() - startedAt),
+    passing: suspects.size - new Set([...differences, ...unread].map(textOf).filter((text) => suspects.has(text))).size,
+  };
+}
+
+/** The service first, so that a run at work in between has stored what was listed rather than something older. */
+async function readSides({ service, pool }: CompareTools, signal: AbortSignal): Promise<Sides> {
+  const listing = await service.listLibraries(signal);
+  return { listing, stored: await readSnapshot(pool, "reading what is stored", readStored, signal) };
+}
+
+async function compareSides(
+  tools: CompareTools,
+  { listing, stored }: Sides,
+  isInScope: (key: LibraryKey) => boolean,
+  signal: AbortSignal,
+): Promise<Findings> {
+  const { both, differences, rejected } = compareListing(listing, stored, isInScope);
+  tools.tell({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
+  const content = await compareLibraries(both, tools, signal);
+  return {
+    listed: listing.libraries.filter(({ key }) => isInScope(key)).length,
+    scenarios: content.scenarios,
+    differences: [...differences, ...content.differences],
+    unread: content.unread,
+    rejected: [...rejected, ...content.rejected],
+    incomplete: listing.incomplete,
+  };
+}
+
+const textOf = ({ key }: { readonly key: LibraryKey }) => keyText(key);
+
+/** Also what vanished between the listing and its reading: the next listing says whether it is gone. */
+function suspectsOf({ differences, unread }: Findings): Set<string> {
+  return new Set([...differences, ...unread.filter(({ code }) => code === "not_found")].map(textOf));
+}
+
+async function lookAgain(tools: CompareTools, suspects: ReadonlySet<string>, signal: AbortSignal): Promise<Findings> {
+  const quiet = { ...tools, tell: () => {} };
+  return compareSides(quiet, await readSides(tools, signal), (key) => suspects.has(keyText(key)), signal);
+}
+
+/** Of the suspects the second look counts, of all others the first. */
+function merge(first: Findings, second: Findings, suspects: ReadonlySet<string>): Findings {
+  const isSettled = ({ key }: { readonly key: LibraryKey | null }) => key === null || !suspects.has(keyText(key));
+  return {
+    ...first,
+    differences: second.differences,
+    unread: [...first.unread.filter(isSettled), ...second.unread],
+    rejected: [...first.rejected.filter(isSettled), ...second.rejected.filter(({ key }) => key !== null)],
+    incomplete: first.incomplete ?? second.incomplete,
+  };
+}
+
+/** By name, whatever came first. */
+function inOrder(findings: Findings): Findings {
+  const order = (a: { readonly key: LibraryKey | null }, b: { readonly key: LibraryKey | null }) => {
+    const [first, second] = [a, b].map(({ key }) => (key === null ? "" : formatKey(key)));
+    return first === second ? 0 : (first ?? "") < (second ?? "") ? -1 : 1;
+  };
+  const { differences, unread, rejected } = findings;
+  return {
+    ...findings,
+    differences: differences.toSorted(order),
+    unread: unread.toSorted(order),
+    rejected: rejected.toSorted(order),
+  };
+}

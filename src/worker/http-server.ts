@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { ConfigurationError } from "../errors.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** By path. Routes only tell: whatever is no GET or HEAD is refused before one is asked. */
+export type Routes = Readonly<Record<string, () => Promise<Answer>>>;
+
+export interface HttpServer {
+  /** Such as `http://127.0.0.1:9464`. */
+  readonly url: string;
+  /** Waits a moment for answers that are under way, then for nobody. */
+  close(): Promise<void>;
+}
+
+export interface HttpOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly onError: (error: unknown) => void;
+  /** Applied to every body. */
+  readonly redact: (text: string) => string;
+}
+
+/** Clients are probes, scrapers and people: short requests, few of them, and no time for slow ones. */
+const LIMITS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+};
+const SOCKET_IDLE_MS = 15_000;
+const MOST_CONNECTIONS = 200;
+const CLOSE_MS = 1_000;
+
+const HEADERS = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/** @throws ConfigurationError when the address cannot be listened on */
+export async function openHttpServer(options: HttpOptions, routes: Routes): Promise<HttpServer> {
+  const server = createServer(LIMITS, (request, response) => void respond(request, response, options, routes));
+  server.maxConnections = MOST_CONNECTIONS;
+  server.setTimeout(SOCKET_IDLE_MS, (socket) => socket.destroy());
+  const url = await listen(server, options);
+  return { url, close: () => close(server) };
+}
+
+function listen(server: Server, { host, port }: HttpOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)));
+    server.listen(port, host, () => {
+      const address = server.address();
+      const taken = typeof address === "object" && address !== null ? address.port : port;
+      resolve(`http://${host.includes(":") ? `[${host}]` : host}:${taken}`);
+    });
+  });
+}
+
+function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): ConfigurationError {
+  const why = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
+  return new ConfigurationError(
+    `${host} port ${port} cannot be listened on: ${why} (${cause.code}); set SIMCAT_HTTP_HOST and SIMCAT_HTTP_PORT to what is free (0 takes any port)`,
+    { cause },
+  );
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+async function respond(
+  { method = "", url = "" }: IncomingMessage,
+  response: ServerResponse,
+  { redact, onError }: HttpOptions,
+  routes: Routes,
+): Promise<void> {
+  try {
+    const { status, contentType, body, headers } = await answer(method, url, routes);
+    const bytes = Buffer.from(redact(body), "utf8");
+    response.writeHead(status, {
+      ...HEADERS,
+      "content-type": contentType,
+      "content-length": bytes.length,
+      ...headers,
+    });
+    response.end(method === "HEAD" ? undefined : bytes);
+  } catch (error) {
+    onError(error);
+    if (!response.headersSent) response.writeHead(500, { ...HEADERS, "content-type": "text/plain; charset=utf-8" });
+    response.end();
+  }
+}
+
+async function answer(method: string, url: string, routes: Routes): Promise<Answer> {
+  const text = (status: number, body: string, headers = {}): Answer => ({
+    status,
+    contentType: "text/plain; charset=utf-8",
+    body: `${body}\n`,
+    headers,
+  });
+  const [path = ""] = url.split("?");
+  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  // A body may follow such a request, and nobody will read it.
+  if (method !== "GET" && method !== "HEAD") {
+    return text(405, "only GET and HEAD: nothing can be changed here", { allow: "GET, HEAD", connection: "close" });
+  }
+  return route === undefined ? text(404, `there is ${Object.keys(routes).join(", ")}`) : route();
+}

@@ -1,0 +1,110 @@
+import { createTask, type Logger, validateDetailed } from "node-cron";
+import { ConfigurationError } from "../errors.ts";
+
+/** When runs are due. Times are of the local wall clock, since people write schedules by it. */
+export interface Schedule {
+  /** The next moment at which a run is due. */
+  next(): Date;
+  /** From the next due moment to the one behind it. */
+  readonly intervalMs: () => number;
+  /** The longest time that three due moments in a row take: weekends make it longer than three intervals. */
+  readonly threeTicksMs: number;
+  /**
+   * `onDue` is called at each due moment; one that came late (a machine asleep) comes once, and `onSlept` hears how many
+   * others passed meanwhile.
+   */
+  start(onDue: () => void, onSlept: (ticks: number) => void): void;
+  stop(): void;
+  /** No due moment has passed unnoticed. */
+  isAlive(): boolean;
+}
+
+/** A timer may be late by so much, on a machine that is short of time, before it counts as dead. */
+const LATE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const LOOK_AHEAD = 32;
+const none = () => {};
+const quiet: Logger = { info: none, warn: none, error: none, debug: none };
+
+/** @throws ConfigurationError for a schedule that cannot be read, or that never comes due */
+export function openSchedule({
+  schedule,
+  timezone,
+}: {
+  readonly schedule: string;
+  readonly timezone: string;
+}): Schedule {
+  const { errors } = validateDetailed(schedule);
+  const [wrong] = errors;
+  if (wrong) {
+    throw new ConfigurationError(
+      `SIMCAT_SCHEDULE is ${JSON.stringify(schedule)}; its ${wrong.field} cannot be read (${wrong.message}); expected a cron expression such as */15 * * * *`,
+    );
+  }
+  let onDue = none;
+  let onSlept: (ticks: number) => void = none;
+  let slept = 0;
+  let watched: { readonly wall: number; readonly monotonic: number } | null = null;
+  const task = createTask(
+    schedule,
+    () => {
+      watch();
+      onDue();
+    },
+    // Its default would drop a run that a busy machine noticed a second late; with a daily schedule that is a day.
+    { timezone, missedExecutionTolerance: 366 * DAY_MS, suppressMissedWarning: true, logger: quiet },
+  );
+  task.on("execution:missed", () => {
+    slept += 1;
+    if (slept > 1) return;
+    // They come in one go, one for each moment.
+    setImmediate(() => {
+      onSlept(slept);
+      slept = 0;
+    });
+  });
+
+  const ahead = (count: number) => task.getNextRuns(count).map((date) => date.getTime());
+  const next = () => new Date(ahead(1)[0] ?? 0);
+  const watch = () => {
+    const wall = next().getTime();
+    watched = { wall, monotonic: performance.now() + wall - Date.now() };
+  };
+  const threeTicksMs = longestOfThree(dueMoments(ahead, schedule));
+  return {
+    next,
+    intervalMs() {
+      const [first = 0, second = 0] = ahead(2);
+      return second - first;
+    },
+    threeTicksMs,
+    start(due, missed) {
+      onDue = due;
+      onSlept = missed;
+      watch();
+      void task.start();
+    },
+    stop() {
+      watched = null;
+      void task.destroy();
+    },
+    // By both clocks: one that was set forward, or a machine that slept, leaves the timer its time.
+    isAlive: () =>
+      watched === null || Date.now() < watched.wall + LATE_MS || performance.now() < watched.monotonic + LATE_MS,
+  };
+}
+
+function dueMoments(ahead: (count: number) => number[], schedule: string): number[] {
+  try {
+    return ahead(LOOK_AHEAD);
+  } catch (cause) {
+    throw new ConfigurationError(
+      `SIMCAT_SCHEDULE is ${JSON.stringify(schedule)}, which never comes due: no day of the next hundred years is like that; expected a cron expression such as */15 * * * *`,
+      { cause },
+    );
+  }
+}
+
+function longestOfThree(moments: readonly number[]): number {
+  return Math.max(...moments.slice(3).map((moment, at) => moment - (moments[at] ?? moment)));
+}

@@ -1,0 +1,118 @@
+import type { Context } from "../cli/context.ts";
+import type { ServiceConfig } from "../cli/settings.ts";
+import { withService } from "../cli/with-service.ts";
+import { openClock } from "../db/clock.ts";
+import type { Pool } from "../db/connect.ts";
+import { databaseError, isConnectionLost } from "../db/failures.ts";
+import { assertUsable, readSchemaState } from "../db/migrate.ts";
+import { readSnapshot } from "../db/snapshot.ts";
+import { BusyError, ConfigurationError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import { followRun } from "../report/progress.ts";
+import { logRun } from "../report/run-log.ts";
+import type { ServiceEvent } from "../service/events.ts";
+import { toEnding } from "../sync/ending.ts";
+import { runSync } from "../sync/run.ts";
+import type { RunEvent } from "../sync/run-event.ts";
+import type { RunRequest, RunResult } from "../sync/run-request.ts";
+import type { Metrics } from "./metrics.ts";
+import { updateRun, type WorkerState } from "./state.ts";
+
+export interface Desk {
+  readonly context: Context;
+  readonly config: ServiceConfig;
+  readonly pool: Pool;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly state: WorkerState;
+}
+
+const REQUEST: RunRequest = {
+  kind: "sync",
+  trigger: "schedule",
+  selection: { libraries: [], owners: [] },
+  allowRemovals: false,
+  restart: false,
+};
+
+/**
+ * One run of the worker's: followed, counted and logged. However it ends, the worker goes on.
+ * @returns what the run ended with; null when it never began
+ */
+export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<RunResult | null> {
+  const { state, metrics, log } = desk;
+  state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
+  try {
+    const result = await runFollowed(desk, signal);
+    const { id, status, error } = result.report;
+    metrics.finished(result.report);
+    state.trouble =
+      status === "ok" || status === "partial" ? null : { code: status, message: error ?? status, runId: id };
+    return result;
+  } catch (thrown) {
+    // Told to stop before it had begun: nothing was interrupted.
+    if (!(signal.aborted && thrown === signal.reason)) tellUnbegun({ state, metrics, log }, thrown);
+    return null;
+  } finally {
+    state.current = null;
+  }
+}
+
+async function runFollowed(
+  { context, config, pool, log, metrics, state }: Desk,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  // Somebody may have migrated it while we waited.
+  assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
+  const clock = await openClock(pool);
+  const lines = logRun(log);
+  const { columns } = context.terminal;
+  const progress = followRun({ isTerminal: false, columns, draw: context.draw, log: lines.progress });
+  const tell = (event: RunEvent) => {
+    progress.event(event);
+    lines.event(event);
+    follow(state, event);
+  };
+  const onEvent = (event: ServiceEvent) => {
+    metrics.service(event);
+    lines.service(event);
+    if (event.kind === "request" && event.outcome === "2xx") updateRun(state, { progressAt: performance.now() });
+  };
+  const { version } = context;
+  try {
+    const result = await withService(context, config, { onEvent }, (service) =>
+      runSync({ pool, clock, service, settings: config, version, tell }, REQUEST, signal),
+    );
+    lines.finished(result.report);
+    return result;
+  } finally {
+    progress.end();
+  }
+}
+
+function follow(state: WorkerState, event: RunEvent): void {
+  const done = (state.current?.done ?? 0) + 1;
+  if (event.kind === "started") updateRun(state, { id: event.id });
+  if (event.kind === "planned") updateRun(state, { toRead: event.toRead });
+  if (event.kind === "stored") updateRun(state, { done, progressAt: performance.now() });
+  if (event.kind === "failed") updateRun(state, { done });
+}
+
+/** It has no row in the database, so that the log, the metrics and /readyz are all who know of it. */
+function tellUnbegun({ state, metrics, log }: Pick<Desk, "state" | "metrics" | "log">, thrown: unknown): void {
+  if (thrown instanceof BusyError) {
+    metrics.busy();
+    state.trouble = { code: thrown.code, message: thrown.message, runId: null };
+    log.warn({ code: thrown.code, detail: thrown.message }, "another run is at work; waiting for the next tick");
+    return;
+  }
+  const { status, message, error } = toEnding(
+    isConnectionLost(thrown) ? databaseError("beginning the run", thrown) : thrown,
+  );
+  const code = thrown instanceof ConfigurationError ? thrown.code : status;
+  metrics.unbegun(status);
+  state.trouble = { code, message: message ?? status, runId: null };
+  const line = { code, error: message, ...(status === "failed" && { stack: error?.stack }) };
+  if (status === "database_failed") log.warn(line, "run could not begin");
+  else log.error(line, "run could not begin");
+}
