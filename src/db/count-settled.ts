@@ -3,12 +3,23 @@ import type { Connection } from "./connect.ts";
 
 const AT_ONCE = 5_000;
 
+const ms = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
+
+const COLUMNS: Readonly<Record<keyof SyncState, string>> = {
+  listedText: "y.listed_text",
+  bookmark: "y.bookmark",
+  contentHash: "y.content_hash",
+  bookmarkSeenAt: ms("y.bookmark_seen_at"),
+  contentReadAt: ms("y.content_read_at"),
+  owes: "y.owes",
+  shrunkRunId: "y.shrunk_run_id",
+  failures: "y.failures",
+  doubtfulReads: "y.doubtful_reads",
+};
+
 const DECLARE = `
 DECLARE bookmarks NO SCROLL CURSOR FOR
-SELECT y.listed_text AS "listedText", y.bookmark, y.content_hash AS "contentHash",
-  (extract(epoch FROM y.bookmark_seen_at) * 1000)::float8 AS "bookmarkSeenAt",
-  (extract(epoch FROM y.content_read_at) * 1000)::float8 AS "contentReadAt",
-  y.owes, y.shrunk_run_id AS "shrunkRunId", y.failures, y.doubtful_reads AS "doubtfulReads"
+SELECT ${Object.entries(COLUMNS).map(([field, column]) => `${column} AS "${field}"`)}
 FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name) WHERE l.removed_at IS NULL`;
 
 /** How many live libraries have a settled bookmark, some thousands at a time. In the caller's transaction. */

@@ -1,7 +1,5 @@
-import { SimcatError } from "../errors.ts";
 import type { LibraryKey } from "../model.ts";
 import type { Connection, Pool } from "./connect.ts";
-import { databaseError, errorCode, isConnectionLost } from "./failures.ts";
 import type { Lease } from "./lease.ts";
 import * as statements from "./prune-statements.ts";
 import { readSnapshot } from "./snapshot.ts";
@@ -27,9 +25,7 @@ const BLOCKS_AT_ONCE = 500;
 /** The moment so long ago, by the database's clock: what ended before it is old. */
 export async function readCutoff(pool: Pool, olderThanMs: number): Promise<Date> {
   const age = Math.min(olderThanMs, OLDEST_MS);
-  const { rows } = await pool
-    .query<{ at: Date }>("SELECT clock_timestamp() - $1 * interval '1 ms' AS at", [age])
-    .catch(told("asking the database's clock"));
+  const { rows } = await pool.query<{ at: Date }>("SELECT clock_timestamp() - $1 * interval '1 ms' AS at", [age]);
   if (rows[0] === undefined) throw new Error("SELECT clock_timestamp() returned no row");
   return rows[0].at;
 }
@@ -57,7 +53,6 @@ export interface PruneTools {
  * resolved rejects. Stopped between two transactions it leaves a consistent database, and the next prune goes on.
  */
 export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
-  const doing = "deleting what is old";
   const pruned = noRows();
   const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>): Promise<number> => {
     signal.throwIfAborted();
@@ -65,15 +60,15 @@ export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: A
       await lease.fence(connection);
       return work(connection);
     };
-    const some = await withTransaction(pool, { doing }, fenced, lease.lost).catch(told(doing));
+    const some = await withTransaction(pool, { doing: "deleting what is old" }, fenced, lease.lost);
     for (const [table, rows] of Object.entries(some)) pruned[table as keyof PrunedRows] += rows;
     tell(sumOf(pruned));
     return sumOf(some);
   };
 
-  const removed = await pool.query<RemovedLibrary>(statements.SELECT_REMOVED_LIBRARIES, [cutoff]).catch(told(doing));
+  const removed = await pool.query<RemovedLibrary>(statements.SELECT_REMOVED_LIBRARIES, [cutoff]);
   for (const keys of groupByRows(removed.rows)) await write((connection) => deleteLibraries(connection, keys, cutoff));
-  const { rows } = await pool.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS).catch(told(doing));
+  const { rows } = await pool.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS);
   for (let block = 0; block < (rows[0]?.blocks ?? 0); block += BLOCKS_AT_ONCE) {
     await write((connection) => deleteScenarios(connection, block, cutoff));
   }
@@ -146,11 +141,3 @@ async function deleteScenarios(connection: Connection, block: number, cutoff: Da
 async function countDeleted(connection: Connection, text: string, values: unknown[]): Promise<number> {
   return (await connection.query(text, values)).rowCount ?? 0;
 }
-
-/** What the database refused, in words and with the exit code that goes with it. */
-const told =
-  (doing: string) =>
-  (error: unknown): never => {
-    const isForeseen = error instanceof SimcatError;
-    throw !isForeseen && (errorCode(error) !== "" || isConnectionLost(error)) ? databaseError(doing, error) : error;
-  };

@@ -10,7 +10,7 @@ export interface ColumnDifference {
   readonly service: string | null;
 }
 
-export type RowState = "missing" | "removed" | "live";
+type RowState = "missing" | "removed" | "live";
 
 export interface ComparedRow {
   readonly state: RowState;

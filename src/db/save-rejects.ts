@@ -89,8 +89,8 @@ async function upsert(
   if (rows.length > 0) {
     await connection.query(UPSERT, [
       runId,
-      rows.map((one) => one.key?.owner),
-      rows.map((one) => one.key?.name),
+      rows.map((one) => indexable(one.key)?.owner),
+      rows.map((one) => indexable(one.key)?.name),
       rows.map((one) => one.kind),
       rows.map((one) => one.code),
       rows.map((one) => one.path),
@@ -106,6 +106,13 @@ function fingerprintOf({ key, kind, code, path, payload }: Reject): string {
   return createHash("sha256")
     .update(JSON.stringify([key?.owner, key?.name, kind, code, path, payload]))
     .digest("hex");
+}
+
+/** No index entry holds a longer key, and no library has one; the payload names it. */
+const KEY_BYTES = 2_600;
+
+function indexable(key: LibraryKey | null): LibraryKey | null {
+  return key !== null && Buffer.byteLength(key.owner) + Buffer.byteLength(key.name) <= KEY_BYTES ? key : null;
 }
 
 /** At most so many bytes of UTF-8, never half a character; Postgres takes no NUL. */

@@ -97,6 +97,7 @@ export const librarySync = simcat.table(
     bookmark: text("bookmark"),
     contentHash: text("content_hash"),
     bookmarkSeenAt: instant("bookmark_seen_at"),
+    settlesAt: instant("settles_at"),
     contentReadAt: instant("content_read_at"),
     owes: text("owes", { enum: ["rejects", "failure", "shrunk", "restored"] }),
     shrunkRunId: runId("shrunk_run_id"),
