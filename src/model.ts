@@ -183,6 +183,8 @@ export interface LibraryContent {
   readonly hadAbsences: boolean;
   readonly contentHash: string;
   readonly bookmarkSeenAt: number;
+  /** From when on a read of the same text settles it; null where the listing gave no text. */
+  readonly settlesAt: number | null;
   readonly contentReadAt: number;
   readonly doubtfulReads: number;
 }

@@ -1,5 +1,6 @@
 import { openEmbeddedPostgres } from "../db/embedded/open.ts";
 import { EXIT } from "../errors.ts";
+import { formatJson } from "../report/json.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -15,7 +16,7 @@ export async function db(context: Context, { json }: { readonly json: boolean })
     const database = pathname.slice(1);
     if (json)
       context.print(
-        JSON.stringify({ url, host: hostname, port: Number(port), user: username, password, database, dataDirectory }),
+        formatJson({ url, host: hostname, port: Number(port), user: username, password, database, dataDirectory }),
       );
     else {
       context.print(

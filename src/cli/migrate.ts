@@ -1,5 +1,6 @@
 import { migrate as applyMigrations } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
+import { formatJson } from "../report/json.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { withDatabaseUrls } from "./with-database.ts";
@@ -7,7 +8,7 @@ import { withDatabaseUrls } from "./with-database.ts";
 export async function migrate(context: Context, { json }: { readonly json: boolean }): Promise<number> {
   const config = loadSettings(context, { service: false, database: true });
   const applied = await withDatabaseUrls(context, config, ({ directUrl }) => applyMigrations(directUrl, context.stop));
-  if (json) context.print(JSON.stringify({ applied }));
+  if (json) context.print(formatJson({ applied }));
   else
     context.print(
       applied === 0

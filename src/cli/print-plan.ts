@@ -1,6 +1,7 @@
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { assertUsable, readSchemaState } from "../db/migrate.ts";
+import { formatJson } from "../report/json.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { prepare } from "../sync/prepare.ts";
 import { parseSelection } from "../sync/selection.ts";
@@ -26,7 +27,7 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
       ),
     );
   });
-  context.print(json ? JSON.stringify(toPlanJson(prepared), null, 2) : formatPlan(prepared));
+  context.print(json ? formatJson(toPlanJson(prepared)) : formatPlan(prepared));
 }
 
 /** The pool, or null where nothing was ever stored. */

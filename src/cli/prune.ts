@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { withLease } from "../db/lease.ts";
+import { type Lease, withLease } from "../db/lease.ts";
 import { countPrunable, type PrunedRows, prune as pruneRows, readCutoff } from "../db/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { plural } from "../report/amounts.ts";
@@ -24,13 +24,12 @@ const YOUNGEST_MS = 24 * 3_600_000;
 export async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
   const olderThanMs = parseAge(olderThan);
   const config = loadSettings(context, { service: false, database: true });
-  const report = await withDatabase(context, config, "require", async (pool) => {
+  const work = async (pool: Pool) => {
     const cutoff = await readCutoff(pool, olderThanMs);
-    const rows = dryRun
-      ? await countPrunable(pool, cutoff, context.stop)
-      : await pruneUnderLease(context, pool, cutoff);
+    const rows = await (dryRun ? countPrunable(pool, cutoff, context.stop) : pruneUnderLease(context, pool, cutoff));
     return { dryRun, olderThanMs, cutoff, rows };
-  });
+  };
+  const report = await withDatabase(context, config, "require", work);
   context.print(json ? formatJson(toPruneJson(report)) : formatPrune(report));
   return EXIT.ok;
 }
@@ -52,8 +51,7 @@ async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cu
   const tell = (rows: number) => {
     if (terminal.isErr) draw(`\r${plural(rows, "row")} deleted\x1b[K`);
   };
-  const work = (lease: Parameters<Parameters<typeof withLease>[3]>[0]) =>
-    pruneRows({ pool, lease, cutoff, tell }, AbortSignal.any([stop, lease.lost]));
+  const work = (lease: Lease) => pruneRows({ pool, lease, cutoff, tell }, AbortSignal.any([stop, lease.lost]));
   try {
     return await withLease(pool, await openClock(pool), `${hostname()}:${process.pid} prune`, work, stop);
   } finally {

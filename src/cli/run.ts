@@ -3,6 +3,7 @@ import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError } from "../errors.ts";
 import { isColored, openLog } from "../log.ts";
 import type { RunKind, RunStatus } from "../model.ts";
+import { formatJson } from "../report/json.ts";
 import { followRun } from "../report/progress.ts";
 import { toRunJson } from "../report/run-json.ts";
 import { logRun } from "../report/run-log.ts";
@@ -37,9 +38,7 @@ export async function runOnce(context: Context, kind: RunKind, options: RunOptio
     runWithProgress(context, config, pool, request),
   );
   const exitCode = exitCodeOf(result);
-  context.print(
-    options.json ? JSON.stringify(toRunJson(result.report, exitCode), null, 2) : formatSummary(result.report),
-  );
+  context.print(options.json ? formatJson(toRunJson(result.report, exitCode)) : formatSummary(result.report));
   return exitCode;
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import { connect, disconnect, type Pool } from "../db/connect.ts";
+import { namingDatabase } from "../db/failures.ts";
 import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
@@ -53,6 +54,8 @@ export function withDatabase<T>(
     try {
       if (use !== "any") assertUsable(await readSchemaState(pool));
       return await work(pool);
+    } catch (error) {
+      throw namingDatabase("working with the database", error);
     } finally {
       await disconnect(pool);
     }

@@ -1,4 +1,4 @@
-import { DatabaseError } from "../errors.ts";
+import { DatabaseError, SimcatError } from "../errors.ts";
 
 /** The SQLSTATE or system error code of what a driver threw; empty when it has none. */
 export function errorCode(error: unknown): string {
@@ -67,4 +67,10 @@ export function databaseError(doing: string, error: unknown): DatabaseError {
         : String(error);
   const mend = MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";
   return new DatabaseError(`${doing} failed: ${said}${code ? ` (${code})` : ""}; ${mend}`, { cause: error });
+}
+
+/** What was thrown, as a DatabaseError where the database or the way to it is at fault; anything else unchanged. */
+export function namingDatabase(doing: string, thrown: unknown): unknown {
+  const isDatabases = /^[0-9A-Z]{5}$/.test(errorCode(thrown)) || isConnectionLost(thrown);
+  return isDatabases && !(thrown instanceof SimcatError) ? databaseError(doing, thrown) : thrown;
 }

@@ -19,7 +19,7 @@ SELECT (SELECT count(*) FROM simcat.libraries l WHERE l.removed_at < $1) AS libr
   (SELECT count(*) FROM simcat.rejects r LEFT JOIN ${OF_LIBRARY}
     WHERE r.resolved_at < $1 OR l.removed_at < $1) AS rejects`;
 
-/** Removed libraries, and how many rows their scenarios and those's versions are. */
+/** Removed libraries, and how many rows their scenarios and the versions of these are. */
 export const SELECT_REMOVED_LIBRARIES = `
 SELECT owner, library_name AS name,
   (SELECT count(*) FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name)) +

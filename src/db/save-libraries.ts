@@ -72,12 +72,12 @@ const UPDATE_SYNC = `
 UPDATE simcat.library_sync y SET
   bookmark = CASE WHEN i.owes IS NULL THEN i.listed_text ELSE y.bookmark END,
   content_hash = CASE WHEN i.owes IS NULL THEN i.content_hash END,
-  bookmark_seen_at = to_timestamp(i.seen_s), content_read_at = to_timestamp(i.read_s), owes = i.owes,
+  bookmark_seen_at = to_timestamp(i.seen_s), settles_at = to_timestamp(i.settles_s), content_read_at = to_timestamp(i.read_s), owes = i.owes,
   shrunk_run_id = CASE i.owes WHEN 'shrunk' THEN $1::int8 WHEN 'rejects' THEN y.shrunk_run_id END,
   doubtful_reads = i.doubtful_reads, failures = 0, last_error = NULL,
   last_success_at = CASE WHEN i.owes IS NULL THEN now() ELSE y.last_success_at END
-FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::text[], $9::int4[])
-  AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, owes, doubtful_reads)
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::text[], $9::int4[],
+  $10::float8[]) AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, owes, doubtful_reads, settles_s)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 
 async function updateSync(
@@ -95,5 +95,6 @@ async function updateSync(
     batch.map((one) => one.contentReadAt / 1000),
     saved.map((one) => one.owes),
     batch.map((one) => one.doubtfulReads),
+    batch.map((one) => (one.settlesAt === null ? null : one.settlesAt / 1000)),
   ]);
 }

@@ -1,5 +1,5 @@
 import type { Connection, Pool } from "./connect.ts";
-import { databaseError, errorCode, isConnectionLost } from "./failures.ts";
+import { namingDatabase } from "./failures.ts";
 import { withTransaction } from "./transaction.ts";
 
 /**
@@ -20,8 +20,7 @@ export async function readSnapshot<T>(
       signal,
     );
   } catch (error) {
-    const isDatabases = /^[0-9A-Z]{5}$/.test(errorCode(error)) || isConnectionLost(error);
-    throw isDatabases && !signal.aborted ? databaseError(doing, error) : error;
+    throw signal.aborted ? error : namingDatabase(doing, error);
   }
 }
 

@@ -45,9 +45,13 @@ function formatLacks({ examples, counts }: ScenarioDifferences): string[] {
 }
 
 function formatColumn({ column, stored, service }: ColumnDifference): string {
-  return `${column}: ${formatValue(stored)} → ${formatValue(service)}`;
+  const format = (text: string | null) => (text === null ? "NULL" : formatValue(column, text));
+  return `${column}: ${format(stored)} → ${format(service)}`;
 }
 
-function formatValue(text: string | null): string {
-  return text === null ? "NULL" : truncate(printable(JSON.stringify(text)), WIDEST);
+const JSON_COLUMNS = ["listed", "metadata", "raw"];
+
+/** Texts with their quotes, since a space at an end counts. */
+function formatValue(column: string, text: string): string {
+  return truncate(printable(JSON_COLUMNS.includes(column) ? text : JSON.stringify(text)), WIDEST);
 }

@@ -13,7 +13,7 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
     library: key.name,
     now,
     verdict: { next_run: verdict.kind, reason: verdict.reason, text: sayVerdict(verdict, rows) },
-    judged_by: lastGoodRun === null ? null : { run_id: lastGoodRun.id, started_at: lastGoodRun.startedAt },
+    last_good_run: lastGoodRun === null ? null : { id: lastGoodRun.id, started_at: lastGoodRun.startedAt },
     ...toDates(sync),
     full_read_due_at: sync?.contentReadAt ? instant(fullReadDueAt(sync, key, fullEveryMs)) : null,
     failures: sync?.failures ?? 0,

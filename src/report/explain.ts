@@ -24,10 +24,9 @@ export function formatExplanation(rows: LibraryRows, fullEveryMs: number): strin
 type Fact = readonly [name: string, text: string];
 
 function sayBasis({ lastGoodRun, now }: LibraryRows): string {
-  if (lastGoodRun === null)
-    return "No run over everything has come to its end yet, so what is listed now is not known.";
-  const when = formatMoment(lastGoodRun.startedAt, now);
-  return `Judged by the last listing (run ${lastGoodRun.id}, ${when}); what the service lists now is not known here.`;
+  const basis = "Judged by what was listed last; what the service lists now is not known here.";
+  if (lastGoodRun === null) return `${basis} No run over everything has come to its end yet.`;
+  return `${basis} Last good run: ${lastGoodRun.id}, ${formatMoment(lastGoodRun.startedAt, now)}.`;
 }
 
 function sayDates(sync: SyncState, { now }: LibraryRows): Fact[] {

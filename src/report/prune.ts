@@ -41,7 +41,7 @@ export function formatPrune({ dryRun, olderThanMs, cutoff, rows }: PruneReport):
     `  removed    ${plural(rows.libraries, "library", "libraries")}, ${plural(rows.scenarios, "scenario")}`,
     `  history    ${versions}`,
     `  rejects    ${formatCount(rows.rejects)} resolved`,
-    `  the rest   ${formatCount(rows.librarySync)} bookmarks and ${formatCount(rows.scenarioAbsences)} absences of the removed libraries`,
+    `  the rest   ${plural(rows.librarySync, "bookmark")} and ${plural(rows.scenarioAbsences, "absence")} of the removed libraries`,
     ...(dryRun ? ["nothing was deleted; without --dry-run it is"] : []),
   ].join("\n");
 }

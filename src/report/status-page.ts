@@ -1,6 +1,6 @@
 import type { StatusRows } from "../db/read-status.ts";
 import type { RunRow } from "../db/recent-runs.ts";
-import { formatCount, formatElapsed, plural } from "./amounts.ts";
+import { formatCount } from "./amounts.ts";
 import { type Html, html } from "./html/html.ts";
 import { formatOutcome, type Outcome } from "./html/outcome.ts";
 import { formatPage } from "./html/page.ts";
@@ -65,9 +65,7 @@ function formatReasons(reasons: StatusPage["reasons"], ready: boolean): Html {
 function formatCards({ rows, nextRun, now, timezone, currentRun, missedTicks }: StatusPage): Html {
   const cards = [
     card("next run", formatAgo(nextRun, now), localMoment(nextRun, timezone)),
-    ...(currentRun === null
-      ? []
-      : [card("at work", progressOf(currentRun), html`begun ${ago(currentRun.startedAt, now)}`)]),
+    ...(currentRun === null ? [] : [workCard(currentRun, now)]),
     ...(rows === null ? [] : factCards(rows.status)),
     ...(missedTicks === 0 ? [] : [card("missed ticks", formatCount(missedTicks), html`a run was still at work`)]),
   ];
@@ -91,11 +89,9 @@ function card(title: string, value: string | Html, more: Html | null): Html {
   return html`<div><dt>${title}</dt><dd>${value}${more === null ? null : html`<small>${more}</small>`}</dd></div>\n`;
 }
 
-function progressOf({ id, toRead, done }: CurrentRun): string {
-  const run = id === null ? "a run" : `run ${id}`;
-  return toRead === null
-    ? `${run}, listing`
-    : `${run}, ${formatCount(done)} of ${plural(toRead, "library", "libraries")}`;
+function workCard({ id, startedAt, toRead, done }: CurrentRun, now: Date): Html {
+  const progress = toRead === null ? "listing" : `${formatCount(done)} of ${formatCount(toRead)}`;
+  return card("at work", progress, html`${id === null ? "a run" : `run ${id}`}, begun ${ago(startedAt, now)}`);
 }
 
 function formatRows({ status, runs }: NonNullable<StatusPage["rows"]>): Html {
@@ -106,8 +102,7 @@ function formatRows({ status, runs }: NonNullable<StatusPage["rows"]>): Html {
     status: run.status,
     durationMs: (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
   }));
-  const longest = Math.max(...bars.map((bar) => bar.durationMs));
-  return html`<h2>Last runs <small>the longest ${formatElapsed(longest)}</small></h2>
+  return html`<h2>Last runs</h2>
 ${runChart(bars)}
 ${runsSection(runs, now)}
 ${failingSection(status)}

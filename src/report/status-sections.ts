@@ -1,16 +1,15 @@
 import type { StatusRows } from "../db/read-status.ts";
 import type { RunRow } from "../db/recent-runs.ts";
-import { formatKey } from "../key.ts";
 import { formatCount, formatElapsed, plural } from "./amounts.ts";
 import { type Html, html } from "./html/html.ts";
 import { formatOutcome, outcomeOf } from "./html/outcome.ts";
 import { htmlTable } from "./html/table.ts";
-import { foreign } from "./html/text.ts";
+import { foreign, libraryName } from "./html/text.ts";
 import { ago } from "./html/when.ts";
 
 /** Below the chart, which shows more of them. */
 const RUNS = 8;
-const ERROR_LENGTH = 300;
+const ERROR_LENGTH = 160;
 
 /** The last runs in numbers, and how each ended that did not end well. */
 export function runsSection(runs: readonly RunRow[], now: Date): Html {
@@ -27,7 +26,7 @@ export function runsSection(runs: readonly RunRow[], now: Date): Html {
   const rows = runs
     .slice(0, RUNS)
     .map((run) => [
-      html`${run.id} <small>${run.kind}${run.scope === null ? "" : " of some"}</small>`,
+      html`<span class="nowrap">${run.id} <small>${run.kind}${run.scope === null ? "" : " of some"}</small></span>`,
       formatOutcome(outcomeOf(run.status)),
       ago(run.startedAt, now),
       formatElapsed((run.finishedAt ?? now).getTime() - run.startedAt.getTime()),
@@ -45,11 +44,11 @@ export function failingSection({ failing, now }: StatusRows): Html | null {
   const columns = [
     { title: "library" },
     { title: "last good copy" },
-    { title: "in a row", isNumber: true },
+    { title: "failed in a row", isNumber: true },
     { title: "last error" },
   ];
   const rows = failing.shown.map(({ owner, name, failures, lastSuccessAt, lastError }) => [
-    foreign(formatKey({ owner, name })),
+    libraryName({ owner, name }),
     ago(lastSuccessAt, now),
     formatCount(failures),
     foreign(lastError ?? "", ERROR_LENGTH),
@@ -70,7 +69,7 @@ export function rejectsSection({ rejects, now }: StatusRows): Html | null {
     { title: "first seen" },
   ];
   const rows = rejects.shown.map(({ owner, name, kind, code, count, firstSeenAt }) => [
-    owner === null || name === null ? "(none)" : foreign(formatKey({ owner, name })),
+    owner === null || name === null ? "(none)" : libraryName({ owner, name }),
     kind,
     code,
     formatCount(count),

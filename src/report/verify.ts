@@ -2,7 +2,7 @@ import { formatKey, keyText } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { LibraryDifference, VerifyReport } from "../verify/findings.ts";
-import { formatElapsed, plural } from "./amounts.ts";
+import { formatCount, formatElapsed, plural } from "./amounts.ts";
 import { formatDifference } from "./difference.ts";
 import { truncate } from "./width.ts";
 
@@ -31,8 +31,8 @@ export function formatVerify(report: VerifyReport, columns: number): string {
   if (passing > 0) findings.push(`  passing    ${libraries(passing)} differed, and agreed when read once more`);
   return [
     `verify: ${formatVerdict(report)} (${formatElapsed(report.durationMs)})`,
-    `  libraries  ${report.listed} listed, ${countAgreeing(report)} agree`,
-    `  scenarios  ${report.scenarios} compared`,
+    `  libraries  ${formatCount(report.listed)} listed, ${formatCount(countAgreeing(report))} agree`,
+    `  scenarios  ${formatCount(report.scenarios)} compared${differences.length > 0 ? "; what differs is told as stored → service" : ""}`,
     ...findings.map((line) => truncate(line, columns)),
     ...formatMends(report).map((mend, at) => `${at === 0 ? "  to do      " : "             "}${mend}`),
   ].join("\n");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
-import { isDoubtful, isSettled, seenAtForStore } from "./settle.ts";
+import { isDoubtful, isSettled, seenAtForStore, windowEndOf } from "./settle.ts";
 
 /** Part of every content hash: raised when the same answers would be stored otherwise than before. */
 const HASH_VERSION = 1;
@@ -26,6 +26,7 @@ export function toContent(
   const isWhole = read.rejects.length === 0 && listed.source !== null;
   const sameText = sync !== null && sync.listedText === listed.lastModified && stored?.removed === false;
   const doubtful = isDoubtful(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
+  const bookmarkSeenAt = seenAt(action, read, { sameText, doubtful }, facts);
   return {
     listed,
     metadata: read.metadata,
@@ -37,7 +38,8 @@ export function toContent(
     hadRejects: sync !== null && (sync.owes !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash,
-    bookmarkSeenAt: seenAt(action, read, { sameText, doubtful }, facts),
+    bookmarkSeenAt,
+    settlesAt: windowEndOf(listed.lastModified, bookmarkSeenAt),
     contentReadAt: read.startedAt,
     doubtfulReads: doubtful ? (sameText ? (sync?.doubtfulReads ?? 0) : 0) + 1 : 0,
   };

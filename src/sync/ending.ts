@@ -1,4 +1,4 @@
-import { databaseError, errorCode, isConnectionLost } from "../db/failures.ts";
+import { namingDatabase } from "../db/failures.ts";
 import { SimcatError } from "../errors.ts";
 import type { RunStatus } from "../model.ts";
 
@@ -19,10 +19,8 @@ export const came = (status: "ok" | "partial" | "held", message: string | null):
 
 /** Tells the endings that were foreseen from the database's refusals and from bugs. */
 export function toEnding(thrown: unknown): Ending {
-  if (thrown instanceof SimcatError) return cut(thrown.status ?? "failed", thrown);
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const isDatabase = /^[0-9A-Z]{5}$/.test(errorCode(error)) || isConnectionLost(error);
-  return isDatabase ? cut("database_failed", databaseError("working with the database", error)) : cut("failed", error);
+  const named = namingDatabase("working with the database", thrown);
+  const error = named instanceof Error ? named : new Error(String(named));
+  const status = error instanceof SimcatError ? (error.status ?? "failed") : "failed";
+  return { status, message: error.message, error };
 }
-
-const cut = (status: RunStatus, error: Error): Ending => ({ status, message: error.message, error });

@@ -10,8 +10,11 @@ export const DOUBTFUL_READS = 3;
 
 /** The last moment at which an edit could still carry the bookmark's text, in database ms; null when unknown. */
 export function windowEnd(sync: SyncState): number | null {
-  if (!sync.bookmark || sync.bookmarkSeenAt === null) return null;
-  return sync.bookmarkSeenAt + grainOf(sync.bookmark) + SETTLE_MARGIN_MS;
+  return windowEndOf(sync.bookmark, sync.bookmarkSeenAt);
+}
+
+export function windowEndOf(text: string | null, seenAt: number | null): number | null {
+  return text && seenAt !== null ? seenAt + grainOf(text) + SETTLE_MARGIN_MS : null;
 }
 
 /** Whether an equal listed text proves that the stored content is still the service's. */

@@ -6,7 +6,7 @@ import type { Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/failures.ts";
 import { assertUsable, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
-import { BusyError, ConfigurationError } from "../errors.ts";
+import { BusyError, ConfigurationError, SimcatError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { followRun } from "../report/progress.ts";
 import { logRun } from "../report/run-log.ts";
@@ -112,7 +112,7 @@ function tellUnbegun({ state, metrics, log }: Pick<Desk, "state" | "metrics" | "
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.unbegun(status);
   state.trouble = { code, message: message ?? status, runId: null };
-  const line = { code, error: message, ...(status === "failed" && { stack: error?.stack }) };
+  const line = { code, error: message, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   if (status === "database_failed") log.warn(line, "run could not begin");
   else log.error(line, "run could not begin");
 }

@@ -2,7 +2,7 @@
 export const STYLE = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0; --card: #f6f8fa;
   --ok: #00795a; --partial: #a15c00; --held: #7b3fb0; --failed: #c22f0c; --cut: #66707b; --running: #0b62b0 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --paper: #0f1318; --ink: #e8edf2; --soft: #9aa7b4; --line: #323b45; --card: #171d24;
     --ok: #35c495; --partial: #efac3c; --held: #c79af2; --failed: #ff8160; --cut: #98a3af; --running: #66b5ff }
 }
@@ -16,26 +16,26 @@ small, .soft, footer { color: var(--soft); font-size: .875rem } footer { margin-
 .lead .state { font-weight: 650 }
 .note { margin: 1rem 0; padding: .6rem .9rem; border: 1px solid var(--line); border-left: .3rem solid var(--partial); border-radius: .3rem; background: var(--card) }
 .note.failed { border-left-color: var(--failed) } .note ul { margin: .2rem 0; padding-left: 1.2rem }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .6rem; margin: 1.25rem 0 0; padding: 0 }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.8rem, 1fr)); gap: .6rem; margin: 1.25rem 0 0; padding: 0 }
 .cards div { padding: .65rem .8rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--card) }
-.cards dt { color: var(--soft); font-size: .8125rem } .cards dd { margin: 0; font-size: 1.2rem; font-weight: 600; font-variant-numeric: tabular-nums }
+.cards dt { color: var(--soft); font-size: .8125rem } .cards dd { margin: 0; font-size: 1.15rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: normal }
 .cards dd small { display: block; font-weight: 400; font-size: .8125rem }
 .state-ok { color: var(--ok); fill: var(--ok) } .state-partial { color: var(--partial); fill: var(--partial) }
 .state-held { color: var(--held); fill: var(--held) } .state-failed { color: var(--failed); fill: var(--failed) }
 .state-cut { color: var(--cut); fill: var(--cut) } .state-running { color: var(--running); fill: var(--running) }
-.nowrap { white-space: nowrap }
+.nowrap, td time { white-space: nowrap }
 figure { margin: 0 } figcaption { margin-top: .4rem }
 svg.runs { display: block; width: 100%; max-width: 45rem; height: auto; border-bottom: 1px solid var(--line) }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .35rem 0; padding: 0; list-style: none; font-size: .875rem }
 .legend svg { width: .7em; height: .7em; margin-right: .35em; vertical-align: baseline }
-table { width: 100%; border-collapse: collapse; font-size: .9375rem }
+table { width: 100%; margin-top: .9rem; border-collapse: collapse; font-size: .9375rem }
 th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
 th { color: var(--soft); font-weight: 500; font-size: .8125rem; white-space: nowrap }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 @media (max-width: 42rem) {
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line) }
-  td { display: flex; gap: .75rem; padding: .08rem 0; border: 0; text-align: left; white-space: normal }
+  td, td.number { display: flex; gap: .75rem; padding: .08rem 0; border: 0; text-align: left; white-space: normal }
   td::before { content: attr(data-title); flex: 0 0 6rem; color: var(--soft); font-size: .8125rem; line-height: 1.8 }
   td:empty { display: none } td > * { min-width: 0 }
 }

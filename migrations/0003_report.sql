@@ -1,0 +1,1 @@
+ALTER TABLE "simcat"."library_sync" ADD COLUMN "settles_at" timestamp (6) with time zone;

@@ -1,0 +1,135 @@
+import { expect, test } from "vitest";
+import { failedBy, splitMend } from "../../src/cli/check/lines.ts";
+import { checkListing } from "../../src/cli/check/listing.ts";
+import { judgeSchema } from "../../src/cli/check/schema.ts";
+import { judgeClock, judgeServer } from "../../src/cli/check/server.ts";
+import { DatabaseError } from "../../src/errors.ts";
+import type { Listing, Reject } from "../../src/model.ts";
+
+const SERVER = {
+  versionNumber: 180004,
+  version: "18.4",
+  database: "sim",
+  role: "bo",
+  encoding: "UTF8",
+  readOnly: false,
+  startedAt: "1",
+};
+
+test.each([
+  [139_999, "fail", 78, "simcat knows Postgres 14 to 18: use one of these"],
+  [140_000, "ok", null, null],
+  [189_999, "ok", null, null],
+  [190_000, "warn", null, "simcat knows Postgres 14 to 18; a later simcat may know this one"],
+])("a server of version %i is %s", (versionNumber, result, exitCode, mend) => {
+  expect(judgeServer({ ...SERVER, versionNumber }, "postgres://host/sim")).toEqual({
+    check: "database",
+    result,
+    text: "postgres://host/sim answered: Postgres 18.4, database sim, role bo",
+    mend,
+    details: [],
+    exitCode,
+  });
+});
+
+test("a server that takes no writes fails", () => {
+  expect(judgeServer({ ...SERVER, readOnly: true }, "postgres://host/sim")).toMatchObject({
+    result: "fail",
+    exitCode: 69,
+    mend: "name the primary in DATABASE_URL",
+  });
+});
+
+test.each([
+  [60_000, "ok", "this machine's and the database's are 1 min 00 s apart"],
+  [-60_000, "ok", "this machine's and the database's are 1 min 00 s apart"],
+  [60_001, "warn", "this machine's is 1 min 00 s ahead of the database's, by which simcat goes"],
+  [-7_200_000, "warn", "this machine's is 2 h 00 min behind the database's, by which simcat goes"],
+])("clocks %i ms apart are %s", (apart, result, text) => {
+  expect(judgeClock(1_800_000_000_000 + apart, 1_800_000_000_000)).toMatchObject({ check: "clock", result, text });
+});
+
+test.each([
+  [{ kind: "current", version: 3 }, true, "ok", "version 3, up to date", null],
+  [{ kind: "behind", version: 0, missing: 3 }, true, "ok", "none yet; it will be migrated by the next run", null],
+  [{ kind: "behind", version: 2, missing: 1 }, false, "fail", "version 2, 1 migration behind", 78],
+  [{ kind: "newer", version: 4 }, true, "fail", "version 4 is newer than this simcat: a later one has migrated it", 78],
+] as const)("a schema that is %j, with auto-migrate %s, is %s", (state, autoMigrate, result, text, exitCode) => {
+  expect(judgeSchema(state, autoMigrate)).toMatchObject({ check: "schema", result, text, exitCode });
+});
+
+const reject = (code: string, path: string): Reject => {
+  return { key: null, kind: "listing", code, path, reason: "…", payload: "{}" };
+};
+const LISTING: Listing = {
+  libraries: [{ key: { owner: "ann", name: "Lib" }, lastModified: null, source: "{}" }],
+  rejects: [],
+  incomplete: null,
+  repeated: 0,
+  startedAt: 0,
+  endedAt: 1,
+  date: null,
+};
+
+test("a whole listing is ok, an empty one too", () => {
+  expect(checkListing(LISTING, { defaultOwner: null })).toMatchObject([
+    { result: "ok", text: "every entry can be read" },
+  ]);
+  expect(checkListing({ ...LISTING, libraries: [] }, { defaultOwner: null })).toMatchObject([
+    { result: "ok", text: "is empty: there is nothing to copy yet" },
+  ]);
+});
+
+test("entries without an owner are warned of with the setting that mends them", () => {
+  const rejects = [
+    reject("missing_field", "uploadUser"),
+    reject("missing_field", "uploadUser"),
+    reject("bad_text", ""),
+  ];
+  const incomplete = "3 entries of the listing name no library that could be read";
+  expect(checkListing({ ...LISTING, rejects, incomplete, repeated: 1 }, { defaultOwner: null })).toEqual([
+    {
+      check: "listing",
+      result: "warn",
+      text: "3 entries cannot be stored, the others can",
+      mend: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
+      details: [
+        "2 × missing_field (uploadUser)",
+        "1 × bad_text",
+        "3 entries of the listing name no library that could be read; nothing is marked as removed while that is so",
+        "1 entry repeats an earlier one",
+      ],
+      exitCode: null,
+    },
+  ]);
+});
+
+test("a listing that is one page of many is warned of", () => {
+  expect(checkListing({ ...LISTING, incomplete: "one page" }, { defaultOwner: null })).toMatchObject([
+    { result: "warn", text: "is not whole", mend: null },
+  ]);
+});
+
+test("a message is split where what to do begins, not within brackets", () => {
+  expect(splitMend('GET /libs answered 503 (asked https://x/libs; it said "a; b"); the service is down')).toEqual({
+    text: 'GET /libs answered 503 (asked https://x/libs; it said "a; b")',
+    mend: "the service is down",
+  });
+  expect(splitMend("SIMCAT_API_KEY is not set; expected the key")).toEqual({
+    text: "SIMCAT_API_KEY is not set",
+    mend: "give the key",
+  });
+  expect(splitMend("nothing to do")).toEqual({ text: "nothing to do", mend: null });
+});
+
+test("a check fails with the exit code of its error, and with 1 for what nobody foresaw", () => {
+  expect(failedBy("database", new DatabaseError("it is down; start it"))).toEqual({
+    check: "database",
+    result: "fail",
+    text: "it is down",
+    mend: "start it",
+    details: [],
+    exitCode: 69,
+  });
+  expect(failedBy("database", new TypeError("oops"))).toMatchObject({ text: "oops", mend: null, exitCode: 1 });
+});

@@ -1,0 +1,331 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { check } from "../../src/cli/check.ts";
+import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { type Environment, surroundings } from "./surroundings.ts";
+
+/** Nobody listens there. */
+const CLOSED = "127.0.0.1:9";
+
+interface Line {
+  readonly check: string;
+  readonly result: string;
+  readonly text: string;
+  readonly mend: string | null;
+  readonly details: readonly string[];
+  readonly exit_code: number | null;
+}
+
+async function checked(environment: Environment) {
+  const context = surroundings(environment);
+  const exitCode = await check(context, { json: true });
+  const lines: Line[] = JSON.parse(context.printed());
+  const results = Object.fromEntries(lines.map((line) => [line.check, line.result]));
+  const line = (name: string) => lines.find((one) => one.check === name);
+  return { exitCode, lines, results, line, printed: context.printed() };
+}
+
+const ALL_OK = {
+  configuration: "ok",
+  service: "ok",
+  key: "ok",
+  listing: "ok",
+  database: "ok",
+  encoding: "ok",
+  schema: "ok",
+  privileges: "ok",
+  clock: "ok",
+};
+
+const ORGANIZATION = [library("ann", "Lib"), library("bo", "Lib")];
+
+describe("check", () => {
+  test("is content with what a run needs, and asks the service once", async () => {
+    const { environment, asked, database } = await fixture(ORGANIZATION);
+    const { exitCode, results, line } = await checked(environment);
+    expect({ exitCode, results }).toEqual({ exitCode: 0, results: ALL_OK });
+    expect(line("service")?.text).toBe(`${environment.SIMCAT_BASE_URL}/ answered; 2 libraries listed`);
+    expect(line("database")?.text).toContain(`${new URL(database.url).pathname} answered: Postgres `);
+    expect(line("configuration")?.details).toContain("SIMCAT_API_KEY=*** (environment)");
+    expect(asked()).toEqual(["GET /libs"]);
+  });
+
+  test("prints lines for people", async () => {
+    const { environment } = await fixture(ORGANIZATION);
+    const context = surroundings(environment);
+    expect(await check(context, { json: false })).toBe(0);
+    const lines = context.printed().split("\n");
+    expect(lines).toContain("ok    key            the service takes it");
+    expect(lines.at(-1)).toBe("everything that a run needs is there");
+  });
+
+  test("writes nothing, not even a schema", async () => {
+    const { environment } = await fixture(ORGANIZATION);
+    const empty = await freshTestDatabase({ empty: true });
+    const { exitCode, line } = await checked({ ...environment, DATABASE_URL: empty.url });
+    expect(exitCode).toBe(0);
+    expect(line("schema")?.text).toBe("none yet; it will be migrated by the next run");
+    expect(await empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
+  });
+
+  test("a refused key fails as 77, and the database is checked nevertheless", async () => {
+    const { environment } = await fixture(ORGANIZATION);
+    const { listing: _, ...rest } = ALL_OK;
+    const { exitCode, results, line } = await checked({ ...environment, SIMCAT_API_KEY: "another-key-77aa" });
+    expect({ exitCode, results }).toEqual({ exitCode: 77, results: { ...rest, key: "fail" } });
+    expect(line("key")?.mend).toContain("check SIMCAT_API_KEY");
+  });
+
+  test("a service that is down fails as 69, and its key cannot be checked", async () => {
+    const { environment } = await fixture(ORGANIZATION);
+    const { exitCode, results } = await checked({ ...environment, SIMCAT_BASE_URL: `http://${CLOSED}/` });
+    expect(exitCode).toBe(69);
+    expect(results).toMatchObject({ service: "fail", key: "skipped", database: "ok", clock: "ok" });
+  });
+
+  test("a page instead of a list fails as 76", async () => {
+    const { environment, service } = await fixture(ORGANIZATION);
+    service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "html" } }]);
+    const { exitCode, line } = await checked(environment);
+    expect(exitCode).toBe(76);
+    expect(line("service")?.mend).toContain("check SIMCAT_BASE_URL");
+  });
+
+  test("entries without an owner are a warning with the setting that mends them", async () => {
+    const { environment, service } = await fixture(ORGANIZATION);
+    service.script([
+      {
+        match: { operation: "listing" },
+        times: "always",
+        action: { kind: "alterItem", index: 0, remove: ["uploadUser"] },
+      },
+    ]);
+    const { exitCode, line } = await checked(environment);
+    expect(exitCode).toBe(0);
+    expect(line("listing")).toMatchObject({
+      result: "warn",
+      text: "1 entry cannot be stored, the others can",
+      mend: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
+    });
+    const mended = await checked({ ...environment, SIMCAT_DEFAULT_OWNER: "ann" });
+    expect(mended.line("listing")?.result).toBe("ok");
+  });
+
+  test("every problem of the configuration is a line, and what does not depend on it is checked", async () => {
+    const { environment } = await fixture(ORGANIZATION);
+    const { SIMCAT_BASE_URL: _, ...rest } = environment;
+    const { exitCode, lines, results } = await checked({ ...rest, SIMCAT_MAX_REMOVED: "9", SIMCAT_BASEURL: "x" });
+    expect(exitCode).toBe(78);
+    expect(lines.filter((line) => line.check === "configuration")).toEqual([
+      {
+        check: "configuration",
+        result: "fail",
+        text: 'SIMCAT_MAX_REMOVED is "9"',
+        mend: "give a share from 0% to 100%",
+        details: [],
+        exit_code: 78,
+      },
+      {
+        check: "configuration",
+        result: "fail",
+        text: "SIMCAT_BASE_URL is not set",
+        mend: "give the service's base URL, such as https://api.example.com/v1/",
+        details: [],
+        exit_code: 78,
+      },
+      {
+        check: "configuration",
+        result: "warn",
+        text: "SIMCAT_BASEURL is no setting of simcat's and has no effect",
+        mend: "is SIMCAT_BASE_URL meant?",
+        details: [],
+        exit_code: null,
+      },
+    ]);
+    expect(results).toMatchObject({ service: "skipped", key: "skipped", database: "ok", clock: "ok" });
+  });
+
+  test("a wrong database URL leaves the embedded database alone, and the service is checked", async () => {
+    const { environment } = await fixture(ORGANIZATION);
+    const { exitCode, results } = await checked({ ...environment, DATABASE_URL: "mysql://x" });
+    expect(exitCode).toBe(78);
+    expect(results).toMatchObject({ service: "ok", key: "ok", database: "skipped", clock: "skipped" });
+  });
+
+  test("a wrong setting of neither keeps neither from being checked", async () => {
+    const { environment } = await fixture(ORGANIZATION);
+    const { exitCode, results } = await checked({ ...environment, SIMCAT_SCHEDULE: "now and then" });
+    expect({ exitCode, results }).toEqual({ exitCode: 78, results: { ...ALL_OK, configuration: "fail" } });
+  });
+
+  test("no secret is printed, whatever fails (fault 67)", async () => {
+    const key = "canary-key-5d1e";
+    const password = "canary-pass-9b2f";
+    const database = `postgres://bo:${password}@${CLOSED}/sim`;
+    const given = { SIMCAT_BASE_URL: `http://${CLOSED}/`, SIMCAT_API_KEY: key, DATABASE_URL: database };
+    const { environment } = await fixture(ORGANIZATION);
+    for (const settings of [
+      given,
+      { ...given, DATABASE_DIRECT_URL: `${database}?x=1` },
+      { ...given, SIMCAT_BASE_URL: `http://bo:${key}@${CLOSED}/` },
+      { ...given, SIMCAT_MAX_RPS: key, SIMCAT_OWNER: key },
+      { ...given, SIMCAT_DEFAULT_OWNER: password, SIMCAT_SCHEDULE: database },
+      { ...given, SIMCAT_BASE_URL: environment.SIMCAT_BASE_URL ?? "" },
+    ]) {
+      const { exitCode, printed } = await checked(settings);
+      expect(exitCode).not.toBe(0);
+      expect(printed).not.toContain("canary-key");
+      expect(printed).not.toContain("canary-pass");
+    }
+  });
+});
+
+describe("check of the database", () => {
+  /** The service's part is the same in all of these. */
+  async function checkedOn(database: { readonly url: string }, more: Environment = {}) {
+    const { environment } = await fixture([]);
+    return checked({ ...environment, DATABASE_URL: database.url, ...more });
+  }
+
+  test("one that is down fails as 69, and nothing more can be asked of it", async () => {
+    const { exitCode, results } = await checkedOn({ url: `postgres://bo:secret@${CLOSED}/sim` });
+    const rest = { encoding: "skipped", schema: "skipped", privileges: "skipped", clock: "skipped" };
+    expect(exitCode).toBe(69);
+    expect(results).toEqual({ ...ALL_OK, ...rest, database: "fail" });
+  });
+
+  test("one of another encoding fails as 78", async () => {
+    const database = await freshTestDatabase();
+    const name = `${new URL(database.url).pathname.slice(1)}_ascii`;
+    const [server] = await database.query<{ version: number }>(
+      "SELECT current_setting('server_version_num')::int AS version",
+    );
+    const provider = (server?.version ?? 0) >= 150_000 ? "LOCALE_PROVIDER libc" : "";
+    await database.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' ${provider} LOCALE 'C'`);
+    onTestFinished(async () => void (await database.query(`DROP DATABASE ${name} WITH (FORCE)`)));
+    const { exitCode, results, line } = await checkedOn({ url: `${database.url}_ascii` });
+    expect(exitCode).toBe(78);
+    expect(results).toMatchObject({ database: "ok", encoding: "fail", schema: "skipped" });
+    expect(line("encoding")?.mend).toBe("create one with ENCODING 'UTF8'");
+  });
+
+  test("a schema that is behind is mended by hand where simcat may not migrate", async () => {
+    const empty = await freshTestDatabase({ empty: true });
+    const { exitCode, line } = await checkedOn(empty, { SIMCAT_AUTO_MIGRATE: "false" });
+    expect(exitCode).toBe(78);
+    expect(line("schema")).toMatchObject({
+      result: "fail",
+      text: "none yet",
+      mend: "run simcat migrate (SIMCAT_AUTO_MIGRATE is false)",
+    });
+  });
+
+  test("a schema that is newer fails as 78", async () => {
+    const database = await freshTestDatabase();
+    await database.query(
+      "INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('x', 9999999999999)",
+    );
+    const { exitCode, line } = await checkedOn(database);
+    expect(exitCode).toBe(78);
+    expect(line("schema")?.text).toMatch(/^version \d+ is newer than this simcat/);
+  });
+
+  test("a standby, or a role that may not write, fails as 69", async () => {
+    const database = await freshTestDatabase();
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
+    const { exitCode, line } = await checkedOn(database);
+    expect(exitCode).toBe(69);
+    expect(line("database")?.mend).toBe("name the primary in DATABASE_URL");
+  });
+
+  test("a direct URL that leads nowhere fails as 69", async () => {
+    const database = await freshTestDatabase();
+    const { exitCode, results } = await checkedOn(database, { DATABASE_DIRECT_URL: `postgres://bo:x@${CLOSED}/sim` });
+    expect({ exitCode, results }).toEqual({ exitCode: 69, results: { ...ALL_OK, direct: "fail" } });
+  });
+
+  test("a direct URL is warned of when it leads to another database", async () => {
+    const [database, other] = [await freshTestDatabase(), await freshTestDatabase()];
+    const same = await checkedOn(database, { DATABASE_DIRECT_URL: `${database.url}?application_name=direct` });
+    expect(same.line("direct")?.result).toBe("ok");
+    const apart = await checkedOn(database, { DATABASE_DIRECT_URL: other.url });
+    expect(apart.exitCode).toBe(0);
+    expect(apart.line("direct")).toMatchObject({
+      result: "warn",
+      mend: "let both name the same one: what is migrated must be what runs write to",
+    });
+  });
+});
+
+describe("check of the privileges", () => {
+  /** A role that may connect and nothing more. */
+  async function newcomer(database: TestDatabase) {
+    const role = `simcat test ${randomBytes(4).toString("hex")}`;
+    await database.query(`CREATE ROLE "${role}" LOGIN PASSWORD 'newcomer'`);
+    onTestFinished(async () => {
+      await database.query(`DROP OWNED BY "${role}"`);
+      await database.query(`DROP ROLE "${role}"`);
+    });
+    const url = new URL(database.url);
+    url.username = encodeURIComponent(role);
+    url.password = "newcomer";
+    const { environment } = await fixture([]);
+    return { role, environment: { ...environment, DATABASE_URL: url.href } };
+  }
+
+  test("names what a role lacks on the tables, and the grants that it prints mend it", async () => {
+    const database = await freshTestDatabase();
+    const { role, environment } = await newcomer(database);
+    const lacking = await checked(environment);
+    expect(lacking.exitCode).toBe(69);
+    expect(lacking.results).toMatchObject({ database: "ok", schema: "skipped", privileges: "fail", clock: "ok" });
+    const mend = lacking.line("privileges")?.mend ?? "";
+    expect(mend.split("; GRANT ").length).toBe(4);
+    expect(mend).toContain(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat TO "${role}";`);
+    await database.query(mend);
+    const after = await checked(environment);
+    expect({ exitCode: after.exitCode, results: after.results }).toEqual({ exitCode: 0, results: ALL_OK });
+  });
+
+  test("names the one table on which something is missing", async () => {
+    const database = await freshTestDatabase();
+    const { role, environment } = await newcomer(database);
+    await database.query((await checked(environment)).line("privileges")?.mend ?? "");
+    await database.query(`REVOKE INSERT, DELETE ON simcat.rejects FROM "${role}"`);
+    const { exitCode, line } = await checked(environment);
+    expect(exitCode).toBe(69);
+    expect(line("schema")?.result).toBe("ok");
+    expect(line("privileges")).toMatchObject({
+      result: "fail",
+      text: "lacks INSERT, DELETE on simcat.rejects",
+      mend: `GRANT INSERT, DELETE ON simcat.rejects TO "${role}";`,
+    });
+  });
+
+  test("names what a role lacks to make the schema, unless it need not", async () => {
+    const database = await freshTestDatabase({ empty: true });
+    const { role, environment } = await newcomer(database);
+    const { exitCode, line } = await checked(environment);
+    const name = new URL(database.url).pathname.slice(1);
+    expect(exitCode).toBe(69);
+    expect(line("privileges")).toMatchObject({
+      text: `lacks CREATE on database ${name}`,
+      mend: `GRANT CREATE ON DATABASE ${name} TO "${role}";`,
+    });
+    const direct = await checked({ ...environment, DATABASE_DIRECT_URL: database.url });
+    expect(direct.results).toEqual({ ...ALL_OK, direct: "ok" });
+  });
+
+  test("names the role that owns the tables where they are still to be altered", async () => {
+    const database = await freshTestDatabase();
+    const { role, environment } = await newcomer(database);
+    await database.query((await checked(environment)).line("privileges")?.mend ?? "");
+    await database.query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE id > 1");
+    const [owner] = await database.query<{ name: string }>("SELECT quote_ident(current_user) AS name");
+    const { line } = await checked(environment);
+    expect(line("privileges")?.mend).toContain(`GRANT ${owner?.name} TO "${role}";`);
+  });
+});

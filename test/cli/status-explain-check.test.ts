@@ -1,0 +1,276 @@
+import { describe, expect, test } from "vitest";
+import { explain } from "../../src/cli/explain.ts";
+import { status } from "../../src/cli/status.ts";
+import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import { fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { type Environment, runSync, surroundings } from "./surroundings.ts";
+
+async function statusOf(environment: Environment) {
+  const context = surroundings(environment);
+  expect(await status(context, { json: true })).toBe(0);
+  return JSON.parse(context.printed());
+}
+
+async function explained(environment: Environment, name: string) {
+  const context = surroundings(environment);
+  expect(await explain(context, { json: true }, name)).toBe(0);
+  return JSON.parse(context.printed());
+}
+
+/** A run that began so many minutes ago. */
+function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, scope: string | null = null) {
+  return query(
+    `INSERT INTO simcat.sync_runs (kind, trigger, scope, status, started_at, finished_at, version)
+     VALUES ('sync', 'cli', $3::jsonb, $1, now() - $2 * interval '1 minute',
+       CASE WHEN $1 <> 'running' THEN now() - $2 * interval '1 minute' + interval '3 s' END, '0')`,
+    [runStatus, minutes, scope],
+  );
+}
+
+describe("status", () => {
+  test("says what to do first where nothing was ever synced", async () => {
+    const database = await freshTestDatabase();
+    const context = surroundings({ DATABASE_URL: database.url });
+    expect(await status(context, { json: false })).toBe(0);
+    expect(context.printed()).toBe(
+      "no run yet\nnext: nothing was ever synced here: run simcat check, then simcat backfill",
+    );
+  });
+
+  test("needs a schema", async () => {
+    const database = await freshTestDatabase({ empty: true });
+    const context = surroundings({ DATABASE_URL: database.url });
+    await expect(status(context, { json: true })).rejects.toMatchObject({ exitCode: 78 });
+  });
+
+  test("tells what a real run left behind", async () => {
+    const { environment, service } = await fixture([
+      library("ann", "Good", { scenarios: [1, 2] }),
+      library("ann", "Gone", { scenarios: [1] }),
+      library("bo", "Bad item", { scenarios: [1, scenario(2)] }),
+    ]);
+    service.script([
+      { match: { operation: "metadata", library: "Gone" }, times: "always", action: { kind: "status", status: 404 } },
+      {
+        match: { operation: "scenarios", library: "Bad item" },
+        times: "always",
+        action: { kind: "alterItem", index: 1, set: { isResult: "no" } },
+      },
+    ]);
+    expect(await runSync(environment)).toBe(2);
+    expect(await statusOf(environment)).toMatchObject({
+      last_good_run: { id: 1, status: "partial", dead: false, libraries_read: 2, libraries_failed: 1 },
+      lease_holder: null,
+      libraries: { live: 2, settled: 1, unsettled: 1, removed: 0, never_stored: 1, failing: 1 },
+      scenarios: { live: 3 },
+      failing: [{ owner: "ann", library: "Gone", failures: 1, last_success_at: null }],
+      open_rejects: 1,
+      open_reject_groups: 1,
+      rejects: [{ owner: "bo", library: "Bad item", kind: "scenario", code: "wrong_type", count: 1 }],
+      next: "simcat explain OWNER/NAME says more of one; the next run reads them all again",
+    });
+  });
+
+  test("counts no scenario of a removed library, nor its date", async () => {
+    const { environment, query } = await fixture([
+      library("ann", "Stays", { scenarios: [1] }),
+      library("ann", "Goes", { scenarios: [1, 2] }),
+    ]);
+    expect(await runSync(environment)).toBe(0);
+    await query("UPDATE simcat.libraries SET removed_at = now() WHERE library_name = 'Goes'");
+    expect(await statusOf(environment)).toMatchObject({
+      libraries: { live: 1, settled: 1, unsettled: 0, removed: 1 },
+      scenarios: { live: 1 },
+    });
+  });
+
+  test("tells a run at work from a dead one by the lease", async () => {
+    const database = await freshTestDatabase();
+    const environment = { DATABASE_URL: database.url };
+    await insertRun(database, "running", 2);
+    expect(await statusOf(environment)).toMatchObject({
+      lease_holder: null,
+      runs: [{ status: "running", dead: true }],
+    });
+    await database.query("INSERT INTO simcat.leases VALUES ('sync', 'host:42', 1, now() + interval '20 s')");
+    expect(await statusOf(environment)).toMatchObject({ lease_holder: "host:42", runs: [{ dead: false }] });
+    await database.query("UPDATE simcat.leases SET expires_at = '-infinity'");
+    expect(await statusOf(environment)).toMatchObject({ lease_holder: null, runs: [{ dead: true }] });
+  });
+
+  test("the last good run is over everything and came to its end", async () => {
+    const database = await freshTestDatabase();
+    for (const [ending, scope] of [
+      ["held", null],
+      ["ok", '{"libraries": [], "owners": ["ann"]}'],
+      ["interrupted", null],
+    ] as const) {
+      await insertRun(database, ending, 10, scope);
+    }
+    const { runs, last_good_run: good } = await statusOf({ DATABASE_URL: database.url });
+    expect(runs.map((run: { status: string }) => run.status)).toEqual(["interrupted", "ok", "held"]);
+    expect(good).toMatchObject({ id: 1, status: "held", duration_ms: 3000 });
+  });
+
+  test("tells ten runs, twenty failing libraries and twenty kinds of reject, of the rest their number", async () => {
+    const database = await freshTestDatabase();
+    for (let minutes = 11; minutes > 0; minutes--) await insertRun(database, "ok", minutes);
+    await database.query(
+      `INSERT INTO simcat.library_sync (owner, library_name, failures, last_error, last_failed_at, last_success_at)
+       SELECT 'ann', 'Lib ' || n, 1, 'timeout', now(), now() - n * interval '1 hour' FROM generate_series(1, 21) AS n`,
+    );
+    await database.query(
+      `INSERT INTO simcat.rejects (run_id, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at)
+       SELECT 1, 'listing', 'code_' || n % 21, '', '', '', n, now() - n * interval '1 hour', now() FROM generate_series(1, 43) AS n`,
+    );
+    const told = await statusOf({ DATABASE_URL: database.url });
+    expect(told.runs.map((run: { id: number }) => run.id)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+    expect(told.failing).toHaveLength(20);
+    expect(told.failing[0]).toMatchObject({ library: "Lib 21" });
+    expect(told.libraries).toMatchObject({ failing: 21, never_stored: 21 });
+    expect(told.rejects).toHaveLength(20);
+    expect(told.rejects[0]).toMatchObject({ owner: null, library: null, code: "code_1", count: 3 });
+    expect(told).toMatchObject({ open_rejects: 43, open_reject_groups: 21 });
+  });
+
+  test("works whatever style of dates the database has", async () => {
+    const database = await freshTestDatabase();
+    await insertRun(database, "ok", 60);
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`ALTER DATABASE ${name} SET datestyle TO 'German, DMY'`);
+    await database.query(`ALTER DATABASE ${name} SET timezone TO 'Asia/Kathmandu'`);
+    const { now, last_good_run: good } = await statusOf({ DATABASE_URL: database.url });
+    const minutes = (Date.parse(now) - Date.parse(good.started_at)) / 60_000;
+    expect(Math.floor(minutes)).toBe(60);
+  });
+
+  test("says what the database lacks instead of calling it a bug", async () => {
+    const database = await freshTestDatabase();
+    await database.query("ALTER TABLE simcat.libraries RENAME TO libraries_elsewhere");
+    const context = surroundings({ DATABASE_URL: database.url });
+    await expect(status(context, { json: true })).rejects.toMatchObject({
+      exitCode: 69,
+      message: expect.stringContaining('reading the status failed: relation "simcat.libraries" does not exist'),
+    });
+  });
+});
+
+describe("explain", () => {
+  test("tells a library that was read whole as skipped", async () => {
+    const { environment } = await fixture([library("ann", "Q1/Q2 50% done", { scenarios: [1, 2, 3] })]);
+    expect(await runSync(environment)).toBe(0);
+    expect(await explained(environment, "ann/Q1%2FQ2 50%25 done")).toMatchObject({
+      owner: "ann",
+      library: "Q1/Q2 50% done",
+      verdict: { next_run: "skip", reason: "unchanged" },
+      last_good_run: { id: 1 },
+      listed_text: "2023-09-11 at 2:56 PM",
+      bookmark: "2023-09-11 at 2:56 PM",
+      settled: true,
+      owes: null,
+      last_modified: "2023-09-11 at 2:56 PM",
+      removed_at: null,
+      live_scenarios: 3,
+      library_versions: 0,
+      scenario_versions: 0,
+      open_rejects: 0,
+    });
+  });
+
+  test("judges by the last listing alone, and the next run agrees", async () => {
+    const { environment, service, asked } = await fixture([library("ann", "Lib"), library("ann", "Other")]);
+    service.script([
+      { match: { operation: "metadata", library: "Lib" }, times: 1, action: { kind: "status", status: 404 } },
+    ]);
+    expect(await runSync(environment)).toBe(2);
+    expect(await explained(environment, "ann/Lib")).toMatchObject({
+      verdict: { next_run: "read", reason: "never read" },
+    });
+    expect(await explained(environment, "ann/Other")).toMatchObject({ verdict: { next_run: "skip" } });
+    asked();
+    expect(await runSync(environment)).toBe(0);
+    expect(asked().toSorted()).toEqual([
+      "GET /libs",
+      "GET /libs/user/ann/Lib/metadata",
+      "GET /libs/user/ann/Lib/scenarios",
+    ]);
+  });
+
+  test("tells failures, rejects and history", async () => {
+    const { environment, service, query } = await fixture([library("ann", "Lib", { scenarios: [1, 2] })]);
+    expect(await runSync(environment)).toBe(0);
+    service.edit((organization) => {
+      const lib = organization.get("ann", "Lib");
+      if (lib)
+        organization.put({ ...lib, lastModified: "2023-09-12 at 2:56 PM", scenarios: [scenario(1), scenario(2)] });
+    });
+    service.script([
+      {
+        match: { operation: "scenarios" },
+        times: "always",
+        action: { kind: "alterItem", index: 1, set: { isResult: "no" } },
+      },
+    ]);
+    expect(await runSync(environment)).toBe(2);
+    const partial = await explained(environment, "ann/Lib");
+    expect(partial).toMatchObject({
+      verdict: { next_run: "read", reason: "listed date changed" },
+      listed_text: "2023-09-12 at 2:56 PM",
+      bookmark: "2023-09-11 at 2:56 PM",
+      settled: false,
+      next_read_due_at: null,
+      owes: "rejects",
+      live_scenarios: 2,
+      library_versions: 1,
+      open_rejects: 1,
+      rejects: [{ kind: "scenario", code: "wrong_type", path: "isResult" }],
+    });
+    service.script([{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 422 } }]);
+    expect(await runSync(environment)).toBe(2);
+    expect(await explained(environment, "ann/Lib")).toMatchObject({
+      owes: "failure",
+      failures: 1,
+      last_error: expect.stringContaining("422"),
+    });
+    expect(await query("SELECT count(*)::int AS runs FROM simcat.sync_runs")).toEqual([{ runs: 3 }]);
+  });
+
+  test("knows a library of which nothing but rejects is there", async () => {
+    const { environment, service } = await fixture([library("ann", "Lib"), library("bo", "Lib")]);
+    service.script([
+      {
+        match: { operation: "listing" },
+        times: "always",
+        action: { kind: "alterItem", index: 1, set: { uploadUser: ".." } },
+      },
+    ]);
+    expect(await runSync(environment)).toBe(2);
+    expect(await explained(environment, "../Lib")).toMatchObject({
+      verdict: { next_run: "none", reason: "rejected" },
+      stored: false,
+      open_rejects: 1,
+      rejects: [{ kind: "listing", code: "unaddressable", path: "uploadUser" }],
+    });
+  });
+
+  test("refuses a library that nobody knows, and what names none", async () => {
+    const database = await freshTestDatabase();
+    const context = surroundings({ DATABASE_URL: database.url });
+    await expect(explain(context, { json: true }, "ann/Lib\u001b[2J")).rejects.toMatchObject({
+      exitCode: 64,
+      message: "ann/Lib%1B[2J is not known here: no listing ever named it; see simcat status",
+    });
+    await expect(explain(context, { json: true }, "ann")).rejects.toMatchObject({ exitCode: 64 });
+  });
+
+  test("prints for people when it is not asked for data", async () => {
+    const { environment } = await fixture([library("ann", "Lib", { scenarios: [1] })]);
+    expect(await runSync(environment)).toBe(0);
+    const context = surroundings(environment);
+    expect(await explain(context, { json: false }, "ann/Lib")).toBe(0);
+    const [name, verdict] = context.printed().split("\n");
+    expect(name).toBe("ann/Lib");
+    expect(verdict).toMatch(/^It will be skipped: unchanged and settled; next full read by \d{4}-.* \(in \d d\)\.$/);
+  });
+});

@@ -1,0 +1,27 @@
+import type { Context } from "../../src/cli/context.ts";
+import { sync } from "../../src/cli/sync.ts";
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** What a command sees of a process. Nothing is redacted here, so that a secret that gets this far is seen. */
+export function surroundings(environment: Environment): Context & { printed(): string } {
+  const out: string[] = [];
+  return {
+    environment,
+    dotenv: new Set(),
+    version: "0.0.0",
+    print: (text) => out.push(text),
+    note: () => {},
+    draw: () => {},
+    terminal: { isOut: false, isErr: true, columns: 80 },
+    stop: new AbortController().signal,
+    hide: () => {},
+    printed: () => out.join("\n"),
+  };
+}
+
+/** One run over everything. */
+export function runSync(environment: Environment): Promise<number> {
+  const options = { library: [], owner: [], allowRemovals: false, dryRun: false, json: true };
+  return sync(surroundings(environment), options);
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { type CheckLine, exitCodeOf, formatChecks, toChecksJson } from "../../src/report/check.ts";
+
+const OK: CheckLine = { check: "schema", result: "ok", text: "up to date", mend: null, details: [], exitCode: null };
+const KEY: CheckLine = { ...OK, check: "key", result: "fail", text: "refused", mend: "check it", exitCode: 77 };
+const CLOCK: CheckLine = {
+  ...OK,
+  check: "clock",
+  result: "warn",
+  text: "is wrong",
+  mend: "set it",
+  details: ["by far"],
+};
+const SKIPPED: CheckLine = { ...OK, check: "privileges", result: "skipped", text: "the schema comes first" };
+
+test("each check is a line, with what mends it, and the last line counts", () => {
+  expect(formatChecks([OK, KEY, CLOCK, SKIPPED]).split("\n")).toEqual([
+    "ok    schema      up to date",
+    "FAIL  key         refused; mend: check it",
+    "warn  clock       is wrong; mend: set it",
+    "                  by far",
+    "skip  privileges  the schema comes first",
+    "",
+    "1 check failed, 1 warning",
+  ]);
+});
+
+test("when all is well the last line says so", () => {
+  expect(formatChecks([OK]).split("\n").at(-1)).toBe("everything that a run needs is there");
+  expect(formatChecks([OK, CLOCK]).split("\n").at(-1)).toBe("everything that a run needs is there, 1 warning");
+});
+
+test("what an answer said cannot act on the terminal (fault 70)", () => {
+  expect(formatChecks([{ ...OK, text: "a\nFAIL b\u001b[2J" }]).split("\n")[0]).toBe(
+    "ok    schema  a\\u000aFAIL b\\u001b[2J",
+  );
+});
+
+test("it ends as the first failing check would end a run, whatever was warned of before", () => {
+  expect(exitCodeOf([OK, CLOCK, SKIPPED])).toBe(0);
+  expect(exitCodeOf([CLOCK, KEY, { ...KEY, exitCode: 69 }])).toBe(77);
+});
+
+test("for machines it is an array", () => {
+  expect(toChecksJson([KEY])).toEqual([
+    { check: "key", result: "fail", text: "refused", mend: "check it", details: [], exit_code: 77 },
+  ]);
+});

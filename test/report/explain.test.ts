@@ -1,0 +1,285 @@
+import { describe, expect, test } from "vitest";
+import type { LibraryRows } from "../../src/db/read-library.ts";
+import type { SyncState } from "../../src/model.ts";
+import { formatExplanation } from "../../src/report/explain.ts";
+import { toExplanationJson } from "../../src/report/explain-json.ts";
+
+const NOW = new Date("2026-07-01T12:00:00Z");
+const MINUTE = 60_000;
+const WEEK = 7 * 86_400_000;
+const msBefore = (minutes: number) => NOW.getTime() - minutes * MINUTE;
+const ago = (minutes: number) => new Date(msBefore(minutes));
+
+/** Of a grain of a second, seen three hours ago and read an hour later. */
+const TEXT = "2026-07-01T08:58:30Z";
+const SETTLED: SyncState = {
+  listedText: TEXT,
+  bookmark: TEXT,
+  contentHash: "00",
+  bookmarkSeenAt: msBefore(180),
+  contentReadAt: msBefore(120),
+  owes: null,
+  shrunkRunId: null,
+  failures: 0,
+  doubtfulReads: 0,
+};
+
+const LAST_RUN = {
+  id: 12,
+  kind: "sync",
+  scope: null,
+  status: "ok",
+  startedAt: ago(30),
+  finishedAt: ago(29),
+  read: 0,
+  skipped: 1,
+  changed: 0,
+  failed: 0,
+  removed: 0,
+  error: null,
+} as const;
+
+const key = { owner: "ann", name: "Q1/Q2" };
+const ROWS: LibraryRows = {
+  key,
+  now: NOW,
+  lastGoodRun: LAST_RUN,
+  stored: { key, stored: true, removed: false, sync: SETTLED },
+  library: { lastModified: TEXT, firstSeenAt: ago(4320), changedAt: ago(120), removedAt: null },
+  reads: { lastError: null, lastFailedAt: null, lastSuccessAt: ago(120) },
+  scenarios: 20,
+  versions: { library: 2, scenarios: 31 },
+  rejects: { open: 0, resolved: 0, shown: [] },
+};
+
+function rowsWith(sync: Partial<SyncState>, rest: Partial<LibraryRows> = {}): LibraryRows {
+  return { ...ROWS, stored: { key, stored: true, removed: false, sync: { ...SETTLED, ...sync } }, ...rest };
+}
+
+const lines = (rows: LibraryRows) => formatExplanation(rows, WEEK).split("\n");
+const sentence = (rows: LibraryRows) => lines(rows)[1];
+const settled = (rows: LibraryRows) =>
+  lines(rows)
+    .find((line) => line.startsWith("settled"))
+    ?.slice(16);
+
+test("a settled library is explained whole", () => {
+  expect(lines(ROWS)).toEqual([
+    "ann/Q1%2FQ2",
+    "It will be skipped: unchanged and settled; next full read by 2026-07-05T13:27:54Z (in 4 d).",
+    "Judged by what was listed last; what the service lists now is not known here. Last good run: 12, 2026-07-01T11:30:00Z (30 min ago).",
+    "",
+    'listed date     "2026-07-01T08:58:30Z"',
+    'bookmark        "2026-07-01T08:58:30Z"',
+    "settled         yes",
+    "owes            nothing",
+    "content read    2026-07-01T10:00:00Z (2 h ago)",
+    "full read due   2026-07-05T13:27:54Z (in 4 d)",
+    "last good copy  2026-07-01T10:00:00Z (2 h ago)",
+    "failures        none now",
+    'stored date     "2026-07-01T08:58:30Z"',
+    "stored since    2026-06-28T12:00:00Z (3 d ago)",
+    "last changed    2026-07-01T10:00:00Z (2 h ago)",
+    "scenarios       20 live",
+    "history         2 earlier versions of the library, 31 of its scenarios",
+    "rejects         0 open, 0 resolved",
+  ]);
+});
+
+describe("the sentence at the top says", () => {
+  test.each<[string, Partial<SyncState>, string]>([
+    [
+      "that a new date is read",
+      { listedText: "2026-07-01T11:00:00Z" },
+      "It will be read by the next run: listed date changed (the date listed last is not the one under which its content was stored whole).",
+    ],
+    [
+      "that no date means reading",
+      { listedText: null },
+      "It will be read by the next run: no listed date (so only reading it tells whether it changed).",
+    ],
+    [
+      "that a failure is read again",
+      { owes: "failure", failures: 1 },
+      "It will be read by the next run: owes a read: failure (the last read failed).",
+    ],
+    [
+      "that rejects are read again",
+      { owes: "rejects" },
+      "It will be read by the next run: owes a read: rejects (some of what was read last could not be stored).",
+    ],
+    [
+      "that a shrink wants a second look",
+      { owes: "shrunk" },
+      "It will be read by the next run: owes a read: shrunk (its list lost so many scenarios at once that a second look must confirm it).",
+    ],
+    [
+      "that what was never read is read",
+      { contentReadAt: null, bookmark: null },
+      "It will be read by the next run: never read (nothing of its content is stored).",
+    ],
+    [
+      "that an unsettled one is read when its time has come",
+      { contentReadAt: msBefore(179) },
+      "It will be read by the next run: not settled yet (it may have changed since it was read, and carry the same date).",
+    ],
+    [
+      "until when an unsettled one is left alone",
+      { bookmarkSeenAt: msBefore(0.5), contentReadAt: msBefore(0.1) },
+      "It will be skipped for now: unchanged, but its date is not settled yet; its window ends 2026-07-01T12:01:31Z (in 1 min), next read due 2026-07-01T12:00:18Z (in 18 s).",
+    ],
+  ])("%s", (_, sync, expected) => {
+    expect(sentence(rowsWith(sync))).toBe(expected);
+  });
+
+  test("that a full read is due from the moment on, and not before", () => {
+    const due = Date.parse("2026-07-05T13:27:54.555Z");
+    const at = (ms: number) => sentence({ ...ROWS, now: new Date(ms) });
+    expect(at(due - 1001)).toBe(
+      "It will be skipped: unchanged and settled; next full read by 2026-07-05T13:27:54Z (in 1 s).",
+    );
+    expect(at(due + 1000)).toBe(
+      "It will be read by the next run: due for a full read (its content was not read for long; SIMCAT_FULL_EVERY asks for it).",
+    );
+  });
+
+  test("that a removed one is left alone, and since when", () => {
+    const library = { lastModified: TEXT, firstSeenAt: ago(4320), changedAt: ago(60), removedAt: ago(60) };
+    const rows = { ...ROWS, stored: { key, stored: true, removed: true, sync: SETTLED }, library };
+    expect(sentence(rows)).toBe(
+      "It will not be read: not listed any more, removed 2026-07-01T11:00:00Z (1 h ago). Listed again, it is restored and read.",
+    );
+    expect(lines(rows)).toContain("removed         2026-07-01T11:00:00Z (1 h ago)");
+    expect(lines(rows)).toContain("scenarios       0 live");
+  });
+
+  test("that one known by rejects alone is not read", () => {
+    const reject = {
+      kind: "listing",
+      code: "unaddressable",
+      path: "libraryName",
+      reason: "libraryName is a dot segment\u001b[2J",
+      firstSeenAt: ago(60),
+      lastSeenAt: ago(1),
+    } as const;
+    const unknown = { ...ROWS, stored: null, library: null, scenarios: 0 };
+    expect(lines({ ...unknown, rejects: { open: 3, resolved: 1, shown: [reject] } }).slice(1)).toEqual([
+      "It will not be read: the service lists it, but its entry cannot be stored or asked for; see its rejects.",
+      "Judged by what was listed last; what the service lists now is not known here. Last good run: 12, 2026-07-01T11:30:00Z (30 min ago).",
+      "",
+      "stored          nothing",
+      "rejects         3 open, 1 resolved",
+      "  unaddressable (listing, libraryName): libraryName is a dot segment\\u001b[2J; first seen 2026-07-01T11:00:00Z (1 h ago), last 2026-07-01T11:59:00Z (1 min ago)",
+      "  … and 2 more",
+    ]);
+    expect(sentence({ ...unknown, rejects: { open: 0, resolved: 1, shown: [] } })).toBe(
+      "It will not be read unless it is listed again: nothing is left of it but rejects that are over.",
+    );
+  });
+});
+
+describe("whether it is settled is told with the reason", () => {
+  test.each<[string, Partial<SyncState>, string]>([
+    ["a date that is not the bookmark", { listedText: "x" }, "no: the listed date is not the bookmark"],
+    ["no date", { listedText: null }, "no: the service lists no date"],
+    ["no whole store yet", { bookmark: null }, "no: its content was not yet stored whole under a date"],
+    ["an owed read", { owes: "rejects" }, "no: it owes a read"],
+    [
+      "doubtful reads",
+      { doubtfulReads: 2 },
+      "no: 2 reads in a row may have come from a cache, or named another date than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
+    ],
+    [
+      "a window that is open",
+      { bookmarkSeenAt: msBefore(2), contentReadAt: msBefore(1) },
+      "no: its window ends 2026-07-01T12:00:01Z (in 1 s); next read due 2026-07-01T12:00:00Z (just now)",
+    ],
+    [
+      "a window that ended with no read since",
+      { contentReadAt: msBefore(178) },
+      "no: not read since its window ended 2026-07-01T09:02:01Z (2 h ago); next read due 2026-07-01T09:02:01Z (2 h ago)",
+    ],
+  ])("%s", (_, sync, expected) => {
+    expect(settled(rowsWith(sync))).toBe(expected);
+  });
+});
+
+test("failures in a row are told with the last one, printable", () => {
+  const reads = { lastError: "network: reset\u001b[2J", lastFailedAt: ago(5), lastSuccessAt: null };
+  const told = lines(rowsWith({ failures: 3, owes: "failure" }, { reads }));
+  expect(told).toContain(
+    "failures        3 in a row, the last 2026-07-01T11:55:00Z (5 min ago): network: reset\\u001b[2J",
+  );
+  expect(told).toContain("last good copy  never");
+});
+
+test("a failure that is over is told as over", () => {
+  const reads = { lastError: null, lastFailedAt: ago(600), lastSuccessAt: ago(120) };
+  expect(lines({ ...ROWS, reads })).toContain("failures        none now; the last was 2026-07-01T02:00:00Z (10 h ago)");
+});
+
+test("a date keeps its spaces and cannot act on the terminal", () => {
+  expect(lines(rowsWith({ listedText: " a\u009b2J " }))).toContain('listed date     " a\\u009b2J "');
+});
+
+test("without a good run it says that the listing is not known", () => {
+  expect(lines({ ...ROWS, lastGoodRun: null })[2]).toBe(
+    "Judged by what was listed last; what the service lists now is not known here. No run over everything has come to its end yet.",
+  );
+});
+
+test("for machines it is the same under the names of the columns", () => {
+  const reject = {
+    kind: "scenario",
+    code: "wrong_type",
+    path: "isResult",
+    reason: "isResult is a string, a boolean was expected",
+    firstSeenAt: ago(60),
+    lastSeenAt: ago(1),
+  } as const;
+  const rows = rowsWith({ owes: "rejects" }, { rejects: { open: 1, resolved: 0, shown: [reject] } });
+  expect(JSON.parse(JSON.stringify(toExplanationJson(rows, WEEK)))).toEqual({
+    owner: "ann",
+    library: "Q1/Q2",
+    now: "2026-07-01T12:00:00.000Z",
+    verdict: {
+      next_run: "read",
+      reason: "owes a read: rejects",
+      text: "It will be read by the next run: owes a read: rejects (some of what was read last could not be stored).",
+    },
+    last_good_run: { id: 12, started_at: "2026-07-01T11:30:00.000Z" },
+    listed_text: TEXT,
+    bookmark: TEXT,
+    settled: false,
+    window_ends_at: "2026-07-01T09:02:01.000Z",
+    next_read_due_at: null,
+    owes: "rejects",
+    content_read_at: "2026-07-01T10:00:00.000Z",
+    doubtful_reads: 0,
+    full_read_due_at: "2026-07-05T13:27:54.555Z",
+    failures: 0,
+    last_error: null,
+    last_failed_at: null,
+    last_success_at: "2026-07-01T10:00:00.000Z",
+    stored: true,
+    last_modified: TEXT,
+    first_seen_at: "2026-06-28T12:00:00.000Z",
+    changed_at: "2026-07-01T10:00:00.000Z",
+    removed_at: null,
+    live_scenarios: 20,
+    library_versions: 2,
+    scenario_versions: 31,
+    open_rejects: 1,
+    resolved_rejects: 0,
+    rejects: [
+      {
+        kind: "scenario",
+        code: "wrong_type",
+        path: "isResult",
+        reason: "isResult is a string, a boolean was expected",
+        first_seen_at: "2026-07-01T11:00:00.000Z",
+        last_seen_at: "2026-07-01T11:59:00.000Z",
+      },
+    ],
+  });
+});

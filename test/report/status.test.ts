@@ -1,0 +1,238 @@
+import { expect, test } from "vitest";
+import type { StatusRows } from "../../src/db/read-status.ts";
+import type { RunRow } from "../../src/db/recent-runs.ts";
+import { formatStatus } from "../../src/report/status.ts";
+import { toStatusJson } from "../../src/report/status-json.ts";
+
+const NOW = new Date("2026-07-01T12:00:00Z");
+const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
+
+function run(id: number, rest: Partial<RunRow> = {}): RunRow {
+  const startedAt = rest.startedAt ?? ago(180);
+  return {
+    id,
+    kind: "sync",
+    scope: null,
+    status: "ok",
+    startedAt,
+    finishedAt: new Date(startedAt.getTime() + 12_000),
+    read: 3,
+    skipped: 209,
+    changed: 2,
+    failed: 0,
+    removed: 0,
+    error: null,
+    ...rest,
+  };
+}
+
+const QUIET: StatusRows = {
+  now: NOW,
+  runs: [run(12)],
+  lastGoodRun: run(12),
+  holder: null,
+  libraries: { live: 212, removed: 4, neverStored: 0, settled: 209, oldestContentReadAt: ago(4320) },
+  scenarios: 4120,
+  failing: { total: 0, shown: [] },
+  rejects: { total: 0, groups: 0, shown: [] },
+};
+
+const text = (rows: Partial<StatusRows>, columns = 120) => formatStatus({ ...QUIET, ...rows }, columns).split("\n");
+
+test("a quiet copy is told in a few lines", () => {
+  expect(text({})).toEqual([
+    "last good run  run 12 (ok), 2026-07-01T09:00:00Z (3 h ago)",
+    "libraries      212 live, 4 removed",
+    "dates          209 settled, 3 not settled yet",
+    "scenarios      4,120 live",
+    "oldest read    2026-06-28T12:00:00Z (3 d ago)",
+    "",
+    "run  kind  status  begun    took  at                    read  skipped  changed  failed  removed",
+    " 12  sync  ok      3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
+    "",
+    "next: nothing; simcat start keeps the copy fresh",
+  ]);
+});
+
+test("on eighty columns the table of runs leaves out what matters least", () => {
+  expect(text({}, 80).slice(6, 8)).toEqual([
+    "run  kind  status  begun    took  read  skipped  changed  failed  removed",
+    " 12  sync  ok      3 h ago  12 s     3      209        2       0        0",
+  ]);
+});
+
+test("before the first run it says what to do first", () => {
+  const nothing = { live: 0, removed: 0, neverStored: 0, settled: 0, oldestContentReadAt: null };
+  expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([
+    "no run yet",
+    "next: nothing was ever synced here: run simcat check, then simcat backfill",
+  ]);
+});
+
+test("a run whose lease is held is at work, and one whose lease has expired is dead", () => {
+  const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null, read: 0, skipped: 0, changed: 0 })];
+  expect(text({ runs, holder: "host:42" }).slice(6)).toEqual([
+    "run  kind  status   begun      took        at                    read  skipped  changed  failed  removed",
+    " 13  sync  running  2 min ago  2 min 00 s  2026-07-01T11:58:00Z     0        0        0       0        0",
+    "run 13: at work, by host:42",
+    "",
+    "next: wait for the run that is at work, then look again",
+  ]);
+  expect(text({ runs }).slice(7)).toEqual([
+    " 13  sync  dead    2 min ago  2 min 00 s  2026-07-01T11:58:00Z     0        0        0       0        0",
+    "run 13: its process is gone; it will be marked abandoned by the next run",
+    "",
+    "next: run simcat sync; it goes on from what the dead run stored",
+  ]);
+});
+
+test("a run that ended badly is told with the first line of its error, and what to do about it", () => {
+  const error = "GET /libs answered 401; the service refused the key\nand more";
+  const runs = [run(14, { status: "unauthorized", error }), run(13, { scope: { libraries: [], owners: ["o"] } })];
+  expect(text({ runs }).slice(6)).toEqual([
+    "run  kind          status        begun    took  at                    read  skipped  changed  failed  removed",
+    " 14  sync          unauthorized  3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
+    " 13  sync of some  ok            3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
+    "run 14: GET /libs answered 401; the service refused the key",
+    "",
+    "next: put a valid key into SIMCAT_API_KEY; simcat check says whether the service takes it",
+  ]);
+  expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the ser…");
+});
+
+test("failing libraries are told with the age of their last good copy, the rest as a number", () => {
+  const shown = [
+    {
+      owner: "ann",
+      name: "Q1/Q2 50% done",
+      failures: 3,
+      lastFailedAt: ago(5),
+      lastSuccessAt: null,
+      lastError: "not_found: GET …/metadata answered 404\u001b[2J",
+    },
+    { owner: "bo", name: "Lib", failures: 1, lastFailedAt: ago(5), lastSuccessAt: ago(600), lastError: "timeout: …" },
+  ];
+  expect(text({ failing: { total: 5, shown } }).slice(9)).toEqual([
+    "5 libraries fail",
+    "library                 in a row  failed     last good copy  error",
+    "ann/Q1%2FQ2 50%25 done         3  5 min ago  never           not_found: GET …/metadata answered 404\\u001b[2J",
+    "bo/Lib                         1  5 min ago  10 h ago        timeout: …",
+    "… and 3 more",
+    "",
+    "next: simcat explain OWNER/NAME says more of one; the next run reads them all again",
+  ]);
+});
+
+test("open rejects are told by library, kind and code, those without a library too", () => {
+  const shown = [
+    { owner: null, name: null, kind: "listing", code: "missing_field", count: 1200, firstSeenAt: ago(60) },
+    { owner: "bo", name: "Lib", kind: "scenario", code: "wrong_type", count: 1, firstSeenAt: ago(3000) },
+  ] as const;
+  expect(text({ rejects: { total: 1201, groups: 2, shown: [...shown] } }).slice(9)).toEqual([
+    "1,201 open rejects",
+    "library  kind      code           rejects  first seen",
+    "(none)   listing   missing_field    1,200  1 h ago",
+    "bo/Lib   scenario  wrong_type           1  2 d ago",
+    "",
+    "next: simcat explain OWNER/NAME says what could not be read, and why",
+  ]);
+});
+
+test("one that was only ever synced in parts is asked to be synced whole", () => {
+  expect(text({ lastGoodRun: null })).toContain("last good run  none yet");
+  expect(text({ lastGoodRun: null }).at(-1)).toBe(
+    "next: only selected libraries were synced so far: run simcat sync for all of them",
+  );
+});
+
+test("libraries that were listed and never stored are told where there are any", () => {
+  expect(text({ libraries: { ...QUIET.libraries, neverStored: 2 } })).toContain(
+    "libraries      212 live, 4 removed, 2 listed and never stored",
+  );
+});
+
+test("for machines it is the same under the names of the columns", () => {
+  const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null })];
+  const failing = { owner: "bo", name: "Lib", failures: 1, lastFailedAt: ago(5), lastSuccessAt: null, lastError: "x" };
+  const reject = {
+    owner: null,
+    name: null,
+    kind: "listing",
+    code: "bad_text",
+    count: 2,
+    firstSeenAt: ago(60),
+  } as const;
+  const rows = {
+    ...QUIET,
+    runs,
+    failing: { total: 1, shown: [failing] },
+    rejects: { total: 2, groups: 1, shown: [reject] },
+  };
+  const told = {
+    kind: "sync",
+    scope: null,
+    libraries_read: 3,
+    libraries_skipped: 209,
+    libraries_changed: 2,
+    libraries_failed: 0,
+    libraries_removed: 0,
+    error: null,
+  };
+  expect(JSON.parse(JSON.stringify(toStatusJson(rows)))).toEqual({
+    now: "2026-07-01T12:00:00.000Z",
+    last_good_run: {
+      ...told,
+      id: 12,
+      status: "ok",
+      dead: false,
+      started_at: "2026-07-01T09:00:00.000Z",
+      finished_at: "2026-07-01T09:00:12.000Z",
+      duration_ms: 12_000,
+    },
+    lease_holder: null,
+    libraries: {
+      live: 212,
+      settled: 209,
+      unsettled: 3,
+      removed: 4,
+      never_stored: 0,
+      failing: 1,
+      oldest_content_read_at: "2026-06-28T12:00:00.000Z",
+    },
+    scenarios: { live: 4120 },
+    runs: [
+      {
+        ...told,
+        id: 13,
+        status: "running",
+        dead: true,
+        started_at: "2026-07-01T11:58:00.000Z",
+        finished_at: null,
+        duration_ms: 120_000,
+      },
+    ],
+    failing: [
+      {
+        owner: "bo",
+        library: "Lib",
+        failures: 1,
+        last_failed_at: "2026-07-01T11:55:00.000Z",
+        last_success_at: null,
+        last_error: "x",
+      },
+    ],
+    open_rejects: 2,
+    open_reject_groups: 1,
+    rejects: [
+      {
+        owner: null,
+        library: null,
+        kind: "listing",
+        code: "bad_text",
+        count: 2,
+        first_seen_at: "2026-07-01T11:00:00.000Z",
+      },
+    ],
+    next: "run simcat sync; it goes on from what the dead run stored",
+  });
+});

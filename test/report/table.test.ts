@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { formatTable } from "../../src/report/table.ts";
+import { truncate, widthOf } from "../../src/report/width.ts";
+
+const lines = (table: string) => table.split("\n");
+
+test("columns are as wide as their widest cell, and numbers stand to the right", () => {
+  const rows = [
+    ["helloworldCourse", "7", "ok"],
+    ["Lib", "1,234", ""],
+  ];
+  expect(lines(formatTable(["library", "scenarios", "state"], rows, 80))).toEqual([
+    "library           scenarios  state",
+    "helloworldCourse          7  ok",
+    "Lib                   1,234",
+  ]);
+});
+
+test("a column with a text among its numbers stands to the left", () => {
+  expect(
+    lines(
+      formatTable(
+        ["count", "x"],
+        [
+          ["7", "a"],
+          ["many", "b"],
+        ],
+        80,
+      ),
+    ),
+  ).toEqual(["count  x", "7      a", "many   b"]);
+});
+
+test("a table that fits exactly is not cut, and one column less cuts its widest cells", () => {
+  const rows = [["0123456789abcdef", "short"]];
+  expect(lines(formatTable(["first", "second"], rows, 24))).toEqual([
+    "first             second",
+    "0123456789abcdef  short",
+  ]);
+  expect(lines(formatTable(["first", "second"], rows, 23))).toEqual([
+    "first            second",
+    "0123456789abcd…  short",
+  ]);
+});
+
+test("a column is cut to its least width at the most, then the lines are", () => {
+  const rows = [["abcdefghij", "abcdefghij"]];
+  const titles = [
+    { title: "a", min: 6 },
+    { title: "b", min: 4 },
+  ];
+  expect(lines(formatTable(titles, rows, 12))).toEqual(["a       b", "abcde…  abc…"]);
+  expect(lines(formatTable(titles, rows, 11))).toEqual(["a       b", "abcde…  ab…"]);
+});
+
+test("a number is never cut, since what is left of it would be another number", () => {
+  const rows = [["1,234,567,890", "a library with a long name"]];
+  expect(lines(formatTable(["count", "library"], rows, 26))).toEqual([
+    "        count  library",
+    "1,234,567,890  a library …",
+  ]);
+});
+
+test("spare columns are left out before anything is cut, the last one first", () => {
+  const titles = ["run", { title: "took", spare: true }, { title: "at", spare: true }, "state"];
+  const rows = [["1", "12 s", "noon", "finished"]];
+  expect(lines(formatTable(titles, rows, 25))).toEqual(["run  took  at    state", "  1  12 s  noon  finished"]);
+  expect(lines(formatTable(titles, rows, 24))).toEqual(["run  took  state", "  1  12 s  finished"]);
+  expect(lines(formatTable(titles, rows, 18))).toEqual(["run  state", "  1  finished"]);
+});
+
+test("wide characters take two columns, and marks none", () => {
+  expect(widthOf("Montre\u0301al")).toBe(8);
+  expect(widthOf("森林火災")).toBe(8);
+  expect(widthOf("🌲🔥 burn 👩‍🔬")).toBe(12);
+  expect(widthOf("مكتبة ١")).toBe(7);
+  expect(widthOf("ＡＢ")).toBe(4);
+  expect(
+    lines(
+      formatTable(
+        ["name", "n"],
+        [
+          ["森林", "x"],
+          ["ab", "y"],
+        ],
+        80,
+      ),
+    ),
+  ).toEqual(["name  n", "森林  x", "ab    y"]);
+});
+
+test("a text is cut between characters, never within one, and never too wide", () => {
+  expect(truncate("森林火災", 8)).toBe("森林火災");
+  expect(truncate("森林火災", 7)).toBe("森林火…");
+  expect(truncate("森林火災", 6)).toBe("森林…");
+  expect(truncate("👩‍🔬👩‍🔬", 3)).toBe("👩‍🔬…");
+  expect(truncate("abc", 1)).toBe("…");
+  expect(truncate("abc", 0)).toBe("");
+});
+
+test("text from the service cannot act on the terminal (fault 70)", () => {
+  const rows = [["\u001b[31mred", "name\nERROR fake log line"]];
+  expect(lines(formatTable(["a", "b"], rows, 200))).toEqual([
+    "a              b",
+    "\\u001b[31mred  name\\u000aERROR fake log line",
+  ]);
+});
+
+test("a table without rows is its titles", () => {
+  expect(formatTable(["a", "b"], [], 80)).toBe("a  b");
+});

@@ -1,0 +1,515 @@
+import { describe, expect, test } from "vitest";
+import { InterruptedError } from "../../src/errors.ts";
+import type { MockLibrary } from "../../src/mock/nouns.ts";
+import type { MockService, MockServiceOptions } from "../../src/mock/server.ts";
+import { serve } from "../mock/service.ts";
+import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+import { fingerprintRows, simcat } from "./simcat.ts";
+
+describe("a database that is as the service", () => {
+  test("agrees, and nothing is written to say so", async () => {
+    const names = AWKWARD_NAMES.map((name) =>
+      library(`${name} owner`, name, {
+        description: name,
+        scenarios: [scenario(1, { scenarioName: name }), scenario(2, { parentId: 1, description: name })],
+      }),
+    );
+    const sides = await stored(names);
+    const before = await fingerprintRows(sides.database);
+
+    const { code, out, err } = await simcat(sides, ["verify"]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out.replace(/\([\d.]+ s\)/, "(… s)")).toBe(
+      `verify: the database agrees with the service (… s)
+  libraries  ${names.length} listed, ${names.length} agree
+  scenarios  ${2 * names.length} compared`,
+    );
+    expect(await fingerprintRows(sides.database)).toEqual(before);
+    expect(sides.service.violations).toEqual([]);
+  });
+
+  test("agrees while a run holds the lease", async () => {
+    const sides = await stored([library("o", "a", { scenarios: [1] })]);
+    await sides.database.query("UPDATE simcat.leases SET expires_at = now() + interval '1 h'");
+    expect((await simcat(sides, ["verify"])).code).toBe(0);
+  });
+
+  test("agrees where fields are unknown, null, beyond 2^53, repeated, or written otherwise than Postgres writes them", async () => {
+    const odd = library("o", "odd", {
+      lastModified: null,
+      fileSize: null,
+      description: null,
+      entryFields: { more: [1, { deep: null }] },
+      source: {
+        scenarios: `[{"scenarioId": 9223372036854775807, "parentId": 9007199254740993, "x": 1.0e2, "y": "\\u00e9"},
+          {"y": "é", "scenarioId": 9223372036854775807, "parentId": 9007199254740993, "x": 1.0e2}, {"scenarioId": 2}]`,
+      },
+    });
+    const sides = await stored([odd]);
+    const { code, out } = await verifyJson(sides);
+    expect({ code, ...out }).toMatchObject({ code: 0, agrees: true, scenarios_compared: 2, differences: [] });
+  });
+
+  test("agrees without a single library", async () => {
+    const sides = await stored([]);
+    expect((await simcat(sides, ["verify"])).code).toBe(0);
+  });
+});
+
+/** By column, what to write over it in SQL, and what of it is told; null for what is ours alone and has no other side. */
+const TAMPERED: Readonly<
+  Record<"libraries" | "scenarios", Readonly<Record<string, [sql: string, told: Told] | null>>>
+> = {
+  libraries: {
+    owner: ["'somebody'", "keys"],
+    library_name: ["'something'", "keys"],
+    library_owner: ["NULL", { stored: null, service: "o" }],
+    last_modified: ["last_modified || ' '", { stored: "2023-09-11 at 2:56 PM ", service: "2023-09-11 at 2:56 PM" }],
+    last_modified_at: [
+      "last_modified_at + interval '1 microsecond'",
+      { stored: "2023-09-11 14:56:00.000001+00", service: "2023-09-11 14:56:00+00" },
+    ],
+    file_size: ["''", { stored: "", service: "240 KB" }],
+    file_size_bytes: ["0", { stored: "0", service: "245760" }],
+    package_name: ["'Landscape'", { stored: "Landscape", service: "landscape" }],
+    package_version: ["'4.3.7'", { stored: "4.3.7", service: "4.3.6" }],
+    description: ["'null'", { stored: "null", service: null }],
+    listed: ["listed || '{\"new\": 1}'", { stored: '{"new": 1}', service: "{}" }],
+    metadata: ["metadata - 'fileSize'", { stored: "{}", service: '{"fileSize": "240 KB"}' }],
+    first_seen_at: null,
+    changed_at: null,
+    removed_at: ["now()", "removed"],
+    run_id: null,
+  },
+  scenarios: {
+    owner: ["'o'", "nothing"],
+    library_name: ["'other'", "keys"],
+    scenario_id: ["-7", "keys"],
+    parent_id: ["0", { stored: "0", service: "1" }],
+    scenario_name: ["'Result'", { stored: "Result", service: "Result 7" }],
+    is_result: ["NULL", { stored: null, service: "true" }],
+    last_modified: ["NULL", { stored: null, service: "2023-09-11 at 2:56 PM" }],
+    last_modified_at: ["NULL", { stored: null, service: "2023-09-11 14:56:00+00" }],
+    description: ["'x'", { stored: "x", service: null }],
+    raw: ["'[]'", { stored: "[]", service: expect.stringContaining('"Result 7"') }],
+    first_seen_at: null,
+    changed_at: null,
+    removed_at: ["now()", "removed"],
+    run_id: null,
+  },
+};
+
+type Told = { stored: string | null; service: string | null } | "keys" | "removed" | "nothing";
+
+describe("of every column", () => {
+  test.each(["libraries", "scenarios"] as const)("of %s it is known whether it has another side", async (table) => {
+    const database = await freshTestDatabase();
+    const columns = await database.query<{ name: string }>(
+      "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'simcat' AND table_name = $1",
+      [table],
+    );
+    expect(columns.map(({ name }) => name).sort()).toEqual(Object.keys(TAMPERED[table]).sort());
+  });
+
+  const cases = Object.entries(TAMPERED).flatMap(([table, columns]) =>
+    Object.entries(columns).flatMap(([column, tampered]) =>
+      tampered === null ? [] : [{ table, column, sql: tampered[0], told: tampered[1] }],
+    ),
+  );
+  test.each(cases)("a wrong value is found in $table $column", async ({ table, column, sql, told }) => {
+    const here = library("o", "a", { scenarios: table === "libraries" ? [] : [1, scenario(7, { parentId: 1 })] });
+    const sides = await stored([here, library("o", "other", { scenarios: [1] })]);
+    const where = table === "libraries" ? "library_name = 'a'" : "library_name = 'a' AND scenario_id = 7";
+    await sides.database.query(`UPDATE simcat.${table} SET ${column} = ${sql} WHERE ${where}`);
+    const before = await fingerprintRows(sides.database);
+
+    const { code, out } = await verifyJson(sides);
+    expect(await fingerprintRows(sides.database)).toEqual(before);
+    if (told === "nothing") return expect(code).toBe(0);
+    expect(code).toBe(2);
+    if (typeof told === "object") {
+      const expected = [{ column, ...told }];
+      expect(out.differences).toMatchObject([
+        table === "libraries"
+          ? { kind: "content", columns: expected, scenarios: { examples: [] } }
+          : { kind: "content", columns: [], scenarios: { examples: [{ id: 7, kind: "content", columns: expected }] } },
+      ]);
+    } else {
+      const found = out.differences.map(({ kind, scenarios }) =>
+        [kind, ...scenarios.examples.map((one) => one.kind)].join(),
+      );
+      const keys: Readonly<Record<string, readonly string[]>> = {
+        "libraries.owner": ["missing", "unlisted"],
+        "libraries.library_name": ["missing", "unlisted"],
+        "scenarios.library_name": ["content,missing", "content,unlisted"],
+        "scenarios.scenario_id": ["content,missing,unlisted"],
+        "libraries.removed_at": ["removed"],
+        "scenarios.removed_at": ["content,removed"],
+      };
+      expect(found).toEqual(keys[`${table}.${column}`]);
+    }
+  });
+});
+
+describe("what one side lacks", () => {
+  test("is found on both", async () => {
+    const sides = await stored([
+      library("o", "deleted", { scenarios: [1] }),
+      library("o", "shorter", { scenarios: [1, 2, 3] }),
+      library("o", "gone", { scenarios: [1] }),
+    ]);
+    await sides.database.query("DELETE FROM simcat.scenarios WHERE library_name = 'deleted' OR scenario_id = 3");
+    await sides.database.query("DELETE FROM simcat.libraries WHERE library_name = 'deleted'");
+    sides.service.edit((organization) => {
+      organization.remove("o", "gone");
+      organization.put(library("o", "shorter", { scenarios: [2, 3, 4] }));
+    });
+
+    const { code, out } = await simcat(sides, ["verify"]);
+    expect(code).toBe(2);
+    expect(out.replace(/\([\d.]+ s\)/, "(… s)")).toBe(
+      `verify: 3 libraries differ (… s)
+  libraries  2 listed, 0 agree
+  scenarios  3 compared; what differs is told as stored → service
+  differs    o/deleted: is listed and was never stored
+  differs    o/gone: is stored and not listed
+  differs    o/shorter: 2 scenarios not stored (3, 4); 1 scenario stored and not in the list (1)
+  to do      simcat backfill --restart --library o/deleted --library o/shorter
+             simcat sync marks as removed what is no longer listed`,
+    );
+  });
+
+  test("counts for nothing when the listing is not whole, which is told", async () => {
+    const sides = await stored([library("o", "a"), library("o", "b")]);
+    sides.service.script([
+      {
+        match: { operation: "listing" },
+        times: "always",
+        action: { kind: "alterItem", index: 1, remove: ["uploadUser"] },
+      },
+    ]);
+    const { code, out } = await verifyJson(sides);
+    expect(code).toBe(2);
+    expect(out).toMatchObject({
+      differences: [],
+      incomplete: expect.stringContaining("SIMCAT_DEFAULT_OWNER"),
+      rejects: [{ owner: null, library: null, count: 1 }],
+      libraries_agreeing: 1,
+    });
+  });
+});
+
+describe("a library that differs", () => {
+  test("is read once more on both sides, and the others are not", async () => {
+    const sides = await stored([library("o", "same", { scenarios: [1] }), library("o", "other", { scenarios: [1] })]);
+    await sides.database.query("UPDATE simcat.scenarios SET description = 'x' WHERE library_name = 'other'");
+    sides.service.clearRequests();
+
+    expect((await simcat(sides, ["verify"])).code).toBe(2);
+    expect(sides.service.requests.map(({ path }) => path).sort()).toEqual([
+      "/libs",
+      "/libs",
+      "/libs/user/o/other/metadata",
+      "/libs/user/o/other/metadata",
+      "/libs/user/o/other/scenarios",
+      "/libs/user/o/other/scenarios",
+      "/libs/user/o/same/metadata",
+      "/libs/user/o/same/scenarios",
+    ]);
+  });
+
+  test("at the first look only, on the service's side, counts for nothing", async () => {
+    const sides = await stored([library("o", "a", { scenarios: [1] })]);
+    sides.service.script([
+      { match: { operation: "scenarios" }, action: { kind: "alterItem", index: 0, set: { scenarioName: "new" } } },
+    ]);
+    const { code, out } = await simcat(sides, ["verify"]);
+    expect(code).toBe(0);
+    expect(out).toContain("  passing    1 library differed, and agreed when read once more");
+  });
+
+  test("at the first look only, on the database's side, counts for nothing", async () => {
+    let listings = 0;
+    const sides = await stored([library("o", "a", { scenarios: [1] })], {
+      onRequest: ({ path }) => {
+        if (path !== "/libs" || ++listings < 3) return undefined;
+        return sides.database.query("UPDATE simcat.libraries SET description = NULL").then(() => {});
+      },
+    });
+    await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
+    listings = 1;
+    expect((await simcat(sides, ["verify"])).code).toBe(0);
+  });
+
+  test("because it was removed while it was read, is no longer listed", async () => {
+    const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b")]);
+    sides.service.script([
+      {
+        match: { operation: "listing" },
+        action: { kind: "between", when: "after", edit: (organization) => void organization.remove("o", "a") },
+      },
+    ]);
+    const { code, out } = await verifyJson(sides);
+    expect(code).toBe(2);
+    expect(out).toMatchObject({ differences: [{ library: "a", kind: "unlisted" }], unread: [] });
+  });
+
+  test("because its dates were stored for another time zone, is found", async () => {
+    const sides = await stored([library("o", "a")]);
+    const { code, out } = await verifyJson(sides, [], { SIMCAT_SERVICE_TIMEZONE: "America/Vancouver" });
+    expect(code).toBe(2);
+    expect(out.differences[0]?.columns).toEqual([
+      { column: "last_modified_at", stored: "2023-09-11 14:56:00+00", service: "2023-09-11 21:56:00+00" },
+    ]);
+  });
+
+  test("in the last digit of a long number or in one field of a long object, is found, and only that is shown", async () => {
+    const wide = (digit: number) =>
+      `{"scenarioId": 1, "pad": "${"x".repeat(5_000)}", "n": 12345678901234567890.12345678${digit}}`;
+    const sides = await stored([library("o", "a", { source: { scenarios: `[${wide(1)}]` } })]);
+    sides.service.edit((organization) =>
+      organization.put(library("o", "a", { source: { scenarios: `[${wide(2)}]` } })),
+    );
+    const { code, out } = await verifyJson(sides);
+    expect(code).toBe(2);
+    expect(out.differences[0]?.scenarios.examples[0]?.columns).toEqual([
+      {
+        column: "raw",
+        stored: '{"n": 12345678901234567890.123456781}',
+        service: '{"n": 12345678901234567890.123456782}',
+      },
+    ]);
+  });
+
+  test("is mended by the command that is named", async () => {
+    const sides = await stored([library("o", 'it\'s 50% "done"', { scenarios: [1] })]);
+    await sides.database.query("UPDATE simcat.scenarios SET scenario_name = 'x'");
+    await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
+    const { out } = await simcat(sides, ["verify"]);
+    expect(out).toContain(`to do      simcat backfill --restart --library 'o/it'\\''s 50%25 "done"'`);
+
+    await simcat(sides, ["backfill", "--restart", "--library", 'o/it\'s 50%25 "done"']);
+    expect((await simcat(sides, ["verify"])).code).toBe(0);
+  });
+});
+
+describe("what cannot be compared", () => {
+  test("because it cannot be read, is told, and the others are compared", async () => {
+    const sides = await stored([library("o", "a"), library("o", "b")]);
+    await sides.database.query("UPDATE simcat.libraries SET description = 'x' WHERE library_name = 'b'");
+    sides.service.script([{ match: { library: "a" }, times: "always", action: { kind: "status", status: 500 } }]);
+    const { code, out } = await simcat(sides, ["verify"]);
+    expect(code).toBe(2);
+    expect(out).toContain("verify: 1 library differs, 1 library could not be read");
+    expect(out).toContain('  differs    o/b: description: "x" → NULL');
+    expect(out).toContain("  unread     o/a: server_error: ");
+  });
+
+  test("because it was rejected, is told; its row and what else the list lacks is no difference, the rest is compared", async () => {
+    const sides = await stored([library("o", "a", { scenarios: [1, 2, 3] })]);
+    sides.service.script([
+      {
+        match: { operation: "scenarios" },
+        times: "always",
+        action: { kind: "alterItem", index: 1, set: { isResult: "no" } },
+      },
+      {
+        match: { operation: "metadata" },
+        times: "always",
+        action: { kind: "alterItem", index: 0, set: { fileSize: 1 } },
+      },
+    ]);
+    const rejected = await verifyJson(sides);
+    expect(rejected.code).toBe(2);
+    expect(rejected.out).toMatchObject({
+      differences: [],
+      scenarios_compared: 2,
+      rejects: [{ owner: "o", library: "a", count: 2 }],
+    });
+
+    await sides.database.query("UPDATE simcat.scenarios SET parent_id = 9 WHERE scenario_id = 3");
+    const { out } = await verifyJson(sides);
+    expect(out.differences[0]?.scenarios.examples).toMatchObject([{ id: 3, columns: [{ column: "parent_id" }] }]);
+  });
+});
+
+test("a list too long to be held is compared in parts, to the last item", async () => {
+  const ids = Array.from({ length: 12_000 }, (_, at) => at + 1);
+  const sides = await stored([library("o", "long", { scenarios: ids })]);
+  const agreeing = await verifyJson(sides);
+  expect({ code: agreeing.code, ...agreeing.out }).toMatchObject({ code: 0, scenarios_compared: 12_000 });
+
+  await sides.database.query("UPDATE simcat.scenarios SET is_result = true WHERE scenario_id IN (1, 6000, 12000)");
+  await sides.database.query("DELETE FROM simcat.scenarios WHERE scenario_id = 2");
+  await sides.database.query("UPDATE simcat.scenarios SET removed_at = now() WHERE scenario_id = 11000");
+  await sides.database.query("UPDATE simcat.scenarios SET scenario_id = 20000 WHERE scenario_id = 7000");
+  // The first item once more, spelled otherwise: known by its row long after its text was let go.
+  sides.service.script([
+    { match: { operation: "scenarios" }, times: "always", action: { kind: "duplicateItem", index: 2 } },
+  ]);
+  const { code, out } = await verifyJson(sides);
+  expect(code).toBe(2);
+  expect(out.differences[0]?.scenarios).toMatchObject({ content: 3, missing: 2, removed: 1, unlisted: 1 });
+  expect(out.rejects).toEqual([]);
+});
+
+test("an item that comes twice in a long list, and contradicts itself, is rejected and no difference", async () => {
+  const items = Array.from({ length: 6_000 }, (_, at) => `{"scenarioId": ${at + 1}, "x": 1}`);
+  const list = (last: string) => library("o", "long", { source: { scenarios: `[${items.join()}, ${last}]` } });
+  const sides = await stored([list('{"x": 1, "scenarioId": 3}')]);
+  expect(await verifyJson(sides)).toMatchObject({ code: 0, out: { scenarios_compared: 6_000 } });
+
+  sides.service.edit((organization) => organization.put(list('{"x": 2, "scenarioId": 3}')));
+  const { code, out } = await verifyJson(sides);
+  expect(code).toBe(2);
+  expect(out).toMatchObject({ differences: [], scenarios_compared: 5_999, rejects: [{ library: "long", count: 2 }] });
+});
+
+describe("a selection", () => {
+  test("confines what is read and what is told", async () => {
+    const sides = await stored([library("o", "a"), library("o", "b"), library("p", "c"), library("q", "gone")]);
+    await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
+    sides.service.edit((organization) => void organization.remove("q", "gone"));
+    const found = async (...args: string[]) =>
+      (await verifyJson(sides, args)).out.differences.map(({ owner, library }) => `${owner}/${library}`);
+
+    expect(await found("--library", "o/b")).toEqual(["o/b"]);
+    expect(await found("--owner", "p", "--library", "o/a")).toEqual(["o/a", "p/c"]);
+    expect(await found("--library", "q/gone")).toEqual(["q/gone"]);
+    expect(await found()).toEqual(["o/a", "o/b", "p/c", "q/gone"]);
+  });
+
+  test.each([["o/unknown"], ["o"], ["o/a/b"], ["o/%"]])(
+    "of %s, which names nothing, is a wrong command line",
+    async (name) => {
+      const sides = await stored([library("o", "a")]);
+      expect((await simcat(sides, ["verify", "--library", name])).code).toBe(64);
+    },
+  );
+});
+
+describe("ends with its own exit code", () => {
+  test.each([
+    [77, { kind: "status", status: 401 }],
+    [77, { kind: "status", status: 403 }],
+    [76, { kind: "html" }],
+    [76, { kind: "status", status: 404 }],
+    [69, { kind: "status", status: 503 }],
+  ] as const)("%i when the listing answers %o", async (expected, action) => {
+    const sides = await stored([library("o", "a")]);
+    sides.service.script([{ match: { operation: "listing" }, times: "always", action }]);
+    const { code, out, err } = await simcat(sides, ["verify"]);
+    expect({ code, out }).toEqual({ code: expected, out: "" });
+    expect(err).not.toBe("");
+  });
+
+  test("77 when the key is revoked while content is read; a single 401 is that library's own", async () => {
+    const sides = await stored([library("o", "a"), library("o", "b")]);
+    const refusal = { kind: "status", status: 401 } as const;
+    sides.service.script([{ match: { library: "a" }, times: "always", action: refusal }]);
+    const own = await verifyJson(sides);
+    expect(own).toMatchObject({ code: 2, out: { unread: [{ library: "a", code: "unauthorized" }] } });
+
+    sides.service.script([{ skip: 1, times: "always", action: refusal }]);
+    expect((await simcat(sides, ["verify"])).code).toBe(77);
+  });
+
+  test("69 when twenty libraries in a row cannot be read, 2 when it is one less", async () => {
+    const some = (count: number) => Array.from({ length: count }, (_, at) => library("o", `l${at}`));
+    const action = { kind: "status", status: 500 } as const;
+    const sides = await stored(some(20));
+    const fail = () => sides.service.script([{ match: { pathPattern: "/user/" }, times: "always", action }]);
+    fail();
+    expect((await simcat(sides, ["verify"])).code).toBe(69);
+
+    sides.service.edit((organization) => void organization.remove("o", "l0"));
+    fail();
+    expect(await verifyJson(sides)).toMatchObject({ code: 2, out: { libraries_unread: 19 } });
+  });
+
+  test("69 when the database refuses", async () => {
+    const sides = await stored([library("o", "a", { scenarios: [1] })]);
+    await sides.database.query("ALTER TABLE simcat.scenarios RENAME raw TO source");
+    const { code, err } = await simcat(sides, ["verify"]);
+    expect(code).toBe(69);
+    expect(err).toContain("raw");
+  });
+
+  test("78 on a database without simcat's tables, which it does not make", async () => {
+    const database = await freshTestDatabase({ empty: true });
+    const service = await serve([library("o", "a")]);
+    expect((await simcat({ database, service }, ["verify"])).code).toBe(78);
+    expect(await database.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
+  });
+
+  test("143 when it is stopped", async () => {
+    const stop = new AbortController();
+    let armed = false;
+    const sides = await stored([library("o", "a")], {
+      onRequest: ({ path }) => {
+        if (path.endsWith("/scenarios") && armed) stop.abort(new InterruptedError("SIGTERM"));
+        return undefined;
+      },
+    });
+    armed = true;
+    expect((await simcat(sides, ["verify"], {}, stop.signal)).code).toBe(143);
+  });
+});
+
+test("nothing that the service or the database says forges a line or an escape", async () => {
+  const evil = '\u001b[31m"x\n{"level":"info"}\u202e';
+  const sides = await stored([
+    library(evil, evil, { description: evil, scenarios: [scenario(1, { description: evil })] }),
+  ]);
+  await sides.database.query(
+    "UPDATE simcat.scenarios SET description = description || E'\\n\\u001b' || repeat('x', 1000)",
+  );
+  for (const args of [["verify"], ["verify", "--json"]]) {
+    const { code, out } = await simcat(sides, args);
+    expect(code).toBe(2);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    if (args.length === 1) expect(out.split("\n")).toHaveLength(5);
+  }
+});
+
+interface VerifyJson {
+  readonly agrees: boolean;
+  readonly scenarios_compared: number;
+  readonly libraries_agreeing: number;
+  readonly incomplete: string | null;
+  readonly differences: readonly {
+    readonly owner: string;
+    readonly library: string;
+    readonly kind: string;
+    readonly columns: readonly unknown[];
+    readonly scenarios: {
+      readonly examples: readonly { readonly kind: string; readonly columns: readonly unknown[] }[];
+    };
+  }[];
+  readonly unread: readonly unknown[];
+  readonly rejects: readonly unknown[];
+}
+
+interface TwoSides {
+  readonly database: TestDatabase;
+  readonly service: MockService;
+}
+
+/** A service with these libraries, and a database that has them all. */
+async function stored(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}): Promise<TwoSides> {
+  const sides = { database: await freshTestDatabase(), service: await serve(libraries, options) };
+  const { code, err } = await simcat(sides, ["backfill"]);
+  expect({ code, err: code === 0 ? "" : err }).toEqual({ code: 0, err: "" });
+  return sides;
+}
+
+async function verifyJson(
+  sides: TwoSides,
+  args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; out: VerifyJson }> {
+  const { code, out } = await simcat(sides, ["verify", "--json", ...args], environment);
+  return { code, out: JSON.parse(out) };
+}
