@@ -1,6 +1,7 @@
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { assertUsable, readSchemaState } from "../db/migrate.ts";
+import { readSnapshot } from "../db/snapshot.ts";
 import { formatJson } from "../report/json.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { prepare } from "../sync/prepare.ts";
@@ -17,7 +18,7 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
   const config = loadServiceSettings(context);
   const prepared = await withDatabase(context, config, "any", async (pool) => {
     const clock = await openClock(pool);
-    const stored = await storedIn(pool);
+    const stored = await storedIn(pool, context.stop);
     return withService(context, config, {}, (service) =>
       prepare(
         { service, clock, pool: stored },
@@ -31,8 +32,8 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
 }
 
 /** The pool, or null where nothing was ever stored. */
-async function storedIn(pool: Pool): Promise<Pool | null> {
-  const state = await readSchemaState(pool);
+async function storedIn(pool: Pool, signal: AbortSignal): Promise<Pool | null> {
+  const state = await readSnapshot(pool, "looking at the schema", readSchemaState, signal);
   if (state.kind === "behind" && state.version === 0) return null;
   assertUsable(state);
   return pool;

@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import { connect, disconnect, type Pool } from "../db/connect.ts";
 import { namingDatabase } from "../db/failures.ts";
 import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
+import { readSnapshot } from "../db/snapshot.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
 
@@ -52,7 +53,7 @@ export function withDatabase<T>(
     if (use === "migrate" && config.autoMigrate) await migrate(directUrl, context.stop);
     const pool = await connect(url, {}, context.stop);
     try {
-      if (use !== "any") assertUsable(await readSchemaState(pool));
+      if (use !== "any") assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, context.stop));
       return await work(pool);
     } catch (error) {
       throw namingDatabase("working with the database", error);

@@ -1,4 +1,5 @@
 import type { Pool } from "./connect.ts";
+import { namingDatabase } from "./failures.ts";
 
 /** The database's clock, so that a wrong local one decides nothing. */
 export interface DatabaseClock {
@@ -28,7 +29,9 @@ export async function openClock(pool: Pool): Promise<DatabaseClock> {
     if (rows[0]) samples.push({ takenAt, offset: rows[0].now - (before + takenAt) / 2 });
     if (samples.length > KEPT) samples.shift();
   };
-  await sample();
+  await sample().catch((error) => {
+    throw namingDatabase("asking the database for its time", error);
+  });
   // By the sample of its time: a machine that slept in between must not make an earlier moment look later than it was.
   const at = (monotonic: number) => {
     const then = samples.findLast((one) => one.takenAt <= monotonic) ?? samples[0];

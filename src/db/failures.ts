@@ -35,6 +35,11 @@ export function isContention(error: unknown): boolean {
   return ["40P01", "40001", "55P03"].includes(errorCode(error));
 }
 
+/** The database, or the way to it, failed; not simcat. */
+export function isDatabaseFailure(error: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test(errorCode(error)) || isConnectionLost(error);
+}
+
 /** The rows themselves are at fault (bad data, a broken constraint, over a limit), so that other rows may do. */
 export function isBadData(error: unknown): boolean {
   return /^(21|22|23|54)/.test(errorCode(error));
@@ -59,18 +64,20 @@ const MENDS: readonly (readonly [RegExp, string])[] = [
 export function databaseError(doing: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
   const code = errorCode(error);
-  const said =
-    error instanceof AggregateError
-      ? String(error.errors[0]?.message ?? code)
-      : error instanceof Error
-        ? error.message
-        : String(error);
+  const thrown = asDriverThrew(error);
+  const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+  const said = first instanceof Error ? first.message : String(first);
   const mend = MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";
   return new DatabaseError(`${doing} failed: ${said}${code ? ` (${code})` : ""}; ${mend}`, { cause: error });
 }
 
+/** drizzle wraps it into the statement and its parameters, which tell an operator nothing. */
+function asDriverThrew(error: unknown): unknown {
+  const inner = error instanceof Error ? error.cause : undefined;
+  return inner !== undefined && errorCode(inner) === errorCode(error) ? asDriverThrew(inner) : error;
+}
+
 /** What was thrown, as a DatabaseError where the database or the way to it is at fault; anything else unchanged. */
 export function namingDatabase(doing: string, thrown: unknown): unknown {
-  const isDatabases = /^[0-9A-Z]{5}$/.test(errorCode(thrown)) || isConnectionLost(thrown);
-  return isDatabases && !(thrown instanceof SimcatError) ? databaseError(doing, thrown) : thrown;
+  return isDatabaseFailure(thrown) && !(thrown instanceof SimcatError) ? databaseError(doing, thrown) : thrown;
 }

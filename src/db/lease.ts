@@ -2,6 +2,7 @@ import { BusyError, LostLeaseError } from "../errors.ts";
 import { pause } from "../pause.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Connection, Pool } from "./connect.ts";
+import { readSnapshot } from "./snapshot.ts";
 import { withTransaction } from "./transaction.ts";
 
 const LEASE_MS = 20_000;
@@ -51,11 +52,7 @@ async function takeLease(pool: Pool, holder: string, signal: AbortSignal): Promi
       signal,
     );
     if (token !== null) return token;
-    const { rows } = await pool.query<{ token: number; holder: string; expires: string; since: string }>(
-      "SELECT token, holder, expires_at::text AS expires FROM simcat.leases WHERE name = $1",
-      [NAME],
-    );
-    const live = rows[0];
+    const live = await readSnapshot(pool, "watching the lease", readLive, signal);
     if (live) {
       if ((seen.get(live.token) ?? live.expires) !== live.expires) {
         throw new BusyError(
@@ -66,6 +63,20 @@ async function takeLease(pool: Pool, holder: string, signal: AbortSignal): Promi
     }
     await pause(WATCH_MS, signal);
   }
+}
+
+interface LiveLease {
+  readonly token: number;
+  readonly holder: string;
+  readonly expires: string;
+}
+
+async function readLive(connection: Connection): Promise<LiveLease | undefined> {
+  const { rows } = await connection.query<LiveLease>(
+    "SELECT token, holder, expires_at::text AS expires FROM simcat.leases WHERE name = $1",
+    [NAME],
+  );
+  return rows[0];
 }
 
 /** Takes an absent or expired lease; whatever run it belonged to is dead, so its row says so in the same transaction. */

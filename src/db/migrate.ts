@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { ConfigurationError } from "../errors.ts";
 import { type Connection, connect, disconnect, type Pool } from "./connect.ts";
-import { databaseError } from "./failures.ts";
+import { namingDatabase } from "./failures.ts";
 import { withTransaction } from "./transaction.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
@@ -39,7 +39,7 @@ export async function migrate(url: string, signal: AbortSignal): Promise<number>
     return await withTransaction(pool, { doing: "migrating the schema", lockTimeoutMs: 60_000 }, applyMissing, signal);
   } catch (error) {
     if (error instanceof ConfigurationError || signal.aborted) throw error;
-    throw databaseError("migrating the schema", error);
+    throw namingDatabase("migrating the schema", error);
   } finally {
     await disconnect(pool);
   }

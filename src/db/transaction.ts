@@ -1,7 +1,7 @@
 import { DatabaseError } from "../errors.ts";
 import { pause } from "../pause.ts";
 import type { Connection, Pool } from "./connect.ts";
-import { databaseError, isConnectionLost, isContention } from "./failures.ts";
+import { isBadData, isConnectionLost, isContention, namingDatabase } from "./failures.ts";
 
 /** How long a whole transaction is tried again for, in milliseconds: long enough for a restart of the server. */
 const PATIENCE_MS = 30_000;
@@ -45,7 +45,8 @@ export async function withTransaction<T>(
     const mayHeal = isContention(error)
       ? ++contended < CONTENTION_ATTEMPTS
       : isConnectionLost(error) && performance.now() < giveUpAt;
-    if (!mayHeal) throw isContention(error) || isConnectionLost(error) ? databaseError(options.doing, error) : error;
+    // Bad rows are the caller's to tell apart, as others of the batch may do.
+    if (!mayHeal) throw isBadData(error) ? error : namingDatabase(options.doing, error);
     await pause(Math.random() * Math.min(2_000, 50 * 2 ** attempt), signal);
   }
 }

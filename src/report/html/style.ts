@@ -10,7 +10,7 @@ export const STYLE = `
 body { margin: 0 auto; padding: 1.25rem 1rem 2.5rem; max-width: 64rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; overflow-wrap: anywhere }
 h1 { margin: 0; font-size: 1.35rem; line-height: 1.25 } h2 { margin: 2.25rem 0 .6rem; font-size: 1.05rem }
-p { margin: .4rem 0 } a { color: inherit } bdi { unicode-bidi: isolate }
+p { margin: .4rem 0 } a { color: inherit } bdi { white-space: pre-wrap }
 small, .soft, footer { color: var(--soft); font-size: .875rem } footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .75rem }
 .lead { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem .75rem }
 .lead .state { font-weight: 650 }
