@@ -21,7 +21,7 @@ const EDITED = ["runParent", "editScenario", "deleteScenario", "editMetadata", "
 
 /** The whole thing in one go: an organization to read, a database to fill, a change to see. Leaves nothing running. */
 export async function demo(context: Context): Promise<number> {
-  const { environment, note, stop, print } = context;
+  const { environment, note, stop, print, terminal } = context;
   // A place of its own: what somebody really synced into the embedded database is never touched.
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
   const organization = createOrganization({ seed: 7, libraries: 200, scenariosPerLibrary: 20, now: new Date() });
@@ -30,7 +30,11 @@ export async function demo(context: Context): Promise<number> {
   try {
     context.hide(databaseSecrets(embedded.url));
     const settings = { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: MOCK_KEY, DATABASE_URL: embedded.url };
-    const inside: Context = { ...context, environment: { ...settings, SIMCAT_LOG_LEVEL: "warn" }, dotenv: new Set() };
+    const inside: Context = {
+      ...context,
+      environment: { ...settings, SIMCAT_LOG_LEVEL: terminal.isErr ? "info" : "warn" },
+      dotenv: new Set(),
+    };
     const pool = await connect(embedded.url, {}, stop);
     try {
       await show(inside, service, pool);

@@ -30,6 +30,7 @@ function buildProgram(context: Context, ended: (exitCode: number) => void): Comm
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.note(text.trimEnd()),
     })
+    .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .showHelpAfterError("(simcat --help, or simcat COMMAND --help, says what there is)")
     .exitOverride()

@@ -2,7 +2,7 @@ import type { SchemaState } from "../db/migrate.ts";
 import type { Trouble, WorkerState } from "./state.ts";
 import type { Vitals } from "./vitals.ts";
 
-export interface Reason {
+interface Reason {
   /** Stable. */
   readonly code: string;
   readonly message: string;
@@ -43,7 +43,7 @@ export function judgeReadiness(observed: Observed): Readiness {
   return { ready: blocking.length === 0 && vitals !== null, reasons: [...blocking, ...told] };
 }
 
-export function isProgressing({ state: { current }, now, stuckAfterMs }: Observed): boolean {
+function isProgressing({ state: { current }, now, stuckAfterMs }: Observed): boolean {
   return current !== null && current.progressAt !== null && now - current.progressAt <= stuckAfterMs;
 }
 

@@ -1,0 +1,85 @@
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { formatStatusPage } from "../../src/report/status-page.ts";
+import { fixture } from "../support/fixture.ts";
+import { AWKWARD_NAMES, library } from "../support/organization.ts";
+import { emptyPage, failingPage } from "./status-values.ts";
+import { startWorker } from "./worker-under-test.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const isThere = existsSync(CHROMIUM);
+if (!isThere) process.stderr.write("skipping the pages in a real browser: apt-get install -y chromium\n");
+
+describe.skipIf(!isThere)("the status page in a browser", () => {
+  let browser: Browser;
+  const shots = mkdtempSync(join(tmpdir(), "simcat-pages-"));
+
+  beforeAll(async () => {
+    // The sandbox of its own wants a user that is not root.
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  });
+  afterAll(() => browser?.close());
+
+  async function open(url: string, width: number, colorScheme: "light" | "dark") {
+    const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("dialog", (dialog) => {
+      complaints.push(`a dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    const response = await page.goto(url);
+    return { context, page, response, complaints };
+  }
+
+  const pages = {
+    full: formatStatusPage(failingPage(AWKWARD_NAMES.slice(0, 20), 10_000)),
+    empty: formatStatusPage(emptyPage),
+  };
+
+  test.each([
+    ["full", 390, "light"],
+    ["full", 390, "dark"],
+    ["full", 1280, "light"],
+    ["full", 1280, "dark"],
+    ["empty", 390, "light"],
+    ["empty", 1280, "dark"],
+  ] as const)("the %s one fits %i pixels in %s, without a complaint of the browser's", async (name, width, scheme) => {
+    const file = join(shots, `${name}.html`);
+    writeFileSync(file, pages[name]);
+    const { context, page, complaints } = await open(`file://${file}`, width, scheme);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
+      scheme === "dark" ? "rgb(15, 19, 24)" : "rgb(255, 255, 255)",
+    );
+    expect(await page.locator("img, script").count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.screenshot({ path: join(shots, `${name}-${width}-${scheme}.png`), fullPage: true });
+    await context.close();
+  });
+
+  test("a worker's own page is styled under the policy of its header, and shows a hostile name as text", async () => {
+    const hostile = "<img src=x onerror=alert(1)>";
+    const { environment } = await fixture([library("ann", hostile, { scenarios: [1] })], {
+      faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],
+    });
+    const worker = startWorker(environment);
+    await worker.untilTold("next_run");
+    const { url } = await worker.untilTold("worker_started");
+    const { context, page, response, complaints } = await open(`${url}/`, 390, "dark");
+    expect(response?.headers()["content-security-policy"]).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    expect(await page.getByText(hostile, { exact: false }).first().isVisible()).toBe(true);
+    expect(await page.locator("img, script").count()).toBe(0);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(15, 19, 24)");
+    expect(await page.locator("svg.runs rect").count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { ConfigurationError } from "../../src/errors.ts";
+import { type HttpServer, openHttpServer, type Routes } from "../../src/worker/http-server.ts";
+
+const routes: Routes = {
+  "/": async () => ({ status: 200, contentType: "text/plain", body: "the secret is hush" }),
+  "/bad": async () => {
+    throw new Error("broken");
+  },
+};
+
+async function serve(onError: (error: unknown) => void = () => {}): Promise<HttpServer> {
+  const redact = (text: string) => text.replaceAll("hush", "***");
+  const server = await openHttpServer({ host: "127.0.0.1", port: 0, onError, redact }, routes);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+test("GET and HEAD are answered, with headers that keep a browser from doing anything else with it", async () => {
+  const { url } = await serve();
+  const get = await fetch(`${url}/?anything=1`);
+  expect([get.status, await get.text()]).toEqual([200, "the secret is ***"]);
+  expect(Object.fromEntries(get.headers)).toMatchObject({
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+  });
+  const head = await fetch(url, { method: "HEAD" });
+  expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "17", ""]);
+});
+
+test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s is refused on every path", async (method) => {
+  const { url } = await serve();
+  for (const path of ["/", "/bad", "/nowhere"]) {
+    const { status, headers } = await fetch(url + path, { method });
+    expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  }
+});
+
+test.each(["/nowhere", "//", "/constructor", "/__proto__", "/healthz/"])("%s is not there", async (path) => {
+  const { url } = await serve();
+  expect((await fetch(url + path)).status).toBe(404);
+});
+
+test("a route that fails is told and answers 500 without a word of why", async () => {
+  const errors: unknown[] = [];
+  const { url } = await serve((error) => errors.push(error));
+  const { status, text } = await fetch(`${url}/bad`).then(async (one) => ({
+    status: one.status,
+    text: await one.text(),
+  }));
+  expect([status, text]).toEqual([500, ""]);
+  expect(errors).toEqual([new Error("broken")]);
+});
+
+test("closing waits for nobody who never finishes a request", async () => {
+  const server = await serve();
+  const slow = connect(Number(new URL(server.url).port), "127.0.0.1");
+  slow.on("error", () => {});
+  await once(slow, "connect");
+  slow.write("GET / HTTP/1.1\r\n");
+  const asked = performance.now();
+  await server.close();
+  expect(performance.now() - asked).toBeLessThan(5_000);
+});
+
+test("an address that is not this machine's is a configuration error", async () => {
+  const options = { host: "192.0.2.1", port: 0, onError: () => {}, redact: (text: string) => text };
+  await expect(openHttpServer(options, routes)).rejects.toThrow(ConfigurationError);
+});

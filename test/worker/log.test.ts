@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { isColored, openLog } from "../../src/log.ts";
+import type { RunReport, RunStatus } from "../../src/model.ts";
+import { logRun } from "../../src/report/run-log.ts";
+import { toReport } from "../../src/sync/run-report.ts";
+import { openTally } from "../../src/sync/tally.ts";
+
+function written(format: "json" | "pretty", colored = false) {
+  const lines: string[] = [];
+  const log = openLog({ logFormat: format, logLevel: "info" }, false, (text) => void lines.push(text), colored);
+  return { log, lines };
+}
+
+const report = (status: RunStatus): RunReport =>
+  toReport({ id: 1, kind: "sync", tally: openTally(), ending: { status, message: null, error: null }, durationMs: 5 });
+
+test.each([
+  ["ok", "info", "run_finished"],
+  ["partial", "warn", "run_finished"],
+  ["held", "warn", "run_finished"],
+  ["interrupted", "warn", "run_finished"],
+  ["source_unavailable", "warn", "source_unavailable"],
+  ["database_failed", "warn", "database_failed"],
+  ["lost_lease", "warn", "lost_lease"],
+  ["unauthorized", "error", "unauthorized"],
+  ["source_untrusted", "error", "source_untrusted"],
+  ["failed", "error", "failed"],
+] as const)("a run that ends as %s is one line of level %s", (status, level, code) => {
+  const { log, lines } = written("json");
+  logRun(log).finished(report(status));
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ level, code, status, run: 1, duration_ms: 5 }),
+  ]);
+});
+
+test("pauses that the service asks for are information; retries are for those who look closer", () => {
+  const { log, lines } = written("json");
+  const { service } = logRun(log);
+  service({ kind: "throttled", operation: "listing", waitMs: 2_000 });
+  service({ kind: "retry", operation: "listing", reason: "answered 503", delayMs: 10 });
+  service({ kind: "request", operation: "listing", outcome: "5xx", ms: 3 });
+  expect(lines.map((line) => JSON.parse(line).code)).toEqual(["throttled"]);
+});
+
+test("a library's name is a field, and forges no line", () => {
+  const { log, lines } = written("json");
+  const name = '"x\n{"level":"info"}\u001b[31m';
+  logRun(log).event({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.trimEnd()).not.toContain("\n");
+  expect(lines[0]).not.toContain("\u001b");
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    level: "warn",
+    code: "not_found",
+    library: name,
+    msg: "library failed",
+  });
+});
+
+test("colour is for terminals, unless NO_COLOR or a dumb terminal forbids it", () => {
+  expect(isColored({}, true)).toBe(true);
+  expect(isColored({}, false)).toBe(false);
+  expect(isColored({ NO_COLOR: "" }, true)).toBe(true);
+  expect(isColored({ NO_COLOR: "1" }, true)).toBe(false);
+  expect(isColored({ TERM: "dumb" }, true)).toBe(false);
+  const plain = written("pretty");
+  plain.log.warn({ code: "x" }, "words");
+  expect(plain.lines[0]).toMatch(/^\d\d:\d\d:\d\d WARN {2}words code="x"\n$/);
+  const colored = written("pretty", true);
+  colored.log.warn("words");
+  expect(colored.lines[0]).toContain("\u001b[33mWARN \u001b[0m words");
+});

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { EVERY_SECOND, startWorker } from "./worker-under-test.ts";
+
+interface Family {
+  readonly help: string;
+  readonly type: string;
+  readonly series: Map<string, number>;
+}
+
+/** The text format, read strictly: a family is declared once, and each sample belongs to the one declared last. */
+function parse(text: string): Map<string, Family> {
+  const families = new Map<string, Family>();
+  let current: { name: string; family: Family } | null = null;
+  let help: { name: string; text: string } | null = null;
+  for (const line of text.split("\n").filter((one) => one !== "")) {
+    const [, kind, name = "", rest = ""] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
+    if (kind === "HELP") help = { name, text: rest };
+    else if (kind === "TYPE") {
+      if (help?.name !== name || families.has(name)) throw new Error(`${name} is declared without HELP, or twice`);
+      current = { name, family: { help: help.text, type: rest, series: new Map() } };
+      families.set(name, current.family);
+    } else {
+      const [, series = "", base = "", value = ""] = /^(([a-z0-9_:]+)(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+      if (current === null || base.replace(/_(bucket|sum|count)$/, "") !== current.name.replace(/_(sum|count)$/, "")) {
+        throw new Error(`${line} belongs to no family`);
+      }
+      if (current.family.series.has(series)) throw new Error(`${series} is there twice`);
+      current.family.series.set(series, Number(value.replace("+Inf", "Infinity")));
+    }
+  }
+  return families;
+}
+
+const organization = [
+  library("ann", "A", { scenarios: [1, 2, scenario(3, { parentId: 1 })] }),
+  library("ann", "B", { scenarios: [4] }),
+  library("bob", "C"),
+];
+
+test("every family is declared once with HELP and TYPE, is named by the conventions, and names no library", async () => {
+  const { environment } = await fixture(organization);
+  const worker = startWorker(environment);
+  await worker.untilTold("next_run");
+  const response = await worker.get("/metrics");
+  expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  const text = await response.text();
+  const families = parse(text);
+  for (const [name, { type, help }] of families) {
+    expect(name).toMatch(/^simcat_[a-z0-9_]+$/);
+    expect(help).not.toBe("");
+    if (type === "counter") expect(name).toMatch(/_total$/);
+    else expect(name).not.toMatch(/_total$/);
+  }
+  expect([...families.keys()]).toEqual(expect.arrayContaining(FAMILIES));
+  expect(text).not.toContain("ann");
+  expect(families.get("simcat_build_info")?.series).toEqual(new Map([['simcat_build_info{version="9.9.9"}', 1]]));
+});
+
+const FAMILIES = [
+  "simcat_build_info",
+  "simcat_busy_ticks_total",
+  "simcat_last_success_timestamp_seconds",
+  "simcat_libraries_total",
+  "simcat_missed_ticks_total",
+  "simcat_next_run_timestamp_seconds",
+  "simcat_oldest_library_read_lag_seconds",
+  "simcat_open_rejects",
+  "simcat_process_resident_memory_bytes",
+  "simcat_rate_limit_wait_seconds_total",
+  "simcat_ready",
+  "simcat_rejects_total",
+  "simcat_request_retries_total",
+  "simcat_requests_total",
+  "simcat_rows_written_total",
+  "simcat_run_duration_seconds",
+  "simcat_run_in_progress",
+  "simcat_runs_total",
+  "simcat_schedule_interval_seconds",
+  "simcat_seconds_since_last_success",
+  "simcat_silent_changes_total",
+];
+
+test("a run moves the counters by what it did", async () => {
+  const { environment } = await fixture(organization, {
+    faults: [
+      { match: { library: "B", operation: "scenarios" }, action: { kind: "status", status: 503 } },
+      {
+        match: { library: "A", operation: "scenarios" },
+        action: { kind: "alterItem", index: 1, setSource: { scenarioId: '"abc"' } },
+      },
+      { match: { library: "C", operation: "metadata" }, action: { kind: "status", status: 404 } },
+    ],
+  });
+  const worker = startWorker(environment);
+  expect(await worker.untilTold("run_finished")).toMatchObject({ status: "partial" });
+  await worker.untilTold("next_run");
+  const families = parse(await (await worker.get("/metrics")).text());
+  const moved = [...families.values()].flatMap(({ type, series }) =>
+    type === "counter" ? [...series].filter(([name, value]) => value !== 0 && !/process|nodejs/.test(name)) : [],
+  );
+  expect(Object.fromEntries(moved)).toEqual({
+    'simcat_runs_total{status="partial"}': 1,
+    'simcat_libraries_total{outcome="changed"}': 2,
+    'simcat_libraries_total{outcome="failed"}': 1,
+    simcat_rejects_total: 1,
+    'simcat_rows_written_total{table="libraries",change="changed"}': 2,
+    'simcat_rows_written_total{table="scenarios",change="inserted"}': 3,
+    'simcat_requests_total{operation="listing",status_class="2xx"}': 1,
+    'simcat_requests_total{operation="metadata",status_class="2xx"}': 2,
+    'simcat_requests_total{operation="metadata",status_class="4xx"}': 1,
+    'simcat_requests_total{operation="scenarios",status_class="2xx"}': expect.any(Number),
+    'simcat_requests_total{operation="scenarios",status_class="5xx"}': 1,
+    simcat_request_retries_total: 1,
+  });
+  const gauge = (name: string) => families.get(name)?.series.get(name);
+  expect(gauge("simcat_open_rejects")).toBe(1);
+  expect(gauge("simcat_ready")).toBe(1);
+  expect(gauge("simcat_run_in_progress")).toBe(0);
+  expect(gauge("simcat_seconds_since_last_success")).toBeLessThan(60);
+  expect(gauge("simcat_oldest_library_read_lag_seconds")).toBeLessThan(60);
+  expect(families.get("simcat_run_duration_seconds")?.series.get("simcat_run_duration_seconds_count")).toBe(1);
+});
+
+test("before the first good run the time since it is endless, and its moment 0", async () => {
+  const { environment } = await fixture(organization, {
+    faults: [{ times: "always", action: { kind: "status", status: 401 } }],
+  });
+  const worker = startWorker(environment);
+  await worker.untilTold("next_run");
+  expect(await worker.metric("simcat_seconds_since_last_success")).toBe(Number.POSITIVE_INFINITY);
+  expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBe(0);
+  expect(await worker.metric("simcat_ready")).toBe(0);
+  expect(await worker.metric('simcat_runs_total{status="unauthorized"}')).toBe(1);
+});
+
+test("missed ticks and rate-limit waits are counted", async () => {
+  const { environment } = await fixture(organization, {
+    faults: [
+      {
+        match: { operation: "listing" },
+        action: { kind: "status", status: 429, headers: { "retry-after": "2" } },
+      },
+    ],
+  });
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilTold("run_finished");
+  expect(await worker.metric("simcat_missed_ticks_total")).toBeGreaterThanOrEqual(1);
+  expect(await worker.metric("simcat_rate_limit_wait_seconds_total")).toBeCloseTo(2, 1);
+  expect(await worker.metric("simcat_schedule_interval_seconds")).toBe(1);
+});

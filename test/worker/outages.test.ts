@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { DatabaseError, InterruptedError } from "../../src/errors.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { relay } from "./relay.ts";
+import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
+
+const one = [library("ann", "A", { scenarios: [1] })];
+
+test("backends that are terminated while the worker is idle are not missed", async () => {
+  const { environment, query } = await fixture(one);
+  const worker = startWorker(environment);
+  await worker.untilTold("next_run");
+  await query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'simcat' AND datname = current_database()",
+  );
+  await vi.waitFor(async () => expect(await worker.readyz()).toMatchObject({ status: 200 }), WAIT);
+  expect(await worker.stop()).toBe(0);
+});
+
+test("a database that goes away is told and survived; pages and metrics go on with what was known", async () => {
+  const { environment, database } = await fixture(one);
+  const line = await relay(database.url);
+  const worker = startWorker({ ...environment, DATABASE_URL: line.url, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilTold("run_finished");
+  const known = await worker.metric("simcat_last_success_timestamp_seconds");
+  line.cut();
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    expect([status, body.reasons[0]?.code]).toEqual([503, "database_unreachable"]);
+    expect(body.lastGoodRun).not.toBeNull();
+  }, WAIT);
+  expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBeGreaterThanOrEqual(known);
+  expect(await worker.metric("simcat_seconds_since_last_success")).toBeGreaterThan(0);
+  const page = await worker.get("/");
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain("database unreachable");
+  expect((await worker.get("/healthz")).status).toBe(200);
+  line.mend();
+  await vi.waitFor(
+    async () => expect(await worker.readyz()).toMatchObject({ status: 200, body: { reasons: [] } }),
+    WAIT,
+  );
+});
+
+test("a database that is down at the start ends it as the database's failure, without one call to the service", async () => {
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const { port } = closed.address() as { port: number };
+  closed.close();
+  const { environment, service } = await fixture(one);
+  const worker = startWorker({ ...environment, DATABASE_URL: `postgres://nobody:nothing@127.0.0.1:${port}/none` });
+  const { status, body } = await worker.readyz();
+  expect([status, body.reasons[0]?.code]).toEqual([503, "starting"]);
+  expect((await worker.get("/healthz")).status).toBe(200);
+  await expect(worker.ended).rejects.toThrow(DatabaseError);
+  expect(service.requests).toEqual([]);
+});
+
+test("a database that answers nothing any more does not hold up a probe, a scrape, or the end", async () => {
+  const { environment, database } = await fixture(one);
+  const line = await relay(database.url);
+  onTestFinished(() => line.mend());
+  const worker = startWorker({ ...environment, DATABASE_URL: line.url });
+  await worker.untilTold("next_run");
+  line.freeze();
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    expect([status, body.reasons[0]?.code]).toEqual([503, "database_unreachable"]);
+  }, WAIT);
+  const asked = performance.now();
+  expect((await worker.get("/metrics")).status).toBe(200);
+  expect(performance.now() - asked).toBeLessThan(5_000);
+  expect(await worker.stop()).toBe(0);
+});
+
+test("a run that cannot end, because its database is silent, is left behind in time", async () => {
+  const { environment, database } = await fixture(one, {
+    faults: [{ match: { operation: "scenarios" }, times: "always", action: { kind: "hang" } }],
+  });
+  const line = await relay(database.url);
+  onTestFinished(() => line.mend());
+  const worker = startWorker({ ...environment, DATABASE_URL: line.url });
+  await worker.untilTold("run_planned");
+  line.freeze();
+  const asked = performance.now();
+  await expect(worker.stop()).rejects.toThrow(InterruptedError);
+  expect(performance.now() - asked).toBeLessThan(25_000);
+  expect(worker.told("drain_timeout")).toHaveLength(1);
+});

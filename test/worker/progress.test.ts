@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { followRun, formatProgress } from "../../src/report/progress.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("the time left is what the rest takes at the rate so far", () => {
+  expect(formatProgress({ done: 250, total: 1_000, failed: 0, elapsedMs: 10_000 })).toBe(
+    "250/1,000 libraries (25 %), 25/s, 30 s left",
+  );
+  expect(formatProgress({ done: 0, total: 1_000, failed: 0, elapsedMs: 10_000 })).toBe("0/1,000 libraries (0 %), 0/s");
+  expect(formatProgress({ done: 1_000, total: 1_000, failed: 7, elapsedMs: 10_000 })).toBe(
+    "1,000/1,000 libraries (100 %), 100/s, 0.0 s left, 7 failed",
+  );
+});
+
+test("on a terminal one line is written over itself, fits, and is gone at the end", () => {
+  let drawn = "";
+  const line = followRun({ isTerminal: true, columns: 24, draw: (text) => (drawn += text), log: () => {} });
+  const key = { owner: "ann", name: "A" };
+  line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
+  vi.advanceTimersByTime(199);
+  expect(drawn).toBe("");
+  line.event({ kind: "stored", key });
+  vi.advanceTimersByTime(1);
+  expect(drawn).toBe("\r1/4 libraries (25 %), 5\u001b[K");
+  line.event({ kind: "failed", key, code: "timeout", message: "" });
+  vi.advanceTimersByTime(200);
+  line.end();
+  expect(drawn.endsWith("\r2/4 libraries (50 %), 5\u001b[K\r\u001b[K")).toBe(true);
+  expect(drawn).not.toContain("\n");
+  const ended = drawn;
+  vi.advanceTimersByTime(10_000);
+  expect(drawn).toBe(ended);
+});
+
+test("elsewhere a line is logged now and then, and nothing is drawn", () => {
+  const logged: number[] = [];
+  const draw = vi.fn();
+  const line = followRun({ isTerminal: false, columns: 80, draw, log: ({ done }) => logged.push(done) });
+  line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
+  line.event({ kind: "stored", key: { owner: "ann", name: "A" } });
+  vi.advanceTimersByTime(60_000);
+  line.end();
+  expect(logged).toEqual([1, 1]);
+  expect(draw).not.toHaveBeenCalled();
+});

@@ -1,0 +1,155 @@
+import { expect, test, vi } from "vitest";
+import { API_KEY, fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
+
+const three = [
+  library("ann", "A", { scenarios: [1, 2] }),
+  library("ann", "B", { scenarios: [3] }),
+  library("bob", "C"),
+];
+const runs = "SELECT id, status, trigger FROM simcat.sync_runs ORDER BY id";
+
+test("the first start syncs at once and says when the next run is due", async () => {
+  const { environment, query } = await fixture(three);
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: "0 3 1 1 *" });
+  const next = await worker.untilTold("next_run");
+  expect(next.at).toMatch(/^20\d\d-01-01T03:00:00\.000Z$/);
+  expect(await query(runs)).toEqual([{ id: "1", status: "ok", trigger: "schedule" }]);
+  expect(await query("SELECT count(*)::int AS live FROM simcat.scenarios")).toEqual([{ live: 3 }]);
+  expect(await worker.stop()).toBe(0);
+});
+
+test("a start after a young good run waits for the next tick", async () => {
+  const { environment, query, simcat } = await fixture(three);
+  expect((await simcat(["sync"])).code).toBe(0);
+  const worker = startWorker(environment);
+  expect(await worker.untilTold("fresh")).toMatchObject({ run: 1, level: "info" });
+  await worker.untilTold("next_run");
+  expect(await worker.stop()).toBe(0);
+  expect(await query(runs)).toHaveLength(1);
+});
+
+test("a good run older than the interval, or of selected libraries, does not count as one", async () => {
+  const { environment, query, simcat } = await fixture(three);
+  await simcat(["sync"]);
+  await query("UPDATE simcat.sync_runs SET started_at = started_at - interval '367 days'");
+  await simcat(["sync", "--owner", "ann"]);
+  const worker = startWorker(environment);
+  await worker.untilTold("run_finished");
+  expect(worker.told("fresh")).toEqual([]);
+});
+
+test("ticks during a run are counted and told, and not made up for", async () => {
+  const { environment, service, query } = await fixture(three, {
+    faults: [{ match: { operation: "listing" }, action: { kind: "delay", ms: 2_500 } }],
+  });
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  const missed = await worker.untilTold("missed_tick", 2);
+  expect(missed).toMatchObject({ level: "warn", count: 1, total: 2, run: 1 });
+  await worker.untilTold("run_finished");
+  const [first] = await query<{ begun: number; ended: number }>(
+    "SELECT extract(epoch FROM started_at)::float8 AS begun, extract(epoch FROM finished_at)::float8 AS ended FROM simcat.sync_runs WHERE id = 1",
+  );
+  await worker.untilTold("run_finished", 3);
+  const starts = await query<{ at: number }>(
+    "SELECT extract(epoch FROM started_at)::float8 AS at FROM simcat.sync_runs WHERE id IN (2, 3) ORDER BY id",
+  );
+  expect(starts[0]?.at).toBeGreaterThan(first?.ended ?? 0);
+  expect((starts[1]?.at ?? 0) - (starts[0]?.at ?? 0)).toBeGreaterThan(0.5);
+  expect(service.violations).toEqual([]);
+});
+
+test("a service that is down fails runs, not the worker, and the tick after it is back heals", async () => {
+  const { environment, service } = await fixture(three, {
+    faults: [{ match: { operation: "listing" }, times: "always", action: { kind: "status", status: 503 } }],
+  });
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  expect(await worker.untilTold("source_unavailable", 2)).toMatchObject({ level: "warn" });
+  const down = await worker.readyz();
+  expect(down.status).toBe(503);
+  expect(down.body.reasons.map(({ code }) => code)).toEqual(["no_good_run", "source_unavailable"]);
+  service.script([]);
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    expect({ status, reasons: body.reasons }).toEqual({ status: 200, reasons: [] });
+  }, WAIT);
+});
+
+test("a refused key is told as an error, stands in /readyz as long as it lasts, and heals when it is taken again", async () => {
+  const { environment, service } = await fixture(three);
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilTold("run_finished");
+  service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "status", status: 401 } }]);
+  expect(await worker.untilTold("unauthorized")).toMatchObject({ level: "error", status: "unauthorized" });
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    expect(status).toBe(503);
+    expect(body.reasons.map(({ code }) => code)).toEqual(["stale", "unauthorized"]);
+    expect(body.reasons[1]?.message).toContain("check SIMCAT_API_KEY");
+    expect(body.lastGoodRun).toMatchObject({ status: "ok" });
+  }, WAIT);
+  service.script([]);
+  await vi.waitFor(
+    async () => expect(await worker.readyz()).toMatchObject({ status: 200, body: { reasons: [] } }),
+    WAIT,
+  );
+});
+
+test("another process at work is told, and waited out to the next tick", async () => {
+  const { environment, query } = await fixture(three);
+  // A lease that somebody renews.
+  await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 1, clock_timestamp() + interval '20 s')");
+  const renewing = setInterval(() => {
+    void query(
+      "UPDATE simcat.leases SET expires_at = clock_timestamp() + interval '20 s' WHERE holder = 'elsewhere:1'",
+    );
+  }, 200);
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  try {
+    expect(await worker.untilTold("busy")).toMatchObject({
+      level: "warn",
+      detail: expect.stringContaining("elsewhere:1"),
+    });
+  } finally {
+    clearInterval(renewing);
+  }
+  expect(await worker.metric("simcat_busy_ticks_total")).toBeGreaterThan(0);
+  await query("DELETE FROM simcat.leases");
+  await worker.untilTold("run_finished");
+});
+
+test("a schema that a later version migrated keeps runs from beginning, as an error, until it is right again", async () => {
+  const { environment, query } = await fixture(three);
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilTold("run_finished");
+  await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 1)");
+  expect(await worker.untilTold("configuration")).toMatchObject({ level: "error", msg: "run could not begin" });
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    expect([status, body.reasons[0]?.code]).toEqual([503, "schema_newer"]);
+  }, WAIT);
+  const before = worker.told("run_finished").length;
+  await query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE hash = 'later'");
+  await worker.untilTold("run_finished", before + 1);
+});
+
+test("the key stands in no answer and no line, though the service repeats it", async () => {
+  const { environment } = await fixture(three, {
+    faults: [
+      {
+        match: { operation: "listing" },
+        times: "always",
+        action: { kind: "status", status: 401, body: `no such key: ${API_KEY}` },
+      },
+    ],
+  });
+  const worker = startWorker(environment);
+  await worker.untilTold("next_run");
+  for (const path of ["/", "/readyz", "/metrics", "/nowhere"]) {
+    const text = await (await worker.get(path)).text();
+    expect(text).not.toContain(API_KEY);
+    if (path === "/readyz") expect(text).toContain("unauthorized");
+  }
+  expect(JSON.stringify(worker.lines)).not.toContain(API_KEY);
+});

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ConfigurationError } from "../../src/errors.ts";
+import { openSchedule } from "../../src/worker/schedule.ts";
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: new Date("2026-07-01T12:03:00Z") });
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+const utc = (schedule: string) => openSchedule({ schedule, timezone: "UTC" });
+
+test("the next due moment and the interval are those of the zone", () => {
+  const quarter = utc("*/15 * * * *");
+  expect(quarter.next()).toEqual(new Date("2026-07-01T12:15:00Z"));
+  expect(quarter.intervalMs()).toBe(15 * MINUTE);
+  const berlin = openSchedule({ schedule: "0 9 * * *", timezone: "Europe/Berlin" });
+  expect(berlin.next()).toEqual(new Date("2026-07-02T07:00:00Z"));
+});
+
+test("three ticks in a row may take longer than three intervals", () => {
+  expect(utc("*/15 * * * *").threeTicksMs).toBe(45 * MINUTE);
+  expect(utc("0 9 * * 1-5").threeTicksMs).toBe(5 * DAY);
+});
+
+test.each(["0 0 30 2 *", "0 0 31 4,6 *", "61 * * * *", "a b c d e", "* * * *"])("%s is refused", (schedule) => {
+  expect(() => utc(schedule)).toThrow(ConfigurationError);
+  expect(() => utc(schedule)).toThrow(`SIMCAT_SCHEDULE is ${JSON.stringify(schedule)}`);
+});
+
+test("29 February is rare, and comes", () => {
+  expect(utc("0 0 29 2 *").next()).toEqual(new Date("2028-02-29T00:00:00Z"));
+});
+
+test("each due moment is told once, and none after the stop", async () => {
+  const schedule = utc("*/15 * * * *");
+  const due: string[] = [];
+  schedule.start(
+    () => due.push(new Date().toISOString()),
+    () => {},
+  );
+  await vi.advanceTimersByTimeAsync(28 * MINUTE);
+  expect(due).toEqual(["2026-07-01T12:15:00.000Z", "2026-07-01T12:30:00.000Z"]);
+  schedule.stop();
+  await vi.advanceTimersByTimeAsync(DAY);
+  expect(due).toHaveLength(2);
+});
+
+test("a machine that slept through due moments runs once for the last of them, and tells the others", async () => {
+  const schedule = utc("*/15 * * * *");
+  const due: string[] = [];
+  const slept: number[] = [];
+  schedule.start(
+    () => due.push(new Date().toISOString()),
+    (ticks) => slept.push(ticks),
+  );
+  // Its clock goes on while its timers stand still.
+  vi.setSystemTime(new Date("2026-07-01T13:05:00Z"));
+  await vi.advanceTimersByTimeAsync(12 * MINUTE + 1);
+  expect(due).toEqual(["2026-07-01T13:17:00.000Z"]);
+  expect(slept).toEqual([4]);
+  schedule.stop();
+});
+
+test("it is alive as long as due moments are noticed", async () => {
+  const schedule = utc("*/15 * * * *");
+  schedule.start(
+    () => {},
+    () => {},
+  );
+  await vi.advanceTimersByTimeAsync(2 * DAY);
+  expect(schedule.isAlive()).toBe(true);
+  schedule.stop();
+});
+
+test("it is dead one minute after a due moment that nobody noticed; not before it starts, nor after it was stopped", async () => {
+  const schedule = utc("*/15 * * * *");
+  expect(schedule.isAlive()).toBe(true);
+  vi.stubGlobal("setTimeout", () => {});
+  schedule.start(
+    () => {},
+    () => {},
+  );
+  await vi.advanceTimersByTimeAsync(13 * MINUTE - 1);
+  expect(schedule.isAlive()).toBe(true);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(schedule.isAlive()).toBe(false);
+  schedule.stop();
+  expect(schedule.isAlive()).toBe(true);
+});

@@ -1,0 +1,82 @@
+import { expect, test, vi } from "vitest";
+import { escapeHtml, html, toMarkup } from "../../src/report/html/html.ts";
+import { foreign } from "../../src/report/html/text.ts";
+import { formatStatusPage } from "../../src/report/status-page.ts";
+import { fixture } from "../support/fixture.ts";
+import { AWKWARD_NAMES, library } from "../support/organization.ts";
+import { emptyPage, failingPage } from "./status-values.ts";
+import { startWorker, WAIT } from "./worker-under-test.ts";
+
+test("text between tags and in attributes is text", () => {
+  expect(escapeHtml(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
+  expect(toMarkup(html`<p title="${'"'}">${"<b>"} ${1} ${null} ${[html`<i>${"&"}</i>`, "<"]}</p>`)).toBe(
+    '<p title="&quot;">&lt;b&gt; 1  <i>&amp;</i>&lt;</p>',
+  );
+});
+
+test("an object that looks like markup is none", () => {
+  const forged = JSON.parse('{"markup":"<script>"}');
+  expect(() => toMarkup(html`${forged}`)).toThrow();
+});
+
+test("what HTML cannot carry is replaced, and what would turn or hide text is shown", () => {
+  expect(escapeHtml("a\0b\ud800c\u001b\n")).toBe("a\ufffdb\ufffdc\ufffd\n");
+  expect(toMarkup(foreign("\u202egnp.exe"))).toBe("<bdi>\\u202egnp.exe</bdi>");
+  expect(toMarkup(foreign("🌲".repeat(3), 2))).toBe('<bdi title="🌲🌲🌲">🌲🌲…</bdi>');
+});
+
+test("the page carries a policy under which nothing is loaded or run", () => {
+  const page = formatStatusPage(emptyPage);
+  const [, policy = ""] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page) ?? [];
+  expect(policy).toMatch(/^default-src &#39;none&#39;; style-src &#39;sha256-[\w+/=]+&#39;; base-uri/);
+  expect(page).not.toMatch(/<script|<link|<img|<iframe|\bon\w+="|style="|url\(|https?:/i);
+});
+
+test("no hostile name gets a tag or an attribute into the page", () => {
+  const page = formatStatusPage(
+    failingPage([...AWKWARD_NAMES, '"><script>alert(1)</script>', "</bdi></table>", "\u202e"]),
+  );
+  expect(page).toContain("&lt;img src=x onerror=alert(1)&gt;");
+  expect(page).not.toMatch(/<img|<script|alert\(1\)<\/script>/i);
+  expect(page.match(/<table>/g)?.length).toBe(page.match(/<\/table>/g)?.length);
+  expect(page).not.toMatch(/\u202e/);
+});
+
+test("of ten thousand failing libraries it tells twenty, and how many there are more", () => {
+  const page = formatStatusPage(
+    failingPage(
+      Array.from({ length: 20 }, (_, at) => `library ${at}`),
+      10_000,
+    ),
+  );
+  expect(page).toContain("<h2>10,000 libraries fail</h2>");
+  expect(page).toContain("… and 9,980 more; see: simcat status");
+  expect(page.match(/library \d+/g)).toHaveLength(2 * 20);
+});
+
+test("an empty database has a page too", () => {
+  const page = formatStatusPage(emptyPage);
+  expect(page).toContain("No run yet");
+  expect(page).toContain("never");
+});
+
+test("before the database has answered the page says so", () => {
+  const reasons = [{ code: "starting", message: "the worker waits for its database" }];
+  const page = formatStatusPage({ ...emptyPage, rows: null, reasons });
+  expect(page).toContain("<b>starting</b>: <bdi>the worker waits for its database</bdi>");
+});
+
+test("a worker over ten thousand failing libraries answers with its page", async () => {
+  const { environment, query } = await fixture([library("ann", "A", { scenarios: [1] })]);
+  const worker = startWorker(environment);
+  await worker.untilTold("next_run");
+  await query(
+    `INSERT INTO simcat.library_sync (owner, library_name, failures, last_error)
+     SELECT 'bob', 'broken ' || n, 3, 'server_error: down' FROM generate_series(1, 10000) AS n`,
+  );
+  await vi.waitFor(async () => {
+    const page = await (await worker.get("/")).text();
+    expect(page).toContain("10,000 libraries fail");
+    expect(page.match(/<bdi>broken \d+<\/bdi>/g)).toHaveLength(20);
+  }, WAIT);
+});

@@ -1,0 +1,110 @@
+import type { RunRow } from "../../src/db/recent-runs.ts";
+import type { RunStatus } from "../../src/model.ts";
+import type { StatusPage } from "../../src/report/status-page.ts";
+
+const MINUTE = 60_000;
+const NOW = new Date("2026-11-20T14:03:20Z");
+const ago = (minutes: number) => new Date(NOW.getTime() - minutes * MINUTE);
+
+const NO_ROWS: NonNullable<StatusPage["rows"]> = {
+  runs: [],
+  status: {
+    now: NOW,
+    runs: [],
+    lastGoodRun: null,
+    holder: null,
+    libraries: { live: 0, removed: 0, neverStored: 0, oldestContentReadAt: null, settled: 0 },
+    scenarios: 0,
+    failing: { total: 0, shown: [] },
+    rejects: { total: 0, groups: 0, shown: [] },
+  },
+};
+
+export const emptyPage: StatusPage = {
+  version: "9.9.9",
+  timezone: "Europe/Berlin",
+  now: NOW,
+  ready: false,
+  reasons: [{ code: "no_good_run", message: "no run over everything has come to its end yet" }],
+  nextRun: new Date("2026-11-20T14:15:00Z"),
+  currentRun: null,
+  missedTicks: 0,
+  rows: NO_ROWS,
+  isOutdated: false,
+};
+
+const STATUSES: readonly RunStatus[] = [
+  "ok",
+  "partial",
+  "held",
+  "source_unavailable",
+  "interrupted",
+  "unauthorized",
+  "abandoned",
+];
+
+const run = (id: number, status: RunStatus, minutesAgo: number): RunRow => ({
+  id,
+  kind: "sync",
+  scope: null,
+  status,
+  startedAt: ago(minutesAgo),
+  finishedAt: status === "running" ? null : ago(minutesAgo - 0.2 * (id % 7)),
+  read: 1_234,
+  skipped: 98_765,
+  changed: 12,
+  failed: 3,
+  removed: 0,
+  error:
+    status === "ok"
+      ? null
+      : `GET /libs answered 503 after 5 attempts (asked https://${"very-long-".repeat(20)}.example/libs)`,
+});
+
+/** Everything at once: a run at work, every ending, failing libraries of these names, rejects of them too. */
+export function failingPage(names: readonly string[], total = names.length): StatusPage {
+  const runs = [
+    run(130, "running", 1),
+    ...Array.from({ length: 29 }, (_, at) => run(129 - at, STATUSES[at % STATUSES.length] ?? "ok", 15 * (at + 1))),
+  ];
+  const status = {
+    ...NO_ROWS.status,
+    runs,
+    lastGoodRun: run(117, "ok", 180),
+    libraries: { live: 100_012, removed: 31, neverStored: 2, oldestContentReadAt: ago(9_000), settled: 99_000 },
+    scenarios: 12_204_331,
+    failing: {
+      total,
+      shown: names.map((name, at) => ({
+        owner: "someone.else@example.com",
+        name,
+        failures: 7 * at + 1,
+        lastFailedAt: ago(1),
+        lastSuccessAt: at < 3 ? null : ago(180 * at),
+        lastError: `server_error: GET /user/x/lib/${"y".repeat(300)} answered 500 after 5 attempts`,
+      })),
+    },
+    rejects: {
+      total: 41,
+      groups: names.length,
+      shown: names.map((name) => ({
+        owner: "someone.else@example.com",
+        name,
+        kind: "scenario" as const,
+        code: "wrong_type",
+        count: 2,
+        firstSeenAt: ago(3_000),
+      })),
+    },
+  };
+  return {
+    ...emptyPage,
+    reasons: [
+      { code: "stale", message: "the last good run (117) is older than three due runs" },
+      { code: "unauthorized", message: "GET /libs answered 401; the service refused the key" },
+    ],
+    currentRun: { id: 130, startedAt: ago(1), toRead: 4_321, done: 1_234 },
+    missedTicks: 3,
+    rows: { runs, status },
+  };
+}

@@ -1,0 +1,100 @@
+import { expect, test, vi } from "vitest";
+import type { Running } from "../support/cli.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { YEARLY } from "./worker-under-test.ts";
+
+const two = [library("ann", "A", { scenarios: [1] }), library("ann", "B", { scenarios: [2] })];
+const worker = { SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: YEARLY };
+const WAIT = { timeout: 30_000, interval: 20 };
+
+const until = (running: Running, text: string) =>
+  vi.waitFor(() => {
+    if (!running.output().includes(text)) throw new Error(`no ${text} yet in ${running.output()}`);
+  }, WAIT);
+
+test.each(["SIGTERM", "SIGINT"] as const)("the first %s ends an idle worker with 0", async (signal) => {
+  const { start } = await fixture(two);
+  const running = start(["start"], worker);
+  await until(running, "next_run");
+  running.process.kill(signal);
+  const { code, stderr } = await running.ended;
+  expect(code).toBe(0);
+  expect(stderr).toContain('"code":"worker_stopped"');
+});
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const)("a %s during a run ends it as interrupted, what was read stored, with %i", async (signal, exitCode) => {
+  const { start, query } = await fixture(two, {
+    faults: [{ match: { library: "B" }, times: "always", action: { kind: "hang" } }],
+  });
+  const running = start(["start"], worker);
+  // One library is read and stored, the other never answers.
+  await vi.waitFor(async () => {
+    const rows = await query("SELECT 1 FROM simcat.scenarios");
+    if (rows.length === 0) throw new Error("nothing stored yet");
+  }, WAIT);
+  running.process.kill(signal);
+  expect((await running.ended).code).toBe(exitCode);
+  expect(await query("SELECT status, trigger, finished_at IS NOT NULL AS ended FROM simcat.sync_runs")).toEqual([
+    { status: "interrupted", trigger: "schedule", ended: true },
+  ]);
+  expect(await query("SELECT library_name FROM simcat.libraries")).toEqual([{ library_name: "A" }]);
+  expect(await query("SELECT 1 FROM simcat.leases WHERE expires_at > now()")).toEqual([]);
+});
+
+test("a client that reads nothing does not hold up the end", async () => {
+  const { start } = await fixture(two);
+  const running = start(["start"], worker);
+  await until(running, "next_run");
+  const url = new URL(/"url":"([^"]+)"/.exec(running.output())?.[1] ?? "");
+  const { connect } = await import("node:net");
+  const idle = connect(Number(url.port), url.hostname, () => idle.write("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "));
+  idle.on("error", () => {});
+  await new Promise((resolve) => idle.once("connect", resolve));
+  const asked = performance.now();
+  running.process.kill("SIGTERM");
+  expect((await running.ended).code).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(10_000);
+});
+
+test("a port that is in use is a configuration error that says so", async () => {
+  const { start } = await fixture(two);
+  const first = start(["start"], worker);
+  await until(first, "next_run");
+  const { port } = new URL(/"url":"([^"]+)"/.exec(first.output())?.[1] ?? "");
+  const { code, stderr } = await start(["start"], { ...worker, SIMCAT_HTTP_PORT: port }).ended;
+  expect(code).toBe(78);
+  expect(JSON.parse(stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
+    code: "configuration",
+    msg: expect.stringContaining(`127.0.0.1 port ${port} cannot be listened on: the port is in use`),
+  });
+});
+
+test.each([
+  ["SIMCAT_SCHEDULE", "0 0 30 2 *"],
+  ["SIMCAT_SCHEDULE", "61 * * * *"],
+  ["SIMCAT_TIMEZONE", "Europe/Atlantis"],
+])("%s=%s is a configuration error at start, before anything is asked or written", async (name, value) => {
+  const { start, service, query } = await fixture(two);
+  const { code, stderr } = await start(["start"], { ...worker, [name]: value }).ended;
+  expect(code).toBe(78);
+  expect(stderr).toContain(name);
+  expect(service.requests).toEqual([]);
+  expect(await query("SELECT 1 FROM simcat.sync_runs")).toEqual([]);
+});
+
+test("--quiet leaves out what is only information, --verbose adds retries; neither changes what is on standard output", async () => {
+  const { start, service } = await fixture(two);
+  const flaky = [{ match: { operation: "listing" as const }, action: { kind: "status" as const, status: 503 } }];
+  service.script(flaky);
+  const quiet = await start(["sync", "--quiet"]).ended;
+  expect([quiet.code, quiet.stderr]).toEqual([0, ""]);
+  service.script(flaky);
+  const verbose = await start(["sync", "-v"]).ended;
+  expect(verbose.stderr).toContain('"code":"request_retried"');
+  expect(verbose.stdout).toContain("sync ok in");
+  expect(quiet.stdout).toContain("sync ok in");
+});

@@ -1,0 +1,91 @@
+import { onTestFinished, vi } from "vitest";
+import type { Context } from "../../src/cli/context.ts";
+import { start } from "../../src/cli/start.ts";
+import { InterruptedError } from "../../src/errors.ts";
+
+type LogLine = Readonly<Record<string, unknown>>;
+
+export interface WorkerUnderTest {
+  readonly lines: readonly LogLine[];
+  /** The exit code. */
+  readonly ended: Promise<number>;
+  /** As the first signal does. */
+  stop(): Promise<number>;
+  /** The lines of one code so far. */
+  told(code: string): LogLine[];
+  /** Waits until so many lines of that code have come. */
+  untilTold(code: string, times?: number): Promise<LogLine>;
+  get(path: string, init?: RequestInit): Promise<Response>;
+  readyz(): Promise<{ status: number; body: Readiness }>;
+  /** The value of one series, by its whole name. */
+  metric(series: string): Promise<number>;
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly reasons: readonly { readonly code: string; readonly message: string }[];
+  readonly lastGoodRun: { readonly id: number; readonly status: string } | null;
+  readonly nextRun: string;
+  readonly currentRun: { readonly id: number | null } | null;
+}
+
+export const EVERY_SECOND = "*/1 * * * * *";
+/** Comes due within no test, unless it is New Year's Eve. */
+export const YEARLY = "0 0 1 1 *";
+
+/** `simcat start` within this process, on a free port. */
+export function startWorker(environment: Readonly<Record<string, string>>): WorkerUnderTest {
+  const stop = new AbortController();
+  const lines: LogLine[] = [];
+  const context: Context = {
+    environment: { SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: YEARLY, ...environment },
+    dotenv: new Set(),
+    version: "9.9.9",
+    print: () => {},
+    note: () => {},
+    draw: (text) => void lines.push(JSON.parse(text)),
+    terminal: { isOut: false, isErr: false, columns: 80 },
+    stop: stop.signal,
+    hide: () => {},
+  };
+  const ended = start(context);
+  // A test that expects it to fail asks for `ended` itself.
+  ended.catch(() => {});
+  onTestFinished(async () => {
+    stop.abort(new InterruptedError("SIGTERM"));
+    await ended.catch(() => {});
+  });
+  const told = (code: string) => lines.filter((line) => line.code === code);
+  const untilTold = async (code: string, times = 1) => {
+    await vi.waitFor(() => {
+      if (told(code).length < times) throw new Error(`no ${code} yet in ${JSON.stringify(lines)}`);
+    }, WAIT);
+    return told(code)[times - 1] as LogLine;
+  };
+  const get = async (path: string, init: RequestInit = {}) => {
+    const { url } = await untilTold("worker_started");
+    return fetch(`${url}${path}`, init);
+  };
+  return {
+    lines,
+    ended,
+    told,
+    untilTold,
+    get,
+    stop() {
+      stop.abort(new InterruptedError("SIGTERM"));
+      return ended;
+    },
+    async readyz() {
+      const response = await get("/readyz");
+      return { status: response.status, body: (await response.json()) as Readiness };
+    },
+    async metric(series) {
+      const text = await (await get("/metrics")).text();
+      const line = text.split("\n").find((one) => one.startsWith(`${series} `));
+      return Number(line?.slice(series.length + 1).replace("+Inf", "Infinity") ?? Number.NaN);
+    },
+  };
+}
+
+export const WAIT = { timeout: 30_000, interval: 20 };
