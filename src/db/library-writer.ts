@@ -23,7 +23,7 @@ export interface WriterOptions {
   /** Called when it is committed. */
   readonly onSaved: (content: LibraryContent, saved: SavedLibrary) => Promise<void>;
   /** The database refused this library's rows; answers what to record of it. */
-  readonly onRefused: (content: LibraryContent, error: unknown) => FailureWrite;
+  readonly onRefused: (content: LibraryContent, error: unknown) => Promise<FailureWrite>;
 }
 
 /** About 1,000 rows a statement cost the least; smaller ones pay for round trips, larger ones for waiting. */
@@ -84,7 +84,7 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
     } catch (error) {
       if (!isBadData(error)) throw error;
       const [only] = batch;
-      if (batch.length === 1 && only !== undefined) await saveFailed([options.onRefused(only, error)]);
+      if (batch.length === 1 && only !== undefined) await saveFailed([await options.onRefused(only, error)]);
       else for (const one of batch) await saveContents([one]);
     }
   };

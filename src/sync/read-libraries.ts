@@ -18,6 +18,8 @@ export interface ReadTools {
   /** Told before the content is handed to the writer, so that its outcome finds its action. */
   readonly onRead: (action: ReadAction, content: LibraryContent, buffer: ScenarioBuffer) => void;
   readonly onFailed: (action: ReadAction, error: ContentError) => Promise<void>;
+  /** What the database refused of this library's scenarios while they came; null for what is not theirs alone. */
+  readonly asRefusal: (error: unknown) => ContentError | null;
 }
 
 interface Parked {
@@ -68,8 +70,9 @@ export async function readLibraries(
       const read = await service.readContent(action.listed.key, buffer, signal);
       unavailableInARow = 0;
       await park({ action, content: tools.toContent(action, read, await buffer.finish()), buffer }, read);
-    } catch (error) {
-      if (!(error instanceof ContentError)) throw error;
+    } catch (thrown) {
+      const error = thrown instanceof ContentError ? thrown : tools.asRefusal(thrown);
+      if (error === null) throw thrown;
       await buffer.free();
       if (error.code === "unauthorized" && (await service.confirmKey(signal)) === "refused") throw refusedMidway(error);
       const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;

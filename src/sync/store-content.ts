@@ -1,13 +1,13 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { databaseError } from "../db/failures.ts";
+import { databaseError, isBadData } from "../db/failures.ts";
 import type { Lease } from "../db/lease.ts";
 import { openLibraryWriter } from "../db/library-writer.ts";
 import { openScenarioBuffer, type ScenarioBuffer } from "../db/scenario-buffer.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { openStaging } from "../db/staging.ts";
 import { readStoredFields } from "../db/stored-fields.ts";
-import { ContentError } from "../errors.ts";
+import { ContentError, DatabaseError } from "../errors.ts";
 import type { LibraryContent, ReadAction } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { toContent } from "./content.ts";
@@ -76,10 +76,10 @@ export async function storeContent(
         await buffers.get(content)?.free();
         tell({ kind: "stored", key: saved.key });
       },
-      onRefused: (content, error) => {
-        const said = databaseError("storing the library", error).message;
+      onRefused: async (content, error) => {
         const action = { listed: content.listed, stored: null, reason: "forced" } as const;
-        return failed(action, new ContentError("unstorable", said, { cause: error }));
+        await buffers.get(content)?.free();
+        return failed(action, unstorable(error));
       },
     },
     lease.lost,
@@ -104,7 +104,12 @@ export async function storeContent(
         buffers.set(content, buffer);
       },
       onFailed: (action, error) => writer.fail(failed(action, error)),
+      asRefusal: (error) => (isBadData(error) && !(error instanceof DatabaseError) ? unstorable(error) : null),
     },
     signal,
   );
+}
+
+function unstorable(error: unknown): ContentError {
+  return new ContentError("unstorable", databaseError("storing the library", error).message, { cause: error });
 }
