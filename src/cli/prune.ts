@@ -19,11 +19,16 @@ export interface PruneOptions {
 }
 
 /** The guard of removals counts those of the last 24 hours, and the libraries live in them, from the history. */
-const YOUNGEST_MS = 24 * 3_600_000;
+const GUARDED_MS = 24 * 3_600_000;
 
 export async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
   const olderThanMs = parseAge(olderThan);
   const config = loadSettings(context, { service: false, database: true });
+  if (olderThanMs < GUARDED_MS) {
+    context.note(
+      `simcat: the guard of removals judges by the history of the last 24 h; what is younger than that and pruned, it no longer sees (--older-than ${olderThan})`,
+    );
+  }
   const work = async (pool: Pool) => {
     const cutoff = await readCutoff(pool, olderThanMs);
     const rows = await (dryRun ? countPrunable(pool, cutoff, context.stop) : pruneUnderLease(context, pool, cutoff));
@@ -38,11 +43,6 @@ function parseAge(text: string): number {
   const ms = parseDuration(text);
   if (ms === null) {
     throw new UsageError(`--older-than ${JSON.stringify(text)} is no duration; write it as 90d, 36h or 2000m`);
-  }
-  if (ms < YOUNGEST_MS) {
-    throw new UsageError(
-      `--older-than ${text} is too young: the history of the last day is what the guard of removals judges by, so 1d is the least`,
-    );
   }
   return ms;
 }

@@ -14,14 +14,13 @@ export interface RunStart {
   readonly version: string;
 }
 
-/** The selectors as stored: null stands for everything. Sorted, so that equal scopes are equal values. */
+/** The selectors as stored: null stands for everything. Sorted and each once, so that equal scopes are equal values. */
 export function toScope({ libraries, owners }: Selection) {
   if (libraries.length === 0 && owners.length === 0) return null;
+  const keys = new Map(libraries.map(({ owner, name }) => [JSON.stringify([owner, name]), [owner, name]]));
   return {
-    libraries: libraries
-      .map(({ owner, name }) => [owner, name])
-      .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
-    owners: [...owners].sort(),
+    libraries: [...keys.keys()].sort().map((text) => keys.get(text)),
+    owners: [...new Set(owners)].sort(),
   };
 }
 

@@ -10,8 +10,8 @@ export interface ListingWrite {
   /** Libraries that are marked as removed and listed again. */
   readonly restored: readonly LibraryKey[];
   readonly rejects: readonly Reject[];
-  /** Rejects of earlier listings that this one lacks are over. */
-  readonly resolveOthers: boolean;
+  /** Whether a reject of an earlier listing that this one lacks is over; null stands for one of no library. */
+  readonly isOver: (key: LibraryKey | null) => boolean;
   /** When the listing's last byte arrived, by the database's clock in milliseconds. */
   readonly seenAt: number;
 }
@@ -36,7 +36,7 @@ WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 const AT_ONCE = 10_000;
 
 export async function saveListing(connection: Connection, runId: number, listing: ListingWrite): Promise<void> {
-  const { changed, restored, rejects, resolveOthers, seenAt } = listing;
+  const { changed, restored, rejects, isOver, seenAt } = listing;
   for (let at = 0; at < changed.length; at += AT_ONCE) {
     const some = changed.slice(at, at + AT_ONCE);
     await connection.query(UPSERT_LISTED, [
@@ -51,5 +51,5 @@ export async function saveListing(connection: Connection, runId: number, listing
     await connection.query(RESTORE_LIBRARIES, [...keys, runId]);
     await connection.query(OWE_RESTORED, [...keys, seenAt / 1000]);
   }
-  if (rejects.length > 0 || resolveOthers) await saveListingRejects(connection, runId, rejects, resolveOthers);
+  await saveListingRejects(connection, runId, rejects, isOver);
 }

@@ -16,22 +16,26 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text
 ON CONFLICT (fingerprint) DO UPDATE
   SET run_id = excluded.run_id, last_seen_at = excluded.last_seen_at, reason = excluded.reason, resolved_at = NULL`;
 
-/** Keeps the rejects of a listing. Those of an earlier one are resolved when this one was whole and lacks them. */
+/** Keeps the rejects of a listing, and resolves those of earlier ones that `isOver` says are over: null stands for no library. */
 export async function saveListingRejects(
   connection: Connection,
   runId: number,
   rejects: readonly Reject[],
-  resolveOthers: boolean,
+  isOver: (key: LibraryKey | null) => boolean,
 ): Promise<void> {
   const keys = [...new Map(rejects.flatMap(({ key }) => (key ? [[keyText(key), key] as const] : []))).values()];
   const others = await countOpen(connection, keys, ["metadata", "scenario"]);
   const kept = await upsert(connection, runId, rejects, (key) => KEPT - (others.get(key) ?? 0));
-  if (!resolveOthers) return;
-  await connection.query(
-    `UPDATE simcat.rejects SET resolved_at = now()
+  const { rows } = await connection.query<{ id: number; owner: string | null; name: string | null }>(
+    `SELECT id, owner, library_name AS name FROM simcat.rejects
      WHERE resolved_at IS NULL AND kind = 'listing' AND NOT fingerprint = ANY ($1::text[])`,
     [kept],
   );
+  const over = rows.filter(({ owner, name }) => isOver(owner === null || name === null ? null : { owner, name }));
+  if (over.length === 0) return;
+  await connection.query("UPDATE simcat.rejects SET resolved_at = now() WHERE id = ANY ($1::int8[])", [
+    over.map((row) => row.id),
+  ]);
 }
 
 /** Keeps what these libraries' content had of rejects, and resolves those of earlier reads that it no longer has. */

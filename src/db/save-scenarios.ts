@@ -6,6 +6,7 @@ import { toColumns } from "./scenario-rows.ts";
 import {
   countMissing,
   DELETE_ABSENCES,
+  deletePresentAbsences,
   insertAbsences,
   insertScenarios,
   mergeScenarios,
@@ -153,6 +154,9 @@ async function rememberAbsences(
       stale.map((one) => one.listed.key.name),
       runId,
     ]);
+  }
+  if (group.libraries.some((one) => one.hadAbsences && isPartial(one))) {
+    await connection.query(deletePresentAbsences(group.source), [...group.keys, runId, ...group.ids]);
   }
   if (!withheld.includes(true)) return;
   await connection.query(insertAbsences(group.source), [...group.keys, runId, ...group.ids, withheld]);

@@ -110,6 +110,12 @@ SELECT owner, library_name, scenario_id, $3::int8 FROM (${MISSING(source)}) AS m
 WHERE missing AND (${LAST[source]}::bool[])[m.ord]
 ON CONFLICT DO NOTHING`;
 
+/** What was lacking and is there again; parameters as for `countMissing`. */
+export const deletePresentAbsences = (source: Source) => `
+WITH ${LIB}
+DELETE FROM simcat.scenario_absences a USING lib JOIN (${READ_IDS[source]}) AS r USING (ord)
+WHERE (a.owner, a.library_name, a.scenario_id) = (lib.owner, lib.library_name, r.scenario_id) AND a.run_id <> $3::int8`;
+
 /** What the reads of earlier runs lacked: $1 owners, $2 names, $3 the run. */
 export const DELETE_ABSENCES = `
 DELETE FROM simcat.scenario_absences a USING unnest($1::text[], $2::text[]) AS l(owner, library_name)

@@ -1,6 +1,6 @@
 import type { ListingWrite } from "../db/save-listing.ts";
 import { keyText } from "../key.ts";
-import type { Selection } from "../model.ts";
+import type { LibraryKey, Selection } from "../model.ts";
 import type { Prepared } from "./prepare.ts";
 import { selectorOf } from "./selection.ts";
 
@@ -8,7 +8,14 @@ import { selectorOf } from "./selection.ts";
 export function toListingWrite({ listing, listedAt, stored, verdict }: Prepared, selection: Selection): ListingWrite {
   const isSelected = selectorOf(selection);
   const inScope = listing.libraries.filter((one) => isSelected(one.key));
-  const storedOf = (key: Parameters<typeof keyText>[0]) => stored.get(keyText(key));
+  const storedOf = (key: LibraryKey) => stored.get(keyText(key));
+  // A listing that may lack entries says nothing of what it lacks, but what it lists well is well.
+  const isTrusted = listing.incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
+  let listedWell: Set<string> | undefined;
+  const isListedWell = (key: LibraryKey) => {
+    listedWell ??= new Set(listing.libraries.filter((one) => one.source !== null).map((one) => keyText(one.key)));
+    return listedWell.has(keyText(key));
+  };
   return {
     changed: inScope.filter((one) => {
       const sync = storedOf(one.key)?.sync ?? null;
@@ -16,12 +23,7 @@ export function toListingWrite({ listing, listedAt, stored, verdict }: Prepared,
     }),
     restored: inScope.map((one) => one.key).filter((key) => storedOf(key)?.removed),
     rejects: listing.rejects,
-    resolveOthers: listing.incomplete === null && verdict.kind !== "held",
+    isOver: (key) => isTrusted || (key !== null && isListedWell(key)),
     seenAt: listedAt,
   };
-}
-
-/** Whether there is anything to write of it. */
-export function isNews({ changed, restored, rejects, resolveOthers }: ListingWrite): boolean {
-  return changed.length > 0 || restored.length > 0 || rejects.length > 0 || resolveOthers;
 }

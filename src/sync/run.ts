@@ -7,7 +7,7 @@ import { readSnapshot } from "../db/snapshot.ts";
 import { readBackfillStart } from "./backfill-start.ts";
 import { byLibrary } from "./by-library.ts";
 import { came, type Ending, toEnding } from "./ending.ts";
-import { isNews, toListingWrite } from "./listing-write.ts";
+import { toListingWrite } from "./listing-write.ts";
 import { markGone } from "./mark-gone.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { toReport } from "./run-report.ts";
@@ -98,7 +98,7 @@ async function carryOut(
   const toRead = plan.actions.length;
   tools.tell({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
   const news = toListingWrite(prepared, request.selection);
-  if (isNews(news)) await write("recording the listing", (connection) => saveListing(connection, id, news));
+  await write("recording the listing", (connection) => saveListing(connection, id, news));
 
   const texts = openTextReader(tools.settings.serviceTimezone);
   const { allowRemovals, restart } = request;

@@ -23,14 +23,6 @@ export function selectorOf(selection: Selection): (key: LibraryKey) => boolean {
   return (key) => owners.has(key.owner) || libraries.has(keyText(key));
 }
 
-/** One text for one scope, however its selectors were ordered or repeated; null for everything. */
-export function formatScope(selection: Selection): string | null {
-  if (isEverything(selection)) return null;
-  const libraries = [...new Set(selection.libraries.map(formatKey))].sort();
-  const owners = [...new Set(selection.owners)].sort();
-  return JSON.stringify({ libraries, owners });
-}
-
 /** Throws a UsageError for a library that is asked for by name and that `isKnown` neither lists nor stores. */
 export function assertKnown(selection: Selection, isKnown: (key: LibraryKey) => boolean): void {
   const unknown = selection.libraries.filter((key) => !isKnown(key)).map(formatKey);

@@ -70,7 +70,7 @@ export async function storeContent(
       },
       onSaved: async (content, saved) => {
         const action = actions.get(content);
-        if (action) tally.saved(action, saved);
+        if (action) tally.saved(action, content, saved);
         tally.rejected(content.rejects);
         if (content.rejects.length > 0) tell({ kind: "rejected", key: saved.key, rejects: content.rejects });
         await buffers.get(content)?.free();

@@ -1,4 +1,5 @@
 import type {
+  LibraryContent,
   LibraryFailure,
   ReadAction,
   Reason,
@@ -9,6 +10,7 @@ import type {
   SavedLibrary,
 } from "../model.ts";
 import { isSilent } from "./content.ts";
+import { DOUBTFUL_READS } from "./settle.ts";
 
 /** What a run has done so far. The one mutable thing of it; everything told about the run is told from here. */
 export interface Tally {
@@ -22,7 +24,9 @@ export interface Tally {
   /** Libraries whose scenario list lost too much at once. */
   readonly withheld: SavedLibrary[];
   readonly warnings: RunWarning[];
-  saved(action: ReadAction, outcome: SavedLibrary): void;
+  /** Libraries that stay in doubt after several reads of one text. */
+  doubted: number;
+  saved(action: ReadAction, content: LibraryContent, outcome: SavedLibrary): void;
   failed(failure: LibraryFailure): void;
   rejected(rejects: readonly Reject[]): void;
   skipped(reason: Reason, count: number): void;
@@ -56,13 +60,16 @@ export function openTally(): Tally {
     failures: [],
     withheld: [],
     warnings: [],
-    saved(action, outcome) {
+    doubted: 0,
+    saved(action, content, outcome) {
+      if (content.doubtfulReads >= DOUBTFUL_READS) tally.doubted += 1;
       counts.librariesRead += 1;
       counts.scenariosInserted += outcome.inserted;
       counts.scenariosUpdated += outcome.updated;
       counts.scenariosRemoved += outcome.removed;
       counts.scenariosUnchanged += outcome.unchanged;
-      if (outcome.changed) counts.librariesChanged += 1;
+      // Its return is a version of its own, written when it was listed.
+      if (outcome.changed || action.stored?.removed) counts.librariesChanged += 1;
       if (outcome.changed && isSilent(action)) counts.silentChanges += 1;
       if (outcome.withheld) tally.withheld.push(outcome);
       tally.reasons[action.reason] = (tally.reasons[action.reason] ?? 0) + 1;

@@ -6,7 +6,7 @@ import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";
 
 /** What people should know of the listing, whatever becomes of the run. */
-export function warnOfListing(tally: Tally, { listing, plan }: Prepared): void {
+export function warnOfListing(tally: Tally, { listing }: Prepared): void {
   const warn = (code: string, message: string) => tally.warnings.push({ code, message });
   if (listing.incomplete !== null) {
     warn("listing_incomplete", `${listing.incomplete}; nothing was marked as removed`);
@@ -14,18 +14,17 @@ export function warnOfListing(tally: Tally, { listing, plan }: Prepared): void {
   if (listing.repeated > 0) {
     warn("listing_repeats", `the listing names ${listing.repeated} libraries more than once; each is kept once`);
   }
-  const doubted = plan.actions.filter(({ stored }) => (stored?.sync?.doubtfulReads ?? 0) >= DOUBTFUL_READS).length;
-  if (doubted > 0) {
-    warn(
-      "content_doubtful",
-      `the content of ${doubted} libraries came from a cache or named another date than the listing, ${DOUBTFUL_READS} times or more; they are read again from time to time until it agrees. Is there a caching proxy before the service?`,
-    );
-  }
 }
 
 /** What people should know of the content that was read. */
 export function warnOfReading(tally: Tally, texts: TextReader): void {
   const { dates, sizes } = texts.unread();
+  if (tally.doubted > 0) {
+    tally.warnings.push({
+      code: "content_doubtful",
+      message: `the content of ${tally.doubted} libraries came from a cache or named another date than the listing, ${DOUBTFUL_READS} times or more; it is stored, and read again from time to time until the two agree. Is there a caching proxy before the service?`,
+    });
+  }
   if (dates > 0) {
     tally.warnings.push({
       code: "dates_unread",

@@ -1,20 +1,12 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.ts";
-import {
-  assertKnown,
-  EVERYTHING,
-  formatScope,
-  isEverything,
-  parseSelection,
-  selectorOf,
-} from "../../src/sync/selection.ts";
+import { assertKnown, EVERYTHING, isEverything, parseSelection, selectorOf } from "../../src/sync/selection.ts";
 
 test("no selector stands for everything", () => {
   const selection = parseSelection([], []);
   expect(selection).toEqual(EVERYTHING);
   expect(isEverything(selection)).toBe(true);
   expect(selectorOf(selection)({ owner: "a", name: "b" })).toBe(true);
-  expect(formatScope(selection)).toBeNull();
 });
 
 test("what any selector names is in, byte for byte (fault 26)", () => {
@@ -24,12 +16,6 @@ test("what any selector names is in, byte for byte (fault 26)", () => {
   expect(isSelected({ owner: "b", name: "anything" })).toBe(true);
   expect(isSelected({ owner: "a", name: "lib" })).toBe(false);
   expect(isSelected({ owner: "B", name: "Lib" })).toBe(false);
-});
-
-test("one scope has one text, however it was typed", () => {
-  const scope = formatScope(parseSelection(["b/y", "a/x", "b/%79"], ["d", "c", "d"]));
-  expect(scope).toBe('{"libraries":["a/x","b/y"],"owners":["c","d"]}');
-  expect(formatScope(parseSelection(["a/x", "b/y"], ["c", "d"]))).toBe(scope);
 });
 
 test("a malformed selector is a usage error", () => {

@@ -1,0 +1,38 @@
+/**
+ * Colours as the charting library is told them. Each stands for a class of the stylesheet, which knows what it looks like
+ * in light, in dark and on paper; none of these values is ever shown.
+ */
+export const PALETTE = {
+  ink: "#000001",
+  soft: "#000002",
+  line: "#000003",
+  paper: "#000004",
+  first: "#000005",
+  second: "#000006",
+  third: "#000007",
+} as const;
+
+export type Tone = keyof typeof PALETTE;
+
+const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(PALETTE).map(([name, colour]) => [colour, name]));
+
+/** The name of the colour; null for none at all. */
+export function toneOf(colour: string): string | null {
+  if (colour === "none" || colour === "transparent") return null;
+  const name = NAMES.get(colour);
+  if (name === undefined) throw new Error(`a chart uses ${colour}, which no stylesheet knows; take one of PALETTE`);
+  return name;
+}
+
+/** How the classes look; the variables are those of the pages' common stylesheet. */
+export const CHART_STYLE = `
+:root { --first: #1d5fa8; --second: #c25e00; --third: #6d4aa5 }
+@media screen and (prefers-color-scheme: dark) { :root { --first: #6fb1f5; --second: #f0a04b; --third: #c3a3f5 } }
+.chart { margin: .6rem 0 0 } .chart svg { display: block; width: 100%; height: auto; font-size: 12px }
+.chart .wide { max-width: 50rem } .chart .narrow { display: none; max-width: 26rem }
+@media screen and (max-width: 42rem) { .chart .wide { display: none } .chart .narrow { display: block } }
+.fill-none { fill: none } .fill-ink { fill: var(--ink) } .fill-soft { fill: var(--soft) } .fill-line { fill: var(--line) }
+.fill-paper { fill: var(--paper) } .fill-first { fill: var(--first) } .fill-second { fill: var(--second) } .fill-third { fill: var(--third) }
+.line-ink { stroke: var(--ink) } .line-soft { stroke: var(--soft) } .line-line { stroke: var(--line) } .line-paper { stroke: var(--paper) }
+.line-first { stroke: var(--first) } .line-second { stroke: var(--second) } .line-third { stroke: var(--third) }
+`;

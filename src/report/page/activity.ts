@@ -1,0 +1,45 @@
+import type { ReportRows } from "../../db/read-report.ts";
+import { formatCount, plural } from "../amounts.ts";
+import type { Draw } from "../charts/open-charts.ts";
+import { html } from "../html/html.ts";
+import { numbers, remark, type Section } from "./section.ts";
+
+const MONTHS = 24;
+
+/** In how many libraries somebody worked, month by month. */
+export function activitySection({ now, libraries, activity }: ReportRows, draw: Draw): Section {
+  const { libraries: all, touched, undated } = libraries;
+  const finding =
+    all === 0
+      ? "No libraries yet"
+      : `${formatCount(touched)} of ${plural(all, "library", "libraries")} ${touched === 1 ? "was" : "were"} touched in the last 30 days`;
+  const byMonth = new Map(activity.map((row) => [row.month, row]));
+  const months = monthsUntil(now);
+  const counts = months.map((month) => byMonth.get(month)?.libraries ?? 0);
+  const chart = draw({
+    label: `${finding}. Libraries worked in, by month, ${months[0]} to ${months.at(-1)}.`,
+    kind: "columns",
+    things: "month in which the library, or a scenario of it, was last modified",
+    names: months,
+    unit: "libraries",
+    formatValue: formatCount,
+    series: [{ name: "worked in", tone: "first", values: counts }],
+  });
+  const rows = months.map((month, at) => [month, formatCount(counts[at] ?? 0), formatCount(byMonth.get(month)?.scenarios ?? 0)]);
+  const titles = [{ title: "month" }, { title: "libraries", isNumber: true }, { title: "scenarios", isNumber: true }];
+  const body = html`${activity.length === 0 ? remark("Nothing is dated within these two years.") : chart}
+${remark(
+  "A library counts in every month that is the last date of itself or of one of its scenarios, so work that was dated over is not seen. ",
+  undated === 0 ? null : `${plural(undated, "library has", "libraries have")} no date that simcat understands.`,
+)}
+${activity.length === 0 ? null : numbers(titles, rows)}`;
+  return { id: "activity", finding, body: all === 0 ? html`` : body };
+}
+
+function monthsUntil(now: Date): string[] {
+  const first = now.getUTCFullYear() * 12 + now.getUTCMonth() - (MONTHS - 1);
+  return Array.from({ length: MONTHS }, (_, at) => {
+    const month = first + at;
+    return `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, "0")}`;
+  });
+}

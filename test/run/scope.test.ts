@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { toScope } from "../../src/db/runs.ts";
+import { parseSelection } from "../../src/sync/selection.ts";
+
+test("one scope is one value, however it was typed and repeated", () => {
+  const scope = toScope(parseSelection(["b/y", "a/x", "b/%79"], ["d", "c", "d"]));
+  expect(scope).toEqual({
+    libraries: [
+      ["a", "x"],
+      ["b", "y"],
+    ],
+    owners: ["c", "d"],
+  });
+  expect(toScope(parseSelection(["a/x", "b/y"], ["c", "d"]))).toEqual(scope);
+});
+
+test("no selector is no scope", () => {
+  expect(toScope(parseSelection([], []))).toBeNull();
+});
