@@ -135,6 +135,16 @@ function buildProgram(context: Context, ended: (exitCode: number) => void): Comm
     .option("--dry-run", "only say the numbers", false)
     .addOption(json());
   add(
+    "report",
+    "a page with pictures: what is there, what changed, what needs attention",
+    "simcat report --since 30d --out simcat-report.html",
+    async () => (await import("./report.ts")).report,
+  )
+    .option("--out <FILE>", "where to write the page", "simcat-report.html")
+    .option("--since <DURATION>", "how far back changes are told, such as 30d", "7d")
+    .addOption(owner())
+    .addOption(json());
+  add(
     "mock",
     "a mock of the service with a lifelike organization",
     "simcat mock --libraries 50 --edit-every 10s",

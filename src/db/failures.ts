@@ -23,10 +23,11 @@ const SERVER_GONE = new Set(["57P01", "57P02", "57P03", "53300", "25P03", "57P05
 export function isConnectionLost(error: unknown): boolean {
   const code = errorCode(error);
   if (SOCKET.has(code) || SERVER_GONE.has(code) || code.startsWith("08")) return true;
-  const text = error instanceof Error ? error.message : "";
+  const thrown = asDriverThrew(error);
   return (
     code === "" &&
-    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|not queryable/i.test(text)
+    thrown instanceof Error &&
+    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|not queryable/i.test(thrown.message)
   );
 }
 

@@ -107,7 +107,8 @@ function seriesOf({ series, ends, names }: BarChart, position: "right" | "top", 
     position,
     formatter: ({ dataIndex }: { dataIndex: number }) => truncate(ends[dataIndex] ?? "", isNarrow ? 14 : 60),
   };
-  return [...drawn, { type: "bar", stack: "all", data: names.map(() => 0), silent: true, label: { ...PLAIN, ...label } }];
+  const bearer = { type: "bar" as const, stack: "all", data: names.map(() => 0), silent: true, itemStyle: { color: "transparent" } };
+  return [...drawn, { ...bearer, label: { ...PLAIN, ...label } }];
 }
 
 /** Without the halo that the library draws around letters. */

@@ -28,8 +28,8 @@ export function toneOf(colour: string): string | null {
 export const CHART_STYLE = `
 :root { --first: #1d5fa8; --second: #c25e00; --third: #6d4aa5 }
 @media screen and (prefers-color-scheme: dark) { :root { --first: #6fb1f5; --second: #f0a04b; --third: #c3a3f5 } }
-.chart { margin: .6rem 0 0 } .chart svg { display: block; width: 100%; height: auto; font-size: 12px }
-.chart .wide { max-width: 50rem } .chart .narrow { display: none; max-width: 26rem }
+.chart { margin: .6rem 0 0 } .chart .wide, .chart .narrow { width: 100%; height: auto; font-size: 12px }
+.chart .wide { display: block; max-width: 50rem } .chart .narrow { display: none; max-width: 26rem }
 @media screen and (max-width: 42rem) { .chart .wide { display: none } .chart .narrow { display: block } }
 .fill-none { fill: none } .fill-ink { fill: var(--ink) } .fill-soft { fill: var(--soft) } .fill-line { fill: var(--line) }
 .fill-paper { fill: var(--paper) } .fill-first { fill: var(--first) } .fill-second { fill: var(--second) } .fill-third { fill: var(--third) }

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import { readReport } from "../db/read-report.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import { formatBytes } from "../report/amounts.ts";
+import { formatJson } from "../report/json.ts";
+import { parseDuration } from "../units.ts";
+import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
+import { withDatabase } from "./with-database.ts";
+
+export interface ReportOptions {
+  readonly out: string;
+  readonly since: string;
+  readonly owner: readonly string[];
+  readonly json: boolean;
+}
+
+/** A page with pictures of what the database holds, in a file of its own. */
+export async function report(context: Context, { out, since, owner, json }: ReportOptions): Promise<number> {
+  const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
+  const config = loadSettings(context, { service: false, database: true });
+  const rows = await withDatabase(context, config, "require", (pool) => readReport(pool, scope, context.stop));
+  const [{ openCharts }, { formatReport }] = await Promise.all([
+    import("../report/charts/open-charts.ts"),
+    import("../report/page/report-page.ts"),
+  ]);
+  const { page, findings } = formatReport(rows, context.version, await openCharts());
+  const file = resolve(out);
+  const bytes = await replaceFile(file, page);
+  context.print(
+    json
+      ? formatJson({ file, bytes, at: rows.now.toISOString(), since: rows.since.toISOString(), owners: scope.owners, findings })
+      : [`report: ${file} (${formatBytes(bytes)})`, ...Object.values(findings).map((finding) => `  ${finding}`)].join("\n"),
+  );
+  return EXIT.ok;
+}
+
+/** As far back as dates go that every system knows. */
+const LONGEST_MS = 100 * 365 * 86_400_000;
+
+function parseSince(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null) throw new UsageError(`--since ${JSON.stringify(text)} is no duration; write it as 7d, 36h or 90m`);
+  if (ms > LONGEST_MS) throw new UsageError(`--since ${text} is longer than 36500d, which is the most`);
+  return ms;
+}
+
+/** A reader of the file sees the old page or the new one, never a half. */
+async function replaceFile(file: string, text: string): Promise<number> {
+  const bytes = Buffer.from(text, "utf8");
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    const handle = await open(temporary, "wx", 0o644);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+    return bytes.length;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`the report cannot be written to ${file}: ${why}; choose another place with --out`, { cause: error });
+  }
+}
