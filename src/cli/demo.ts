@@ -14,6 +14,7 @@ import { backfill } from "./backfill.ts";
 import type { Context } from "./context.ts";
 import { CHANGES, QUESTION } from "./demo-queries.ts";
 import { MOCK_KEY } from "./mock.ts";
+import { report } from "./report.ts";
 import { sync } from "./sync.ts";
 
 const ALL = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
@@ -38,6 +39,8 @@ export async function demo(context: Context): Promise<number> {
     const pool = await connect(embedded.url, {}, stop);
     try {
       await show(inside, service, pool);
+      print("\n# A page with pictures, to open in a browser: simcat report");
+      await report(inside, { out: join(stateDir, "simcat-report.html"), since: "7d", owner: [], json: false });
     } finally {
       await disconnect(pool);
     }

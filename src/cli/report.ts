@@ -31,8 +31,17 @@ export async function report(context: Context, { out, since, owner, json }: Repo
   const bytes = await replaceFile(file, page);
   context.print(
     json
-      ? formatJson({ file, bytes, at: rows.now.toISOString(), since: rows.since.toISOString(), owners: scope.owners, findings })
-      : [`report: ${file} (${formatBytes(bytes)})`, ...Object.values(findings).map((finding) => `  ${finding}`)].join("\n"),
+      ? formatJson({
+          file,
+          bytes,
+          at: rows.now.toISOString(),
+          since: rows.since.toISOString(),
+          owners: scope.owners,
+          findings,
+        })
+      : [`report: ${file} (${formatBytes(bytes)})`, ...Object.values(findings).map((finding) => `  ${finding}`)].join(
+          "\n",
+        ),
   );
   return EXIT.ok;
 }
@@ -64,6 +73,8 @@ async function replaceFile(file: string, text: string): Promise<number> {
   } catch (error) {
     await rm(temporary, { force: true });
     const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`the report cannot be written to ${file}: ${why}; choose another place with --out`, { cause: error });
+    throw new UsageError(`the report cannot be written to ${file}: ${why}; choose another place with --out`, {
+      cause: error,
+    });
   }
 }

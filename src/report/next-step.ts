@@ -5,7 +5,7 @@ import type { RunStatus } from "../model.ts";
 const AFTER: Readonly<Record<Exclude<RunStatus, "running">, string | null>> = {
   ok: null,
   partial: null,
-  held: "see what would be removed with simcat sync --dry-run; if that is right, run simcat sync --allow-removals",
+  held: "see what would be removed with simcat sync --dry-run; if that is right, run it again with --allow-removals",
   source_unavailable: "simcat check says whether the service answers now; then run simcat sync",
   source_untrusted: "simcat check says what the service answers; correct SIMCAT_BASE_URL, then run simcat sync",
   unauthorized: "put a valid key into SIMCAT_API_KEY; simcat check says whether the service takes it",

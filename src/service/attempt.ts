@@ -49,6 +49,8 @@ export async function attempt<T>(desk: Desk, ask: Ask<T>, signal: AbortSignal): 
   await limiter.enter(signal);
   const began = performance.now();
   let inFlight = true;
+  /** Counted, and not yet written to a connection. */
+  let isWaiting = false;
   let retryAfter: number | null = null;
   let answer: Answer | null = null;
   const leave = () => {
@@ -59,7 +61,10 @@ export async function attempt<T>(desk: Desk, ask: Ask<T>, signal: AbortSignal): 
     desk.onEvent({ kind: "request", operation: ask.operation, outcome, ms: performance.now() - began });
   };
   const hooks = {
-    mayLeave: () => !limiter.paused(),
+    mayLeave() {
+      isWaiting = limiter.paused();
+      return !isWaiting;
+    },
     onHead(head: Head) {
       retryAfter = heed(head, ask, desk);
     },
@@ -74,6 +79,7 @@ export async function attempt<T>(desk: Desk, ask: Ask<T>, signal: AbortSignal): 
   try {
     signal.throwIfAborted();
     counters.requests++;
+    isWaiting = true;
     answer = await openAnswer(transport, ask.path, hooks, signal);
     const value = await ask.read(answer);
     tell("2xx");
@@ -83,6 +89,7 @@ export async function attempt<T>(desk: Desk, ask: Ask<T>, signal: AbortSignal): 
       counters.requests--;
       return { kind: "held_back" };
     }
+    if (isWaiting && signal.aborted) counters.requests--;
     const failure = asFailure(error, answer, transport.printable);
     if (failure === null) throw error;
     signal.throwIfAborted();

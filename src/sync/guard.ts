@@ -30,7 +30,7 @@ export type RemovalVerdict =
   | { readonly kind: "incomplete" }
   | { readonly kind: "held"; readonly rule: HeldRule; readonly message: string; readonly storeNothing: boolean };
 
-const HINT = "If they are really gone run: simcat sync --allow-removals";
+const HINT = "If they are really gone, run it again with --allow-removals";
 
 /** Whether what the listing lacks may be marked removed. Absence is not deletion: people unpublish, keys get mixed up. */
 export function guardRemovals(facts: RemovalFacts): RemovalVerdict {

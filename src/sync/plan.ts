@@ -25,7 +25,11 @@ export function decide(listed: ListedLibrary, stored: StoredLibrary | null, cont
   const sync = stored?.sync ?? null;
   if (!stored?.stored || sync === null || sync.contentReadAt === null) return { kind: "read", reason: "never read" };
   if (!listed.lastModified) return { kind: "read", reason: "no listed date" };
-  if (listed.lastModified !== sync.bookmark) return { kind: "read", reason: "listed date changed" };
+  // What is owed under a text that was seen before is no news, though the bookmark may be older.
+  const isNews = listed.lastModified !== sync.listedText;
+  if (listed.lastModified !== sync.bookmark && (isNews || sync.owes === null)) {
+    return { kind: "read", reason: "listed date changed" };
+  }
   if (sync.owes !== null) return { kind: "read", reason: `owes a read: ${sync.owes}` };
   if (stored.removed) return { kind: "read", reason: "owes a read: restored" };
   const settled = isSettled(sync);

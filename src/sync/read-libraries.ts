@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { LibraryWriter } from "../db/library-writer.ts";
 import type { ScenarioBuffer } from "../db/scenario-buffer.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
@@ -38,6 +39,10 @@ export async function readLibraries(
   signal: AbortSignal,
 ): Promise<void> {
   const { service, writer, drift } = tools;
+  const ended = new AbortController();
+  const reading = AbortSignal.any([signal, ended.signal]);
+  // Every request in flight listens to it.
+  setMaxListeners(0, reading);
   const queue = actions.values();
   const ending: unknown[] = [];
   let parked: Parked[] = [];
@@ -67,14 +72,15 @@ export async function readLibraries(
   const readOne = async (action: ReadAction) => {
     const buffer = tools.openBuffer();
     try {
-      const read = await service.readContent(action.listed.key, buffer, signal);
+      const read = await service.readContent(action.listed.key, buffer, reading);
       unavailableInARow = 0;
       await park({ action, content: tools.toContent(action, read, await buffer.finish()), buffer }, read);
     } catch (thrown) {
       const error = thrown instanceof ContentError ? thrown : tools.asRefusal(thrown);
       if (error === null) throw thrown;
       await buffer.free();
-      if (error.code === "unauthorized" && (await service.confirmKey(signal)) === "refused") throw refusedMidway(error);
+      if (error.code === "unauthorized" && (await service.confirmKey(reading)) === "refused")
+        throw refusedMidway(error);
       const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;
       if (!error.unavailable) unavailableInARow = 0;
       else if (!failedBefore) unavailableInARow += 1;
@@ -86,10 +92,12 @@ export async function readLibraries(
     for (const action of queue) {
       if (ending.length > 0) return;
       try {
-        signal.throwIfAborted();
+        reading.throwIfAborted();
         await readOne(action);
       } catch (error) {
         ending.push(error);
+        // Whoever only waits for its turn would wait as the service asked, once more each.
+        if (error instanceof SourceUnavailableError) ended.abort(error);
         return;
       }
     }

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import { type Lease, withLease } from "../db/lease.ts";
 import { countIdleRuns, finishRun, insertRun } from "../db/runs.ts";
@@ -45,8 +44,6 @@ async function runUnderLease(
 
   const tally = openTally();
   const reading = AbortSignal.any([signal, lease.lost]);
-  // Every request in flight listens to it.
-  setMaxListeners(0, reading);
   const ending = await prepare(tools, { ...request, backfillSince }, tools.settings, reading)
     .then((prepared) => carryOut(tools, request, prepared, { id, lease, write, tally }, reading))
     .catch(toEnding);

@@ -42,7 +42,7 @@ export function warnOfReading(tally: Tally, texts: TextReader): void {
     tally.warnings.push({
       code: "scenarios_withheld",
       key,
-      message: `the list lacks ${withheld.missing} of ${withheld.live} scenarios at once; none of them was marked as removed. If the next read lacks the same, they will be (or run: simcat sync --allow-removals)`,
+      message: `the list lacks ${withheld.missing} of ${withheld.live} scenarios at once; none of them was marked as removed. If the next read lacks the same, they will be (or run it again with --allow-removals)`,
     });
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { guardRemovals, guardScenarios, type RemovalFacts, type ScenarioFacts } from "../../src/sync/guard.ts";
 
-const HINT = "If they are really gone run: simcat sync --allow-removals";
+const HINT = "If they are really gone, run it again with --allow-removals";
 
 /** Ten live libraries, all listed. */
 const quiet: RemovalFacts = {

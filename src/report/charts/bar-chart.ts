@@ -9,6 +9,8 @@ export interface BarChart {
   /** What the bars are: "owner". */
   readonly things: string;
   readonly names: readonly string[];
+  /** The ends of the names, which stay when a long name is cut: versions. */
+  readonly tails?: readonly string[];
   /** What their length is: "libraries", "MiB". */
   readonly unit: string;
   readonly formatValue: (value: number) => string;

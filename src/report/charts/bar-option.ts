@@ -1,6 +1,6 @@
 import type { BarSeriesOption, GridComponentOption } from "echarts";
 import { printable } from "../../printable.ts";
-import { truncate } from "../width.ts";
+import { truncate, widthOf } from "../width.ts";
 import type { BarChart, Series } from "./bar-chart.ts";
 import { PALETTE } from "./palette.ts";
 
@@ -23,17 +23,22 @@ export function sizeOf(chart: BarChart, width: number): Size {
 /** The chart in the charting library's words. */
 export function toBarOption(chart: BarChart, { width }: Size) {
   const isNarrow = width < 500;
-  return chart.kind === "bars" ? toLyingOption(chart, isNarrow) : toStandingOption(chart, isNarrow);
+  return chart.kind === "bars" ? toLyingOption(chart, isNarrow) : toStandingOption(chart, width);
 }
 
 function toLyingOption(chart: BarChart, isNarrow: boolean) {
-  const room = isNarrow ? 112 : 230;
+  const room = isNarrow ? 118 : 230;
+  const columns = Math.floor(room / CHARACTER);
+  const names = chart.names.map((name, at) => {
+    const tail = truncate(printable(chart.tails?.[at] ?? ""), Math.floor(columns / 2));
+    return truncate(printable(name), columns - widthOf(tail)) + tail;
+  });
   const endRoom = Math.max(20, ...(chart.ends ?? []).map((end) => end.length)) * CHARACTER + 12;
   return {
     ...COMMON,
     grid: gridOf({ left: room + 10, right: isNarrow ? Math.min(96, endRoom) : endRoom, top: 4, bottom: 46 }),
     yAxis: {
-      ...nameAxis(chart, (name) => truncate(printable(name), Math.floor(room / CHARACTER))),
+      ...nameAxis(names),
       inverse: true,
       axisLabel: { ...FONT, interval: 0, margin: 8 },
     },
@@ -42,16 +47,17 @@ function toLyingOption(chart: BarChart, isNarrow: boolean) {
   };
 }
 
-function toStandingOption(chart: BarChart, isNarrow: boolean) {
-  const most = isNarrow ? 6 : 14;
+function toStandingOption(chart: BarChart, width: number) {
+  const longest = Math.max(1, ...chart.names.map((name) => name.length));
+  const most = Math.floor((width - 60) / (longest * CHARACTER + 14));
   const every = Math.max(1, Math.ceil(chart.names.length / most));
   const interval = (at: number) => (chart.names.length - 1 - at) % every === 0;
   const widest = Math.max(1, ...chart.series.flatMap(({ values }) => values.map((v) => chart.formatValue(v).length)));
   return {
     ...COMMON,
-    grid: gridOf({ left: Math.max(34, widest * CHARACTER + 16), right: 14, top: 30, bottom: 44 }),
+    grid: gridOf({ left: Math.max(34, widest * CHARACTER + 16), right: 26, top: 30, bottom: 44 }),
     xAxis: {
-      ...nameAxis(chart, (name) => name),
+      ...nameAxis(chart.names),
       nameLocation: "middle" as const,
       nameGap: 28,
       name: chart.things,
@@ -64,7 +70,7 @@ function toStandingOption(chart: BarChart, isNarrow: boolean) {
       nameGap: 12,
       nameTextStyle: { ...SOFT, align: "left" as const, padding: [0, 0, 0, -30] },
     },
-    series: seriesOf(chart, "top", isNarrow),
+    series: seriesOf(chart, "top", false),
   };
 }
 
@@ -72,10 +78,10 @@ const COMMON = { animation: false, textStyle: FONT, stateAnimation: { duration: 
 
 const gridOf = (grid: GridComponentOption): GridComponentOption => ({ ...grid, outerBoundsMode: "none" });
 
-function nameAxis({ names }: BarChart, format: (name: string) => string) {
+function nameAxis(names: readonly string[]) {
   return {
     type: "category" as const,
-    data: names.map(format),
+    data: [...names],
     axisTick: { show: false },
     axisLine: { lineStyle: { color: PALETTE.soft } },
     splitLine: { show: false },
@@ -107,7 +113,13 @@ function seriesOf({ series, ends, names }: BarChart, position: "right" | "top", 
     position,
     formatter: ({ dataIndex }: { dataIndex: number }) => truncate(ends[dataIndex] ?? "", isNarrow ? 14 : 60),
   };
-  const bearer = { type: "bar" as const, stack: "all", data: names.map(() => 0), silent: true, itemStyle: { color: "transparent" } };
+  const bearer = {
+    type: "bar" as const,
+    stack: "all",
+    data: names.map(() => 0),
+    silent: true,
+    itemStyle: { color: "transparent" },
+  };
   return [...drawn, { ...bearer, label: { ...PLAIN, ...label } }];
 }
 

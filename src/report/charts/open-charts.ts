@@ -36,12 +36,12 @@ ${drawAt(chart, "narrow")}
 </figure>`;
 }
 
-function titlesOf({ series, names, unit, formatValue }: BarChart) {
+function titlesOf({ series, names, tails, unit, formatValue }: BarChart) {
   return (at: number, place: number): string | null => {
     const one = series[at];
     const name = names[place];
     if (one === undefined || name === undefined) return null;
-    return `${printable(name)}: ${formatValue(Math.abs(one.values[place] ?? 0))} ${unit}, ${one.name}`;
+    return `${printable(name + (tails?.[place] ?? ""))}: ${formatValue(Math.abs(one.values[place] ?? 0))} ${unit}, ${one.name}`;
   };
 }
 

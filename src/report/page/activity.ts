@@ -19,13 +19,17 @@ export function activitySection({ now, libraries, activity }: ReportRows, draw: 
   const chart = draw({
     label: `${finding}. Libraries worked in, by month, ${months[0]} to ${months.at(-1)}.`,
     kind: "columns",
-    things: "month in which the library, or a scenario of it, was last modified",
+    things: "month of a last modification (UTC)",
     names: months,
     unit: "libraries",
     formatValue: formatCount,
     series: [{ name: "worked in", tone: "first", values: counts }],
   });
-  const rows = months.map((month, at) => [month, formatCount(counts[at] ?? 0), formatCount(byMonth.get(month)?.scenarios ?? 0)]);
+  const rows = months.map((month, at) => [
+    month,
+    formatCount(counts[at] ?? 0),
+    formatCount(byMonth.get(month)?.scenarios ?? 0),
+  ]);
   const titles = [{ title: "month" }, { title: "libraries", isNumber: true }, { title: "scenarios", isNumber: true }];
   const body = html`${activity.length === 0 ? remark("Nothing is dated within these two years.") : chart}
 ${remark(

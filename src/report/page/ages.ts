@@ -51,6 +51,9 @@ function findingOf(all: number, stale: number, medianDays: number | null): strin
   if (medianDays === null) return "No library has a date that simcat understands";
   const days = medianDays < 0 ? "dated ahead of now" : `last modified ${plural(medianDays, "day")} ago`;
   if (all === 1) return `The one library is ${days}`;
-  const half = medianDays < 1 ? "Half of the libraries were modified within a day" : `Half of the libraries have lain untouched for ${plural(medianDays, "day")} or longer`;
+  const half =
+    medianDays < 1
+      ? "Half of the libraries were modified within a day"
+      : `Half of the libraries have lain untouched for ${plural(medianDays, "day")} or longer`;
   return stale === 0 ? `${half}, none for a year` : `${half}, ${formatCount(stale)} for a year or longer`;
 }

@@ -20,8 +20,12 @@ interface Concern {
 export function attentionSection(rows: ReportRows): Section {
   const concerns = [...ofRuns(rows), ...ofLibraries(rows), ...ofValues(rows)];
   const finding =
-    concerns.length === 0 ? "Nothing needs attention" : `${plural(concerns.length, "thing needs", "things need")} attention`;
-  const items = concerns.map(({ tone, words, todo }) => html`<li>${formatOutcome({ tone, words })} <small>${todo}</small></li>\n`);
+    concerns.length === 0
+      ? "Nothing needs attention"
+      : `${plural(concerns.length, "thing needs", "things need")} attention`;
+  const items = concerns.map(
+    ({ tone, words, todo }) => html`<li>${formatOutcome({ tone, words })} <small>${todo}</small></li>\n`,
+  );
   return {
     id: "attention",
     finding,
@@ -39,11 +43,19 @@ function ofRuns({ now, complete, runs }: ReportRows): Concern[] {
     concerns.push({ tone: "failed", words: "Not everything was stored yet", todo });
   } else if (now.getTime() - completeAsOf.getTime() > DAY_MS) {
     const words = `The copy is complete only up to ${formatAgo(completeAsOf, now)}`;
-    concerns.push({ tone: "failed", words, todo: `${plural(librariesBehind, "library is", "libraries are")} behind; see simcat status` });
+    concerns.push({
+      tone: "failed",
+      words,
+      todo: `${plural(librariesBehind, "library is", "libraries are")} behind; see simcat status`,
+    });
   }
   if (last.status !== "ok" && last.status !== "running") {
     const { tone, words } = outcomeOf(last.status);
-    concerns.push({ tone, words: `The last run ended as ${words}`, todo: "its remark stands with the runs; see simcat status" });
+    concerns.push({
+      tone,
+      words: `The last run ended as ${words}`,
+      todo: "its remark stands with the runs; see simcat status",
+    });
   }
   return concerns;
 }
@@ -54,23 +66,50 @@ function ofLibraries({ failing, complete }: ReportRows): Concern[] {
   return [
     ...(total === 0
       ? []
-      : [{ tone: "partial", words: `${plural(total, "library fails or has", "libraries fail or have")} rejects`, todo: "simcat explain OWNER/NAME tells why" } as const]),
+      : [
+          {
+            tone: "partial",
+            words: `${plural(total, "library fails or has", "libraries fail or have")} rejects`,
+            todo: "simcat explain OWNER/NAME tells why",
+          } as const,
+        ]),
     ...(unaddressable === 0
       ? []
-      : [{ tone: "partial", words: `${plural(unaddressable, "library has a name", "libraries have names")} that no URL can carry`, todo: "rename it in the service" } as const]),
+      : [
+          {
+            tone: "partial",
+            words: `${plural(unaddressable, "library has a name", "libraries have names")} that no URL can carry`,
+            todo: "rename it in the service",
+          } as const,
+        ]),
   ];
 }
 
 const PROBLEMS: Readonly<Record<string, readonly [one: string, many: string]>> = {
-  date_not_understood: ["date is in a format that simcat does not know", "dates are in formats that simcat does not know"],
-  no_date: ["library is listed without a date, and read in every run", "libraries are listed without a date, and read in every run"],
-  size_not_understood: ["size is in a format that simcat does not know", "sizes are in formats that simcat does not know"],
-  names_differ_by_case: ["library differs from another by capitals alone", "libraries differ from others by capitals alone"],
+  date_not_understood: [
+    "date is in a format that simcat does not know",
+    "dates are in formats that simcat does not know",
+  ],
+  no_date: [
+    "library is listed without a date, and read in every run",
+    "libraries are listed without a date, and read in every run",
+  ],
+  size_not_understood: [
+    "size is in a format that simcat does not know",
+    "sizes are in formats that simcat does not know",
+  ],
+  names_differ_by_case: [
+    "library differs from another by capitals alone",
+    "libraries differ from others by capitals alone",
+  ],
   result_without_parent: ["result has no parent", "results have no parent"],
   parent_but_no_result: ["scenario has a parent and is no result", "scenarios have a parent and are no results"],
   own_parent: ["scenario is its own parent", "scenarios are their own parents"],
   parent_missing: ["scenario names a parent that is not there", "scenarios name a parent that is not there"],
-  parent_cycle: ["scenario has itself among its parents' parents", "scenarios have themselves among their parents' parents"],
+  parent_cycle: [
+    "scenario has itself among its parents' parents",
+    "scenarios have themselves among their parents' parents",
+  ],
   open_reject: ["item could not be stored (a reject)", "items could not be stored (rejects)"],
 };
 

@@ -43,38 +43,41 @@ function findingOf({ changes, changed }: ReportRows, span: string): string {
     [count(["changed"], "scenario"), "changed"],
     [count(["removed"], "scenario"), "removed"],
   ] as const;
-  const told = scenarios.filter(([number]) => number > 0).map(([number, word]) => `${formatCount(number)} ${word}`);
   const libraries = plural(first?.total ?? 0, "library", "libraries");
-  const tail = told.length === 0 ? "no scenario did" : `scenarios: ${told.join(", ")}`;
+  const words = told(scenarios);
+  const tail = words.length === 0 ? "no scenario did" : `scenarios: ${words.join(", ")}`;
   return `${libraries} changed in the last ${span}; ${tail}`;
 }
 
 function firstFill({ firstFill: { libraries, scenarios, runId } }: ReportRows): Html | null {
   if (libraries + scenarios === 0) return null;
   const what = `${plural(libraries, "library", "libraries")} and ${plural(scenarios, "scenario")}`;
-  return remark(`Not counted: ${what} that the first filling brought${runId === null ? "" : ` (up to run ${runId})`}; they were there before.`);
+  return remark(
+    `Not counted: ${what} that the first filling brought${runId === null ? "" : ` (up to run ${runId})`}; they were there before.`,
+  );
 }
 
 function changedTable(changed: ReportRows["changed"], now: Date): Html | null {
   const [first] = changed;
   if (first === undefined) return null;
-  const titles = [
-    { title: "library" },
-    { title: "itself" },
-    ...["added", "changed", "removed"].map((word) => ({ title: `scenarios ${word}`, isNumber: true })),
-    { title: "last seen to change" },
-  ];
+  const titles = [{ title: "library" }, { title: "itself" }, { title: "scenarios" }, { title: "last seen" }];
   const rows = changed.map((row) => [
     libraryName(row),
     row.library === null ? "" : html`<span class="nowrap">${row.library}</span>`,
-    formatCount(row.added),
-    formatCount(row.changed),
-    formatCount(row.removed),
+    told([
+      [row.added, "added"],
+      [row.changed, "changed"],
+      [row.removed, "removed"],
+    ]).join(", "),
     ago(row.lastChangedAt, now),
   ]);
   const left = first.total - changed.length;
   return html`${htmlTable(titles, rows)}${left > 0 ? remark(`… and ${plural(left, "library", "libraries")} more; see the view simcat_report.changes.`) : null}`;
 }
+
+/** `3 added`, `1 removed`; what is nothing is left out. */
+const told = (counts: readonly (readonly [count: number, word: string])[]) =>
+  counts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`);
 
 const countOf = (rows: readonly ChangeRow[]) => rows.reduce((total, row) => total + row.count, 0);
 

@@ -7,11 +7,13 @@ import { numbers, othersOf, percent, remark, type Section } from "./section.ts";
 
 /** Which scenarios were never run. */
 export function parentsSection({ parents }: ReportRows, draw: Draw): Section | null {
-  const sum = (of: (row: ReportRows["parents"][number]) => number) => parents.reduce((total, row) => total + of(row), 0);
+  const sum = (of: (row: ReportRows["parents"][number]) => number) =>
+    parents.reduce((total, row) => total + of(row), 0);
   const all = sum((row) => row.parents);
   const without = sum((row) => row.withoutResults);
   if (sum((row) => row.scenarios) === 0) return null;
-  if (all === 0) return { id: "parents", finding: "There are results, and no parents that they could be of", body: html`` };
+  if (all === 0)
+    return { id: "parents", finding: "There are results, and no parents that they could be of", body: html`` };
   const finding =
     without === 0
       ? `Each of ${plural(all, "parent")} has results`

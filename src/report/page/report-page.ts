@@ -46,7 +46,9 @@ function formatHead({ now, since, owners, complete, libraries, parents }: Report
   const scenarios = parents.reduce((total, row) => total + row.scenarios, 0);
   const all = parents.reduce((total, row) => total + row.parents, 0);
   const scope: Part =
-    owners.length === 0 ? null : html`<p>Of ${owners.map((owner, at) => [at === 0 ? "" : ", ", foreign(owner)])} alone, but for the runs.</p>`;
+    owners.length === 0
+      ? null
+      : html`<p>Of ${owners.map((owner, at) => [at === 0 ? "" : ", ", foreign(owner)])} alone, but for the runs.</p>`;
   return html`<header><h1>simcat report</h1>
 <p class="soft">${localMoment(now, "UTC")}; what changed is told of the last ${inWords(now.getTime() - since.getTime())}.</p>
 ${scope}

@@ -23,8 +23,8 @@ export function numbers(columns: readonly Column[], rows: readonly (readonly Par
 
 export const remark = (...parts: readonly Part[]): Html => html`<p class="soft">${parts}</p>`;
 
-/** `1 other`, `12 others`; for what stands last in a chart. */
-export const othersOf = (count: number) => `${plural(count, "other owner")}, together`;
+/** For what stands last in a chart, and is the sum of those not shown. */
+export const othersOf = (count: number) => plural(count, "other owner");
 
 export const percent = (part: number, whole: number) => {
   const share = whole === 0 ? 0 : (100 * part) / whole;

@@ -35,7 +35,11 @@ export function storageSection({ libraries, storage }: ReportRows, draw: Draw): 
     sizesUnread === 0
       ? "Sizes are the service's, often rounded."
       : `${plural(sizesUnread, "size")} could not be read and ${sizesUnread === 1 ? "is" : "are"} in no sum; the others are the service's, often rounded.`;
-  return { id: "storage", finding, body: html`${bytes === 0 ? null : chart}\n${remark(unread)}\n${numbers(titles, rows)}` };
+  return {
+    id: "storage",
+    finding,
+    body: html`${bytes === 0 ? null : chart}\n${remark(unread)}\n${numbers(titles, rows)}`,
+  };
 }
 
 function findingOf(owner: string, held: number, { bytes, owners }: ReportRows["libraries"]): string {

@@ -19,7 +19,8 @@ export function versionsSection({ versions }: ReportRows, draw: Draw): Section |
     label: `${finding}. Libraries by package and version.`,
     kind: "bars",
     things: "package and version",
-    names: shown.map(nameOf),
+    names: shown.map(({ packageName }) => packageName ?? "(no package)"),
+    tails: shown.map(({ packageVersion }) => ` ${packageVersion ?? "(no version)"}`),
     unit: "libraries",
     formatValue: formatCount,
     series: [
@@ -34,13 +35,15 @@ export function versionsSection({ versions }: ReportRows, draw: Draw): Section |
     ends: shown.map((row) => `${formatCount(row.libraries)}${formatBehind(row)}`),
   });
   const left = versions.length - shown.length;
-  const rows = versions.slice(0, 200).map((row) => [
-    foreign(row.packageName ?? "(no package)"),
-    foreign(row.packageVersion ?? "(no version)"),
-    formatCount(row.libraries),
-    row.versionsBehind === null ? "" : formatCount(row.versionsBehind),
-    row.newestVersion === null ? "" : foreign(row.newestVersion),
-  ]);
+  const rows = versions
+    .slice(0, 200)
+    .map((row) => [
+      foreign(row.packageName ?? "(no package)"),
+      foreign(row.packageVersion ?? "(no version)"),
+      formatCount(row.libraries),
+      row.versionsBehind === null ? "" : formatCount(row.versionsBehind),
+      row.newestVersion === null ? "" : foreign(row.newestVersion),
+    ]);
   const titles = [
     { title: "package" },
     { title: "version" },
@@ -66,14 +69,12 @@ function findingOf(versions: readonly VersionRow[]): string {
   const behind = sum(versions.filter(({ versionsBehind }) => (versionsBehind ?? 0) > 0));
   if (known === 0) return "No library says which package and version it uses";
   const libraries = plural(known, "library", "libraries");
-  if (behind > 0) return `${formatCount(behind)} of ${libraries} ${behind === 1 ? "is" : "are"} behind the newest version of their package in use`;
+  if (behind > 0)
+    return `${formatCount(behind)} of ${libraries} ${behind === 1 ? "is" : "are"} behind the newest version of their package in use`;
   return known === 1
     ? "The one library uses the newest version of its package in use"
     : `All ${libraries} use the newest version of their package in use`;
 }
-
-const nameOf = ({ packageName, packageVersion }: VersionRow) =>
-  `${packageName ?? "(no package)"} ${packageVersion ?? "(no version)"}`;
 
 function formatBehind({ versionsBehind }: VersionRow): string {
   if (versionsBehind === null) return ", unknown";

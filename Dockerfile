@@ -1,0 +1,46 @@
+# Compiles. Its development dependencies stay behind here.
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json LICENSE ./
+COPY src ./src
+COPY migrations ./migrations
+# The image runs under any user id, whatever the umask of the checkout was.
+RUN npm run build && chmod -R a+rX dist migrations package.json LICENSE
+
+# Only what runs. The embedded Postgres is an optional dependency and stays out: a container's database is elsewhere.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --omit=optional && chmod -R a+rX node_modules
+
+FROM node:24-slim
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="simcat" \
+      org.opencontainers.image.description="Keeps a Postgres copy of a Simulation Cloud organization: libraries, metadata, scenarios" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="docker.io/library/node:24-slim"
+# Inside a container loopback is nobody's: a probe or a scraper comes from outside it. Publishing the port is up to
+# whoever runs the container, and no route changes anything.
+ENV NODE_ENV=production \
+    SIMCAT_HTTP_HOST=0.0.0.0
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/package.json /app/LICENSE ./
+COPY --from=build /app/migrations ./migrations
+COPY --from=build /app/dist ./dist
+# By number, so that Kubernetes can see that it is not root. Any other number does as well: nothing is written to disk.
+USER 1000
+# Where /healthz, /readyz, /metrics and the status page are, unless SIMCAT_HTTP_PORT says otherwise.
+EXPOSE 9464
+STOPSIGNAL SIGTERM
+# Only `start` listens. A one-off command (docker run IMAGE backfill) may be shown as unhealthy while it runs: nothing acts
+# on that, and its exit code is what tells how it went.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SIMCAT_HTTP_PORT || 9464}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "dist/main.js"]
+CMD ["start"]

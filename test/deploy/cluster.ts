@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
+
+const ROLES = readFileSync(new URL("../../deploy/roles.sql", import.meta.url), "utf8");
+const PASSWORD = "a-password-for-tests";
+
+export interface Cluster {
+  /** An empty database, with roles.sql run in it unless told otherwise. Answers its name. */
+  database(options?: { readonly roles?: boolean }): Promise<string>;
+  url(database: string, role?: string): string;
+  /** A session that ends with the test. */
+  session(database: string, role?: string): Promise<pg.Client>;
+  runRoles(database: string, role?: string): Promise<void>;
+}
+
+/** A server of one's own: roles belong to a whole server, and other tests' databases share one. */
+export function useCluster(): Cluster {
+  let server: EmbeddedPostgres;
+  let stateDir: string;
+  let databases = 0;
+  beforeAll(async () => {
+    stateDir = await mkdtemp(join(tmpdir(), `simcat-tests-${process.pid}-`));
+    const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+    server = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, new AbortController().signal);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await removeDirectory(stateDir);
+  });
+
+  const url = (database: string, role?: string) => {
+    const address = new URL(server.url);
+    address.pathname = `/${database}`;
+    if (role !== undefined) [address.username, address.password] = [role, PASSWORD];
+    return address.href;
+  };
+  const query = async (text: string, database: string, role?: string) => {
+    const client = new pg.Client({ connectionString: url(database, role) });
+    await client.connect();
+    try {
+      await client.query(text);
+    } finally {
+      await client.end();
+    }
+  };
+  const runRoles = async (database: string, role?: string) => {
+    await query(ROLES, database, role);
+    for (const name of ["simcat_migrator", "simcat_writer", "simcat_reader"]) {
+      await query(`ALTER ROLE ${name} PASSWORD '${PASSWORD}'`, database);
+    }
+  };
+  return {
+    url,
+    runRoles,
+    async database({ roles = true } = {}) {
+      const name = `roles_${++databases}`;
+      await query(`CREATE DATABASE ${name}`, "postgres");
+      if (roles) await runRoles(name);
+      return name;
+    },
+    async session(database, role) {
+      const client = new pg.Client({ connectionString: url(database, role) });
+      await client.connect();
+      onTestFinished(() => client.end());
+      return client;
+    },
+  };
+}

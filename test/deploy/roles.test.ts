@@ -1,0 +1,315 @@
+/** What each role of deploy/roles.sql can do, and that it can do nothing else. */
+import type pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { organizationOf } from "../../src/mock/organization-of.ts";
+import { startMockService } from "../../src/mock/server.ts";
+import { runCli } from "../support/cli.ts";
+import { library, scenario } from "../support/organization.ts";
+import { useCluster } from "./cluster.ts";
+
+const cluster = useCluster();
+
+const REFUSED = "42501";
+const READ_ONLY = "25006";
+
+/** How the server answers: `done`, or the code of its refusal. */
+async function answerTo(client: pg.Client, sql: string): Promise<string> {
+  try {
+    await client.query(sql);
+    return "done";
+  } catch (error) {
+    return error instanceof Error && "code" in error ? String(error.code) : String(error);
+  }
+}
+
+async function answersTo(client: pg.Client, statements: readonly string[]): Promise<Record<string, string>> {
+  const answers: Record<string, string> = {};
+  for (const sql of statements) answers[sql] = await answerTo(client, sql);
+  return answers;
+}
+
+async function migrate(database: string, role?: string): Promise<void> {
+  const { code, stderr } = await runCli(["migrate"], { DATABASE_URL: cluster.url(database, role) });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+}
+
+/** A service with two libraries, one of which is gone the second time. */
+async function service() {
+  const mock = await startMockService({
+    organization: organizationOf([
+      library("alice", "Fire", { scenarios: [1, scenario(2, { parentId: 1 })] }),
+      library("bob", "Water", { scenarios: [3] }),
+    ]),
+    apiKey: "key-of-the-tests",
+  });
+  onTestFinished(() => mock.stop());
+  return { mock, environment: { SIMCAT_BASE_URL: mock.url, SIMCAT_API_KEY: "key-of-the-tests" } };
+}
+
+async function rowsOf<T extends pg.QueryResultRow>(client: pg.Client, sql: string): Promise<T[]> {
+  return (await client.query<T>(sql)).rows;
+}
+
+describe("the migrator", () => {
+  test("brings an empty database up to date, and owns what it made", async () => {
+    const database = await cluster.database();
+
+    await migrate(database, "simcat_migrator");
+
+    const admin = await cluster.session(database);
+    expect(
+      await rowsOf(
+        admin,
+        `SELECT DISTINCT pg_get_userbyid(relowner)::text AS owner FROM pg_class
+         WHERE relnamespace IN ('simcat'::regnamespace, 'simcat_migrations'::regnamespace, 'simcat_report'::regnamespace)`,
+      ),
+    ).toEqual([{ owner: "simcat_migrator" }]);
+  });
+
+  test("is no more than that: it makes no roles and no databases", async () => {
+    const migrator = await cluster.session(await cluster.database(), "simcat_migrator");
+
+    expect(await answersTo(migrator, ["CREATE ROLE another", "CREATE DATABASE another"])).toEqual({
+      "CREATE ROLE another": REFUSED,
+      "CREATE DATABASE another": REFUSED,
+    });
+  });
+});
+
+describe("the writer", () => {
+  test("does every kind of work with SIMCAT_AUTO_MIGRATE=false", async () => {
+    const database = await cluster.database();
+    await migrate(database, "simcat_migrator");
+    const { mock, environment } = await service();
+    const writer = {
+      ...environment,
+      DATABASE_URL: cluster.url(database, "simcat_writer"),
+      SIMCAT_AUTO_MIGRATE: "false",
+    };
+
+    expect(await runCli(["backfill"], writer)).toMatchObject({ code: 0 });
+    mock.script([{ match: { operation: "listing" }, times: 1, action: { kind: "dropItems", from: 1 } }]);
+    expect(await runCli(["sync", "--allow-removals"], writer)).toMatchObject({ code: 0 });
+    expect(await runCli(["sync"], writer)).toMatchObject({ code: 0 });
+    for (const command of [["status"], ["explain", "bob/Water"], ["verify"], ["prune", "--older-than", "1d"]]) {
+      expect({ command, ...(await runCli(command, writer)) }).toMatchObject({ command, code: 0 });
+    }
+
+    const admin = await cluster.session(database);
+    expect(await rowsOf(admin, "SELECT owner, removed_at FROM simcat.libraries ORDER BY owner")).toEqual([
+      { owner: "alice", removed_at: null },
+      { owner: "bob", removed_at: null },
+    ]);
+    expect(await rowsOf(admin, "SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
+      { status: "ok" },
+      { status: "ok" },
+      { status: "ok" },
+    ]);
+  });
+
+  test("leaves migrations to the migrator where DATABASE_DIRECT_URL names that one", async () => {
+    const database = await cluster.database();
+    const { environment } = await service();
+
+    const { code } = await runCli(["backfill"], {
+      ...environment,
+      DATABASE_URL: cluster.url(database, "simcat_writer"),
+      DATABASE_DIRECT_URL: cluster.url(database, "simcat_migrator"),
+    });
+
+    expect(code).toBe(0);
+  });
+
+  test("is told what to do where it would have to migrate and must not", async () => {
+    const { environment } = await service();
+
+    const { code, stderr } = await runCli(["sync"], {
+      ...environment,
+      DATABASE_URL: cluster.url(await cluster.database(), "simcat_writer"),
+      SIMCAT_AUTO_MIGRATE: "false",
+    });
+
+    expect(code).toBe(78);
+    expect(stderr).toContain("simcat migrate");
+  });
+
+  test("makes, changes, empties and drops no table", async () => {
+    const database = await cluster.database();
+    await migrate(database, "simcat_migrator");
+    const writer = await cluster.session(database, "simcat_writer");
+    const statements = [
+      "CREATE TABLE simcat.mine (id int)",
+      "CREATE TABLE simcat_report.mine (id int)",
+      "CREATE TABLE simcat_migrations.mine (id int)",
+      "CREATE TABLE public.mine (id int)",
+      "CREATE TEMPORARY TABLE mine (id int)",
+      "CREATE SCHEMA mine",
+      "ALTER TABLE simcat.libraries ADD COLUMN mine int",
+      "ALTER TABLE simcat.libraries DISABLE TRIGGER ALL",
+      "CREATE INDEX ON simcat.libraries (description)",
+      "TRUNCATE simcat.scenario_staging",
+      "DROP TABLE simcat.scenario_staging",
+      "DROP SCHEMA simcat_report",
+      "INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('mine', 1)",
+      "DELETE FROM simcat_migrations.__drizzle_migrations",
+      "SET ROLE simcat_migrator",
+      "COPY simcat.libraries TO PROGRAM 'cat'",
+    ];
+
+    expect(await answersTo(writer, statements)).toEqual(Object.fromEntries(statements.map((sql) => [sql, REFUSED])));
+    expect(await answerTo(writer, "SELECT FROM simcat_migrations.__drizzle_migrations")).toBe("done");
+  });
+});
+
+describe("the reader", () => {
+  /** The tables of simcat, and a view of the kind that reports read. */
+  async function withView() {
+    const database = await cluster.database();
+    await migrate(database, "simcat_migrator");
+    const migrator = await cluster.session(database, "simcat_migrator");
+    await migrator.query("CREATE VIEW simcat_report.of_the_test AS SELECT owner, library_name FROM simcat.libraries");
+    return { database, migrator, reader: await cluster.session(database, "simcat_reader") };
+  }
+
+  test("reads every view of simcat_report, those made later too, and no other table", async () => {
+    const { reader } = await withView();
+
+    expect(await answerTo(reader, "SELECT * FROM simcat_report.of_the_test")).toBe("done");
+    expect(await answerTo(reader, "SELECT FROM simcat.libraries")).toBe(REFUSED);
+    expect(await answerTo(reader, "SELECT FROM simcat_migrations.__drizzle_migrations")).toBe(REFUSED);
+    expect(
+      await rowsOf(
+        reader,
+        `SELECT n.nspname AS schema,
+           bool_and(has_table_privilege(c.oid, 'SELECT')) AS every, bool_or(has_table_privilege(c.oid, 'SELECT')) AS any,
+           bool_or(has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')) AS writes
+         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE c.relkind IN ('r', 'p', 'v', 'm') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+         GROUP BY 1 ORDER BY 1`,
+      ),
+    ).toEqual([
+      { schema: "simcat", every: false, any: false, writes: false },
+      { schema: "simcat_migrations", every: false, any: false, writes: false },
+      { schema: "simcat_report", every: true, any: true, writes: false },
+    ]);
+  });
+
+  test("writes nothing, and not either when it makes its transactions writable", async () => {
+    const { reader } = await withView();
+    const statements = [
+      "CREATE TEMPORARY TABLE mine (id int)",
+      "CREATE TABLE public.mine (id int)",
+      "CREATE TABLE simcat_report.mine (id int)",
+      "CREATE SCHEMA mine",
+      "DELETE FROM simcat_report.of_the_test",
+      "UPDATE simcat_report.of_the_test SET owner = 'mine'",
+      "INSERT INTO simcat_report.of_the_test VALUES ('mine', 'mine')",
+      "DROP VIEW simcat_report.of_the_test",
+      "UPDATE simcat.leases SET token = token + 1",
+    ];
+
+    expect(Object.values(await answersTo(reader, statements)).filter((answer) => answer === "done")).toEqual([]);
+    expect(await answerTo(reader, "SELECT nextval('simcat.sync_runs_id_seq')")).toBe(REFUSED);
+    expect(await answerTo(reader, "CREATE SCHEMA mine")).toBe(READ_ONLY);
+    await reader.query("SET default_transaction_read_only = off");
+    expect(await answersTo(reader, statements)).toEqual(Object.fromEntries(statements.map((sql) => [sql, REFUSED])));
+  });
+
+  test("has a time limit for a query, and for an idle transaction", async () => {
+    const { reader } = await withView();
+
+    expect(await rowsOf(reader, "SHOW statement_timeout")).toEqual([{ statement_timeout: "1min" }]);
+    expect(await rowsOf(reader, "SHOW idle_in_transaction_session_timeout")).toEqual([
+      { idle_in_transaction_session_timeout: "1min" },
+    ]);
+  });
+
+  test("is cut off at its limit", async () => {
+    const { database } = await withView();
+    const admin = await cluster.session(database);
+    await admin.query(`ALTER ROLE simcat_reader IN DATABASE ${database} SET statement_timeout = '100ms'`);
+    const reader = await cluster.session(database, "simcat_reader");
+
+    expect(await answerTo(reader, "SELECT pg_sleep(30)")).toBe("57014");
+  });
+});
+
+describe("roles.sql", () => {
+  /** Every right and every owner that there is in the database. */
+  const RIGHTS = `
+    SELECT 'relation' AS what, oid::regclass::text AS name, relowner::regrole::text AS owner, relacl::text AS acl
+      FROM pg_class WHERE relnamespace::regnamespace::text ~ '^simcat'
+    UNION ALL SELECT 'schema', nspname, nspowner::regrole::text, nspacl::text FROM pg_namespace WHERE nspname !~ '^pg_'
+    UNION ALL SELECT 'default', defaclnamespace::regnamespace::text, defaclrole::regrole::text, defaclacl::text
+      FROM pg_default_acl
+    UNION ALL SELECT 'database', datname, '', datacl::text FROM pg_database WHERE datname = current_database()
+    UNION ALL SELECT 'setting', setrole::regrole::text, '', setconfig::text FROM pg_db_role_setting WHERE setdatabase = 0
+    ORDER BY 1, 2, 3, 4`;
+
+  test("may be run again: nothing differs, and what was granted by hand is gone", async () => {
+    const database = await cluster.database();
+    await migrate(database, "simcat_migrator");
+    await cluster.runRoles(database);
+    const admin = await cluster.session(database);
+    const before = await rowsOf(admin, RIGHTS);
+    await admin.query(
+      "GRANT SELECT ON simcat.libraries TO simcat_reader; GRANT USAGE ON SCHEMA simcat TO PUBLIC; GRANT TRUNCATE ON simcat.rejects TO simcat_writer",
+    );
+
+    await cluster.runRoles(database);
+
+    expect(await rowsOf(admin, RIGHTS)).toEqual(before);
+  });
+
+  test("hands over an installation that worked with one role", async () => {
+    const database = await cluster.database({ roles: false });
+    await migrate(database);
+
+    await cluster.runRoles(database);
+
+    const { environment } = await service();
+    const writer = { DATABASE_URL: cluster.url(database, "simcat_writer"), SIMCAT_AUTO_MIGRATE: "false" };
+    expect(await runCli(["backfill"], { ...environment, ...writer })).toMatchObject({ code: 0 });
+    const migrator = await cluster.session(database, "simcat_migrator");
+    expect(await answerTo(migrator, "ALTER TABLE simcat.libraries ADD COLUMN mine int")).toBe("done");
+    expect(await answerTo(migrator, "DROP TABLE simcat_migrations.__drizzle_migrations")).toBe("done");
+  });
+
+  test("can be run by the database's owner who is no superuser", async () => {
+    const database = await cluster.database({ roles: false });
+    const admin = await cluster.session(database);
+    await admin.query("CREATE ROLE tenant LOGIN CREATEROLE PASSWORD 'a-password-for-tests'");
+    for (const role of ["simcat_migrator", "simcat_writer", "simcat_reader"]) {
+      // As if it had made them itself.
+      await admin.query(`GRANT ${role} TO tenant WITH ADMIN OPTION`);
+    }
+    await admin.query(`ALTER DATABASE ${database} OWNER TO tenant`);
+    await migrate(database, "tenant");
+
+    await cluster.runRoles(database, "tenant");
+
+    await migrate(database, "simcat_migrator");
+    const reader = await cluster.session(database, "simcat_reader");
+    expect(await answerTo(reader, "SELECT FROM simcat.libraries")).toBe(REFUSED);
+  });
+
+  test("need not be run again after a migration by another role: migrations grant where the roles exist", async () => {
+    await cluster.database();
+    const database = await cluster.database({ roles: false });
+
+    await migrate(database);
+
+    const { environment } = await service();
+    const writer = { DATABASE_URL: cluster.url(database, "simcat_writer"), SIMCAT_AUTO_MIGRATE: "false" };
+    expect(await runCli(["backfill"], { ...environment, ...writer })).toMatchObject({ code: 0 });
+    const admin = await cluster.session(database);
+    await admin.query("CREATE VIEW simcat_report.later AS SELECT 1 AS one; CREATE TABLE simcat.later (id int)");
+    const [reader, again] = [
+      await cluster.session(database, "simcat_reader"),
+      await cluster.session(database, "simcat_writer"),
+    ];
+    expect(await answerTo(reader, "SELECT FROM simcat_report.later")).toBe("done");
+    expect(await answerTo(reader, "SELECT FROM simcat.later")).toBe(REFUSED);
+    expect(await answerTo(again, "INSERT INTO simcat.later VALUES (1)")).toBe("done");
+  });
+});
