@@ -1,0 +1,429 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { lastRun, logLines, toldOf } from "./telling.ts";
+
+const NOW = "2030-01-02 at 3:04 PM";
+const OLD = "2023-09-11 at 2:56 PM";
+
+/** Text of so many bytes that nothing can compress much. */
+function noise(bytes: number): string {
+  let text = "";
+  for (let at = 0; text.length < bytes; at++) text += createHash("sha256").update(`${at}`).digest("base64url");
+  return text.slice(0, bytes);
+}
+
+interface Entry {
+  readonly source: string;
+  readonly code: string;
+  readonly path: string;
+}
+
+const entry = (source: string, code: string, path: string): Entry => ({ source, code, path });
+const of = (owner: string, name: string) => `{"libraryName":${name},"uploadUser":${owner},"lastModified":"${OLD}"}`;
+
+/** A run over a library that was edited, a new one, and these entries between them; those that `vanished` were stored before. */
+async function runWith(entries: readonly string[], vanished: readonly string[]) {
+  const made = await fixture(["edited", ...vanished].map((name) => library("alice", name, { scenarios: [1] })));
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  made.service.edit((organization) => {
+    amendLibrary(organization, "alice", "edited", { lastModified: NOW });
+    for (const name of vanished) organization.remove("alice", name);
+    for (const [at, source] of entries.entries())
+      organization.put(library("bad", `entry ${at}`, { source: { entry: source } }));
+    organization.put(library("alice", "new", { scenarios: [1] }));
+  });
+  made.asked();
+  const ended = await made.simcat(["sync"]);
+  return { ...made, ended, requests: made.asked() };
+}
+
+test("an entry whose identity cannot be read is a reject: others are stored, nothing is removed, 'undefined' is not asked for (fault 22)", async () => {
+  const entries = [
+    entry(`{"libraryName":"x","lastModified":"${OLD}"}`, "missing_field", "uploadUser"),
+    entry(of("null", '"x"'), "missing_field", "uploadUser"),
+    entry(of('""', '"x"'), "unaddressable", "uploadUser"),
+    entry(of("5", '"x"'), "wrong_type", "uploadUser"),
+    entry(of('{"name":"alice"}', '"x"'), "wrong_type", "uploadUser"),
+    entry(of('["alice"]', '"x"'), "wrong_type", "uploadUser"),
+    entry(of('"a\\u0000"', '"x"'), "bad_text", "uploadUser"),
+    entry(of('"a\\ud800"', '"x"'), "bad_text", "uploadUser"),
+    entry(`{"uploadUser":"alice","lastModified":"${OLD}"}`, "missing_field", "libraryName"),
+    entry(of('"alice"', "null"), "missing_field", "libraryName"),
+    entry(of('"alice"', '""'), "unaddressable", "libraryName"),
+    entry(of('"alice"', "true"), "wrong_type", "libraryName"),
+    entry(of('"alice"', '"a\\u0000b"'), "bad_text", "libraryName"),
+    entry(of('"alice"', '"\\udc00"'), "bad_text", "libraryName"),
+    entry("null", "not_an_object", ""),
+    entry('"alice/Fire"', "not_an_object", ""),
+    entry('["alice","Fire"]', "not_an_object", ""),
+    entry("{}", "missing_field", "libraryName"),
+  ];
+
+  const { ended, query, requests } = await runWith(
+    entries.map(({ source }) => source),
+    ["vanished"],
+  );
+
+  expect(ended.code).toBe(2);
+  expect(
+    await query(
+      "SELECT payload AS source, code, path FROM simcat.rejects WHERE owner IS NULL AND library_name IS NULL AND kind = 'listing' ORDER BY id",
+    ),
+  ).toEqual(entries);
+  expect(await lastRun(query)).toEqual({
+    status: "partial",
+    libraries_listed: 2,
+    libraries_read: 2,
+    libraries_changed: 2,
+    scenarios_inserted: 1,
+    scenarios_unchanged: 1,
+    rejects: 18,
+  });
+  expect(requests).toHaveLength(5);
+  expect(requests.filter((line) => line.includes("undefined") || line.includes("/bad/"))).toEqual([]);
+  expect(await query("SELECT library_name AS name, removed_at FROM simcat.libraries ORDER BY 1")).toEqual([
+    { name: "edited", removed_at: null },
+    { name: "new", removed_at: null },
+    { name: "vanished", removed_at: null },
+  ]);
+  expect(logLines(ended).filter(({ code }) => code === "listing_incomplete")).toHaveLength(1);
+});
+
+test("a listing of which no entry names its owner removes nothing and says which setting is missing (fault 22)", async () => {
+  const made = await fixture(Array.from({ length: 150 }, (_, at) => library("alice", `lib ${at}`)));
+  await made.simcat(["sync"]);
+  made.service.script([
+    {
+      match: { operation: "listing" },
+      times: "always",
+      action: { kind: "alterItem", index: "all", remove: ["uploadUser"] },
+    },
+  ]);
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(ended.stdout).toContain("set SIMCAT_DEFAULT_OWNER to the owner of such entries");
+  expect(await lastRun(made.query)).toEqual({ status: "partial", rejects: 150 });
+  expect(await made.query("SELECT count(*)::int AS kept FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
+    { kept: 100 },
+  ]);
+  expect(await made.query("SELECT count(*)::int AS live FROM simcat.libraries WHERE removed_at IS NULL")).toEqual([
+    { live: 150 },
+  ]);
+});
+
+test("without uploadUser and with a default owner, an entry is that owner's, and null counts as absent (fault 22)", async () => {
+  const entries = [`{"libraryName":"absent","lastModified":"${OLD}"}`, of("null", '"null"')];
+  const { simcat, query, service } = await fixture([
+    library("alice", "absent"),
+    library("alice", "null"),
+    library("alice", "named"),
+  ]);
+  service.edit((organization) => {
+    amendLibrary(organization, "alice", "absent", { source: { entry: entries[0] ?? "" } });
+    amendLibrary(organization, "alice", "null", { source: { entry: entries[1] ?? "" } });
+  });
+
+  const ended = await simcat(["sync"], { SIMCAT_DEFAULT_OWNER: "alice" });
+
+  expect(ended.code).toBe(0);
+  expect(await query("SELECT owner, library_name AS name FROM simcat.libraries ORDER BY 2")).toEqual([
+    { owner: "alice", name: "absent" },
+    { owner: "alice", name: "named" },
+    { owner: "alice", name: "null" },
+  ]);
+});
+
+test("an entry that can be read but not addressed is a reject of that key, and others are stored (faults 22, 27)", async () => {
+  const long = noise(3_000);
+  const entries = [
+    entry(of('"."', '"x"'), "unaddressable", "uploadUser"),
+    entry(of('".."', '"x"'), "unaddressable", "uploadUser"),
+    entry(of('"alice"', '"."'), "unaddressable", "libraryName"),
+    entry(of('"alice"', '".."'), "unaddressable", "libraryName"),
+    entry(of('"alice"', `"${long}"`), "unaddressable", ""),
+    entry(of(`"${long}"`, '"x"'), "unaddressable", ""),
+  ];
+
+  const { ended, query, requests } = await runWith(
+    entries.map(({ source }) => source),
+    [],
+  );
+
+  expect(ended.code).toBe(2);
+  expect(
+    await query("SELECT payload AS source, code, path FROM simcat.rejects WHERE kind = 'listing' ORDER BY id"),
+  ).toEqual(entries);
+  expect(await lastRun(query)).toMatchObject({ status: "partial", libraries_read: 2, rejects: 6 });
+  expect(requests).toHaveLength(5);
+  expect(await query("SELECT library_name AS name FROM simcat.libraries ORDER BY 1")).toEqual([
+    { name: "edited" },
+    { name: "new" },
+  ]);
+});
+
+test("keys of 2,600 bytes are stored and those of 2,601 rejected, whatever bytes they are made of (fault 27)", async () => {
+  const names = [noise(2_595), noise(2_596), "é".repeat(1_297), "🌲".repeat(648), "🌲".repeat(649)];
+  const { simcat, query, service } = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
+
+  expect((await simcat(["sync"])).code).toBe(2);
+  for (const name of names) {
+    service.edit((organization) =>
+      amendLibrary(organization, "alice", name, {
+        lastModified: NOW,
+        scenarios: [scenario(1, { description: "new" })],
+      }),
+    );
+  }
+  expect((await simcat(["sync"])).code).toBe(2);
+
+  expect(
+    await query(
+      "SELECT octet_length(owner || library_name) AS bytes FROM simcat.scenario_history JOIN simcat.library_history USING (owner, library_name) ORDER BY 1",
+    ),
+  ).toEqual([{ bytes: 2_597 }, { bytes: 2_599 }, { bytes: 2_600 }]);
+  expect(await query("SELECT octet_length(owner || library_name) AS bytes FROM simcat.scenarios ORDER BY 1")).toEqual([
+    { bytes: 2_597 },
+    { bytes: 2_599 },
+    { bytes: 2_600 },
+  ]);
+  expect(await query("SELECT code, reason FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
+    { code: "unaddressable", reason: "owner and name have 2601 bytes, 2600 are the most" },
+    { code: "unaddressable", reason: "owner and name have 2601 bytes, 2600 are the most" },
+  ]);
+});
+
+test("an entry with a date that cannot be stored keeps the library read, its earlier entry, and owes a read (faults 28, 31)", async () => {
+  const bad = [
+    [
+      "a number",
+      '{"libraryName":"a number","uploadUser":"alice","lastModified":1694444160}',
+      "wrong_type",
+      "lastModified",
+    ],
+    ["an object", '{"libraryName":"an object","uploadUser":"alice","lastModified":{}}', "wrong_type", "lastModified"],
+    ["false", '{"libraryName":"false","uploadUser":"alice","lastModified":false}', "wrong_type", "lastModified"],
+    [
+      "NUL in the date",
+      '{"libraryName":"NUL in the date","uploadUser":"alice","lastModified":"\\u0000"}',
+      "bad_text",
+      "lastModified",
+    ],
+    [
+      "NUL below",
+      `{"libraryName":"NUL below","uploadUser":"alice","lastModified":"${NOW}","x":[{"y":"\\u0000"}]}`,
+      "bad_text",
+      "x[0].y",
+    ],
+    [
+      "half a pair in a key",
+      `{"libraryName":"half a pair in a key","uploadUser":"alice","lastModified":"${NOW}","\\ud800":1}`,
+      "bad_text",
+      "?",
+    ],
+    [
+      "a wide number",
+      `{"libraryName":"a wide number","uploadUser":"alice","lastModified":"${NOW}","x":1e140000}`,
+      "out_of_range",
+      "x",
+    ],
+  ] as const;
+  const { simcat, query, service, asked } = await fixture(
+    bad.map(([name]) => library("alice", name, { scenarios: [1] })),
+  );
+  await simcat(["sync"]);
+  for (const [name, source] of bad) {
+    service.edit((organization) =>
+      amendLibrary(organization, "alice", name, { description: "new", source: { entry: source } }),
+    );
+  }
+  asked();
+
+  const ended = await simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(asked()).toHaveLength(1 + 2 * bad.length);
+  expect(
+    await query(
+      "SELECT library_name AS name, payload, code, path, kind FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id",
+    ),
+  ).toEqual(bad.map(([name, payload, code, path]) => ({ name, payload, code, path, kind: "listing" })));
+  expect(
+    toldOf(ended)
+      .map(({ library: name }) => name)
+      .toSorted(),
+  ).toEqual(bad.map(([name]) => name).toSorted());
+  expect(
+    await query(
+      `SELECT DISTINCT l.last_modified, l.listed->>'lastModified' AS listed, l.description, y.bookmark, y.owes
+       FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)`,
+    ),
+  ).toEqual([{ last_modified: OLD, listed: OLD, description: "new", bookmark: OLD, owes: "rejects" }]);
+
+  for (const [name] of bad) service.edit((organization) => amendLibrary(organization, "alice", name, { source: {} }));
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
+    { open: 0 },
+  ]);
+});
+
+test("the same entry twice is one row and one read, and warned of; however it is spelt (fault 23)", async () => {
+  const { simcat, query, service, asked } = await fixture([
+    library("alice", "Fire", { scenarios: [1] }),
+    library("bob", "Water"),
+  ]);
+  service.edit((organization) => {
+    organization.put(
+      library("x", "spelt otherwise", {
+        source: { entry: `{ "lastModified":"${OLD}","uploadUser":"ali\\u0063e", "libraryName":"Fire"}` },
+      }),
+    );
+  });
+  service.script([
+    {
+      match: { operation: "listing" },
+      times: "always",
+      action: [
+        { kind: "duplicateItem", index: 1 },
+        { kind: "duplicateItem", index: 1 },
+      ],
+    },
+  ]);
+
+  const ended = await simcat(["sync"]);
+
+  expect(ended.code).toBe(0);
+  expect(asked().toSorted()).toEqual([
+    "GET /libs",
+    "GET /libs/user/alice/Fire/metadata",
+    "GET /libs/user/alice/Fire/scenarios",
+    "GET /libs/user/bob/Water/metadata",
+    "GET /libs/user/bob/Water/scenarios",
+  ]);
+  expect(await query("SELECT owner, library_name AS name FROM simcat.libraries ORDER BY 1")).toEqual([
+    { owner: "alice", name: "Fire" },
+    { owner: "bob", name: "Water" },
+  ]);
+  expect(logLines(ended).filter(({ code }) => code === "listing_repeats")).toMatchObject([
+    { level: "warn", detail: "the listing names 3 libraries more than once; each is kept once" },
+  ]);
+  asked();
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(asked()).toEqual(["GET /libs"]);
+});
+
+test("two entries of one library that say different things: both rejected, the library read, its date trusted by nobody (fault 23)", async () => {
+  const { simcat, query, service, asked } = await fixture([
+    library("alice", "Fire", { scenarios: [1] }),
+    library("bob", "Water"),
+  ]);
+  await simcat(["sync"]);
+  service.script([
+    {
+      match: { operation: "listing" },
+      times: "always",
+      action: { kind: "duplicateItem", index: 0, set: { lastModified: NOW } },
+    },
+  ]);
+  asked();
+
+  const ended = await simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(await query("SELECT owner, library_name AS name, code, payload FROM simcat.rejects ORDER BY id")).toEqual([
+    {
+      owner: "alice",
+      name: "Fire",
+      code: "contradiction",
+      payload: `{"libraryName":"Fire","uploadUser":"alice","lastModified":"${OLD}"}`,
+    },
+    {
+      owner: "alice",
+      name: "Fire",
+      code: "contradiction",
+      payload: `{"libraryName":"Fire","uploadUser":"alice","lastModified":"${NOW}"}`,
+    },
+  ]);
+  expect(asked().toSorted()).toEqual([
+    "GET /libs",
+    "GET /libs/user/alice/Fire/metadata",
+    "GET /libs/user/alice/Fire/scenarios",
+  ]);
+  expect(await query("SELECT listed_text, bookmark, owes FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([
+    { listed_text: null, bookmark: OLD, owes: "rejects" },
+  ]);
+  asked();
+  expect((await simcat(["sync"])).code).toBe(2);
+  expect(asked()).toHaveLength(3);
+});
+
+test("names that differ by case, by accents or by blanks alone are libraries of their own (fault 26)", async () => {
+  const names = [
+    "Lib",
+    "lib",
+    "LIB",
+    "Montréal",
+    "Montre\u0301al",
+    "x",
+    " x",
+    "x ",
+    "ﬁre",
+    "fire",
+    "ß",
+    "ss",
+    "İ",
+    "i",
+  ];
+  const owners = ["alice", "Alice"];
+  const { simcat, query } = await fixture(
+    owners.flatMap((owner) =>
+      names.map((name) => library(owner, name, { scenarios: [1], description: `${owner}/${name}` })),
+    ),
+  );
+
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(
+    (
+      await query<{ description: string }>(
+        `SELECT l.owner, l.library_name AS name, l.description FROM simcat.libraries l JOIN simcat.scenarios USING (owner, library_name)`,
+      )
+    )
+      .map((row) => JSON.stringify(row))
+      .toSorted(),
+  ).toEqual(
+    owners
+      .flatMap((owner) => names.map((name) => JSON.stringify({ owner, name, description: `${owner}/${name}` })))
+      .toSorted(),
+  );
+});
+
+test("every character of a name arrives percent-encoded, and only as it must (fault 27)", async () => {
+  const { simcat, asked, query } = await fixture([
+    library("o/w %n?r", "Q1/Q2 50% done #3?x=1&y=2 + it's"),
+    library("a;b:c@d", "%2e%2e"),
+    library("...", "~-_.!*'()"),
+    library("é", '🌲\n\\"<>|^`{}[]$,='),
+  ]);
+
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(
+    asked()
+      .filter((line) => line.endsWith("/metadata"))
+      .toSorted(),
+  ).toEqual([
+    "GET /libs/user/%C3%A9/%F0%9F%8C%B2%0A%5C%22%3C%3E%7C%5E%60%7B%7D%5B%5D%24%2C%3D/metadata",
+    "GET /libs/user/.../~-_.%21%2A%27%28%29/metadata",
+    "GET /libs/user/a%3Bb%3Ac%40d/%252e%252e/metadata",
+    "GET /libs/user/o%2Fw%20%25n%3Fr/Q1%2FQ2%2050%25%20done%20%233%3Fx%3D1%26y%3D2%20%2B%20it%27s/metadata",
+  ]);
+  expect(await query("SELECT owner, library_name AS name FROM simcat.libraries ORDER BY owner")).toEqual([
+    { owner: "...", name: "~-_.!*'()" },
+    { owner: "a;b:c@d", name: "%2e%2e" },
+    { owner: "o/w %n?r", name: "Q1/Q2 50% done #3?x=1&y=2 + it's" },
+    { owner: "é", name: '🌲\n\\"<>|^`{}[]$,=' },
+  ]);
+});

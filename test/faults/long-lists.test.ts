@@ -1,0 +1,226 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { expect, test, vi } from "vitest";
+import { amendLibrary, amendScenario } from "../../src/mock/amend.ts";
+import type { MockScenario } from "../../src/mock/nouns.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { lastRun, toldOf } from "./telling.ts";
+
+// Many runs in a row, each as slow as a busy machine makes it.
+vi.setConfig({ testTimeout: 180_000 });
+
+const NOW = "2030-01-02 at 3:04 PM";
+const COUNT = 60_000;
+
+const edit = (
+  { service }: Fixture,
+  change: (scenarios: readonly MockScenario[]) => readonly MockScenario[],
+  lastModified: string,
+) =>
+  service.edit((organization) => {
+    const scenarios = organization.get("alice", "long")?.scenarios ?? [];
+    amendLibrary(organization, "alice", "long", { lastModified, scenarios: change(scenarios) });
+  });
+
+const state = ({ query }: Fixture) =>
+  query(
+    `SELECT count(*) FILTER (WHERE removed_at IS NULL)::int AS live, count(*) FILTER (WHERE removed_at IS NOT NULL)::int AS removed,
+       count(DISTINCT xmin::text)::int AS writers, (SELECT count(*)::int FROM simcat.scenario_staging) AS staged FROM simcat.scenarios`,
+  );
+
+test("a list of 60,000 scenarios is stored, found the same, changed by one row, short of one row, and contradicted across its length", async () => {
+  const made = await fixture([
+    library("alice", "long", {
+      scenarios: Array.from({ length: COUNT }, (_, at) => scenario(at + 1, { parentId: at === 0 ? null : at })),
+    }),
+    library("alice", "short", { scenarios: [1] }),
+  ]);
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await state(made)).toEqual([{ live: COUNT + 1, removed: 0, writers: expect.any(Number), staged: 0 }]);
+  expect(
+    await made.query(
+      "SELECT sum(scenario_id)::text AS ids, sum(parent_id)::text AS parents FROM simcat.scenarios WHERE library_name = 'long'",
+    ),
+  ).toEqual([{ ids: "1800030000", parents: "1799970000" }]);
+
+  const before = await made.query("SELECT xmin::text, ctid::text FROM simcat.scenarios ORDER BY ctid");
+  expect((await made.simcat(["backfill", "--restart"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 2, scenarios_unchanged: COUNT + 1 });
+  expect(await made.query("SELECT xmin::text, ctid::text FROM simcat.scenarios ORDER BY ctid")).toEqual(before);
+
+  edit(
+    made,
+    (scenarios) => scenarios.map((one) => (one.scenarioId === 59_999 ? { ...one, description: "changed" } : one)),
+    NOW,
+  );
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({
+    status: "ok",
+    scenarios_updated: 1,
+    scenarios_unchanged: COUNT - 1,
+  });
+  expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenario_history")).toEqual([{ id: 59_999 }]);
+
+  edit(made, (scenarios) => scenarios.filter((one) => one.scenarioId !== 123), "2030-01-03 at 3:04 PM");
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_removed: 1 });
+  expect(await state(made)).toEqual([{ live: COUNT, removed: 1, writers: expect.any(Number), staged: 0 }]);
+
+  edit(
+    made,
+    (scenarios) => [
+      ...scenarios.filter((one) => one.scenarioId !== 200),
+      scenario(7, { description: "contradicts" }),
+      scenario(8, { parentId: 7 }),
+    ],
+    "2030-01-04 at 3:04 PM",
+  );
+  const contradicted = await made.simcat(["sync"]);
+  expect(contradicted.code).toBe(2);
+  expect(
+    await made.query(
+      "SELECT code, payload::json->>'scenarioId' AS id FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id, 2",
+    ),
+  ).toEqual([
+    { code: "contradiction", id: "7" },
+    { code: "contradiction", id: "7" },
+  ]);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", rejects: 2 });
+  expect(await lastRun(made.query)).not.toHaveProperty("scenarios_removed");
+  expect(
+    await made.query(
+      "SELECT scenario_id::int AS id, description, removed_at FROM simcat.scenarios WHERE library_name = 'long' AND scenario_id IN (7, 8, 200) ORDER BY 1",
+    ),
+  ).toEqual([
+    { id: 7, description: null, removed_at: null },
+    { id: 8, description: null, removed_at: null },
+    { id: 200, description: null, removed_at: null },
+  ]);
+  expect(await state(made)).toEqual([{ live: COUNT, removed: 1, writers: expect.any(Number), staged: 0 }]);
+});
+
+test("a long list that breaks off behind 55,000 items keeps what is stored and leaves nothing staged (fault 3)", async () => {
+  const made = await fixture([
+    library("alice", "long", { scenarios: Array.from({ length: COUNT }, (_, at) => scenario(at + 1)) }),
+  ]);
+  made.service.script([
+    {
+      match: { operation: "scenarios" },
+      times: "always",
+      action: { kind: "truncate", how: "chunked", bytes: -100_000 },
+    },
+  ]);
+
+  const broken = await made.simcat(["sync"]);
+
+  expect(broken.code).toBe(2);
+  expect(toldOf(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
+  expect(await state(made)).toEqual([{ live: 0, removed: 0, writers: 0, staged: 0 }]);
+
+  made.service.script([
+    { match: { operation: "scenarios" }, action: { kind: "truncate", how: "close", bytes: -100_000 } },
+  ]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_inserted: COUNT, retries: 1 });
+  expect(await state(made)).toEqual([{ live: COUNT, removed: 0, writers: expect.any(Number), staged: 0 }]);
+});
+
+test("a description of 5 MB is stored exactly, of a library and of a scenario (fault 29)", async () => {
+  const long = `${'é🌲\\"\n'.repeat(500_000)}end`;
+  expect(Buffer.byteLength(long)).toBe(4_500_003);
+  const made = await fixture([
+    library("alice", "Fire", {
+      description: `${long}l`,
+      scenarios: [scenario(1, { description: `${long}s` }), scenario(2)],
+    }),
+  ]);
+  const hash = (text: string) => createHash("md5").update(text).digest("hex");
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  const read = () =>
+    made.query(
+      "SELECT md5(l.description) AS library, md5(s.description) AS scenario, md5(raw->>'description') AS raw FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) WHERE scenario_id = 1",
+    );
+  expect(await read()).toEqual([{ library: hash(`${long}l`), scenario: hash(`${long}s`), raw: hash(`${long}s`) }]);
+
+  made.service.edit((organization) => {
+    const found = organization.get("alice", "Fire");
+    if (found)
+      amendLibrary(organization, "alice", "Fire", {
+        lastModified: NOW,
+        scenarios: amendScenario(found, 1, { description: `${long}t` }),
+      });
+  });
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await read()).toEqual([{ library: hash(`${long}l`), scenario: hash(`${long}t`), raw: hash(`${long}t`) }]);
+});
+
+const padded = (bytes: number): string => `[${" ".repeat(bytes - 2)}]`;
+
+test("SIMCAT_MAX_BODY counts decoded bytes: an answer of exactly as many passes, one more costs its library", async () => {
+  const limit = 100_000;
+  const exact = { kind: "wrongBody", text: padded(limit) } as const;
+  const over = { kind: "wrongBody", text: padded(limit + 1) } as const;
+  const zip = (text: string) =>
+    [
+      { kind: "wrongBody", base64: gzipSync(text).toString("base64") },
+      { kind: "headers", set: { "content-encoding": "gzip" } },
+    ] as const;
+  const object = (bytes: number) =>
+    ({ kind: "wrongBody", text: `{"libraryName":"x"${" ".repeat(bytes - 19)}}` }) as const;
+  const table = [
+    ["exact", "scenarios", exact, null],
+    ["exact in gzip", "scenarios", zip(padded(limit)), null],
+    ["exact on metadata", "metadata", object(limit), null],
+    ["one over", "scenarios", over, "too_large"],
+    ["one over in gzip", "scenarios", zip(padded(limit + 1)), "too_large"],
+    ["one over on metadata", "metadata", object(limit + 1), "too_large"],
+    ["a gzip bomb", "scenarios", { kind: "gzipBomb", bytes: 200_000_000 }, "too_large"],
+    ["a gzip bomb on metadata", "metadata", { kind: "gzipBomb", bytes: 200_000_000 }, "too_large"],
+    ["without a length", "scenarios", [over, { kind: "truncate", how: "close", bytes: limit + 1 }], "too_large"],
+  ] as const;
+  const made = await fixture(table.map(([name]) => library("alice", name)));
+  made.service.script(
+    table.map(([name, operation, action]) => ({ match: { library: name, operation }, times: "always", action })),
+  );
+
+  const ended = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${limit}B` });
+
+  expect(ended.code).toBe(2);
+  expect(
+    (
+      await made.query<{ name: string }>(
+        "SELECT library_name AS name, split_part(last_error, ':', 1) AS code FROM simcat.library_sync",
+      )
+    ).sort(byName),
+  ).toEqual(table.map(([name, , , code]) => ({ name, code })).sort(byName));
+  expect(ended.stdout).toContain("SIMCAT_MAX_BODY");
+  expect(await lastRun(made.query)).not.toHaveProperty("retries");
+});
+
+test("a listing over SIMCAT_MAX_BODY ends as source_untrusted and names the setting; at the byte it is read", async () => {
+  const made = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+  const listing = '[{"libraryName":"Fire","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}]';
+  await made.simcat(["sync"]);
+
+  const exact = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${listing.length}B` });
+  const over = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${listing.length - 1}B` });
+  made.service.script([
+    { match: { operation: "listing" }, times: "always", action: { kind: "gzipBomb", bytes: 300_000_000 } },
+  ]);
+  const bomb = await made.simcat(["sync"], { SIMCAT_MAX_BODY: "1MiB" });
+
+  expect([exact.code, over.code, bomb.code]).toEqual([0, 76, 76]);
+  expect(over.stdout).toContain("raise SIMCAT_MAX_BODY if the organization is that large");
+  expect(await made.query("SELECT removed_at FROM simcat.libraries")).toEqual([{ removed_at: null }]);
+  expect(await made.query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
+    { status: "ok" },
+    { status: "ok" },
+    { status: "source_untrusted" },
+    { status: "source_untrusted" },
+  ]);
+});
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);

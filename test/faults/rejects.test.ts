@@ -1,0 +1,285 @@
+import { expect, test } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import type { MockScenario } from "../../src/mock/nouns.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { lastRun, logLines, toldOf } from "./telling.ts";
+
+const NOW = "2030-01-02 at 3:04 PM";
+
+const list = ({ service }: Fixture, scenarios: readonly MockScenario[], name = "Fire"): void => {
+  service.edit((organization) => amendLibrary(organization, "alice", name, { scenarios }));
+};
+const raw = (source: string): MockScenario => scenario(0, { source });
+const open = ({ query }: Fixture) =>
+  query<{ code: string }>("SELECT code, path, payload FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id");
+
+test("the same scenario twice is stored once, however its repetition is spelt (fault 24)", async () => {
+  const made = await fixture([
+    library("alice", "Fire", {
+      scenarios: [
+        raw('{"scenarioId":1,"scenarioName":"é","isResult":false,"x":1.0}'),
+        raw('{"scenarioId":1,"scenarioName":"é","isResult":false,"x":1.0}'),
+        raw('{ "x": 1.0, "isResult":false ,"scenarioName":"\\u00e9","scenarioId":1 }'),
+        raw('{"scenarioId":12345678901234567,"x":12345678901234567890}'),
+        raw('{"x":12345678901234567890,"scenarioId":12345678901234567}'),
+      ],
+    }),
+  ]);
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(
+    await made.query(
+      "SELECT scenario_id::text AS id, scenario_name AS name FROM simcat.scenarios ORDER BY scenario_id",
+    ),
+  ).toEqual([
+    { id: "1", name: "é" },
+    { id: "12345678901234567", name: null },
+  ]);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_inserted: 2 });
+});
+
+test("two scenarios of one id that differ are both rejected, the earlier row stays, and the library owes a read (fault 24)", async () => {
+  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3, 4, 5] })]);
+  await made.simcat(["sync"]);
+  const items = [
+    '{"scenarioId":2,"description":"a"}',
+    '{"scenarioId":2,"description":"b"}',
+    '{"scenarioId":3,"x":12345678901234567890}',
+    '{"scenarioId":3,"x":12345678901234567891}',
+    '{"scenarioId":4,"isResult":false}',
+    '{"scenarioId":4.0,"isResult":"false"}',
+    '{"scenarioId":5,"x":1}',
+    '{"scenarioId":5,"x":1,"y":null}',
+    '{"scenarioId":5,"x":1}',
+  ];
+  list(made, [scenario(1, { description: "new" }), ...items.map(raw)]);
+  made.service.edit((organization) => amendLibrary(organization, "alice", "Fire", { lastModified: NOW }));
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(
+    (await open(made)).map(({ code, ...rest }) => ({ code, payload: (rest as { payload?: string }).payload })),
+  ).toEqual([
+    { code: "contradiction", payload: items[0] },
+    { code: "contradiction", payload: items[1] },
+    { code: "contradiction", payload: items[2] },
+    { code: "contradiction", payload: items[3] },
+    { code: "contradiction", payload: items[4] },
+    { code: "wrong_type", payload: items[5] },
+    { code: "contradiction", payload: items[6] },
+    { code: "contradiction", payload: items[7] },
+  ]);
+  expect(
+    await made.query(
+      "SELECT scenario_id::int AS id, scenario_name AS name, description, removed_at FROM simcat.scenarios ORDER BY 1",
+    ),
+  ).toEqual([
+    { id: 1, name: "Scenario 1", description: "new", removed_at: null },
+    { id: 2, name: "Scenario 2", description: null, removed_at: null },
+    { id: 3, name: "Scenario 3", description: null, removed_at: null },
+    { id: 4, name: "Scenario 4", description: null, removed_at: null },
+    { id: 5, name: "Scenario 5", description: null, removed_at: null },
+  ]);
+  expect(await made.query("SELECT bookmark, owes FROM simcat.library_sync")).toEqual([
+    { bookmark: "2023-09-11 at 2:56 PM", owes: "rejects" },
+  ]);
+});
+
+test("a reject is one row while it lasts, resolved when it is healed, and opened again when it is back", async () => {
+  const made = await fixture([
+    library("alice", "Fire", { scenarios: [scenario(1), raw('{"scenarioId":"2"}')] }),
+    library("bob", "Water"),
+  ]);
+  const bad = [scenario(1), raw('{"scenarioId":"2"}')];
+  const rows = () =>
+    made.query(
+      `SELECT id::int, run_id::int AS run, resolved_at IS NOT NULL AS resolved, last_seen_at > first_seen_at AS seen_again,
+         resolved_at >= last_seen_at AS resolved_after FROM simcat.rejects ORDER BY id`,
+    );
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(await rows()).toEqual([{ id: 1, run: 1, resolved: false, seen_again: false, resolved_after: null }]);
+
+  made.asked();
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(made.asked().toSorted()).toEqual([
+    "GET /libs",
+    "GET /libs/user/alice/Fire/metadata",
+    "GET /libs/user/alice/Fire/scenarios",
+  ]);
+  expect(await rows()).toEqual([{ id: 1, run: 2, resolved: false, seen_again: true, resolved_after: null }]);
+
+  list(made, [scenario(1)]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await rows()).toEqual([{ id: 1, run: 2, resolved: true, seen_again: true, resolved_after: true }]);
+  made.asked();
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(made.asked()).toEqual(["GET /libs"]);
+
+  list(made, bad);
+  expect((await made.simcat(["backfill"])).code).toBe(2);
+  expect(await rows()).toEqual([{ id: 1, run: 5, resolved: false, seen_again: true, resolved_after: null }]);
+});
+
+test("a hundred rejects are kept of a library, all of them are counted, and all are resolved when it is healed", async () => {
+  const bad = (from: number) => Array.from({ length: 250 }, (_, at) => raw(`{"scenarioId":"${from + at}"}`));
+  const made = await fixture([library("alice", "Fire", { scenarios: [scenario(1), ...bad(0)] })]);
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(await lastRun(made.query)).toMatchObject({ rejects: 250, scenarios_inserted: 1 });
+  expect(await open(made)).toHaveLength(100);
+  expect(logLines(ended).filter(({ code, library: name }) => code === "rejects" && name === "Fire")).toMatchObject([
+    { count: 250 },
+  ]);
+
+  list(made, [scenario(1), ...bad(1_000)]);
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(await open(made)).toHaveLength(100);
+  expect(await made.query("SELECT count(*)::int AS rows FROM simcat.rejects")).toEqual([{ rows: 200 }]);
+
+  list(made, [scenario(1)]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await open(made)).toEqual([]);
+});
+
+test("a payload is kept up to 64 KiB, and never half a character of it", async () => {
+  const made = await fixture([
+    library("alice", "exact", { scenarios: [scenario(1), raw(`{"scenarioId":"${"x".repeat(65_536 - 17)}"}`)] }),
+    library("alice", "over", { scenarios: [scenario(1), raw(`{"scenarioId":"${"🌲".repeat(20_000)}"}`)] }),
+    library("alice", "NUL", { scenarios: [scenario(1), raw('{"scenarioId":2,"x":"\\u0000\\ud800"}')] }),
+  ]);
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(
+    await made.query(
+      "SELECT library_name AS name, octet_length(payload) AS bytes, right(payload, 3) AS ends FROM simcat.rejects ORDER BY 1",
+    ),
+  ).toEqual([
+    { name: "NUL", bytes: 35, ends: '0"}' },
+    { name: "exact", bytes: 65_536, ends: 'x"}' },
+    { name: "over", bytes: 65_535, ends: "🌲🌲🌲" },
+  ]);
+});
+
+test("the rejects of a library that is no longer listed are over", async () => {
+  const made = await fixture([
+    library("alice", "Fire", { scenarios: [scenario(1), raw("5")] }),
+    ...Array.from({ length: 4 }, (_, at) => library("bob", `lib ${at}`)),
+  ]);
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  made.service.edit((organization) => organization.remove("alice", "Fire"));
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await open(made)).toEqual([]);
+  expect(await made.query("SELECT owes FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([{ owes: null }]);
+});
+
+/** Twenty items in two libraries whose `field` is absent; `others` stand in a third. */
+async function expectDrift(field: "scenarioName" | "isResult" | "lastModified"): Promise<void> {
+  const without = (id: number) => scenario(id, { description: "after", fields: { [field]: undefined } });
+  const made = await fixture([
+    library("alice", "a", { scenarios: [1, 2] }),
+    library("alice", "b", { scenarios: Array.from({ length: 18 }, (_, at) => at + 1) }),
+    library("alice", "quiet", { scenarios: [1] }),
+  ]);
+  await made.simcat(["sync"]);
+  const before = await made.query(
+    "SELECT *, xmin::text FROM simcat.scenarios ORDER BY owner, library_name, scenario_id",
+  );
+  made.service.edit((organization) => {
+    amendLibrary(organization, "alice", "a", { lastModified: NOW, scenarios: [without(1), without(2)] });
+    amendLibrary(organization, "alice", "b", {
+      lastModified: NOW,
+      scenarios: Array.from({ length: 18 }, (_, at) => without(at + 1)),
+    });
+  });
+
+  const drifted = await made.simcat(["sync"]);
+
+  expect(drifted.code).toBe(2);
+  expect(toldOf(drifted)).toEqual([
+    { owner: "alice", library: "a", code: "drift" },
+    { owner: "alice", library: "b", code: "drift" },
+  ]);
+  expect(drifted.stdout).toContain(field);
+  expect(
+    await made.query("SELECT *, xmin::text FROM simcat.scenarios ORDER BY owner, library_name, scenario_id"),
+  ).toEqual(before);
+  expect(
+    await made.query(
+      "SELECT library_name AS name, bookmark, owes FROM simcat.library_sync WHERE library_name <> 'quiet' ORDER BY 1",
+    ),
+  ).toEqual([
+    { name: "a", bookmark: "2023-09-11 at 2:56 PM", owes: "failure" },
+    { name: "b", bookmark: "2023-09-11 at 2:56 PM", owes: "failure" },
+  ]);
+
+  made.service.edit((organization) =>
+    amendLibrary(organization, "alice", "quiet", {
+      lastModified: NOW,
+      scenarios: [scenario(1, { fields: { [field]: null as never } })],
+    }),
+  );
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await made.query("SELECT count(*)::int AS rows FROM simcat.scenarios WHERE description = 'after'")).toEqual([
+    { rows: 20 },
+  ]);
+}
+
+test("a field that all of twenty items lack is drift: nothing is overwritten, until one item shows it again, be it null", async () => {
+  await expectDrift("scenarioName");
+  await expectDrift("isResult");
+  await expectDrift("lastModified");
+});
+
+test("a field that nineteen items lack is an edit, and so is one that nothing stored has", async () => {
+  const ids = Array.from({ length: 19 }, (_, at) => at + 1);
+  const bare = ids.map((id) =>
+    scenario(id, { fields: { scenarioName: undefined, isResult: undefined, lastModified: undefined } }),
+  );
+  const made = await fixture([
+    library("alice", "edited", { scenarios: ids }),
+    library("alice", "bare", { scenarios: [] }),
+  ]);
+  await made.simcat(["sync"]);
+  made.service.edit((organization) =>
+    amendLibrary(organization, "alice", "edited", { lastModified: NOW, scenarios: bare }),
+  );
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_updated: 19 });
+
+  made.service.edit((organization) =>
+    amendLibrary(organization, "alice", "bare", {
+      lastModified: NOW,
+      scenarios: Array.from({ length: 30 }, (_, at) =>
+        scenario(at + 1, { fields: { scenarioName: undefined, isResult: undefined, lastModified: undefined } }),
+      ),
+    }),
+  );
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_inserted: 30 });
+});
+
+test("one item of another library that still has the field makes it an edit", async () => {
+  const ids = Array.from({ length: 25 }, (_, at) => at + 1);
+  const made = await fixture([
+    library("alice", "edited", { scenarios: ids }),
+    library("alice", "other", { scenarios: [1] }),
+  ]);
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    amendLibrary(organization, "alice", "edited", {
+      lastModified: NOW,
+      scenarios: ids.map((id) => scenario(id, { fields: { isResult: undefined } })),
+    });
+    amendLibrary(organization, "alice", "other", { lastModified: NOW });
+  });
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 2, scenarios_updated: 25 });
+});

@@ -1,0 +1,377 @@
+import { expect, test, vi } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { lastRun, logLines } from "./telling.ts";
+
+// Many runs in a row, each as slow as a busy machine makes it.
+vi.setConfig({ testTimeout: 180_000 });
+
+const libraries = (count: number, owner = "alice") =>
+  Array.from({ length: count }, (_, at) => library(owner, `lib ${at}`, { scenarios: [1] }));
+
+function drop({ service }: Fixture, from: number, to: number, owner = "alice"): void {
+  service.edit((organization) => {
+    for (let at = from; at < to; at++) organization.remove(owner, `lib ${at}`);
+  });
+}
+
+const live = async (query: Fixture["query"], owner = "alice") =>
+  (
+    await query<{ live: number }>(
+      "SELECT count(*)::int AS live FROM simcat.libraries WHERE removed_at IS NULL AND owner = $1",
+      [owner],
+    )
+  )[0]?.live;
+
+/** As if the day before yesterday: what was marked, and what was live then, lies behind the guard's 24 hours. */
+async function passTwoDays(query: Fixture["query"]): Promise<void> {
+  await query(
+    "UPDATE simcat.libraries SET first_seen_at = first_seen_at - interval '2 days', changed_at = changed_at - interval '2 days', removed_at = removed_at - interval '2 days'",
+  );
+  await query(
+    "UPDATE simcat.library_history SET valid_from = valid_from - interval '2 days', valid_to = valid_to - interval '2 days'",
+  );
+}
+
+test("an empty listing on the first run is ok, with no library (fault 37)", async () => {
+  const { simcat, query } = await fixture([]);
+
+  const { code } = await simcat(["sync"]);
+
+  expect(code).toBe(0);
+  expect(await lastRun(query)).toEqual({ status: "ok" });
+  expect(await query("SELECT * FROM simcat.libraries")).toEqual([]);
+});
+
+test("an empty listing is held even when one library is live, run after run, until it is allowed (fault 38)", async () => {
+  const made = await fixture(libraries(1));
+  await made.simcat(["sync"]);
+  drop(made, 0, 1);
+
+  const first = await made.simcat(["sync"]);
+  const second = await made.simcat(["backfill"]);
+
+  expect([first.code, second.code]).toEqual([3, 3]);
+  expect(first.stdout).toContain("the listing is empty while 1 libraries are live; nothing was marked");
+  expect(logLines(first).at(-1)).toMatchObject({
+    code: "run_finished",
+    status: "held",
+    error: expect.stringContaining("--allow-removals"),
+  });
+  expect(await live(made.query)).toBe(1);
+
+  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+  expect(await live(made.query)).toBe(0);
+  expect(await lastRun(made.query)).toEqual({ status: "ok", libraries_removed: 1 });
+});
+
+test("three of ten libraries may vanish at once (fault 39)", async () => {
+  const made = await fixture(libraries(10));
+  await made.simcat(["sync"]);
+  drop(made, 0, 3);
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made.query)).toBe(7);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_removed: 3 });
+});
+
+test("four of ten libraries are held, and the held run stores everything else (fault 38)", async () => {
+  const made = await fixture(libraries(10));
+  await made.simcat(["sync"]);
+  drop(made, 0, 4);
+  made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: [1] })));
+
+  const held = await made.simcat(["sync"]);
+
+  expect(held.code).toBe(3);
+  expect(held.stdout).toContain(
+    "4 of 10 libraries would be marked removed, 40.00 % is over SIMCAT_MAX_REMOVED=30 %; nothing was marked",
+  );
+  expect(await lastRun(made.query)).toMatchObject({ status: "held", libraries_read: 1, libraries_changed: 1 });
+  expect(await live(made.query)).toBe(11);
+});
+
+test("what vanishes within 24 hours adds up, whatever was live at its most; what was allowed, or older, does not count", async () => {
+  const made = await fixture(libraries(20));
+  await made.simcat(["sync"]);
+  const sync = async (...args: string[]) => (await made.simcat(["sync", ...args])).code;
+
+  drop(made, 0, 3);
+  expect(await sync()).toBe(0);
+  drop(made, 3, 7);
+  const held = await made.simcat(["sync"]);
+  expect(held.code).toBe(3);
+  expect(held.stdout).toContain("4 of 20 libraries would be marked removed, with the 3 of the last 24 h 35.00 %");
+  made.service.edit((organization) => organization.put(library("alice", "lib 6", { scenarios: [1] })));
+  expect(await sync()).toBe(0);
+  expect(await live(made.query)).toBe(14);
+
+  drop(made, 6, 8);
+  expect(await sync()).toBe(3);
+  expect(await sync("--allow-removals")).toBe(0);
+  expect(await live(made.query)).toBe(12);
+
+  await passTwoDays(made.query);
+  drop(made, 8, 11);
+  expect(await sync()).toBe(0);
+  expect(await live(made.query)).toBe(9);
+});
+
+test("removals of a run that was allowed them do not count against the next", async () => {
+  const made = await fixture(libraries(20));
+  await made.simcat(["sync"]);
+  drop(made, 0, 10);
+  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+
+  drop(made, 10, 16);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made.query)).toBe(4);
+});
+
+test("with --owner the share is of all live libraries, and nobody else's is marked", async () => {
+  const made = await fixture([...libraries(10), ...libraries(10, "bob")]);
+  await made.simcat(["sync"]);
+  drop(made, 0, 7);
+  drop(made, 0, 1, "bob");
+
+  expect((await made.simcat(["sync", "--owner", "alice"])).code).toBe(3);
+  made.service.edit((organization) => organization.put(library("alice", "lib 6", { scenarios: [1] })));
+  expect((await made.simcat(["sync", "--owner", "alice"])).code).toBe(0);
+
+  expect([await live(made.query), await live(made.query, "bob")]).toEqual([4, 10]);
+});
+
+test("a listing that shares nothing with ten live libraries stores nothing and is held", async () => {
+  const made = await fixture(libraries(10));
+  await made.simcat(["sync"]);
+  drop(made, 0, 10);
+  made.service.edit((organization) => organization.put(library("stranger", "Fire", { scenarios: [1] })));
+  made.asked();
+
+  const held = await made.simcat(["sync"]);
+
+  expect(held.code).toBe(3);
+  expect(held.stdout).toContain(
+    "the listing holds 1 libraries and none of the 10 live ones; nothing was stored or marked",
+  );
+  expect(made.asked()).toEqual(["GET /libs"]);
+  expect([await live(made.query), await live(made.query, "stranger")]).toEqual([10, 0]);
+  expect(await made.query("SELECT * FROM simcat.library_sync WHERE owner = 'stranger'")).toEqual([]);
+
+  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+  expect([await live(made.query), await live(made.query, "stranger")]).toEqual([0, 1]);
+});
+
+test("a listing that shares nothing with nine live libraries is stored, and what it lacks is held by its share", async () => {
+  const made = await fixture(libraries(9));
+  await made.simcat(["sync"]);
+  drop(made, 0, 9);
+  made.service.edit((organization) => organization.put(library("stranger", "Fire", { scenarios: [1] })));
+
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect([await live(made.query), await live(made.query, "stranger")]).toEqual([9, 1]);
+});
+
+test("a paged listing is stored and removes nothing, and the run is partial", async () => {
+  const made = await fixture(libraries(5));
+  await made.simcat(["sync"]);
+  drop(made, 0, 1);
+  made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: [1] })));
+  made.service.script([
+    {
+      match: { operation: "listing" },
+      times: "always",
+      action: { kind: "headers", set: { link: '</libs?page=2>; rel="next", </libs>; rel=first' } },
+    },
+  ]);
+
+  const paged = await made.simcat(["sync"]);
+
+  expect(paged.code).toBe(2);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_listed: 5, libraries_read: 1 });
+  expect(logLines(paged).filter(({ code }) => code === "listing_incomplete")).toMatchObject([{ level: "warn" }]);
+  expect(await live(made.query)).toBe(6);
+
+  made.service.script([
+    {
+      match: { operation: "listing" },
+      times: "always",
+      action: { kind: "headers", set: { link: '</libs>; rel="prev last"' } },
+    },
+  ]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made.query)).toBe(5);
+});
+
+test("a paged scenario list is stored, removes nothing, and its library owes a read", async () => {
+  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
+  await made.simcat(["sync"]);
+  made.service.edit((organization) =>
+    amendLibrary(organization, "alice", "Fire", {
+      lastModified: "2030-01-02 at 3:04 PM",
+      scenarios: [scenario(1), scenario(3)],
+    }),
+  );
+  made.service.script([
+    {
+      match: { operation: "scenarios" },
+      times: "always",
+      action: { kind: "headers", set: { link: ['<x>; rel="prev"', "<y>; rel=next"] } },
+    },
+  ]);
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(await made.query("SELECT kind, code, payload FROM simcat.rejects")).toEqual([
+    { kind: "scenario", code: "paged_answer", payload: '<x>; rel="prev", <y>; rel=next' },
+  ]);
+  expect(await made.query("SELECT scenario_id::int AS id, removed_at FROM simcat.scenarios ORDER BY 1")).toEqual([
+    { id: 1, removed_at: null },
+    { id: 2, removed_at: null },
+    { id: 3, removed_at: null },
+  ]);
+  expect(await made.query("SELECT bookmark, owes FROM simcat.library_sync")).toEqual([
+    { bookmark: "2023-09-11 at 2:56 PM", owes: "rejects" },
+  ]);
+
+  made.service.script([]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(
+    await made.query("SELECT scenario_id::int AS id FROM simcat.scenarios WHERE removed_at IS NULL ORDER BY 1"),
+  ).toEqual([{ id: 1 }, { id: 3 }]);
+});
+
+test("a library that was renamed, or given to another owner, is removed under the old key and new under the other (fault 42)", async () => {
+  const made = await fixture([
+    library("alice", "before", { scenarios: [1, 2] }),
+    library("alice", "given", { scenarios: [scenario(1, { scenarioName: "alice's" })] }),
+    ...libraries(8, "others"),
+  ]);
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    amendLibrary(organization, "alice", "before", { name: "after", scenarios: [scenario(1), scenario(3)] });
+    organization.remove("alice", "given");
+    organization.put(library("bob", "given", { scenarios: [scenario(1, { scenarioName: "bob's" })] }));
+  });
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(
+    await made.query(
+      `SELECT owner, library_name AS name, l.removed_at IS NOT NULL AS gone, scenario_id::int AS id, scenario_name AS scenario, s.removed_at
+       FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) WHERE owner <> 'others' ORDER BY 1, 2, 4`,
+    ),
+  ).toEqual([
+    { owner: "alice", name: "after", gone: false, id: 1, scenario: "Scenario 1", removed_at: null },
+    { owner: "alice", name: "after", gone: false, id: 3, scenario: "Scenario 3", removed_at: null },
+    { owner: "alice", name: "before", gone: true, id: 1, scenario: "Scenario 1", removed_at: null },
+    { owner: "alice", name: "before", gone: true, id: 2, scenario: "Scenario 2", removed_at: null },
+    { owner: "alice", name: "given", gone: true, id: 1, scenario: "alice's", removed_at: null },
+    { owner: "bob", name: "given", gone: false, id: 1, scenario: "bob's", removed_at: null },
+  ]);
+});
+
+test("a library that vanished and comes back has its key, its versions without a gap, and what changed meanwhile (fault 41)", async () => {
+  const made = await fixture(libraries(4));
+  await made.simcat(["sync"]);
+  drop(made, 0, 1);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  made.service.edit((organization) =>
+    organization.put(library("alice", "lib 0", { scenarios: [scenario(1, { description: "meanwhile" }), 2] })),
+  );
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+
+  expect(
+    await made.query(
+      "SELECT removed_at, run_id::int AS run, first_seen_at < changed_at AS older FROM simcat.libraries WHERE library_name = 'lib 0'",
+    ),
+  ).toEqual([{ removed_at: null, run: 3, older: true }]);
+  expect(
+    await made.query(
+      `SELECT v.removed_at IS NOT NULL AS removed, v.run_id::int AS run, superseded_by::int AS by,
+         valid_to = coalesce(lead(valid_from) OVER (ORDER BY valid_from), l.changed_at) AS meets
+       FROM simcat.library_history v JOIN simcat.libraries l USING (owner, library_name) ORDER BY valid_from`,
+    ),
+  ).toEqual([
+    { removed: false, run: 1, by: 2, meets: true },
+    { removed: true, run: 2, by: 3, meets: true },
+  ]);
+  expect(
+    await made.query(
+      "SELECT scenario_id::int AS id, description FROM simcat.scenarios WHERE library_name = 'lib 0' AND removed_at IS NULL ORDER BY 1",
+    ),
+  ).toEqual([
+    { id: 1, description: "meanwhile" },
+    { id: 2, description: null },
+  ]);
+  made.asked();
+  expect((await made.simcat(["sync"])).code).toBe(0);
+});
+
+test("a scenario that was removed under a new date goes in the transaction that brings the rest (fault 47)", async () => {
+  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
+  await made.simcat(["sync"]);
+  made.service.edit((organization) =>
+    amendLibrary(organization, "alice", "Fire", {
+      lastModified: "2030-01-02 at 3:04 PM",
+      scenarios: [scenario(1), scenario(3, { description: "new" }), scenario(4)],
+    }),
+  );
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(
+    await made.query(
+      `SELECT scenario_id::int AS id, s.removed_at IS NOT NULL AS removed, s.xmin::text = l.xmin::text AS together,
+         s.xmin::text = y.xmin::text AS with_bookmark
+       FROM simcat.scenarios s JOIN simcat.libraries l USING (owner, library_name) JOIN simcat.library_sync y USING (owner, library_name) ORDER BY 1`,
+    ),
+  ).toEqual([
+    { id: 1, removed: false, together: false, with_bookmark: false },
+    { id: 2, removed: true, together: true, with_bookmark: true },
+    { id: 3, removed: false, together: true, with_bookmark: true },
+    { id: 4, removed: false, together: true, with_bookmark: true },
+  ]);
+});
+
+test("a scenario that comes back has its id, and versions that meet without a gap (faults 41, 47)", async () => {
+  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
+  await made.simcat(["sync"]);
+  const list = (scenarios: ReturnType<typeof scenario>[], lastModified: string) =>
+    made.service.edit((organization) => amendLibrary(organization, "alice", "Fire", { lastModified, scenarios }));
+  list([scenario(1)], "2030-01-02 at 3:04 PM");
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  list([scenario(1), scenario(2)], "2030-01-03 at 3:04 PM");
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+
+  expect(await made.query("SELECT removed_at, run_id::int AS run FROM simcat.scenarios WHERE scenario_id = 2")).toEqual(
+    [{ removed_at: null, run: 3 }],
+  );
+  expect(
+    await made.query(
+      `SELECT v.scenario_id::int AS id, v.removed_at IS NOT NULL AS removed, v.run_id::int AS run, superseded_by::int AS by,
+         valid_to = coalesce(lead(valid_from) OVER (ORDER BY valid_from), s.changed_at) AS meets
+       FROM simcat.scenario_history v JOIN simcat.scenarios s USING (owner, library_name, scenario_id) ORDER BY valid_from`,
+    ),
+  ).toEqual([
+    { id: 2, removed: false, run: 1, by: 2, meets: true },
+    { id: 2, removed: true, run: 2, by: 3, meets: true },
+  ]);
+});
+
+test("the same id in two libraries is two scenarios (fault 25)", async () => {
+  const made = await fixture([
+    library("alice", "a", { scenarios: [scenario(1, { description: "a's" })] }),
+    library("alice", "b", { scenarios: [scenario(1, { description: "b's" })] }),
+    library("bob", "a", { scenarios: [scenario(1, { description: "bob's" })] }),
+  ]);
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(
+    await made.query("SELECT owner, library_name AS name, description FROM simcat.scenarios ORDER BY 1, 2"),
+  ).toEqual([
+    { owner: "alice", name: "a", description: "a's" },
+    { owner: "alice", name: "b", description: "b's" },
+    { owner: "bob", name: "a", description: "bob's" },
+  ]);
+});

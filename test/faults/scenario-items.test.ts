@@ -1,0 +1,286 @@
+import { expect, test } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { lastRun, toldOf } from "./telling.ts";
+
+const NOW = "2030-01-02 at 3:04 PM";
+
+/** What takes the place of scenario 2, and the reject that must come of it. */
+interface Bad {
+  readonly library: string;
+  readonly source: string;
+  readonly code: string;
+  readonly path: string;
+}
+
+const bad = (name: string, source: string, code: string, path: string): Bad => ({ library: name, source, code, path });
+/** Scenario 2 with these fields, as source text, over the usual ones. */
+const two = (fields: string) =>
+  `{"scenarioId":2,"parentId":null,"scenarioName":"changed","isResult":false${fields === "" ? "" : `,${fields}`}}`;
+const id = (value: string) => `{"scenarioId":${value},"scenarioName":"changed","isResult":false}`;
+
+/**
+ * Each library is stored with scenarios 1, 2 and 3. Then 1 is renamed, 2 goes bad, 3 is gone and 4 is new: the good
+ * items are stored, 2 stays as it was, 3 is not marked, the bookmark stays, and a reject tells of 2.
+ */
+async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
+  const { simcat, query, service, asked } = await fixture(
+    [...neighbours.map((one) => one.library), "good"].map((name) => library("alice", name, { scenarios: [1, 2, 3] })),
+  );
+  await simcat(["sync"]);
+  const edit = (name: string, source: string | null) =>
+    service.edit((organization) =>
+      amendLibrary(organization, "alice", name, {
+        lastModified: NOW,
+        scenarios: [
+          scenario(1, { scenarioName: "renamed" }),
+          ...(source === null ? [] : [scenario(2, { source })]),
+          scenario(4),
+        ],
+      }),
+    );
+  for (const one of neighbours) edit(one.library, one.source);
+  edit("good", null);
+
+  const ended = await simcat(["sync"]);
+
+  expect(
+    await query(
+      "SELECT library_name AS library, payload AS source, code, path FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY 1",
+    ),
+  ).toEqual(neighbours.toSorted((a, b) => (a.library < b.library ? -1 : 1)));
+  expect(
+    await query(
+      `SELECT scenario_id::int AS id, scenario_name AS name, removed_at IS NOT NULL AS removed, count(*)::int AS libraries
+       FROM simcat.scenarios WHERE library_name <> 'good' GROUP BY 1, 2, 3 ORDER BY 1`,
+    ),
+  ).toEqual([
+    { id: 1, name: "renamed", removed: false, libraries: neighbours.length },
+    { id: 2, name: "Scenario 2", removed: false, libraries: neighbours.length },
+    { id: 3, name: "Scenario 3", removed: false, libraries: neighbours.length },
+    { id: 4, name: "Scenario 4", removed: false, libraries: neighbours.length },
+  ]);
+  expect(
+    await query(
+      "SELECT bookmark, owes, failures, count(*)::int AS libraries FROM simcat.library_sync GROUP BY 1, 2, 3 ORDER BY 1 DESC",
+    ),
+  ).toEqual([
+    { bookmark: NOW, owes: null, failures: 0, libraries: 1 },
+    { bookmark: "2023-09-11 at 2:56 PM", owes: "rejects", failures: 0, libraries: neighbours.length },
+  ]);
+  expect(ended.code).toBe(2);
+  expect(await lastRun(query)).toMatchObject({
+    status: "partial",
+    libraries_read: neighbours.length + 1,
+    scenarios_removed: 2,
+    rejects: neighbours.length,
+  });
+  expect(toldOf(ended)).toEqual(
+    neighbours
+      .map((one) => ({ owner: "alice", library: one.library, code: "rejects" }))
+      .sort((a, b) => a.library.localeCompare(b.library, "en")),
+  );
+
+  for (const one of neighbours) edit(one.library, two(""));
+  asked();
+  const healed = await simcat(["sync"]);
+
+  expect(healed.code).toBe(0);
+  expect(asked().filter((line) => !line.includes("/good/"))).toHaveLength(1 + 2 * neighbours.length);
+  expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
+    { open: 0 },
+  ]);
+  expect(
+    await query(
+      `SELECT scenario_id::int AS id, scenario_name AS name, removed_at IS NOT NULL AS removed, count(*)::int AS libraries
+       FROM simcat.scenarios WHERE library_name <> 'good' GROUP BY 1, 2, 3 ORDER BY 1`,
+    ),
+  ).toEqual([
+    { id: 1, name: "renamed", removed: false, libraries: neighbours.length },
+    { id: 2, name: "changed", removed: false, libraries: neighbours.length },
+    { id: 3, name: "Scenario 3", removed: true, libraries: neighbours.length },
+    { id: 4, name: "Scenario 4", removed: false, libraries: neighbours.length },
+  ]);
+}
+
+test("a scenario whose id cannot be read is a reject, and its earlier row stays (fault 31)", async () => {
+  await expectRejects([
+    bad("missing", '{"scenarioName":"changed","isResult":false}', "missing_field", "scenarioId"),
+    bad("null", id("null"), "missing_field", "scenarioId"),
+    bad("a fraction", id("1.5"), "wrong_type", "scenarioId"),
+    bad("a hair of a fraction", id("2.00000000000000001"), "wrong_type", "scenarioId"),
+    bad("a word", id('"abc"'), "wrong_type", "scenarioId"),
+    bad("a number as text", id('"2"'), "wrong_type", "scenarioId"),
+    bad("an empty text", id('""'), "wrong_type", "scenarioId"),
+    bad("true", id("true"), "wrong_type", "scenarioId"),
+    bad("false", id("false"), "wrong_type", "scenarioId"),
+    bad("a list", id("[2]"), "wrong_type", "scenarioId"),
+    bad("an object", id('{"value":2}'), "wrong_type", "scenarioId"),
+    bad("beyond every double", id("1e400"), "out_of_range", "scenarioId"),
+    bad("one beyond bigint", id("9223372036854775808"), "out_of_range", "scenarioId"),
+    bad("one below bigint", id("-9223372036854775809"), "out_of_range", "scenarioId"),
+    bad("a hair above nothing", id("1e-400"), "wrong_type", "scenarioId"),
+    bad("the field in another case", '{"ScenarioID":2,"scenarioName":"changed"}', "missing_field", "scenarioId"),
+  ]);
+});
+
+test("a scenario with a field of a wrong type is a reject: nothing is coerced (fault 31)", async () => {
+  const wrong = (name: string, fields: string, path: string) =>
+    bad(name, `{"scenarioId":2,${fields}}`, "wrong_type", path);
+  await expectRejects([
+    wrong("parentId as text", '"parentId":"1"', "parentId"),
+    wrong("parentId true", '"parentId":true', "parentId"),
+    wrong("parentId with a fraction", '"parentId":1.5', "parentId"),
+    wrong("parentId a list", '"parentId":[]', "parentId"),
+    bad("parentId beyond bigint", '{"scenarioId":2,"parentId":9223372036854775808}', "out_of_range", "parentId"),
+    bad("parentId beyond every double", '{"scenarioId":2,"parentId":-1e400}', "out_of_range", "parentId"),
+    wrong("scenarioName a number", '"scenarioName":5', "scenarioName"),
+    wrong("scenarioName an object", '"scenarioName":{"en":"x"}', "scenarioName"),
+    wrong("scenarioName false", '"scenarioName":false', "scenarioName"),
+    wrong("isResult as text", '"isResult":"true"', "isResult"),
+    wrong("isResult 1", '"isResult":1', "isResult"),
+    wrong("isResult 0", '"isResult":0', "isResult"),
+    wrong("isResult a list", '"isResult":[]', "isResult"),
+    wrong("lastModified a number", '"lastModified":1694444160', "lastModified"),
+    wrong("lastModified an object", '"lastModified":{"$date":"2023-09-11"}', "lastModified"),
+    wrong("description a number", '"description":0', "description"),
+    wrong("description a list", '"description":["a"]', "description"),
+  ]);
+});
+
+test("an item that is no object is a reject (fault 31)", async () => {
+  await expectRejects([
+    bad("null", "null", "not_an_object", ""),
+    bad("a number", "2", "not_an_object", ""),
+    bad("a text", '"2"', "not_an_object", ""),
+    bad("a list", "[2]", "not_an_object", ""),
+    bad("true", "true", "not_an_object", ""),
+    bad("an empty object", "{}", "missing_field", "scenarioId"),
+  ]);
+});
+
+test("NUL and half a surrogate pair, wherever they stand, make a reject and never an aborted run (fault 28)", async () => {
+  const text = (name: string, fields: string, path: string) => bad(name, two(fields), "bad_text", path);
+  await expectRejects([
+    text("NUL in the description", '"description":"a\\u0000b"', "description"),
+    text("NUL alone", '"description":"\\u0000"', "description"),
+    bad("NUL in the name", '{"scenarioId":2,"scenarioName":"\\u0000"}', "bad_text", "scenarioName"),
+    text("NUL in the date", '"lastModified":"2023\\u0000"', "lastModified"),
+    text("NUL in an unknown field", '"extra":"\\u0000"', "extra"),
+    text("NUL deep below", '"extra":{"a":[1,{"b":"\\u0000"}]}', "extra.a[1].b"),
+    text("NUL in a list entry", '"tags":["x","\\u0000"]', "tags[1]"),
+    text("NUL in a key", '"ex\\u0000tra":1', "?"),
+    text("NUL in a key deep below", '"extra":{"\\u0000":1}', "extra.?"),
+    text("NUL in a key and below it", '"\\u0000":{"a":"\\u0000"}', "?"),
+    text("NUL under a key that a later one overrides", '"extra":"\\u0000","extra":"fine"', ""),
+    text("NUL behind a backslash", '"extra":"\\\\\\u0000"', "extra"),
+    text("a high half alone", '"description":"\\ud83d"', "description"),
+    text("a low half alone", '"description":"\\udd25"', "description"),
+    text("the halves in the wrong order", '"description":"\\udd25\\ud83d"', "description"),
+    text("two high halves", '"description":"\\ud83d\\uD83D\\udd25"', "description"),
+    text("a high half at the end of a list entry", '"tags":["\\ud83d","\\udd25"]', "tags[0]"),
+    text("a high half in a key", '"\\ud83d":1', "?"),
+    bad("NUL in a text that is a wrong type anyway", '{"scenarioId":"\\u0000"}', "bad_text", "scenarioId"),
+  ]);
+});
+
+test("what only looks like NUL or half a pair is stored as it is (fault 28)", async () => {
+  const { simcat, query, service } = await fixture([
+    library("alice", "Fire", {
+      scenarios: [
+        scenario(1, { description: "\\u0000" }),
+        scenario(2, { source: '{"scenarioId":2,"description":"\\\\u0000"}' }),
+        scenario(3, { source: '{"scenarioId":3,"description":"\\ud83d\\udd25"}' }),
+        scenario(4, { source: '{"scenarioId":4,"description":"\\\\ud83d"}' }),
+        scenario(5, { description: "\u0001\u001f\u007f\ufffe\uffff\ufeff\u202e" }),
+      ],
+    }),
+  ]);
+
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await query("SELECT scenario_id::int AS id, description FROM simcat.scenarios ORDER BY 1")).toEqual([
+    { id: 1, description: "\\u0000" },
+    { id: 2, description: "\\u0000" },
+    { id: 3, description: "🔥" },
+    { id: 4, description: "\\ud83d" },
+    { id: 5, description: "\u0001\u001f\u007f\ufffe\uffff\ufeff\u202e" },
+  ]);
+  expect(service.violations).toEqual([]);
+});
+
+test("what Postgres cannot hold otherwise is a reject too: numbers without end, nesting without end (faults 28, 31)", async () => {
+  const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  await expectRejects([
+    bad("a number of 140,000 digits", two('"x":1e140000'), "out_of_range", "x"),
+    bad("a fraction of 20,000 digits", two('"x":1e-20000'), "out_of_range", "x"),
+    bad("a number beyond in a list", two('"x":[1,-1e140000]'), "out_of_range", "x[1]"),
+    bad("501 levels", two(`"x":${deep(500)}`), "too_deep", ""),
+  ]);
+});
+
+test("ids and parents beyond 32 and 53 bits, negative or oddly written, are stored exactly (fault 30)", async () => {
+  const ids = [
+    ["-9223372036854775807", "-9223372036854775807"],
+    ["-1", "-1"],
+    ["-0", "0"],
+    ["7.0", "7"],
+    ["1e2", "100"],
+    ["2147483647", "2147483647"],
+    ["2147483648", "2147483648"],
+    ["9007199254740991", "9007199254740991"],
+    ["90071992547409930e-1", "9007199254740993"],
+    ["9007199254740995.000", "9007199254740995"],
+    ["9223372036854775807", "9223372036854775807"],
+  ] as const;
+  const { simcat, query } = await fixture([
+    library("alice", "Fire", {
+      scenarios: ids.map(([source]) => scenario(0, { source: `{"scenarioId":${source},"parentId":${source}}` })),
+    }),
+  ]);
+
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(
+    await query("SELECT scenario_id::text AS id, parent_id::text AS parent FROM simcat.scenarios ORDER BY scenario_id"),
+  ).toEqual(ids.map(([, stored]) => ({ id: stored, parent: stored })));
+});
+
+test("a library whose every scenario is bad fails with one reject, and keeps what it has (fault 31)", async () => {
+  const { simcat, query, service } = await fixture([
+    library("alice", "bad", { scenarios: [1, 2, 3] }),
+    library("alice", "good", { scenarios: [1] }),
+  ]);
+  await simcat(["sync"]);
+  service.edit((organization) => {
+    amendLibrary(organization, "alice", "bad", {
+      lastModified: NOW,
+      scenarios: ["a", "b", "c"].map((name) => scenario(0, { source: `{"scenarioId":"${name}"}` })),
+    });
+    amendLibrary(organization, "alice", "good", { lastModified: NOW });
+  });
+
+  const ended = await simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(toldOf(ended)).toEqual([
+    { owner: "alice", library: "bad", code: "all_rejected" },
+    { owner: "alice", library: "bad", code: "rejects" },
+  ]);
+  expect(await lastRun(query)).toMatchObject({ status: "partial", libraries_failed: 1, rejects: 1 });
+  expect(await query("SELECT library_name AS library, kind, code, path, payload FROM simcat.rejects")).toEqual([
+    { library: "bad", kind: "scenario", code: "wrong_type", path: "scenarioId", payload: '{"scenarioId":"a"}' },
+  ]);
+  expect(await query("SELECT library_name AS library, bookmark, owes FROM simcat.library_sync ORDER BY 1")).toEqual([
+    { library: "bad", bookmark: "2023-09-11 at 2:56 PM", owes: "failure" },
+    { library: "good", bookmark: NOW, owes: null },
+  ]);
+  expect(await query("SELECT count(*)::int AS live FROM simcat.scenarios WHERE removed_at IS NULL")).toEqual([
+    { live: 4 },
+  ]);
+
+  service.edit((organization) => amendLibrary(organization, "alice", "bad", { scenarios: [scenario(1)] }));
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
+    { open: 0 },
+  ]);
+});

@@ -1,0 +1,375 @@
+import { expect, test, vi } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import type { FaultAction } from "../../src/mock/faults.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { everything, lastRun, logLines } from "./telling.ts";
+
+// Many runs in a row, each as slow as a busy machine makes it.
+vi.setConfig({ testTimeout: 180_000 });
+
+/** As if so many minutes had passed since everything that is stored was seen and read. */
+async function passMinutes(query: Fixture["query"], minutes: number): Promise<void> {
+  await query(
+    `UPDATE simcat.library_sync SET bookmark_seen_at = bookmark_seen_at - $1 * interval '1 minute',
+       content_read_at = content_read_at - $1 * interval '1 minute'`,
+    [minutes],
+  );
+}
+
+/** Names of the libraries of which one sync read the content. */
+async function readBy({ simcat, asked }: Fixture, args: readonly string[] = ["sync"]): Promise<string[]> {
+  asked();
+  const { code, stdout } = await simcat(args);
+  if (code !== 0) throw new Error(`ended with ${code}: ${stdout}`);
+  const read = asked().filter((line) => line.endsWith("/metadata"));
+  return read.map((line) => decodeURIComponent(line.split("/").at(-2) ?? "")).sort();
+}
+
+/** The present as the service writes it, not on the hour: there a date might be of an hour's grain. */
+const present = (): string => {
+  const now = new Date();
+  const date = new Date(now.getTime() - (now.getUTCMinutes() === 0 ? 60_000 : 0));
+  const clock = date.toLocaleTimeString("en-US", { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
+  return `${date.toISOString().slice(0, 10)} at ${clock.replaceAll("\u202f", " ")}`;
+};
+
+test("a minute's date is read until an hour, a minute and two have gone by, and then no more (fault 45)", async () => {
+  const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })]);
+  expect(await readBy(made)).toEqual(["fresh"]);
+
+  await passMinutes(made.query, 62);
+  expect(await readBy(made)).toEqual(["fresh"]);
+  expect(await readBy(made)).toEqual([]);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_skipped: 1 });
+
+  await passMinutes(made.query, 2);
+  expect(await readBy(made)).toEqual(["fresh"]);
+
+  const before = await everything(made.query);
+  expect(await readBy(made)).toEqual([]);
+  expect(await everything(made.query)).toEqual(before);
+});
+
+test("an edit that the date's own minute hides is seen by the read at the end of the window (fault 45)", async () => {
+  const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })]);
+  await readBy(made);
+  made.service.edit((organization) =>
+    amendLibrary(organization, "alice", "fresh", {
+      scenarios: [scenario(1, { scenarioName: "edited in the same minute" })],
+    }),
+  );
+
+  await passMinutes(made.query, 64);
+  expect(await readBy(made)).toEqual(["fresh"]);
+
+  expect(await made.query("SELECT scenario_name AS name FROM simcat.scenarios")).toEqual([
+    { name: "edited in the same minute" },
+  ]);
+  expect(await made.query("SELECT silent_changes FROM simcat.sync_runs ORDER BY id")).toEqual([
+    { silent_changes: 0 },
+    { silent_changes: 0 },
+  ]);
+  expect(await readBy(made)).toEqual([]);
+});
+
+test("dates that nobody can read, or of the future, are read again until a day has gone by; old ones never (faults 44, 45)", async () => {
+  const dates = [
+    "yesterday",
+    "1694444160",
+    "11/09/2023 2:56 PM",
+    "2023-13-45 at 2:56 PM",
+    "9999-99-99",
+    "2099-01-01 at 1:00 PM",
+  ];
+  const made = await fixture([
+    ...dates.map((lastModified) => library("alice", lastModified.replaceAll("/", "-"), { lastModified })),
+    library("alice", "old"),
+  ]);
+  const names = dates.map((date) => date.replaceAll("/", "-"));
+  expect(await readBy(made)).toEqual([...names, "old"].sort());
+  expect(
+    await made.query(
+      "SELECT last_modified AS date, last_modified_at AS at FROM simcat.libraries WHERE library_name <> 'old' AND last_modified NOT LIKE '2099%' ORDER BY 1",
+    ),
+  ).toEqual(
+    dates
+      .filter((date) => !date.startsWith("2099"))
+      .toSorted()
+      .map((date) => ({ date, at: null })),
+  );
+
+  await passMinutes(made.query, 25 * 60);
+  expect(await readBy(made)).toEqual([...names].sort());
+  expect(await readBy(made)).toEqual([]);
+
+  await passMinutes(made.query, 3);
+  expect(await readBy(made)).toEqual(names.filter((name) => !name.startsWith("2099")).sort());
+  await passMinutes(made.query, 60);
+  expect(await readBy(made)).toEqual([]);
+});
+
+test("a date in an unknown format is stored as text, NULL as a moment, warned of and counted under an ok run (fault 44)", async () => {
+  const { simcat, query } = await fixture([
+    library("alice", "Fire", {
+      lastModified: "le 11 septembre 2023",
+      scenarios: [scenario(1, { lastModified: "vor kurzem" }), 2],
+    }),
+  ]);
+
+  const ended = await simcat(["sync"]);
+
+  expect(ended.code).toBe(0);
+  expect(
+    await query(
+      `SELECT l.last_modified AS library, l.last_modified_at AS library_at, s.last_modified AS scenario, s.last_modified_at AS scenario_at
+       FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) ORDER BY scenario_id`,
+    ),
+  ).toEqual([
+    { library: "le 11 septembre 2023", library_at: null, scenario: "vor kurzem", scenario_at: null },
+    {
+      library: "le 11 septembre 2023",
+      library_at: null,
+      scenario: "2023-09-11 at 2:56 PM",
+      scenario_at: new Date("2023-09-11T14:56:00Z"),
+    },
+  ]);
+  expect(logLines(ended).filter(({ code }) => code === "dates_unread")).toMatchObject([
+    {
+      level: "warn",
+      detail: "2 dates have a format that simcat does not know; their text is stored, their …_at columns are NULL",
+    },
+  ]);
+});
+
+test("a library without a listed date, or with an empty one, is read by every run (fault 35)", async () => {
+  const made = await fixture([
+    library("alice", "null", { lastModified: null }),
+    library("alice", "absent", { source: { entry: '{"libraryName":"absent","uploadUser":"alice"}' } }),
+    library("alice", "empty", { lastModified: "" }),
+    library("alice", "dated"),
+  ]);
+
+  expect(await readBy(made)).toEqual(["absent", "dated", "empty", "null"]);
+  expect(await readBy(made)).toEqual(["absent", "empty", "null"]);
+  await passMinutes(made.query, 3 * 24 * 60);
+  expect(await readBy(made)).toEqual(["absent", "empty", "null"]);
+});
+
+test("an old date does not settle at once without a Date header that proves it old (fault 45)", async () => {
+  const date = (value: string | null): FaultAction => ({ kind: "headers", set: { date: value } });
+  const variants = [
+    ["no Date on metadata", "metadata", date(null)],
+    ["no Date on scenarios", "scenarios", date(null)],
+    ["a Date that is none", "metadata", date("2030-01-01T00:00:00Z")],
+    ["an empty Date", "scenarios", date("")],
+    ["a Date before the edit", "scenarios", date("Mon, 11 Sep 2023 14:00:00 GMT")],
+    ["a Date within 14 hours of the edit", "metadata", date("Tue, 12 Sep 2023 04:58:00 GMT")],
+  ] as const;
+  const made = await fixture([
+    ...variants.map(([name]) => library("alice", name)),
+    library("alice", "a Date beyond all zones"),
+    library("alice", "good"),
+  ]);
+  made.service.script([
+    ...variants.map(([name, operation, action]) => ({
+      match: { library: name, operation },
+      times: "always" as const,
+      action,
+    })),
+    { match: { library: "a Date beyond all zones" }, times: "always", action: date("Tue, 12 Sep 2023 05:00:00 GMT") },
+  ]);
+  await readBy(made);
+
+  await passMinutes(made.query, 1);
+
+  expect(await readBy(made)).toEqual(variants.map(([name]) => name).toSorted());
+});
+
+test("what a cache may have answered, or metadata that names another moment, does not settle; three such reads, then a warning (fault 45)", async () => {
+  const age = (value: string): FaultAction => ({ kind: "headers", set: { age: value } });
+  const variants = [
+    ["Age 30", "scenarios", age("30")],
+    ["Age 1 on metadata", "metadata", age("1")],
+    ["an Age that is none", "scenarios", age("soon")],
+    [
+      "metadata of another minute",
+      "metadata",
+      { kind: "alterItem", index: 0, set: { lastModified: "2023-09-11 at 2:57 PM" } },
+    ],
+  ] as const;
+  const made = await fixture([
+    ...variants.map(([name]) => library("alice", name)),
+    library("alice", "Age 0"),
+    library("alice", "metadata of the same moment in ISO"),
+    library("alice", "metadata without a date", { metadataFields: { lastModified: null } }),
+  ]);
+  made.service.script([
+    ...variants.map(([name, operation, action]) => ({
+      match: { library: name, operation },
+      times: "always" as const,
+      action,
+    })),
+    { match: { library: "Age 0" }, times: "always", action: age("0") },
+    {
+      match: { library: "metadata of the same moment in ISO", operation: "metadata" },
+      times: "always",
+      action: { kind: "alterItem", index: 0, set: { lastModified: "2023-09-11T14:56:12.997Z" } },
+    },
+  ]);
+  const doubted = variants.map(([name]) => name).toSorted();
+  expect(await readBy(made)).toHaveLength(7);
+
+  expect(await readBy(made)).toEqual(doubted);
+  expect(await readBy(made)).toEqual(doubted);
+  expect(await made.query("SELECT DISTINCT doubtful_reads AS reads FROM simcat.library_sync ORDER BY 1")).toEqual([
+    { reads: 0 },
+    { reads: 3 },
+  ]);
+
+  await passMinutes(made.query, 26 * 60);
+  made.asked();
+  const fourth = await made.simcat(["sync"]);
+  expect(made.asked()).toHaveLength(1 + 2 * doubted.length);
+  expect(logLines(fourth).filter(({ code }) => code === "content_doubtful")).toMatchObject([{ level: "warn" }]);
+  expect(await readBy(made)).toEqual([]);
+
+  made.service.script([]);
+  await passMinutes(made.query, 3 * 24 * 60);
+  expect(await readBy(made)).toEqual(doubted);
+  expect(await readBy(made)).toEqual([]);
+  expect(await made.query("SELECT DISTINCT doubtful_reads AS reads FROM simcat.library_sync")).toEqual([{ reads: 0 }]);
+  expect(made.service.requests.every(({ headers }) => headers["cache-control"] === "no-cache")).toBe(true);
+});
+
+test("a date that goes backwards is read, and read again, before it is trusted (fault 45)", async () => {
+  const made = await fixture([
+    library("alice", "back", { scenarios: [1] }),
+    library("alice", "forth", { scenarios: [1] }),
+  ]);
+  await readBy(made);
+  made.service.edit((organization) => {
+    amendLibrary(organization, "alice", "back", { lastModified: "2020-01-01 at 1:01 PM" });
+    amendLibrary(organization, "alice", "forth", { lastModified: "2024-01-01 at 1:01 PM" });
+  });
+
+  expect(await readBy(made)).toEqual(["back", "forth"]);
+  await passMinutes(made.query, 1);
+  expect(await readBy(made)).toEqual(["back"]);
+  await passMinutes(made.query, 64);
+  expect(await readBy(made)).toEqual(["back"]);
+  expect(await readBy(made)).toEqual([]);
+});
+
+test("a date that flaps from A to B and back to A is read each time, also when nothing could be read under B (fault 45)", async () => {
+  const made = await fixture([
+    library("alice", "flaps", { scenarios: [1] }),
+    library("alice", "fails", { scenarios: [1] }),
+  ]);
+  const date = (lastModified: string) =>
+    made.service.edit((organization) => {
+      for (const name of ["flaps", "fails"]) amendLibrary(organization, "alice", name, { lastModified });
+    });
+  await readBy(made);
+  expect(await readBy(made)).toEqual([]);
+
+  date("2023-09-11 at 2:57 PM");
+  made.service.script([{ match: { library: "fails" }, times: "always", action: { kind: "status", status: 500 } }]);
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  date("2023-09-11 at 2:56 PM");
+  made.service.script([]);
+
+  expect(await readBy(made)).toEqual(["fails", "flaps"]);
+  await passMinutes(made.query, 1);
+  expect(await readBy(made)).toEqual(["fails", "flaps"]);
+});
+
+test("content is read in full after SIMCAT_FULL_EVERY at the latest, half of it at the earliest, and a change without a date is counted", async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `lib ${at}`);
+  const made = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
+  await readBy(made);
+  made.service.edit((organization) =>
+    amendLibrary(organization, "alice", "lib 0", { scenarios: [scenario(1, { scenarioName: "undated" })] }),
+  );
+
+  await passMinutes(made.query, 3.5 * 24 * 60 - 5);
+  expect(await readBy(made)).toEqual([]);
+  await passMinutes(made.query, 3.5 * 24 * 60 + 10);
+  made.asked();
+  const { code, stdout } = await made.simcat(["sync"]);
+
+  expect(code).toBe(0);
+  expect(made.asked()).toHaveLength(25);
+  expect(stdout).toContain("12 due for a full read");
+  expect(stdout).toContain("1 library changed under an unchanged date");
+  expect(await lastRun(made.query)).toEqual({
+    status: "ok",
+    libraries_listed: 12,
+    libraries_read: 12,
+    libraries_changed: 1,
+    scenarios_updated: 1,
+    scenarios_unchanged: 11,
+    silent_changes: 1,
+  });
+  expect(await readBy(made)).toEqual([]);
+});
+
+test("full reads are spread over the second half of SIMCAT_FULL_EVERY", async () => {
+  const names = Array.from({ length: 40 }, (_, at) => `lib ${at}`);
+  const made = await fixture(names.map((name) => library("alice", name)));
+  await readBy(made);
+
+  await passMinutes(made.query, 5.25 * 24 * 60);
+  const early = await readBy(made);
+  await passMinutes(made.query, 1.75 * 24 * 60);
+  const late = await readBy(made);
+
+  expect([...early, ...late].toSorted()).toEqual(names.toSorted());
+  expect(early.length).toBeGreaterThan(8);
+  expect(late.length).toBeGreaterThan(8);
+});
+
+test("dates are the same whatever zone and language the process and the database have (fault 46)", async () => {
+  const zones: Record<string, string>[] = [
+    { TZ: "UTC" },
+    { TZ: "America/St_Johns", LANG: "fr_CA.UTF-8", LC_ALL: "fr_CA.UTF-8", PGTZ: "Asia/Kathmandu" },
+    { TZ: "Pacific/Kiritimati", PGDATESTYLE: "German" },
+    { TZ: "Europe/Dublin" },
+  ];
+  const dates = [
+    "2023-09-11 at 2:56 PM",
+    "2024-03-31 at 2:30 AM",
+    "2024-10-27 at 1:30 AM",
+    "2025-04-07T14:16:12.997Z",
+    "2024-09-19 15:24:41.3994461",
+    "2024-02-29T23:59:59+14:00",
+    "1969-12-31 at 11:59 PM",
+  ];
+  const rows = [];
+  for (const environment of zones) {
+    const { simcat, query, database } = await fixture(
+      dates.map((lastModified, at) =>
+        library("alice", `lib ${at}`, { lastModified, scenarios: [scenario(1, { lastModified })] }),
+      ),
+    );
+    if ("PGTZ" in environment) {
+      const name = new URL(database.url).pathname.slice(1);
+      await query(`ALTER DATABASE ${name} SET timezone = 'Asia/Kathmandu'`);
+      await query(`ALTER DATABASE ${name} SET datestyle = 'German, DMY'`);
+    }
+    expect((await simcat(["sync"], environment)).code).toBe(0);
+    rows.push(
+      await query(
+        `SELECT l.last_modified AS text, extract(epoch FROM l.last_modified_at)::text AS library, extract(epoch FROM s.last_modified_at)::text AS scenario
+         FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) ORDER BY library_name`,
+      ),
+    );
+  }
+
+  const epochs = ["1694444160", "1711852200", "1729992600", "1744035372.997", "1726759481.399", "1709200799", "-60"];
+  const expected = dates.map((text, at) => {
+    const epoch = Number(epochs[at]).toFixed(6);
+    return { text, library: epoch, scenario: epoch };
+  });
+  expect(rows).toEqual(zones.map(() => expected));
+});

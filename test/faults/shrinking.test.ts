@@ -1,0 +1,183 @@
+import { expect, test, vi } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { lastRun, logLines } from "./telling.ts";
+
+// Many runs in a row, each as slow as a busy machine makes it.
+vi.setConfig({ testTimeout: 180_000 });
+
+const ids = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+/** A library's ids as first stored, then what it lists. */
+interface Shrinking {
+  readonly name: string;
+  readonly stored: readonly number[];
+  readonly listed: readonly number[];
+}
+
+const shrinking = (name: string, stored: readonly number[], listed: readonly number[]): Shrinking => ({
+  name,
+  stored,
+  listed,
+});
+
+async function shrunkenOrganization(table: readonly Shrinking[]): Promise<Fixture> {
+  const made = await fixture(table.map(({ name, stored }) => library("alice", name, { scenarios: stored })));
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  list(
+    made,
+    table.map(({ name, listed }) => [name, listed]),
+    "2030-01-02 at 3:04 PM",
+  );
+  return made;
+}
+
+function list(
+  { service }: Fixture,
+  lists: readonly (readonly [string, readonly number[]])[],
+  lastModified: string,
+): void {
+  for (const [name, listed] of lists) {
+    service.edit((organization) =>
+      amendLibrary(organization, "alice", name, { lastModified, scenarios: listed.map((id) => scenario(id)) }),
+    );
+  }
+}
+
+/** How many of each library are live, removed, and what it owes. */
+const counts = ({ query }: Fixture) =>
+  query<{ name: string }>(
+    `SELECT library_name AS name, count(*) FILTER (WHERE removed_at IS NULL)::int AS live,
+       count(*) FILTER (WHERE removed_at IS NOT NULL)::int AS removed, owes
+     FROM simcat.scenarios JOIN simcat.library_sync USING (owner, library_name) GROUP BY 1, owes ORDER BY library_name COLLATE "C"`,
+  );
+
+const byName = <T extends { name: string }>(rows: T[]): T[] => rows.sort((a, b) => (a.name < b.name ? -1 : 1));
+
+const TABLE = [
+  shrinking("10 to 0", ids(1, 10), []),
+  shrinking("10 to 6", ids(1, 10), ids(1, 6)),
+  shrinking("10 to 7", ids(1, 10), ids(1, 7)),
+  shrinking("10 to 10 others", ids(1, 10), ids(11, 20)),
+  shrinking("9 to 0", ids(1, 9), []),
+  shrinking("9 to 1", ids(1, 9), [5]),
+  shrinking("20 to 13", ids(1, 20), ids(8, 20)),
+  shrinking("20 to 14", ids(1, 20), ids(7, 20)),
+];
+
+test("a list that shrinks by more than its share of ten or more is stored and nothing of it marked; the next read confirms", async () => {
+  const made = await shrunkenOrganization(TABLE);
+
+  const first = await made.simcat(["sync"]);
+
+  expect(first.code).toBe(2);
+  expect(await counts(made)).toEqual(
+    byName([
+      { name: "10 to 0", live: 10, removed: 0, owes: "shrunk" },
+      { name: "10 to 6", live: 10, removed: 0, owes: "shrunk" },
+      { name: "10 to 7", live: 7, removed: 3, owes: null },
+      { name: "10 to 10 others", live: 20, removed: 0, owes: "shrunk" },
+      { name: "9 to 0", live: 0, removed: 9, owes: null },
+      { name: "9 to 1", live: 1, removed: 8, owes: null },
+      { name: "20 to 13", live: 20, removed: 0, owes: "shrunk" },
+      { name: "20 to 14", live: 14, removed: 6, owes: null },
+    ]),
+  );
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", scenarios_removed: 26, scenarios_inserted: 10 });
+  expect(
+    logLines(first)
+      .filter(({ code }) => code === "scenarios_withheld")
+      .map(({ owner, library: name }) => `${owner}/${name}`)
+      .toSorted(),
+  ).toEqual(["alice/10 to 0", "alice/10 to 10 others", "alice/10 to 6", "alice/20 to 13"]);
+  expect(first.stdout).toContain("the list lacks 10 of 10 scenarios at once");
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+
+  expect(await counts(made)).toEqual(
+    byName([
+      { name: "10 to 0", live: 0, removed: 10, owes: null },
+      { name: "10 to 6", live: 6, removed: 4, owes: null },
+      { name: "10 to 7", live: 7, removed: 3, owes: null },
+      { name: "10 to 10 others", live: 10, removed: 10, owes: null },
+      { name: "9 to 0", live: 0, removed: 9, owes: null },
+      { name: "9 to 1", live: 1, removed: 8, owes: null },
+      { name: "20 to 13", live: 13, removed: 7, owes: null },
+      { name: "20 to 14", live: 14, removed: 6, owes: null },
+    ]),
+  );
+});
+
+test("a second read marks only what the first lacked too", async () => {
+  const made = await shrunkenOrganization([
+    shrinking("heals", ids(1, 10), ids(5, 10)),
+    shrinking("lacks others", ids(1, 10), ids(5, 10)),
+    shrinking("lacks fewer", ids(1, 10), ids(5, 10)),
+    shrinking("lacks more", ids(1, 10), ids(5, 10)),
+    shrinking("lacks one more", ids(1, 10), ids(5, 10)),
+    shrinking("grows", ids(1, 10), []),
+  ]);
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  list(
+    made,
+    [
+      ["heals", ids(1, 10)],
+      ["lacks others", [...ids(1, 4), 9, 10]],
+      ["lacks fewer", ids(3, 10)],
+      ["lacks more", [9, 10]],
+      ["lacks one more", ids(6, 10)],
+      ["grows", ids(11, 30)],
+    ],
+    "2030-01-03 at 3:04 PM",
+  );
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+
+  expect(await counts(made)).toEqual(
+    byName([
+      { name: "heals", live: 10, removed: 0, owes: null },
+      { name: "lacks others", live: 10, removed: 0, owes: "shrunk" },
+      { name: "lacks fewer", live: 8, removed: 2, owes: null },
+      { name: "lacks more", live: 6, removed: 4, owes: "shrunk" },
+      { name: "lacks one more", live: 5, removed: 5, owes: null },
+      { name: "grows", live: 20, removed: 10, owes: null },
+    ]),
+  );
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await counts(made)).toEqual(
+    byName([
+      { name: "heals", live: 10, removed: 0, owes: null },
+      { name: "lacks others", live: 6, removed: 4, owes: null },
+      { name: "lacks fewer", live: 8, removed: 2, owes: null },
+      { name: "lacks more", live: 2, removed: 8, owes: null },
+      { name: "lacks one more", live: 5, removed: 5, owes: null },
+      { name: "grows", live: 20, removed: 10, owes: null },
+    ]),
+  );
+});
+
+test("a failed read between the two neither confirms nor forgets what the first lacked", async () => {
+  const made = await shrunkenOrganization([shrinking("Fire", ids(1, 10), [])]);
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  made.service.script([
+    { match: { operation: "scenarios" }, times: "always", action: { kind: "status", status: 500 } },
+  ]);
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, owes: "failure" }]);
+
+  made.service.script([]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await counts(made)).toEqual([{ name: "Fire", live: 0, removed: 10, owes: null }]);
+});
+
+test("--allow-removals passes the guard of scenarios at once", async () => {
+  const made = await shrunkenOrganization(TABLE);
+
+  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+  expect((await counts(made)).map(({ name, ...rest }) => ({ name, ...rest, removed: undefined }))).toEqual(
+    byName(TABLE.map(({ name, listed }) => ({ name, live: listed.length, owes: null, removed: undefined }))),
+  );
+});

@@ -1,0 +1,55 @@
+import type { Ended } from "../support/cli.ts";
+import type { Fixture } from "../support/fixture.ts";
+
+type Query = Fixture["query"];
+type Line = Readonly<Record<string, unknown>>;
+
+/** Standard error, line by line. Throws when one of them is no JSON object: nothing may be told outside of them. */
+export function logLines({ stderr }: Ended): Line[] {
+  const lines = stderr.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Line);
+}
+
+/** Lines that concern one library, by its name: who and what, the words left out. */
+export function toldOf(ended: Ended): { owner: unknown; library: unknown; code: unknown }[] {
+  return logLines(ended)
+    .filter((line) => "library" in line)
+    .map(({ owner, library, code }) => ({ owner, library, code }))
+    .sort((a, b) => String(a.library).localeCompare(String(b.library), "en"));
+}
+
+/** The newest run's row: its status, and those of its counts that moved; what was sent and came back is left out. */
+export async function lastRun(query: Query): Promise<Record<string, unknown>> {
+  const [row] = await query<Record<string, unknown>>(
+    `SELECT status, libraries_listed, libraries_read, libraries_skipped, libraries_changed, libraries_failed,
+       libraries_removed, scenarios_inserted::int, scenarios_updated::int, scenarios_removed::int,
+       scenarios_unchanged::int, rejects, retries, silent_changes
+     FROM simcat.sync_runs ORDER BY id DESC LIMIT 1`,
+  );
+  return Object.fromEntries(Object.entries(row ?? {}).filter(([, value]) => value !== 0));
+}
+
+/** All that must not move for a library that is kept: its rows and versions down to the tuple, and its bookmark. */
+export function kept(query: Query, libraries: readonly string[]): Promise<unknown[]> {
+  return query(
+    `SELECT 'library' AS of, library_name AS name, xmin::text, to_jsonb(t)::text AS row FROM simcat.libraries t WHERE library_name = ANY ($1)
+     UNION ALL
+     SELECT 'scenario', library_name, xmin::text, to_jsonb(t)::text FROM simcat.scenarios t WHERE library_name = ANY ($1)
+     UNION ALL
+     SELECT 'version', library_name, xmin::text, to_jsonb(t)::text FROM simcat.library_history t WHERE library_name = ANY ($1)
+     UNION ALL
+     SELECT 'version', library_name, xmin::text, to_jsonb(t)::text FROM simcat.scenario_history t WHERE library_name = ANY ($1)
+     UNION ALL
+     SELECT 'bookmark', library_name, '', jsonb_build_array(bookmark, content_hash, content_read_at, last_success_at)::text
+     FROM simcat.library_sync WHERE library_name = ANY ($1)
+     ORDER BY 1, 2, 4`,
+    [libraries],
+  );
+}
+
+/** Every row of what a run may write, but for its own row and the lease. */
+export function everything(query: Query): Promise<unknown[]> {
+  const tables = ["libraries", "scenarios", "library_history", "scenario_history", "library_sync", "rejects"];
+  const all = tables.map((name) => `SELECT '${name}' AS t, xmin::text, to_jsonb(r)::text AS row FROM simcat.${name} r`);
+  return query(`${all.join(" UNION ALL ")} ORDER BY 1, 3`);
+}

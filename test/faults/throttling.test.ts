@@ -1,0 +1,213 @@
+import { expect, test, vi } from "vitest";
+import type { Fault } from "../../src/mock/faults.ts";
+import type { RecordedRequest } from "../../src/mock/recorder.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { lastRun, logLines, toldOf } from "./telling.ts";
+
+// Many runs in a row, each as slow as a busy machine makes it.
+vi.setConfig({ testTimeout: 180_000 });
+
+const LIBRARIES = Array.from({ length: 8 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] }));
+
+/**
+ * Sixteen requests for content, of which the first is refused at once while those beside it are in flight. Tells how
+ * many arrived before the refusal could be heeded, and how long after it the next one came, in milliseconds.
+ */
+async function pauseAfter(refusal: Fault["action"], skip = 0, environment: Readonly<Record<string, string>> = {}) {
+  const made = await fixture(LIBRARIES);
+  made.service.script([
+    { match: { pathPattern: "metadata$|scenarios$" }, skip, action: refusal },
+    { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "delay", ms: 400 } },
+  ]);
+  const ended = await made.simcat(["sync"], environment);
+  const content = made.service.requests.filter(({ path }) => path !== "/libs");
+  const refused = content.findIndex(({ fault }) => fault !== "delay");
+  const at = content[refused]?.at ?? 0;
+  const gap = widestGap(content);
+  return { ...made, ended, before: gap.before, waited: gap.startsAt - at, requests: content.length };
+}
+
+/** The longest silence between two requests, and how many came before it. */
+function widestGap(requests: readonly RecordedRequest[]) {
+  const gaps = requests
+    .slice(1)
+    .map((one, index) => ({ ms: one.at - (requests[index]?.at ?? 0), startsAt: one.at, before: index + 1 }));
+  return gaps.reduce((widest, gap) => (gap.ms > widest.ms ? gap : widest), { ms: 0, startsAt: 0, before: 0 });
+}
+
+test("after 429 with Retry-After: 2 nobody's request leaves before two seconds are over (fault 18)", async () => {
+  const { ended, before, waited, requests, query } = await pauseAfter({
+    kind: "status",
+    status: 429,
+    headers: { "retry-after": "2" },
+  });
+
+  expect(ended.code).toBe(0);
+  expect(waited).toBeGreaterThan(2_000);
+  expect(waited).toBeLessThan(10_000);
+  // As many as the slow start has in flight.
+  expect(before).toBeLessThanOrEqual(5);
+  expect(requests).toBe(17);
+  expect(await lastRun(query)).toMatchObject({ status: "ok", libraries_read: 8, retries: 1 });
+  expect(logLines(ended).filter(({ code }) => code === "throttled")).toMatchObject([{ wait_ms: 2_000 }]);
+});
+
+test("503, 408 and 500 with a Retry-After hold everybody back as 429 does, on metadata and on scenarios (fault 18)", async () => {
+  for (const [status, skip] of [
+    [503, 0],
+    [408, 1],
+    [500, 2],
+  ] as const) {
+    const { ended, before, waited } = await pauseAfter(
+      { kind: "status", status, headers: { "retry-after": "1" } },
+      skip,
+    );
+    expect({ status, code: ended.code, held: before <= 5 && waited >= 1_000 && waited < 8_000 }).toEqual({
+      status,
+      code: 0,
+      held: true,
+    });
+  }
+});
+
+test("a Retry-After date is measured against the answer's own Date, whatever our clock says (fault 19)", async () => {
+  const { ended, waited } = await pauseAfter({
+    kind: "status",
+    status: 429,
+    headers: { date: "Fri, 31 Dec 1999 23:59:58 GMT", "retry-after": "Sat, 01 Jan 2000 00:00:00 GMT" },
+  });
+
+  expect(ended.code).toBe(0);
+  expect(waited).toBeGreaterThan(2_000);
+  expect(waited).toBeLessThan(10_000);
+});
+
+test("a Retry-After that is past, negative, zero or no date is our own back-off (fault 19)", async () => {
+  const values = [
+    "Fri, 31 Dec 1999 23:59:59 GMT",
+    "-5",
+    "0",
+    "soon",
+    "",
+    "1.5",
+    "2030-01-01T00:00:00Z",
+    "99999999999999999999 seconds",
+  ];
+  const made = await fixture(values.map((_, at) => library("alice", `lib ${at}`)));
+  made.service.script(
+    values.map((value, at) => ({
+      match: { library: `lib ${at}`, operation: "scenarios" },
+      action: { kind: "status", status: 429, headers: { "retry-after": value } },
+    })),
+  );
+  const started = performance.now();
+
+  const { code } = await made.simcat(["sync"]);
+
+  expect(code).toBe(0);
+  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 8, retries: 8 });
+});
+
+test("429 without a header is waited out with growing waits, and attempts are not used up while others succeed (fault 19)", async () => {
+  const made = await fixture(LIBRARIES);
+  made.service.script([
+    { match: { library: "lib 0", operation: "scenarios" }, times: 3, action: { kind: "status", status: 429 } },
+    { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "delay", ms: 250 } },
+  ]);
+
+  const { code } = await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "2" });
+
+  expect(code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 8, retries: 3 });
+});
+
+test("429 for ever on one library costs that library, in bounded requests (faults 18, 19)", async () => {
+  const made = await fixture(LIBRARIES);
+  made.service.script([
+    { match: { library: "lib 0", operation: "metadata" }, times: "always", action: { kind: "status", status: 429 } },
+  ]);
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 0", code: "throttled" }]);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 7, libraries_failed: 1 });
+  expect(made.asked().filter((line) => line.includes("lib%200/metadata")).length).toBeLessThan(25);
+});
+
+test("a Retry-After beyond SIMCAT_MAX_RETRY_WAIT ends the run on a 429 and fails its library on a 503 (fault 18)", async () => {
+  const made = await fixture(LIBRARIES);
+  const refuse = (status: number): void =>
+    made.service.script([
+      {
+        match: { library: "lib 7", operation: "scenarios" },
+        times: "always",
+        action: { kind: "status", status, headers: { "retry-after": "3" } },
+      },
+    ]);
+
+  refuse(503);
+  const failed = await made.simcat(["sync"], { SIMCAT_MAX_RETRY_WAIT: "2s" });
+  const failedRun = await lastRun(made.query);
+  refuse(429);
+  const ended = await made.simcat(["sync"], { SIMCAT_MAX_RETRY_WAIT: "2s" });
+
+  expect(failed.code).toBe(2);
+  expect(toldOf(failed)).toEqual([{ owner: "alice", library: "lib 7", code: "server_error" }]);
+  expect(failedRun).toMatchObject({ status: "partial", libraries_read: 7, libraries_failed: 1 });
+  expect(ended.code).toBe(69);
+  expect(ended.stdout).toContain("longer than SIMCAT_MAX_RETRY_WAIT (2 s)");
+  expect(await lastRun(made.query)).toMatchObject({ status: "source_unavailable" });
+  expect(await made.query("SELECT count(*)::int AS live FROM simcat.libraries")).toEqual([{ live: 7 }]);
+});
+
+test("a key that is refused in the middle of a run ends it as unauthorized; what was read until then is stored (faults 12, 13)", async () => {
+  const made = await fixture(LIBRARIES);
+  made.service.script([
+    { match: { operation: "listing" }, skip: 1, times: "always", action: { kind: "status", status: 401 } },
+    {
+      match: { pathPattern: "metadata$|scenarios$" },
+      skip: 6,
+      times: "always",
+      action: { kind: "status", status: 401 },
+    },
+  ]);
+
+  const ended = await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" });
+
+  expect(ended.code).toBe(77);
+  expect(ended.stdout).toContain("the service refused the key in the middle of the run");
+  expect(await lastRun(made.query)).toMatchObject({ status: "unauthorized", libraries_read: 3 });
+  expect(made.asked().length).toBeLessThan(12);
+  expect(await made.query("SELECT count(*)::int AS live FROM simcat.libraries")).toEqual([{ live: 3 }]);
+});
+
+test("twenty libraries in a row that the service cannot give end the run; nineteen do not (fault 17)", async () => {
+  const made = await fixture([
+    library("alice", "good"),
+    ...Array.from({ length: 30 }, (_, at) => library("bob", `lib ${at}`, { scenarios: [1] })),
+  ]);
+  const down = (from: number): void =>
+    made.service.script(
+      Array.from({ length: 30 - from }, (_, at) => ({
+        match: { library: `lib ${at + from}` },
+        times: "always",
+        action: { kind: "status", status: 500 },
+      })),
+    );
+
+  down(11);
+  const nineteen = await made.simcat(["sync"], { SIMCAT_MAX_RETRIES: "0", SIMCAT_CONCURRENCY: "2" });
+  expect(nineteen.code).toBe(2);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 12, libraries_failed: 19 });
+
+  const fresh = await fixture(Array.from({ length: 30 }, (_, at) => library("bob", `lib ${at}`)));
+  fresh.service.script([{ match: { owner: "bob" }, times: "always", action: { kind: "status", status: 502 } }]);
+  const broken = await fresh.simcat(["sync"], { SIMCAT_MAX_RETRIES: "0", SIMCAT_CONCURRENCY: "2" });
+  expect(broken.code).toBe(69);
+  expect(broken.stdout).toContain("20 libraries in a row could not be read");
+  expect(await lastRun(fresh.query)).toMatchObject({ status: "source_unavailable" });
+  expect(fresh.asked().length).toBeLessThan(46);
+});

@@ -1,0 +1,170 @@
+import { expect, test } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
+import { freshTestDatabase } from "../support/database.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { startPostgresProxy, type Verdict } from "./proxy.ts";
+
+const NEWER = "2024-01-02 at 3:04 PM";
+const six = () => Array.from({ length: 6 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
+
+/** A copy of six libraries, all of which were edited since: one scenario renamed, one gone, one new. */
+async function edited(): Promise<Fixture> {
+  const made = await fixture(six());
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, {
+        lastModified: NEWER,
+        scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
+      });
+    }
+  });
+  return made;
+}
+
+const COUNTED = `SELECT status, libraries_read AS read, libraries_changed AS changed, libraries_failed AS failed, libraries_removed AS gone,
+  scenarios_inserted::int AS inserted, scenarios_updated::int AS updated, scenarios_removed::int AS removed, scenarios_unchanged::int AS same
+  FROM simcat.sync_runs ORDER BY id`;
+
+const FIRST = { status: "ok", read: 6, changed: 6, failed: 0, gone: 0, inserted: 18, updated: 0, removed: 0, same: 0 };
+const SECOND = { status: "ok", read: 6, changed: 6, failed: 0, gone: 0, inserted: 6, updated: 6, removed: 6, same: 6 };
+
+/** The commits of a run with edits: the schema looked at, the lease, what is stored, the run's start, the listing, content, the end. */
+const COMMITS = Array.from({ length: 10 }, (_, at) => at + 1);
+
+test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
+  "the answer to any one COMMIT of a run is lost (%s): nothing is done twice or left out, and the counts are right (fault 59)",
+  { timeout: 120_000 },
+  async (verdict) => {
+    const made = await edited();
+    const { database, query, simcat, service } = made;
+    await query("CREATE SCHEMA kept");
+    const tables = ["libraries", "scenarios", "library_sync", "library_history", "scenario_history", "sync_runs"];
+    for (const table of tables) await query(`CREATE TABLE kept.${table} AS TABLE simcat.${table}`);
+    const outcomes: unknown[] = [];
+    let commits = 0;
+
+    for (const lost of COMMITS) {
+      await query(`TRUNCATE ${tables.map((table) => `simcat.${table}`).join(", ")}`);
+      for (const table of tables) await query(`INSERT INTO simcat.${table} OVERRIDING SYSTEM VALUE TABLE kept.${table}`);
+      const proxy = await startPostgresProxy(database.url);
+      commits = 0;
+      proxy.judge = (statement) => {
+        if (statement !== "COMMIT") return "pass";
+        commits += 1;
+        return commits === lost ? verdict : "pass";
+      };
+
+      // Whose taking of the lease was not heard of waits for it to expire: let the twenty seconds pass at once.
+      const passing = setInterval(() => {
+        query(`UPDATE simcat.leases SET expires_at = clock_timestamp() - interval '1 second'
+          WHERE NOT EXISTS (SELECT FROM simcat.sync_runs WHERE status = 'running')`).catch(() => {});
+      }, 400);
+
+      const { code } = await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) });
+
+      clearInterval(passing);
+      outcomes.push({ lost, code, runs: await query(COUNTED), broken: await brokenHistories(query) });
+      expect(await storedRows(query), `commit ${lost}`).toEqual(serviceRows(service.organization));
+    }
+
+    expect(outcomes).toEqual(COMMITS.map((lost) => ({ lost, code: 0, runs: [FIRST, SECOND], broken: [] })));
+    // There was no further one to lose.
+    expect(commits).toBeLessThanOrEqual(COMMITS.length + 1);
+  },
+);
+
+test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
+  "the answer to the COMMIT that records a failed library is lost (%s): it failed once, not twice (fault 59)",
+  async (verdict) => {
+    const { database, query, simcat, service } = await fixture(six());
+    service.script([{ match: { operation: "scenarios", library: "Lib 3" }, times: "always", action: { kind: "status", status: 404 } }]);
+    const proxy = await startPostgresProxy(database.url);
+    let isRecording = false;
+    let isLost = false;
+    proxy.judge = (statement) => {
+      if (statement.includes("last_failed_at = now()")) isRecording = true;
+      if (statement !== "COMMIT" || !isRecording || isLost) return "pass";
+      isLost = true;
+      return verdict;
+    };
+
+    expect((await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) })).code).toBe(2);
+
+    expect(isLost).toBe(true);
+    expect(await query("SELECT failures, owes FROM simcat.library_sync WHERE library_name = 'Lib 3'")).toEqual([
+      { failures: 1, owes: "failure" },
+    ]);
+    expect(await query("SELECT status, libraries_failed AS failed FROM simcat.sync_runs")).toEqual([{ status: "partial", failed: 1 }]);
+  },
+);
+
+test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
+  "the answer to the COMMIT that marks a removed library is lost (%s): it is removed once, and counted once (fault 59)",
+  async (verdict) => {
+    const { database, query, simcat, service } = await fixture(six());
+    await simcat(["sync"]);
+    service.edit((organization) => organization.remove("alice", "Lib 3"));
+    const proxy = await startPostgresProxy(database.url);
+    let isMarking = false;
+    let isLost = false;
+    proxy.judge = (statement) => {
+      if (statement.includes("SET removed_at = greatest")) isMarking = true;
+      if (statement !== "COMMIT" || !isMarking || isLost) return "pass";
+      isLost = true;
+      return verdict;
+    };
+
+    const { code, stdout } = await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) });
+
+    expect({ code, isLost }).toEqual({ code: 0, isLost: true });
+    expect(stdout).toContain("5 listed, 0 read, 5 skipped, 0 changed, 1 removed, 0 failed");
+    expect(await query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([{ name: "Lib 3" }]);
+    expect(await query("SELECT count(*)::int AS versions FROM simcat.library_history")).toEqual([{ versions: 1 }]);
+    expect(await brokenHistories(query)).toEqual([]);
+  },
+);
+
+test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
+  "the answer to the COMMIT of a migration is lost (%s): the schema is whole, each migration applied once (fault 65)",
+  async (verdict) => {
+    const { simcat } = await fixture([]);
+    const empty = await freshTestDatabase({ empty: true });
+    const proxy = await startPostgresProxy(empty.url);
+    let isLost = false;
+    proxy.judge = (statement) => {
+      if (statement !== "COMMIT" || isLost) return "pass";
+      isLost = true;
+      return verdict;
+    };
+
+    const { code } = await simcat(["migrate"], { DATABASE_URL: proxy.url(empty.url) });
+
+    expect({ code, isLost }).toEqual({ code: 0, isLost: true });
+    expect(
+      await empty.query("SELECT count(*) > 0 AS any, count(*) = count(DISTINCT hash) AS once FROM simcat_migrations.__drizzle_migrations"),
+    ).toEqual([{ any: true, once: true }]);
+    expect((await simcat(["migrate", "--json"], { DATABASE_URL: empty.url })).stdout).toContain('"applied":0');
+  },
+);
+
+test("every connection is cut twice in the middle of a run: it goes on with new ones, and the rows are right (fault 59)", async () => {
+  const { database, query, simcat, service } = await edited();
+  const proxy = await startPostgresProxy(database.url);
+  let left = 2;
+  proxy.judge = (statement) => {
+    if (!statement.includes("simcat.scenarios") || left === 0) return "pass";
+    left -= 1;
+    setImmediate(() => proxy.cutAll());
+    return "pass";
+  };
+
+  const { code } = await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) });
+
+  expect({ code, left }).toEqual({ code: 0, left: 0 });
+  expect(await query(COUNTED)).toEqual([FIRST, SECOND]);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect(proxy.connections).toBeGreaterThan(2);
+});

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished, vi } from "vitest";
+
+/**
+ * PgBouncer in transaction mode before a database; everything else as Debian ships it. Null where it is not installed.
+ * @returns the database's URL through it
+ */
+export async function startPgbouncer(databaseUrl: string, settings: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { hostname, port, pathname, username, password } = new URL(databaseUrl);
+  const name = pathname.slice(1);
+  const directory = mkdtempSync(join(tmpdir(), "simcat-pgbouncer-"));
+  const own = await freePort();
+  const quoted = (text: string) => `"${decodeURIComponent(text).replaceAll('"', '""')}"`;
+  writeFileSync(join(directory, "users.txt"), `${quoted(username)} ${quoted(password)}\n`);
+  const options = {
+    listen_addr: "127.0.0.1",
+    listen_port: String(own),
+    unix_socket_dir: "",
+    // Debian's md5 takes the plain password of the file too, and speaks SCRAM to the server with it.
+    auth_type: "md5",
+    auth_file: join(directory, "users.txt"),
+    pool_mode: "transaction",
+    ...settings,
+  };
+  const lines = Object.entries(options).map(([key, value]) => `${key} = ${value}`);
+  writeFileSync(
+    join(directory, "pgbouncer.ini"),
+    `[databases]\n${name} = host=${hostname} port=${port} dbname=${name}\n[pgbouncer]\n${lines.join("\n")}\n`,
+  );
+  chmodSync(directory, 0o755);
+  // It refuses root.
+  const asUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+  let said = "";
+  const child: ChildProcess = spawn("pgbouncer", [join(directory, "pgbouncer.ini")], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { PATH: `${process.env.PATH}:/usr/sbin` },
+    ...asUser,
+  });
+  child.stderr?.on("data", (text) => {
+    said += text;
+  });
+  onTestFinished(() => {
+    child.kill("SIGQUIT");
+    rmSync(directory, { recursive: true, force: true });
+  });
+  await vi.waitFor(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const socket = connect(own, "127.0.0.1", () => {
+          socket.destroy();
+          resolve();
+        });
+        socket.on("error", () => reject(new Error(`pgbouncer does not answer: ${said}`)));
+      }),
+    { timeout: 10_000 },
+  );
+  const through = new URL(databaseUrl);
+  through.host = `127.0.0.1:${own}`;
+  return through.href;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
+    });
+  });
+}

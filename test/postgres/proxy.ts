@@ -1,0 +1,140 @@
+import { createConnection, createServer, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** What becomes of a statement on its way to the server. */
+export type Verdict =
+  | "pass"
+  /** It never arrives: the connection is cut before it. */
+  | "cut before"
+  /** It is done, and its answer is not heard: the connection is cut when the server has answered. */
+  | "swallow answer"
+  /** It is done, and the connection then says nothing for ever. */
+  | "fall silent";
+
+export interface PostgresProxy {
+  /** The same database, through the proxy. */
+  url(databaseUrl: string): string;
+  /** What to do with each statement; `pass` for all unless told. */
+  judge: (statement: string) => Verdict;
+  /** Cuts every connection that there is. */
+  cutAll(): void;
+  /** Cuts them and refuses all further ones, as a server that is down. */
+  goDown(): void;
+  /** How many connections were made through it. */
+  readonly connections: number;
+}
+
+/** A TCP proxy between simcat and Postgres that understands as much of the protocol as it takes to see statements. */
+export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const proxy: { judge: PostgresProxy["judge"] } = { judge: () => "pass" };
+
+  const server = createServer((client) => {
+    connections += 1;
+    const upstream = createConnection(Number(target.port), target.hostname);
+    let verdict: Verdict = "pass";
+    const cut = () => {
+      client.resetAndDestroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        sockets.delete(socket);
+        if (verdict === "fall silent") return;
+        client.destroy();
+        upstream.end();
+      });
+    }
+    const statements = statementReader();
+    client.on("data", (bytes) => {
+      for (const statement of statements(bytes)) {
+        if (verdict === "pass") verdict = proxy.judge(statement);
+      }
+      if (verdict === "cut before") cut();
+      else upstream.write(bytes);
+    });
+    const answers = answerReader();
+    upstream.on("data", (bytes) => {
+      if (verdict === "pass") client.write(bytes);
+      // Ready for the next query: the statement has been done.
+      else if (answers(bytes).includes("Z") && verdict === "swallow answer") cut();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const cutAll = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+
+  return {
+    url(url) {
+      const through = new URL(url);
+      through.host = `127.0.0.1:${port}`;
+      return through.href;
+    },
+    get judge() {
+      return proxy.judge;
+    },
+    set judge(judge) {
+      proxy.judge = judge;
+    },
+    cutAll,
+    goDown() {
+      server.close();
+      cutAll();
+    },
+    get connections() {
+      return connections;
+    },
+  };
+}
+
+/** Statements in a client's bytes: simple queries and prepared ones. */
+function statementReader(): (bytes: Buffer) => string[] {
+  const messages = messageReader(true);
+  return (bytes) =>
+    messages(bytes).flatMap(({ type, body }) => {
+      if (type === "Q") return [body.subarray(0, -1).toString()];
+      if (type === "P") return [body.subarray(body.indexOf(0) + 1, body.indexOf(0, body.indexOf(0) + 1)).toString()];
+      return [];
+    });
+}
+
+function answerReader(): (bytes: Buffer) => string[] {
+  const messages = messageReader(false);
+  return (bytes) => messages(bytes).map(({ type }) => type);
+}
+
+interface Message {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+/** A client's first message has no type. */
+function messageReader(startsUntyped: boolean): (bytes: Buffer) => Message[] {
+  let held = Buffer.alloc(0);
+  let typed = !startsUntyped;
+  return (bytes) => {
+    held = Buffer.concat([held, bytes]);
+    const found: Message[] = [];
+    for (;;) {
+      const head = typed ? 1 : 0;
+      if (held.length < head + 4) return found;
+      const length = held.readInt32BE(head);
+      if (held.length < head + length) return found;
+      found.push({ type: typed ? held.toString("latin1", 0, 1) : "", body: held.subarray(head + 4, head + length) });
+      held = held.subarray(head + length);
+      typed = true;
+    }
+  };
+}

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
+import { fixture } from "../support/fixture.ts";
+import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+import { createRole } from "./roles.ts";
+
+const NEWER = "2024-07-02 at 3:04 PM";
+
+const awkward = () => [
+  // A NULL among texts alone: no number refuses it.
+  library("o\\w'ner", "null", { description: null, packageName: null }),
+  ...AWKWARD_NAMES.map((name) =>
+    library("o\\w'ner", name, {
+      description: `\\x41 'quoted' "double" $1 ${name}`,
+      scenarios: [1, scenario(2, { scenarioName: name, description: "E'\\n' \\\\ $$ ; --" }), scenario(9_007_199_254_740_991)],
+    }),
+  ),
+];
+
+const QUOTING = {
+  search_path: "nowhere",
+  standard_conforming_strings: "off",
+  backslash_quote: "off",
+  array_nulls: "off",
+  transform_null_equals: "on",
+  bytea_output: "escape",
+  client_encoding: "LATIN1",
+};
+
+const TIMES = {
+  search_path: "simcat_migrations, simcat",
+  DateStyle: "SQL, DMY",
+  TimeZone: "America/St_Johns",
+  IntervalStyle: "sql_standard",
+  extra_float_digits: "-15",
+  default_transaction_isolation: "serializable",
+  default_transaction_deferrable: "on",
+  synchronous_commit: "off",
+};
+
+const ELSEWHERE = { DateStyle: "German", TimeZone: "Pacific/Kiritimati", plan_cache_mode: "force_generic_plan", enable_hashjoin: "off" };
+
+test.each([
+  ["how text and nulls are written", QUOTING],
+  ["how times and numbers are written", TIMES],
+  ["where it is and how it plans", ELSEWHERE],
+])("a role whose settings change %s: rows, dates and bookmarks are exact, and nothing is read or written twice", async (_, settings) => {
+  const { simcat, database, query, service, asked } = await fixture(awkward());
+  const role = await createRole(database);
+  for (const [name, value] of Object.entries(settings)) {
+    await query(`ALTER ROLE ${role.name} SET ${name} = ${name === "search_path" ? value : `'${value}'`}`);
+  }
+  const asRole = { DATABASE_URL: role.url };
+
+  expect((await simcat(["sync"], asRole)).code).toBe(0);
+
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect(
+    await query(
+      `SELECT count(*)::int AS rows FROM simcat.library_sync
+       WHERE content_read_at NOT BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp()`,
+    ),
+  ).toEqual([{ rows: 0 }]);
+  asked();
+  expect((await simcat(["sync"], asRole)).code).toBe(0);
+  expect(asked()).toEqual(["GET /libs"]);
+  service.edit((organization) =>
+    amendLibrary(organization, "o\\w'ner", "back\\slash", { lastModified: NEWER, scenarios: [scenario(1, { scenarioName: "O'\\" })] }),
+  );
+  expect((await simcat(["sync"], asRole)).code).toBe(0);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect(await brokenHistories(query)).toEqual([]);
+});

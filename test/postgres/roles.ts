@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import { onTestFinished } from "vitest";
+import type { TestDatabase } from "../support/database.ts";
+
+export interface Role {
+  readonly name: string;
+  /** The test's database, as this role. */
+  readonly url: string;
+}
+
+/** What a role needs to run simcat on a schema that is there. */
+export const GRANTS = [
+  "USAGE ON SCHEMA simcat, simcat_migrations",
+  "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat",
+  "SELECT ON ALL TABLES IN SCHEMA simcat_migrations",
+];
+
+/** A role of the test's own that may do nothing but what is granted; gone afterwards. */
+export async function createRole(
+  { url, query }: TestDatabase,
+  { grants = GRANTS, attributes = "", password = randomUUID() }: { grants?: readonly string[]; attributes?: string; password?: string } = {},
+): Promise<Role> {
+  const name = `simcat_role_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
+  await query(`CREATE ROLE ${name} LOGIN PASSWORD '${password.replaceAll("'", "''")}' ${attributes}`);
+  onTestFinished(async () => {
+    await query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [name]);
+    await query(`DROP OWNED BY ${name} CASCADE`);
+    await query(`DROP ROLE ${name}`);
+  });
+  for (const grant of grants) await query(`GRANT ${grant} TO ${name}`);
+  const own = new URL(url);
+  own.username = name;
+  own.password = encodeURIComponent(password);
+  return { name, url: own.href };
+}

@@ -1,0 +1,191 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { type Gate, gateAfter } from "../process/gate.ts";
+import { serviceRows, storedRows } from "../process/service-rows.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { createRole, GRANTS } from "./roles.ts";
+import { sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
+import { told } from "./told.ts";
+
+const NEWER = "2024-01-02 at 3:04 PM";
+const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
+
+async function gated(passing: number): Promise<Fixture & { readonly gate: Gate }> {
+  const gate = gateAfter(passing);
+  return { gate, ...(await fixture(twenty(), { onRequest: gate.onRequest })) };
+}
+
+/** Another date, name and scenario for every library. */
+function editAll({ service }: Fixture): void {
+  service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, {
+        lastModified: NEWER,
+        scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
+      });
+    }
+  });
+}
+
+async function expectWhole({ query, service }: Fixture): Promise<void> {
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+}
+
+test("every idle session ended by the server in the middle of a run: it opens others and ends well (fault 58)", async () => {
+  const made = await gated(10);
+  const { start, query, gate } = made;
+  const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+  await vi.waitFor(async () => {
+    expect(await sessionsWhere(query, "state <> 'idle'")).toEqual([]);
+    expect(await query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
+  });
+
+  const ended = await query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'",
+  );
+  expect(ended.length).toBeGreaterThan(0);
+  gate.open();
+
+  expect((await running.ended).code).toBe(0);
+  expect(await query("SELECT status, libraries_read, libraries_failed FROM simcat.sync_runs")).toEqual([
+    { status: "ok", libraries_read: 20, libraries_failed: 0 },
+  ]);
+  await expectWhole(made);
+});
+
+test("a session ended inside its transaction: the whole transaction again, and its counts once (fault 58)", async () => {
+  const made = await fixture(twenty());
+  const { start, query, database, service } = made;
+  const blocker = await database.pool.connect();
+  onTestFinished(() => blocker.release());
+  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
+  const running = start(["sync"]);
+  const { pid } = await untilSession(query, WAITS_FOR_LOCK);
+
+  await query("SELECT pg_terminate_backend($1)", [pid]);
+  await blocker.query("ROLLBACK");
+
+  expect((await running.ended).code).toBe(0);
+  expect(
+    await query("SELECT status, libraries_read, libraries_changed, scenarios_inserted::int, scenarios_unchanged::int FROM simcat.sync_runs"),
+  ).toEqual([{ status: "ok", libraries_read: 20, libraries_changed: 20, scenarios_inserted: 60, scenarios_unchanged: 0 }]);
+  expect(service.requests).toHaveLength(41);
+  await expectWhole(made);
+});
+
+/** The first so many statements on the table raise the SQLSTATE, whoever tries it again. */
+function raising({ query }: Fixture, times: number, state: string, on: string): Promise<unknown> {
+  return query(`
+    CREATE SEQUENCE public.raised; GRANT ALL ON public.raised TO public;
+    CREATE FUNCTION public.raise_it() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF nextval('public.raised') <= ${times} THEN RAISE EXCEPTION 'raised by the test' USING ERRCODE = '${state}'; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER raise_it AFTER ${on} FOR EACH STATEMENT EXECUTE FUNCTION public.raise_it()`);
+}
+
+test.each([
+  ["40P01", "INSERT ON simcat.scenarios"],
+  ["40001", "INSERT ON simcat.scenarios"],
+  ["40001", "UPDATE ON simcat.library_sync"],
+  ["40P01", "INSERT ON simcat.sync_runs"],
+  ["40001", "INSERT OR UPDATE ON simcat.leases"],
+  ["55P03", "INSERT ON simcat.library_sync"],
+])("%s twice at %s: the whole transaction again, and the run is ok (fault 60)", async (state, on) => {
+  const made = await fixture(twenty());
+  await raising(made, 2, state, on);
+
+  const { code, stdout } = await made.simcat(["sync"]);
+
+  expect(code).toBe(0);
+  expect(stdout).toContain("20 listed, 20 read, 0 skipped, 20 changed, 0 removed, 0 failed");
+  expect(await made.query("SELECT status, scenarios_inserted::int FROM simcat.sync_runs")).toEqual([
+    { status: "ok", scenarios_inserted: 60 },
+  ]);
+  await expectWhole(made);
+});
+
+test.each(["40P01", "40001"])("%s for ever: bounded, 69, what is stored stays as it was, and the next run heals (fault 60)", async (state) => {
+  const made = await fixture(twenty());
+  await made.simcat(["sync"]);
+  const before = await storedRows(made.query);
+  editAll(made);
+  await raising(made, 1_000_000, state, "INSERT OR UPDATE ON simcat.scenarios");
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringContaining(`raised by the test (${state})`) });
+  const after = await storedRows(made.query);
+  expect({ libraries: after.libraries, scenarios: after.scenarios }).toEqual({
+    libraries: before.libraries,
+    scenarios: before.scenarios,
+  });
+  expect(await made.query("SELECT DISTINCT bookmark, listed_text FROM simcat.library_sync")).toEqual([
+    { bookmark: "2023-09-11 at 2:56 PM", listed_text: NEWER },
+  ]);
+  await made.query("DROP TRIGGER raise_it ON simcat.scenarios");
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  await expectWhole(made);
+});
+
+test("a real deadlock with somebody who locks two rows in the other order: simcat's transaction is tried again, the rows are right (fault 60)", async () => {
+  const made = await fixture(twenty());
+  const { query, database, start, simcat } = made;
+  await simcat(["sync"]);
+  editAll(made);
+  const other = await database.pool.connect();
+  onTestFinished(() => other.release());
+  // Late to look for deadlocks, so that it is simcat's transaction that is ended.
+  await other.query("SET deadlock_timeout = '60s'; BEGIN");
+  await other.query("UPDATE simcat.library_sync SET failures = failures WHERE library_name = 'Lib 19'");
+  const running = start(["sync"]);
+  await untilSession(query, `${WAITS_FOR_LOCK} AND query LIKE '%library_sync%'`);
+
+  await other.query("UPDATE simcat.library_sync SET failures = failures WHERE library_name = 'Lib 0'");
+  await other.query("COMMIT");
+
+  expect((await running.ended).code).toBe(0);
+  await expectWhole(made);
+  await vi.waitFor(
+    async () =>
+      expect(await query("SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()")).toEqual([{ deadlocks: 1 }]),
+    { timeout: 10_000 },
+  );
+});
+
+test("a role limited to one connection: works (fault 63)", async () => {
+  const made = await fixture(twenty());
+  const { url } = await createRole(made.database, { attributes: "CONNECTION LIMIT 1" });
+
+  const { code, stdout } = await made.simcat(["sync"], { DATABASE_URL: url });
+
+  expect(code).toBe(0);
+  expect(stdout).toContain("20 listed, 20 read, 0 skipped, 20 changed, 0 removed, 0 failed");
+  await expectWhole(made);
+  expect((await made.simcat(["backfill"], { DATABASE_URL: url })).code).toBe(0);
+});
+
+test.each([
+  ["statement_timeout", "1ms", /57014/],
+  ["transaction_timeout", "1ms", /25P04|57014|terminat/],
+  ["idle_in_transaction_session_timeout", "1ms", /25P03|terminat/],
+  ["idle_session_timeout", "1ms", /57P05|terminat/],
+])("a role whose %s is %s: 69 with what the server said, or well; never a hang or another ending", { timeout: 90_000 }, async (name, value, says) => {
+  const made = await fixture(twenty());
+  const { database, query, simcat } = made;
+  const [known] = await query("SELECT 1 FROM pg_settings WHERE name = $1", [name]);
+  const role = await createRole(database, { grants: GRANTS });
+  // An older Postgres does not know it: nothing to survive.
+  if (known !== undefined) await query(`ALTER ROLE ${role.name} SET ${name} = '${value}'`);
+
+  const ended = await simcat(["sync"], { DATABASE_URL: role.url });
+
+  if (ended.code !== 0) {
+    expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
+  }
+  expect((await simcat(["sync"])).code).toBe(0);
+  await expectWhole(made);
+});

@@ -1,0 +1,31 @@
+import { expect, vi } from "vitest";
+import type { Query } from "../process/service-rows.ts";
+
+export interface Session {
+  readonly pid: number;
+  readonly state: string;
+  readonly query: string;
+}
+
+/** simcat's own sessions of this database for which the condition on `pg_stat_activity` holds. */
+export function sessionsWhere(query: Query, condition: string): Promise<Session[]> {
+  return query<Session>(
+    `SELECT pid, state, query FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'simcat' AND (${condition})`,
+  );
+}
+
+/** Waits until there is such a session. */
+export async function untilSession(query: Query, condition: string): Promise<Session> {
+  return vi.waitFor(
+    async () => {
+      const [session] = await sessionsWhere(query, condition);
+      expect(session, `a session of simcat's where ${condition}`).toBeDefined();
+      if (session === undefined) throw new Error("none");
+      return session;
+    },
+    { timeout: 25_000, interval: 15 },
+  );
+}
+
+export const WAITS_FOR_LOCK = "wait_event_type = 'Lock'";

@@ -1,0 +1,249 @@
+import { expect, test } from "vitest";
+import { createTestDatabase, freshTestDatabase } from "../support/database.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { createRole } from "./roles.ts";
+import { told } from "./told.ts";
+
+const one = () => [library("alice", "Fire", { scenarios: [1, 2] })];
+const elsewhere = (url: string, change: (url: URL) => void) => {
+  const changed = new URL(url);
+  change(changed);
+  return changed.href;
+};
+
+test.each([
+  {
+    what: "a host name that does not resolve",
+    change: (url: URL) => {
+      url.hostname = "no-such-host.invalid";
+    },
+    says: /^connecting to the database failed: .*(ENOTFOUND|EAI_AGAIN).*; check the host name in DATABASE_URL$/,
+  },
+  {
+    what: "a wrong password",
+    change: (url: URL) => {
+      url.username = "simcat_nobody";
+      url.password = "wr0ng-secret";
+    },
+    says: /^connecting to the database failed: .* \((28P01|28000)\); check the user and the password in DATABASE_URL$/,
+  },
+  {
+    what: "a database that is not there",
+    change: (url: URL) => {
+      url.pathname = "/simcat_no_such_database";
+    },
+    says: /^connecting to the database failed: database "simcat_no_such_database" does not exist \(3D000\); create that database, or correct its name in DATABASE_URL$/,
+  },
+])("$what ends with 69 at once, says what to mend, and asks the service nothing (fault 57)", async ({ change, says }) => {
+  const { simcat, asked, database } = await fixture(one());
+  const url = elsewhere(database.url, change);
+  const startedAt = performance.now();
+
+  const ended = await simcat(["sync"], { DATABASE_URL: url });
+
+  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
+  expect(ended.stderr).not.toContain("wr0ng-secret");
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  expect(asked()).toEqual([]);
+});
+
+test("a database whose encoding is not UTF8 is refused with 78 and how to make one that is", async () => {
+  const { simcat, asked, query, database } = await fixture(one());
+  const name = `${new URL(database.url).pathname.slice(1)}_latin`;
+  await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C'`);
+  try {
+    const ended = await simcat(["sync"], {
+      DATABASE_URL: elsewhere(database.url, (url) => {
+        url.pathname = `/${name}`;
+      }),
+    });
+
+    expect(told(ended)).toEqual({
+      exit: 78,
+      code: "configuration",
+      said: "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
+    });
+    expect(asked()).toEqual([]);
+  } finally {
+    await query(`DROP DATABASE ${name} WITH (FORCE)`);
+  }
+});
+
+test.each([["sync"], ["backfill"], ["migrate"], ["status"]])(
+  "a schema newer than the program: %s ends with 78 and writes nothing",
+  async (command) => {
+    const { simcat, asked, query } = await fixture(one());
+    await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 4102444800000)");
+    const journal = await query("SELECT * FROM simcat_migrations.__drizzle_migrations");
+
+    const ended = await simcat([command]);
+
+    expect(told(ended)).toEqual({
+      exit: 78,
+      code: "configuration",
+      said: "the database's schema is newer than this simcat: a later version has migrated it; nothing was written. Run that version, or a later one",
+    });
+    expect(asked()).toEqual([]);
+    expect(await query("SELECT * FROM simcat_migrations.__drizzle_migrations")).toEqual(journal);
+    expect(await query("SELECT (SELECT count(*) FROM simcat.sync_runs)::int AS runs, (SELECT count(*) FROM simcat.leases)::int AS leases")).toEqual([
+      { runs: 0, leases: 0 },
+    ]);
+  },
+);
+
+test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the command; with it the schema comes by itself", async () => {
+  const { simcat, asked } = await fixture(one());
+  const empty = await freshTestDatabase({ empty: true });
+  const schemas = () => empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%' ORDER BY 1");
+
+  const refused = await simcat(["sync"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" });
+
+  expect(told(refused)).toEqual({
+    exit: 78,
+    code: "configuration",
+    said: expect.stringMatching(/^the database's schema lacks \d+ of simcat's migrations; run: simcat migrate \(or leave SIMCAT_AUTO_MIGRATE at true\)$/),
+  });
+  expect(asked()).toEqual([]);
+  expect(await schemas()).toEqual([]);
+  expect((await simcat(["migrate"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" })).code).toBe(0);
+  expect((await simcat(["sync"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" })).code).toBe(0);
+  expect(await empty.query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
+});
+
+test("six processes that migrate an empty database at once all succeed, and each migration is applied once (fault 65)", async () => {
+  const { simcat } = await fixture([]);
+  const empty = await freshTestDatabase({ empty: true });
+
+  const ended = await Promise.all(Array.from({ length: 6 }, () => simcat(["migrate", "--json"], { DATABASE_URL: empty.url })));
+
+  const [{ applied } = { applied: 0 }] = await empty.query<{ applied: number }>(
+    "SELECT count(*)::int AS applied FROM simcat_migrations.__drizzle_migrations",
+  );
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(ended.map(({ stdout }) => JSON.parse(stdout).applied).sort()).toEqual([0, 0, 0, 0, 0, applied]);
+  expect(applied).toBeGreaterThan(0);
+  expect(await empty.query("SELECT hash FROM simcat_migrations.__drizzle_migrations GROUP BY hash HAVING count(*) > 1")).toEqual([]);
+});
+
+test("two first syncs of an empty database at once: both migrate, one reads, the other is busy or finds it done (faults 51, 65)", async () => {
+  const { simcat } = await fixture(one());
+  const empty = await freshTestDatabase({ empty: true });
+
+  const codes = (await Promise.all([1, 2].map(() => simcat(["sync"], { DATABASE_URL: empty.url })))).map(({ code }) => code);
+
+  expect(codes.filter((code) => code !== 0 && code !== 75)).toEqual([]);
+  expect(codes).toContain(0);
+  expect(await empty.query("SELECT count(*)::int AS scenarios FROM simcat.scenarios")).toEqual([{ scenarios: 2 }]);
+});
+
+test("a role that may not create the schema is told so, and nothing of it is made (fault 66)", async () => {
+  const { simcat, asked } = await fixture(one());
+  const empty = await freshTestDatabase({ empty: true });
+  const { url } = await createRole(empty, { grants: [] });
+  const name = new URL(empty.url).pathname.slice(1);
+
+  const ended = await simcat(["sync"], { DATABASE_URL: url });
+
+  expect(told(ended)).toEqual({
+    exit: 69,
+    code: "database_failed",
+    said: `migrating the schema failed: permission denied for database ${name} (42501); grant what is missing to this role, then run it again`,
+  });
+  expect(asked()).toEqual([]);
+  expect(await empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
+});
+
+test("a role with exactly the documented rights runs sync, backfill and status (fault 66)", async () => {
+  const { simcat, database, query } = await fixture(one());
+  const { url } = await createRole(database);
+
+  expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
+  expect((await simcat(["backfill"], { DATABASE_URL: url })).code).toBe(0);
+  expect((await simcat(["status"], { DATABASE_URL: url })).code).toBe(0);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }, { status: "ok" }]);
+});
+
+test.each([
+  ["USAGE ON SCHEMA simcat_migrations", "permission denied for schema simcat_migrations"],
+  ["SELECT ON TABLE simcat_migrations.__drizzle_migrations", "permission denied for table __drizzle_migrations"],
+  ["USAGE ON SCHEMA simcat", "permission denied for schema simcat"],
+  ["INSERT ON TABLE simcat.leases", "permission denied for table leases"],
+  ["UPDATE ON TABLE simcat.leases", "permission denied for table leases"],
+  ["SELECT ON TABLE simcat.leases", "permission denied for table leases"],
+  ["INSERT ON TABLE simcat.sync_runs", "permission denied for table sync_runs"],
+])("a role without %s is told so before the service is asked anything, and writes nothing (fault 66)", async (right, says) => {
+  const { simcat, database, query, asked } = await fixture(one());
+  const { name, url } = await createRole(database);
+  await query(`REVOKE ${right} FROM ${name}`);
+
+  const ended = await simcat(["sync"], { DATABASE_URL: url });
+
+  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringContaining(`${says} (42501); grant what is missing to this role`) });
+  expect(ended.stderr).not.toMatch(/bug|\bat .*\.js:/);
+  expect(asked()).toEqual([]);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
+});
+
+test.each([
+  "INSERT ON TABLE simcat.library_sync",
+  "INSERT ON TABLE simcat.libraries",
+  "INSERT ON TABLE simcat.scenarios",
+  "SELECT ON TABLE simcat.scenarios",
+  "INSERT ON TABLE simcat.library_history",
+  "DELETE ON TABLE simcat.scenario_staging",
+])("a role without %s: the run fails and names the table, its row says so, and no library is half stored (fault 66)", async (right) => {
+  const { simcat, database, query } = await fixture(one());
+  const { name, url } = await createRole(database);
+  await query(`REVOKE ${right} FROM ${name}`);
+
+  const ended = await simcat(["sync"], { DATABASE_URL: url });
+
+  const table = right.split(".").at(-1);
+  const said = expect.stringContaining(`permission denied for table ${table} (42501); grant what is missing to this role`);
+  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
+  expect(await query("SELECT status, error FROM simcat.sync_runs")).toEqual([{ status: "database_failed", error: said }]);
+  expect(await query("SELECT owner FROM simcat.libraries UNION ALL SELECT owner FROM simcat.scenarios")).toEqual([]);
+
+  await query(`GRANT ${right} TO ${name}`);
+  expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
+});
+
+test("a read-only server: 69, DATABASE_URL is said to point at one, and the service is not asked (fault 57)", async () => {
+  const { simcat, asked } = await fixture(one());
+  const database = await createTestDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  try {
+    const ended = await simcat(["sync"], { DATABASE_URL: database.url });
+
+    expect(told(ended)).toEqual({
+      exit: 69,
+      code: "database_failed",
+      said: expect.stringMatching(/read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\): use the primary$/),
+    });
+    expect(asked()).toEqual([]);
+  } finally {
+    await database.drop();
+  }
+});
+
+test("an empty read-only server: 69 with the same words, from migrating", async () => {
+  const { simcat, asked } = await fixture(one());
+  const database = await createTestDatabase({ empty: true });
+  const name = new URL(database.url).pathname.slice(1);
+  await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  try {
+    const ended = await simcat(["sync"], { DATABASE_URL: database.url });
+
+    expect(told(ended)).toEqual({
+      exit: 69,
+      code: "database_failed",
+      said: expect.stringMatching(/^migrating the schema failed: .*\(25006\); DATABASE_URL points at a read-only server/),
+    });
+    expect(asked()).toEqual([]);
+  } finally {
+    await database.drop();
+  }
+});
+

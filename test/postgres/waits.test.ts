@@ -1,0 +1,101 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { gateAfter } from "../process/gate.ts";
+import { serviceRows, storedRows } from "../process/service-rows.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { startPostgresProxy } from "./proxy.ts";
+import { createRole } from "./roles.ts";
+import { told } from "./told.ts";
+
+const HELD = expect.stringMatching(
+  /canceling statement due to lock timeout \(55P03\); somebody else holds a lock on simcat's tables: see pg_stat_activity$/,
+);
+
+/** All of them wait at the same time, since each takes half a minute or more. */
+test("what does not heal in time ends in bounded time, says what to do, changes nothing, and heals later: a table locked by somebody, whichever (fault 61); a server that stays down (fault 59)", {
+  timeout: 200_000,
+}, async () => {
+  const tables = ["scenarios", "libraries", "library_sync", "library_history", "leases", "sync_runs"];
+  await Promise.all([...tables.map(lockedTable), serverStaysDown()]);
+});
+
+async function lockedTable(table: string): Promise<void> {
+  const where = `held: ${table}`;
+  const { query, database, service, simcat, asked } = await fixture([
+    library("alice", "Fire", { scenarios: [1, 2] }),
+    library("bob", "Water", { scenarios: [1] }),
+  ]);
+  await simcat(["sync"]);
+  const before = await storedRows(query);
+  service.edit((organization) => amendLibrary(organization, "bob", "Water", { lastModified: "2024-01-02 at 3:04 PM" }));
+  asked();
+  const holder = await database.pool.connect();
+  onTestFinished(() => holder.release());
+  await holder.query(`BEGIN; LOCK TABLE simcat.${table} IN ACCESS EXCLUSIVE MODE`);
+  const startedAt = performance.now();
+
+  const ended = await simcat(["sync"]);
+
+  const took = performance.now() - startedAt;
+  await holder.query("ROLLBACK");
+  expect({ where, ...told(ended) }).toEqual({ where, exit: 69, code: "database_failed", said: HELD });
+  expect(took, where).toBeLessThan(75_000);
+  const { libraries, scenarios } = await storedRows(query);
+  expect({ where, libraries, scenarios }).toEqual({ where, libraries: before.libraries, scenarios: before.scenarios });
+  const isBeforeTheRun = table === "leases" || table === "sync_runs";
+  if (isBeforeTheRun) expect(asked(), where).toEqual([]);
+  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id"), where).toEqual([
+    { status: "ok" },
+    ...(isBeforeTheRun ? [] : [{ status: "database_failed" }]),
+  ]);
+  await query("UPDATE simcat.leases SET expires_at = '-infinity'");
+  expect({ where, code: (await simcat(["sync"])).code }).toEqual({ where, code: 0 });
+  expect(await storedRows(query), where).toEqual(serviceRows(service.organization));
+}
+
+async function serverStaysDown(): Promise<void> {
+  const gate = gateAfter(24);
+  const twenty = Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
+  const { start, simcat, query, service, database } = await fixture(twenty, { onRequest: gate.onRequest });
+  const proxy = await startPostgresProxy(database.url);
+  const running = start(["sync"], { DATABASE_URL: proxy.url(database.url), SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+  await vi.waitFor(async () => expect(await query("SELECT 1 FROM simcat.libraries")).not.toEqual([]), { timeout: 10_000 });
+
+  proxy.goDown();
+  gate.open();
+  const startedAt = performance.now();
+  const ended = await running.ended;
+
+  expect(told(ended)).toEqual({
+    exit: 69,
+    code: "database_failed",
+    said: expect.stringMatching(/ECONNREFUSED.*; check that the server runs and that DATABASE_URL names it/),
+  });
+  expect(performance.now() - startedAt).toBeLessThan(100_000);
+  expect(ended.stdout).toMatch(/^sync database failed in /);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "running" }]);
+  await query("UPDATE simcat.leases SET expires_at = '-infinity'");
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([{ status: "abandoned" }, { status: "ok" }]);
+}
+
+test("a role that has no connection left: 69 within 15 s, and what to raise (fault 63)", async () => {
+  const { database, simcat, asked } = await fixture([library("alice", "Fire")]);
+  const { url } = await createRole(database, { attributes: "CONNECTION LIMIT 0" });
+  const startedAt = performance.now();
+
+  const ended = await simcat(["sync"], { DATABASE_URL: url });
+
+  expect(told(ended)).toEqual({
+    exit: 69,
+    code: "database_failed",
+    said: expect.stringMatching(
+      /^connecting to the database failed: too many connections for role .* \(53300\); raise the role's or the server's connection limit, or end other sessions$/,
+    ),
+  });
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  expect(asked()).toEqual([]);
+});

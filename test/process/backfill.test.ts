@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { type Gate, gateAfter } from "./gate.ts";
+import { serviceRows, storedRows } from "./service-rows.ts";
+
+const CONTENT = /^GET \/libs\/user\//;
+const libraries = () => Array.from({ length: 12 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2] }));
+
+/** A copy of everything, and a backfill of it that was stopped when some libraries had been read again. */
+async function interrupted(passing = 9): Promise<Fixture & { readonly gate: Gate; readonly left: number }> {
+  let gate: Gate | null = null;
+  const made = await fixture(libraries(), { onRequest: (request) => gate?.onRequest(request) });
+  await made.simcat(["sync"]);
+  gate = gateAfter(passing);
+  const running = made.start(["backfill"], { SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+  running.process.kill("SIGTERM");
+  await running.ended;
+  gate.open();
+  made.asked();
+  const [run] = await made.query<{ read: number }>(
+    "SELECT libraries_read AS read FROM simcat.sync_runs WHERE status = 'interrupted'",
+  );
+  return { ...made, gate, left: 12 - (run?.read ?? 0) };
+}
+
+test("a backfill that was interrupted is gone on with: the next one reads only what is left (fault 52)", async () => {
+  const { simcat, query, asked, left } = await interrupted();
+
+  expect((await simcat(["backfill"])).code).toBe(0);
+
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThan(12);
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(2 * left);
+  expect(
+    await query(
+      `SELECT status, libraries_read, libraries_changed, backfill_since = min(backfill_since) OVER () AS same_start FROM simcat.sync_runs
+       WHERE kind = 'backfill' ORDER BY id`,
+    ),
+  ).toEqual([
+    { status: "interrupted", libraries_read: 12 - left, libraries_changed: 0, same_start: true },
+    { status: "ok", libraries_read: left, libraries_changed: 0, same_start: true },
+  ]);
+  expect((await simcat(["backfill"])).code).toBe(0);
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
+});
+
+test("--restart begins an interrupted backfill anew (fault 52)", async () => {
+  const { simcat, asked } = await interrupted();
+
+  expect((await simcat(["backfill", "--restart"])).code).toBe(0);
+
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
+});
+
+test("a backfill of another scope does not go on with it, and the same scope still does afterwards (fault 52)", async () => {
+  const { simcat, asked, left } = await interrupted();
+
+  expect((await simcat(["backfill", "--library", "alice/Lib 0"])).code).toBe(0);
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(2);
+  expect((await simcat(["backfill"])).code).toBe(0);
+
+  expect(asked().filter((line) => CONTENT.test(line)).length).toBeLessThanOrEqual(2 * left);
+});
+
+test("one that was interrupted longer ago than SIMCAT_FULL_EVERY begins anew, a younger one does not (fault 52)", async () => {
+  const { simcat, query, asked, left } = await interrupted();
+  await query(
+    `UPDATE simcat.sync_runs SET backfill_since = backfill_since - interval '2 days' WHERE backfill_since IS NOT NULL`,
+  );
+
+  expect((await simcat(["backfill", "--library", "alice/Lib 0"])).code).toBe(0);
+  asked();
+  expect((await simcat(["backfill"], { SIMCAT_FULL_EVERY: "47h" })).code).toBe(0);
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
+
+  await query(
+    `UPDATE simcat.sync_runs SET status = 'interrupted' WHERE id = (SELECT max(id) FROM simcat.sync_runs)`,
+  );
+  expect((await simcat(["backfill"], { SIMCAT_FULL_EVERY: "49h" })).code).toBe(0);
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(0);
+  expect(left).toBeLessThan(12);
+});
+
+test("what changed while an interrupted backfill waited is read in its newer form, and nothing newer is overwritten (fault 52)", async () => {
+  const { simcat, query, service, asked } = await interrupted();
+  service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, { lastModified: "2024-01-02 at 3:04 PM", description: "newer" });
+    }
+  });
+  expect((await simcat(["sync"])).code).toBe(0);
+  asked();
+
+  expect((await simcat(["backfill"])).code).toBe(0);
+
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(0);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});

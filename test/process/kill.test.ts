@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { EDITS } from "../../src/mock/edits.ts";
+import { createOrganization } from "../../src/mock/organization.ts";
+import { createRandom } from "../../src/mock/random.ts";
+import { createStamp } from "../../src/mock/stamp.ts";
+import { fixture } from "../support/fixture.ts";
+import { brokenHistories, expireLease, serviceRows, storedRows } from "./service-rows.ts";
+import { watchLibraries } from "./watch-libraries.ts";
+
+const KILLS = Number(process.env.SIMCAT_TEST_KILLS ?? 12);
+const SEED = Number(process.env.SIMCAT_TEST_SEED ?? 49);
+const EDITED = ["runParent", "addParent", "editScenario", "deleteScenario", "editMetadata", "addLibrary"] as const;
+
+/** Statements and commits take their time, as on a server far away, so that a random moment finds them under way. */
+const SLOW = `
+CREATE FUNCTION public.take_time() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_LEVEL = 'STATEMENT' OR random() < 0.08 THEN PERFORM pg_sleep(0.015); END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER slow_statement AFTER INSERT OR UPDATE ON simcat.scenarios FOR EACH STATEMENT EXECUTE FUNCTION public.take_time();
+CREATE CONSTRAINT TRIGGER slow_commit AFTER UPDATE ON simcat.library_sync DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION public.take_time();`;
+
+const ACTIVITY = `
+SELECT CASE WHEN query ~ '^COMMIT' AND state = 'active' THEN 'in a commit' WHEN xact_start IS NOT NULL THEN 'in a transaction' ELSE 'between' END AS at
+FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'`;
+
+test("killed at random moments of a backfill, the next run equals the service, and no reader sees half a library (faults 49, 52, 53)", {
+  timeout: 60_000 + KILLS * 10_000,
+}, async () => {
+  const random = createRandom(SEED);
+  const now = new Date("2026-05-04T12:00:00Z");
+  const stamp = createStamp({ clock: () => now });
+  const libraries = createOrganization({ seed: SEED, libraries: 60, scenariosPerLibrary: 20, now }).libraries();
+  let arrived: (() => void) | null = null;
+  const { service, database, query, start, simcat } = await fixture(libraries, {
+    latencyMs: 5,
+    onRequest: () => {
+      arrived?.();
+      return undefined;
+    },
+  });
+  await query(SLOW);
+  const watch = await watchLibraries(database.url, service.organization);
+  const moments: Record<string, number> = {};
+  let tokens = 0;
+
+  for (let kill = 1; kill <= KILLS; kill++) {
+    // By turns from nothing, and from an older copy.
+    if (kill % 2 === 1) {
+      await watch.between(() =>
+        query("TRUNCATE simcat.libraries, simcat.scenarios, simcat.library_sync, simcat.library_history, simcat.scenario_history"),
+      );
+    } else {
+      for (let edit = 0; edit < 40; edit++) {
+        service.edit((organization) =>
+          EDITS[random.pick(EDITED)](organization, random.pick(organization.libraries()), random, stamp),
+        );
+        watch.learn(service.organization);
+      }
+    }
+    const wanted = random.below(2 * service.organization.size + 1);
+    const more = random.below(90);
+    const asked = new Promise<void>((resolve) => {
+      let count = 0;
+      arrived = () => {
+        count += 1;
+        if (count > wanted) resolve();
+      };
+    });
+    const doomed = start(["backfill", "--restart"]);
+    await Promise.race([asked, doomed.ended]);
+    await sleep(more);
+    const sessions = await query<{ at: string }>(ACTIVITY);
+    doomed.process.kill("SIGKILL");
+    const { signal } = await doomed.ended;
+    arrived = null;
+    const at = ["in a commit", "in a transaction"].find((one) => sessions.some((session) => session.at === one));
+    const moment = signal === null ? "at its end already" : (at ?? "between transactions");
+    moments[moment] = (moments[moment] ?? 0) + 1;
+
+    await expireLease(query);
+    const quiet = await simcat(["backfill"]);
+
+    const which = `seed ${SEED}, kill ${kill}, ${more} ms after request ${wanted + 1}, ${moment}`;
+    expect({ which, code: quiet.code, out: quiet.code === 0 ? "" : quiet.stdout }).toEqual({ which, code: 0, out: "" });
+    expect(await storedRows(query), which).toEqual(serviceRows(service.organization));
+    expect(await brokenHistories(query), which).toEqual([]);
+    const runs = await query<{ status: string; error: string | null }>(
+      "SELECT status, error FROM simcat.sync_runs ORDER BY id DESC LIMIT 2",
+    );
+    expect(runs.map(({ status }) => status), which).toEqual(["ok", signal === null ? "ok" : "abandoned"]);
+    const [lease] = await query<{ token: number }>("SELECT token::int FROM simcat.leases");
+    expect(lease?.token, which).toBeGreaterThan(tokens);
+    tokens = lease?.token ?? 0;
+  }
+
+  expect(await watch.stop()).toEqual([]);
+  expect(watch.looks()).toBeGreaterThan(KILLS);
+  expect(service.violations).toEqual([]);
+  if (process.env.SIMCAT_TEST_KILLS !== undefined) process.stderr.write(`${KILLS} kills: ${JSON.stringify(moments)}\n`);
+});

@@ -1,0 +1,112 @@
+import { expect, test, vi } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { gateAfter } from "./gate.ts";
+import { expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
+
+const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
+
+test.each([[["sync"]], [["backfill"]], [["sync", "--library", "alice/Lib 1"]]])(
+  "while a run is at work another %j ends with 75, without a run row or a request (faults 51, 52)",
+  async (args) => {
+    const gate = gateAfter(3);
+    const { start, simcat, query, asked, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const first = start(["backfill"], { SIMCAT_CONCURRENCY: "2" });
+    await gate.reached;
+    asked();
+
+    const second = await simcat(args);
+
+    expect(second.code).toBe(75);
+    expect(second.stdout).toBe("");
+    const line = JSON.parse(second.stderr.trim().split("\n").at(-1) ?? "");
+    expect({ level: line.level, code: line.code }).toEqual({ level: "error", code: "busy" });
+    expect(line.msg).toMatch(/^another run is at work \(.+:\d+\) and renews its lease; nothing was done here\./);
+    expect(line.msg).toContain(`:${first.process.pid})`);
+    expect(asked()).not.toContain("GET /libs");
+    expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "running" }]);
+
+    gate.open();
+    expect((await first.ended).code).toBe(0);
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+    expect(await query("SELECT token::int FROM simcat.leases")).toEqual([{ token: 1 }]);
+  },
+);
+
+test("two started at the same moment: one does the work, the other ends with 75, and the service sees no doubled load (fault 51)", async () => {
+  const gate = gateAfter(30);
+  const { start, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const both = [start(["sync"], { SIMCAT_CONCURRENCY: "2" }), start(["sync"], { SIMCAT_CONCURRENCY: "2" })];
+
+  const busy = await Promise.race(both.map((one) => one.ended));
+  expect(busy.code).toBe(75);
+  gate.open();
+
+  expect((await Promise.all(both.map((one) => one.ended))).map(({ code }) => code).sort()).toEqual([0, 75]);
+  expect(service.requests).toHaveLength(41);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
+});
+
+test("a run stopped past its lease writes nothing when it wakes up after another finished the work, and ends with 75 (faults 49, 51)", async () => {
+  const gate = gateAfter(10);
+  const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const late = start(["backfill"], { SIMCAT_CONCURRENCY: "3" });
+  await gate.reached;
+  await vi.waitFor(async () => expect(await query("SELECT 1 FROM simcat.libraries")).not.toEqual([]));
+  late.process.kill("SIGSTOP");
+  gate.open();
+  // What the late one asked for, and has not looked at yet, is older than this.
+  service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, {
+        lastModified: "2024-01-02 at 3:04 PM",
+        scenarios: [scenario(2), scenario(4)],
+      });
+    }
+  });
+  await expireLease(query);
+
+  expect((await simcat(["backfill"])).code).toBe(0);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  const before = await rowVersions(query);
+  const [lease] = await query("SELECT * FROM simcat.leases");
+  late.process.kill("SIGCONT");
+  const ended = await late.ended;
+
+  expect(ended.code).toBe(75);
+  expect(ended.stdout).toContain("another run took over the lease");
+  expect(await rowVersions(query)).toEqual(before);
+  expect(await query("SELECT * FROM simcat.leases")).toEqual([lease]);
+  expect(await query("SELECT status, error LIKE 'the process ended without a word%' AS told FROM simcat.sync_runs ORDER BY id")).toEqual([
+    { status: "abandoned", told: true },
+    { status: "ok", told: null },
+  ]);
+});
+
+test("a run stopped inside a transaction holds nobody up for longer than its session's time-out, and its late COMMIT does nothing (faults 49, 51)", async () => {
+  const { start, simcat, query, service, database } = await fixture(twenty());
+  const blocker = await database.pool.connect();
+  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
+  const late = start(["sync"]);
+  await untilSession(query, WAITS_FOR_LOCK);
+  late.process.kill("SIGSTOP");
+  await blocker.query("ROLLBACK");
+  blocker.release();
+  const { pid } = await untilSession(query, "state = 'idle in transaction'");
+  await expireLease(query);
+  const next = start(["sync"]);
+  // It waits for the stopped one's lock on the lease, until the server ends that session: after 15 s, or now.
+  await untilSession(query, `${WAITS_FOR_LOCK} AND query LIKE '%INSERT INTO simcat.leases%'`);
+  await query("SELECT pg_terminate_backend($1)", [pid]);
+
+  expect((await next.ended).code).toBe(0);
+  const before = await rowVersions(query);
+  late.process.kill("SIGCONT");
+  expect((await late.ended).code).toBe(75);
+
+  expect(await rowVersions(query)).toEqual(before);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect((await simcat(["sync"])).stdout).toContain("20 listed, 0 read, 20 skipped");
+});

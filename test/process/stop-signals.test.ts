@@ -1,0 +1,139 @@
+import { createServer } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { MockService } from "../../src/mock/server.ts";
+import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { gateAfter, gateBeforeListing } from "./gate.ts";
+import { serviceRows, storedRows } from "./service-rows.ts";
+
+const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
+
+/** Names of the libraries of which the service has sent everything. */
+function sentWhole({ requests }: MockService): string[] {
+  const sent = requests.filter(({ status }) => status === 200).map(({ path }) => path.split("/").slice(-2));
+  const names = sent.filter(([, what]) => what === "scenarios").map(([name]) => decodeURIComponent(name ?? ""));
+  return names.filter((name) => sent.some(([of, what]) => of === encodeURIComponent(name) && what === "metadata")).sort();
+}
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const)("%s in the middle of a run ends it with %i: what was read is stored whole, the next run reads the rest (fault 50)", async (signal, code) => {
+  const gate = gateAfter(14);
+  const { start, simcat, query, service, asked } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+
+  const askedAt = performance.now();
+  running.process.kill(signal);
+  const ended = await running.ended;
+
+  expect(ended.code).toBe(code);
+  expect(performance.now() - askedAt).toBeLessThan(5_000);
+  expect(ended.stdout).toContain(`stopped by ${signal}; what was stored stays, and the next run goes on from there`);
+  const read = sentWhole(service);
+  expect(read.length).toBeGreaterThanOrEqual(6);
+  const stored = await query<{ name: string; scenarios: number }>(
+    `SELECT library_name AS name, count(s.scenario_id)::int AS scenarios FROM simcat.libraries
+     JOIN simcat.scenarios s USING (owner, library_name) GROUP BY library_name ORDER BY library_name COLLATE "C"`,
+  );
+  expect(stored).toEqual(read.map((name) => ({ name, scenarios: 3 })));
+  expect(
+    await query(
+      `SELECT status, finished_at IS NOT NULL AS finished, libraries_listed, libraries_read, libraries_failed, libraries_removed
+       FROM simcat.sync_runs`,
+    ),
+  ).toEqual([
+    {
+      status: "interrupted",
+      finished: true,
+      libraries_listed: 20,
+      libraries_read: read.length,
+      libraries_failed: 0,
+      libraries_removed: 0,
+    },
+  ]);
+  expect(await query("SELECT expires_at::text AS expires FROM simcat.leases")).toEqual([{ expires: "-infinity" }]);
+  expect(await query("SELECT owner FROM simcat.library_sync WHERE owes IS NOT NULL OR failures > 0")).toEqual([]);
+
+  gate.open();
+  asked();
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(asked()).toHaveLength(1 + 2 * (20 - read.length));
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
+
+test("SIGTERM while the listing is awaited ends the run as interrupted, with nothing stored or removed (fault 50)", async () => {
+  const gate = gateBeforeListing();
+  const { start, query } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const running = start(["sync"]);
+  await gate.reached;
+
+  running.process.kill("SIGTERM");
+
+  expect((await running.ended).code).toBe(143);
+  expect(await query("SELECT status, libraries_listed FROM simcat.sync_runs")).toEqual([
+    { status: "interrupted", libraries_listed: 0 },
+  ]);
+  expect(await query("SELECT count(*)::int AS rows FROM simcat.library_sync")).toEqual([{ rows: 0 }]);
+});
+
+test("SIGTERM while another run's lease is watched ends with 143, without a run row or a request (faults 50, 51)", async () => {
+  const { start, query, asked } = await fixture(twenty());
+  await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 7, clock_timestamp() + interval '1 hour')");
+  const running = start(["sync"]);
+  await untilSession(query, "query LIKE '%expires_at::text%'");
+
+  running.process.kill("SIGTERM");
+
+  expect((await running.ended).code).toBe(143);
+  expect(asked()).toEqual([]);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
+  expect(await query("SELECT holder, token::int FROM simcat.leases")).toEqual([{ holder: "elsewhere:1", token: 7 }]);
+});
+
+test("a second SIGTERM ends a run at once that waits for a lock while it stores; what it leaves is whole (fault 50)", async () => {
+  const { start, simcat, query, service, database } = await fixture(twenty());
+  const blocker = await database.pool.connect();
+  onTestFinished(() => blocker.release());
+  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
+  const running = start(["sync"]);
+  await untilSession(query, WAITS_FOR_LOCK);
+  await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });
+  const askedAt = performance.now();
+  // Two that arrive before the first is looked at count as one.
+  const insisting = setInterval(() => running.process.kill("SIGTERM"), 50);
+  const { code } = await running.ended;
+  clearInterval(insisting);
+
+  expect(code).toBe(143);
+  expect(performance.now() - askedAt).toBeLessThan(2_000);
+  await blocker.query("ROLLBACK");
+  await query("UPDATE simcat.leases SET expires_at = '-infinity'");
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
+    { status: "abandoned" },
+    { status: "ok" },
+  ]);
+});
+
+test("SIGTERM while a database that accepts and never answers is waited for ends with 143 within five seconds (faults 50, 57)", async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void silent.close());
+  const address = silent.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const connected = new Promise<void>((resolve) => silent.once("connection", () => resolve()));
+  const { start, asked } = await fixture([]);
+  const running = start(["sync"], { DATABASE_URL: `postgres://simcat@127.0.0.1:${port}/simcat` });
+  await connected;
+
+  const askedAt = performance.now();
+  running.process.kill("SIGTERM");
+
+  expect((await running.ended).code).toBe(143);
+  expect(performance.now() - askedAt).toBeLessThan(5_000);
+  expect(asked()).toEqual([]);
+});
