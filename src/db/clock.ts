@@ -1,5 +1,5 @@
 import type { Pool } from "./connect.ts";
-import { namingDatabase } from "./failures.ts";
+import { isConnectionLost, namingDatabase } from "./failures.ts";
 
 /** The database's clock, so that a wrong local one decides nothing. */
 export interface DatabaseClock {
@@ -20,18 +20,24 @@ const KEPT = 1_000;
 
 export async function openClock(pool: Pool): Promise<DatabaseClock> {
   const samples: Sample[] = [];
-  const sample = async () => {
+  const take = async () => {
     const before = performance.now();
-    const { rows } = await pool.query<{ now: number }>(
-      "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now",
+    // A numeric travels exactly; a float8 travels as the role's extra_float_digits has it.
+    const { rows } = await pool.query<{ now: string }>(
+      "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::numeric::text AS now",
     );
     const takenAt = performance.now();
-    if (rows[0]) samples.push({ takenAt, offset: rows[0].now - (before + takenAt) / 2 });
+    samples.push({ takenAt, offset: Number(rows[0]?.now) - (before + takenAt) / 2 });
     if (samples.length > KEPT) samples.shift();
   };
-  await sample().catch((error) => {
-    throw namingDatabase("asking the database for its time", error);
-  });
+  // A session that ended while it was idle is nobody's fault; the next one answers.
+  const sample = () =>
+    take()
+      .catch((error) => (isConnectionLost(error) ? take() : Promise.reject(error)))
+      .catch((error) => {
+        throw namingDatabase("asking the database for its time", error);
+      });
+  await sample();
   // By the sample of its time: a machine that slept in between must not make an earlier moment look later than it was.
   const at = (monotonic: number) => {
     const then = samples.findLast((one) => one.takenAt <= monotonic) ?? samples[0];

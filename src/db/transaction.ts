@@ -7,9 +7,14 @@ import { isBadData, isConnectionLost, isContention, namingDatabase } from "./fai
 const PATIENCE_MS = 30_000;
 const CONTENTION_ATTEMPTS = 5;
 
+/** Values travel as text: a role's own settings must neither round a number nor turn a NULL in an array into a word. */
+const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
+
 export interface TransactionOptions<T> {
   /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
   readonly doing: string;
+  /** How long the whole transaction is tried again for while the server is away, in milliseconds. */
+  readonly patienceMs?: number;
   /** READ ONLY, and one moment for all its queries. */
   readonly snapshot?: boolean;
   /** How long a statement waits for a lock that somebody else holds, in milliseconds. */
@@ -32,7 +37,7 @@ export async function withTransaction<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
+  const giveUpAt = performance.now() + (options.patienceMs ?? PATIENCE_MS);
   let contended = 0;
   let unanswered: { readonly value: T } | null = null;
   for (let attempt = 0; ; attempt++) {
@@ -75,7 +80,7 @@ async function tryOnce<T>(
     // cannot hold its row locks past a takeover.
     await connection.query(
       `BEGIN ISOLATION LEVEL ${options.snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"}; SET LOCAL lock_timeout = ${options.lockTimeoutMs ?? 5_000};
-       SET LOCAL idle_in_transaction_session_timeout = 15000`,
+       SET LOCAL idle_in_transaction_session_timeout = 15000; ${EXACT}`,
     );
     const value = await work(connection);
     computed = { value };

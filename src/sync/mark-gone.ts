@@ -10,10 +10,8 @@ export async function markGone(prepared: Prepared, selection: Selection, runId: 
   const gone = prepared.plan.missing.map((one) => one.key);
   const neverStored = unlistedStrangers(prepared, selection);
   if (gone.length + neverStored.length === 0) return 0;
-  return write(
-    "marking removed libraries",
-    (connection) => markRemoved(connection, runId, gone, neverStored),
-    Math.max,
+  return write({ doing: "marking removed libraries", reconcile: Math.max }, (connection) =>
+    markRemoved(connection, runId, gone, neverStored),
   );
 }
 

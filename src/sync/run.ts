@@ -37,7 +37,7 @@ async function runUnderLease(
   const write = fencedWrites(tools.pool, lease);
   const before = tools.service.counters();
   const backfillSince = await readBackfillStart(tools, request, signal);
-  const id = await write("starting the run", (connection) =>
+  const id = await write({ doing: "starting the run" }, (connection) =>
     insertRun(connection, { ...request, backfillSince, version: tools.version }),
   );
   tools.tell({ kind: "started", id, run: request.kind });
@@ -58,7 +58,9 @@ async function runUnderLease(
   const report = toReport({ id, kind: request.kind, tally, ending, durationMs });
   if (ending.status === "lost_lease") return { report, error: ending.error };
   try {
-    await write("finishing the run", (connection) => finishRun(connection, id, report));
+    // A server that was waited for in vain is not waited for twice.
+    const patience = ending.status === "database_failed" ? { patienceMs: 1_000 } : {};
+    await write({ doing: "finishing the run", ...patience }, (connection) => finishRun(connection, id, report));
     return { report, error: ending.error };
   } catch (thrown) {
     const unfinished = toEnding(thrown);
@@ -95,7 +97,7 @@ async function carryOut(
   const toRead = plan.actions.length;
   tools.tell({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
   const news = toListingWrite(prepared, request.selection);
-  await write("recording the listing", (connection) => saveListing(connection, id, news));
+  await write({ doing: "recording the listing" }, (connection) => saveListing(connection, id, news));
 
   const texts = openTextReader(tools.settings.serviceTimezone);
   const { allowRemovals, restart } = request;

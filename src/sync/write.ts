@@ -1,20 +1,16 @@
 import type { Connection, Pool } from "../db/connect.ts";
 import type { Lease } from "../db/lease.ts";
-import { withTransaction } from "../db/transaction.ts";
+import { type TransactionOptions, withTransaction } from "../db/transaction.ts";
 
-/** One transaction of a run; `doing` says in an error message what it was for. */
-export type Write = <T>(
-  doing: string,
-  work: (connection: Connection) => Promise<T>,
-  reconcile?: (first: T, last: T) => T,
-) => Promise<T>;
+/** One transaction of a run. */
+export type Write = <T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>) => Promise<T>;
 
 /** Transactions that are fenced by the run's token, and that end even when the reading was stopped. */
 export function fencedWrites(pool: Pool, lease: Lease): Write {
-  return (doing, work, reconcile) =>
+  return (options, work) =>
     withTransaction(
       pool,
-      { doing, ...(reconcile ? { reconcile } : {}) },
+      options,
       async (connection) => {
         await lease.fence(connection);
         return work(connection);

@@ -1,0 +1,182 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { told } from "../postgres/told.ts";
+import { fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { gateAfter } from "./gate.ts";
+import { MAIN, startProgram } from "./program.ts";
+import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
+
+const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
+
+/** Code that a signal runs inside the program, as a bug would run there. */
+const onSignal = (code: string) =>
+  `--import=data:text/javascript,${encodeURIComponent(`process.on("SIGUSR2", () => { ${code} });`)}`;
+
+test.each([
+  ["an exception that nobody catches", `throw new Error("a bug of the test's");`],
+  ["a rejection that nobody handles", `Promise.reject(new Error("a bug of the test's"));`],
+])("%s in the middle of a run: exit 1 and a line that says so; the next run marks the dead one's row abandoned (fault 53)", async (_, code) => {
+  const gate = gateAfter(10);
+  const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const running = start(["sync"], { NODE_OPTIONS: onSignal(code), SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+
+  running.process.kill("SIGUSR2");
+  const ended = await running.ended;
+
+  expect(told(ended)).toEqual({ exit: 1, code: "failed", said: expect.stringContaining("a bug of the test's") });
+  gate.open();
+  await expireLease(query);
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await query("SELECT status, finished_at IS NOT NULL AS finished FROM simcat.sync_runs ORDER BY id")).toEqual([
+    { status: "abandoned", finished: true },
+    { status: "ok", finished: true },
+  ]);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
+
+test("out of memory: not 0, what was stored is whole, and the next run marks its row abandoned and does the rest (fault 53)", async () => {
+  const long = "x".repeat(400);
+  const many = Array.from({ length: 8_000 }, (_, at) => scenario(at + 1, { description: long }));
+  const { simcat, query, service } = await fixture([
+    library("alice", "small", { scenarios: [1, 2] }),
+    ...Array.from({ length: 8 }, (_, at) => library("bob", `large ${at}`, { scenarios: many })),
+  ]);
+
+  const ended = await simcat(["sync"], { NODE_OPTIONS: "--max-old-space-size=28" });
+
+  expect({ ...ended, stdout: "", stderr: "" }).toEqual({ code: null, signal: "SIGABRT", stdout: "", stderr: "" });
+  expect(ended.stderr).toContain("heap out of memory");
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "running" }]);
+  await expireLease(query);
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([{ status: "abandoned" }, { status: "ok" }]);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
+
+const isRoot = process.getuid?.() === 0;
+const hasTools = isRoot && ["setpriv", "unshare"].every((name) => isThere(name));
+if (!hasTools) process.stderr.write("skipped: a foreign user and a read-only root need root, setpriv and unshare: apt-get install util-linux\n");
+
+test.skipIf(!hasTools)("on a read-only root file system, as an arbitrary user, without HOME: sync, backfill and status work (fault 55)", async () => {
+  const { environment, query, service } = await fixture(twenty());
+  const simcat = (command: string) => {
+    const script = `mount --make-rprivate / && mount -o remount,bind,ro / && exec setpriv --reuid 54321 --regid 54321 --clear-groups "$@"`;
+    const own = ["if touch /tmp/simcat-probe 2>/dev/null; then echo writable; exit 99; fi", `exec "$@"`].join("\n");
+    const args = ["-m", "sh", "-c", script, "sh", "sh", "-c", own, "sh", process.execPath, MAIN, command];
+    return startProgram("unshare", args, environment).ended;
+  };
+
+  const ended = [await simcat("sync"), await simcat("backfill"), await simcat("status")];
+
+  expect(ended.map(({ code, stderr }) => ({ code, stderr: code === 0 ? "" : stderr }))).toEqual([
+    { code: 0, stderr: "" },
+    { code: 0, stderr: "" },
+    { code: 0, stderr: "" },
+  ]);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
+
+test.each([[["sync"]], [["sync", "--json"]], [["backfill"]], [["status"]]])("%j is gone within five seconds of its summary (fault 56)", async (args) => {
+  const { start } = await fixture(twenty());
+  const running = start(args);
+  let saidAt = 0;
+  running.process.stdout?.on("data", () => {
+    saidAt = performance.now();
+  });
+
+  const { code } = await running.ended;
+
+  expect(code).toBe(0);
+  expect(saidAt).toBeGreaterThan(0);
+  expect(performance.now() - saidAt).toBeLessThan(5_000);
+});
+
+test("a service that keeps its connections open does not keep the process: it is gone within five seconds, also after a failed run (fault 56)", async () => {
+  const { start, service } = await fixture(twenty());
+  service.script([{ match: { operation: "scenarios", library: "Lib 3" }, times: "always", action: { kind: "hang" } }]);
+  const running = start(["sync"], { SIMCAT_REQUEST_TIMEOUT: "500ms", SIMCAT_MAX_RETRIES: "0" });
+  let saidAt = 0;
+  running.process.stdout?.on("data", () => {
+    saidAt = performance.now();
+  });
+
+  expect((await running.ended).code).toBe(2);
+  expect(performance.now() - saidAt).toBeLessThan(5_000);
+});
+
+test("a reader that went away (a closed pipe) changes nothing: the run is stored and ends with its own code (fault 56)", async () => {
+  const { start, query } = await fixture(twenty());
+  const running = start(["sync"]);
+  running.process.stdout?.destroy();
+  running.process.stderr?.destroy();
+
+  expect((await running.ended).code).toBe(0);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
+});
+
+test("`| head -1` gets its line, and the program its exit code (fault 56)", async () => {
+  const { environment } = await fixture(twenty());
+  const script = `"$0" "$1" sync | head -1; echo "\${PIPESTATUS[0]}"`;
+
+  const { stdout } = await startProgram("bash", ["-c", script, process.execPath, MAIN], environment).ended;
+
+  expect(stdout).toMatch(/^sync ok in .* \(run 1\)\n0\n$/);
+});
+
+test("a reader that takes its time gets everything, costs no processor meanwhile, and the process is gone afterwards (fault 56)", async () => {
+  const many = Array.from({ length: 3_000 }, (_, at) => library("alice", `A library with a long name, so that the pipe fills up: ${at}`));
+  const { environment } = await fixture(many);
+  const directory = mkdtempSync(join(tmpdir(), "simcat-pipe-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const pipe = join(directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  // Somebody has the pipe open for reading, and does not read.
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(pipe, "w");
+  const running = startProgram(process.execPath, [MAIN, "sync", "--dry-run"], environment, { stdio: ["ignore", writer, "pipe"] });
+  closeSync(writer);
+  const { pid } = running.process;
+  if (pid === undefined) throw new Error("not started");
+  await untilBlocked(pid);
+  const before = processorTicks(pid);
+  const pausedAt = performance.now();
+  while (performance.now() < pausedAt + 1_000) await new Promise((resolve) => setTimeout(resolve, 100));
+  const used = processorTicks(pid) - before;
+
+  const resumedAt = performance.now();
+  const read = startProgram("cat", [pipe], {});
+  const { code } = await running.ended;
+
+  expect(performance.now() - resumedAt).toBeLessThan(5_000);
+  expect(code).toBe(0);
+  expect((await read.ended).stdout.match(/A library with a long name/g)).toHaveLength(3_000);
+  closeSync(reader);
+  // In hundredths of that second.
+  expect(used).toBeLessThan(8);
+});
+
+function isThere(name: string): boolean {
+  try {
+    execFileSync("/bin/sh", ["-c", `command -v ${name}`], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Processor time of a process in hundredths of a second. */
+function processorTicks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** Until its pipe is full: a pipe takes 64 KiB. */
+async function untilBlocked(pid: number): Promise<void> {
+  const written = () => Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
+  await vi.waitFor(() => expect(written()).toBeGreaterThanOrEqual(65_536), { timeout: 30_000, interval: 50 });
+}
