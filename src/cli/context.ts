@@ -19,11 +19,8 @@ export interface Context {
   readonly hide: (secrets: readonly string[]) => void;
 }
 
-export interface Terminal {
+interface Terminal {
   readonly isOut: boolean;
   readonly isErr: boolean;
   readonly columns: number;
 }
-
-/** A command: answers its exit code, or throws what the top turns into one. */
-export type Command<Options> = (context: Context, options: Options) => Promise<number>;

@@ -79,7 +79,7 @@ async function runWithProgress(
 
 const ENDED: Readonly<Partial<Record<RunStatus, number>>> = { ok: EXIT.ok, partial: EXIT.partial, held: EXIT.held };
 
-export function exitCodeOf({ report, error }: RunResult): number {
+function exitCodeOf({ report, error }: RunResult): number {
   if (error instanceof SimcatError) return error.exitCode;
   return ENDED[report.status] ?? EXIT.failed;
 }

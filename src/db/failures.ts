@@ -37,7 +37,7 @@ export function isContention(error: unknown): boolean {
 }
 
 /** The database, or the way to it, failed; not simcat. */
-export function isDatabaseFailure(error: unknown): boolean {
+function isDatabaseFailure(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(errorCode(error)) || isConnectionLost(error);
 }
 

@@ -15,7 +15,7 @@ const IN_PLACE = ["last_modified_at", "file_size_bytes", "listed", "metadata"] a
 
 const STORED = [...VERSIONED, ...IN_PLACE];
 const KEY = "owner, library_name";
-export const LIBRARY_COLUMNS = [KEY, ...STORED, "first_seen_at, changed_at, removed_at, run_id"].join(", ");
+const LIBRARY_COLUMNS = [KEY, ...STORED, "first_seen_at, changed_at, removed_at, run_id"].join(", ");
 
 const list = (prefix: string, columns: readonly string[]) => columns.map((column) => `${prefix}.${column}`).join(", ");
 

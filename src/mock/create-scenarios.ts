@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 export const LONGEST_WORK_MINUTES = 180 * 24 * 60;
 
 /** The name that the service gives to a new result. */
-export function nameResult(parent: MockScenario, at: Date, stamp: Stamp): string {
+function nameResult(parent: MockScenario, at: Date, stamp: Stamp): string {
   return `${parent.scenarioName} ([${parent.scenarioId}] @ ${stamp.runText(at)})`;
 }
 

@@ -15,7 +15,7 @@ import type { Random } from "./random.ts";
 import { addParent, deleteScenario, type Edit, editScenario, restoreScenario, runParent } from "./scenario-edits.ts";
 import type { Stamp } from "./stamp.ts";
 
-/** All edits by name. Those of `UNDATED_EDITS` leave no trace in the listing. */
+/** All edits by name. `editSilently` alone leaves no trace in the listing. */
 export const EDITS = {
   runParent,
   addParent,
@@ -36,9 +36,6 @@ export const EDITS = {
 export type EditName = keyof typeof EDITS;
 
 export const isEditName = (name: string): name is EditName => Object.hasOwn(EDITS, name);
-
-/** What nobody can see who trusts the listed dates. */
-export const UNDATED_EDITS: readonly EditName[] = ["editSilently"];
 
 /** How often each is chosen: people mostly run scenarios. */
 const WEIGHTS: Readonly<Record<EditName, number>> = {

@@ -3,7 +3,8 @@ import type { DriftField, LibraryKey, Metadata, Reject } from "../model.ts";
 import type { GuardedSink } from "./guard-sink.ts";
 import { splitArray } from "./json-array.ts";
 import type { Answer } from "./transport.ts";
-import { readMetadata, readScenarios } from "./wire.ts";
+import { readMetadata } from "./wire-metadata.ts";
+import { readScenarios } from "./wire-scenarios.ts";
 
 export interface MetadataAnswer {
   readonly answer: Answer;

@@ -3,7 +3,7 @@ import { dateOf, header } from "./headers.ts";
 import { splitArray } from "./json-array.ts";
 import { namesNextPage } from "./link-header.ts";
 import type { Answer } from "./transport.ts";
-import { readListing } from "./wire.ts";
+import { readListing } from "./wire-listing.ts";
 
 const ONE_PAGE =
   "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest";

@@ -1,7 +1,7 @@
 import type { DriftField } from "../model.ts";
 
 /** What one scenario list says about the fields that every item should have. */
-export interface FieldCount {
+interface FieldCount {
   readonly items: number;
   readonly present: Readonly<Record<DriftField, number>>;
 }

@@ -23,7 +23,7 @@ export interface RemovalFacts {
   readonly complete: boolean;
 }
 
-export type HeldRule = "empty_listing" | "nothing_shared" | "too_many";
+type HeldRule = "empty_listing" | "nothing_shared" | "too_many";
 
 export type RemovalVerdict =
   | { readonly kind: "pass" }

@@ -3,7 +3,7 @@ import type { LibraryKey, SyncState } from "../model.ts";
 import { grainOf, LONGEST_GRAIN_MS, latestInstant, readDate, sameMoment } from "./dates.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
-export const SETTLE_MARGIN_MS = 2 * 60_000;
+const SETTLE_MARGIN_MS = 2 * 60_000;
 
 /** So many doubtful reads of one text are tried at once, then only now and then. */
 export const DOUBTFUL_READS = 3;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MalformedJson } from "../../src/service/json-array.ts";
-import { readListing, UntrustedAnswer } from "../../src/service/wire.ts";
+import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
+import { readListing } from "../../src/service/wire-listing.ts";
 
 type Read = ReturnType<ReturnType<typeof readListing>["finish"]>;
 

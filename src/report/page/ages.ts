@@ -49,8 +49,8 @@ ${numbers([{ title: "last modified" }, { title: "libraries", isNumber: true }], 
 
 function findingOf(all: number, stale: number, medianDays: number | null): string {
   if (medianDays === null) return "No library has a date that simcat understands";
-  const days = medianDays < 0 ? "dated ahead of now" : `last modified ${plural(medianDays, "day")} ago`;
-  if (all === 1) return `The one library is ${days}`;
+  const days = medianDays < 0 ? "is dated ahead of now" : `was last modified ${plural(medianDays, "day")} ago`;
+  if (all === 1) return `The one library ${days}`;
   const half =
     medianDays < 1
       ? "Half of the libraries were modified within a day"
