@@ -16,6 +16,8 @@ const hide = (more: readonly string[]) => {
   redact = redactorOf(secrets);
 };
 
+const STILL = new Int32Array(new SharedArrayBuffer(4));
+
 /** Written at once, so that nothing is lost when the process ends; a reader that went away is nobody's error. */
 function write(descriptor: 1 | 2, text: string): void {
   let rest = Buffer.from(redact(text));
@@ -25,6 +27,8 @@ function write(descriptor: 1 | 2, text: string): void {
     } catch (error) {
       const code = error instanceof Error && "code" in error ? error.code : "";
       if (code !== "EAGAIN") return;
+      // The pipe is full: its reader takes its time.
+      Atomics.wait(STILL, 0, 0, 10);
     }
   }
 }

@@ -70,6 +70,7 @@ async function tryOnce<T>(
   let connection: Connection | undefined;
   let computed: { readonly value: T } | undefined;
   let broken: Error | undefined;
+  let lost = false;
   const onError = (error: Error) => {
     broken = error;
   };
@@ -88,11 +89,12 @@ async function tryOnce<T>(
     if (command !== "COMMIT") throw new DatabaseError(`${options.doing} failed: COMMIT was answered with ${command}`);
     return { kind: "done", value };
   } catch (error) {
-    const lost = isConnectionLost(error);
+    lost = isConnectionLost(error);
     if (connection && !lost) await connection.query("ROLLBACK").catch(onError);
     return computed && lost ? { kind: "unanswered", error, ...computed } : { kind: "failed", error };
   } finally {
     connection?.off("error", onError);
-    connection?.release(broken ?? false);
+    // What was lost, or may have been, is not used again.
+    connection?.release(broken ?? lost);
   }
 }

@@ -10,7 +10,9 @@ export interface Size {
 }
 
 const BAR = 26;
+/** A digit's width, and that of a letter where the reader's font is a wide one. */
 const CHARACTER = 6.6;
+const LETTER = 7.3;
 const FONT = { color: PALETTE.ink, fontSize: 12, fontFamily: "sans-serif" };
 const SOFT = { ...FONT, color: PALETTE.soft };
 
@@ -28,10 +30,12 @@ export function toBarOption(chart: BarChart, { width }: Size) {
 
 function toLyingOption(chart: BarChart, isNarrow: boolean) {
   const room = isNarrow ? 118 : 230;
-  const columns = Math.floor(room / CHARACTER);
+  const columns = Math.floor(room / LETTER);
   const names = chart.names.map((name, at) => {
     const tail = truncate(printable(chart.tails?.[at] ?? ""), Math.floor(columns / 2));
-    return truncate(printable(name), columns - widthOf(tail)) + tail;
+    const cut = truncate(printable(name), columns - widthOf(tail));
+    // Set apart, so that its writing direction does not take hold of the tail.
+    return tail === "" || /^[\x20-\x7e…]*$/.test(cut) ? cut + tail : `\u2068${cut}\u2069${tail}`;
   });
   const endRoom = Math.max(20, ...(chart.ends ?? []).map((end) => end.length)) * CHARACTER + 12;
   return {

@@ -30,7 +30,7 @@ export function runsSection({ now, since, runs, endings }: ReportRows): Section 
   const told = bad
     .toReversed()
     .map((run) => [
-      `${run.id} ${run.kind}`,
+      html`<span class="nowrap">${run.id} <small>${run.kind}</small></span>`,
       formatOutcome(outcomeOf(run.status)),
       ago(run.startedAt, now),
       formatElapsed(run.durationMs),

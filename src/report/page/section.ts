@@ -24,12 +24,12 @@ export function numbers(columns: readonly Column[], rows: readonly (readonly Par
 export const remark = (...parts: readonly Part[]): Html => html`<p class="soft">${parts}</p>`;
 
 /** For what stands last in a chart, and is the sum of those not shown. */
-export const othersOf = (count: number) => plural(count, "other owner");
+export const othersOf = (count: number) => plural(count, "other");
 
 export const percent = (part: number, whole: number) => {
   const share = whole === 0 ? 0 : (100 * part) / whole;
-  if (share > 0 && share < 1) return "less than 1 %";
-  return share > 99 && share < 100 ? "more than 99 %" : `${Math.round(share)} %`;
+  if (share > 0 && share < 1) return "under 1 %";
+  return share > 99 && share < 100 ? "over 99 %" : `${Math.round(share)} %`;
 };
 
 const SPANS = [
