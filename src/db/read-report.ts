@@ -60,7 +60,7 @@ export type Step = "hour" | "day" | "week" | "month";
 const HOUR_MS = 3_600_000;
 
 /** The finest step that makes no more than about seventy of the time. */
-export function stepOf(sinceMs: number): Step {
+function stepOf(sinceMs: number): Step {
   if (sinceMs <= 72 * HOUR_MS) return "hour";
   if (sinceMs <= 70 * 24 * HOUR_MS) return "day";
   return sinceMs <= 70 * 7 * 24 * HOUR_MS ? "week" : "month";

@@ -1,6 +1,7 @@
 import { spreadOf } from "../key.ts";
 import type { LibraryKey, SyncState } from "../model.ts";
 import { grainOf, LONGEST_GRAIN_MS, latestInstant, readDate, sameMoment } from "./dates.ts";
+import { DAY_MS } from "./shapes.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
 const SETTLE_MARGIN_MS = 2 * 60_000;
@@ -40,7 +41,9 @@ export function nextReadAt(sync: SyncState): number | null {
   // Another text was listed since: what was read lies before this stretch of the bookmark and proves nothing about it.
   if (sync.listedText !== sync.bookmark) return readAt;
   if (sync.doubtfulReads > 0 && sync.doubtfulReads < DOUBTFUL_READS) return readAt;
-  const doubled = readAt + (readAt - seenAt);
+  // A cache forgets some day: what it held back need not wait for as long again as it was held back.
+  const distance = sync.doubtfulReads > 0 ? Math.min(readAt - seenAt, DAY_MS) : readAt - seenAt;
+  const doubled = readAt + distance;
   return readAt <= end ? Math.min(doubled, end + 1) : doubled;
 }
 

@@ -12,7 +12,7 @@ export interface Size {
 const BAR = 26;
 /** A digit's width, and that of a letter where the reader's font is a wide one. */
 const CHARACTER = 6.6;
-const LETTER = 7.3;
+const LETTER = 8;
 const FONT = { color: PALETTE.ink, fontSize: 12, fontFamily: "sans-serif" };
 const SOFT = { ...FONT, color: PALETTE.soft };
 

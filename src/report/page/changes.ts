@@ -107,6 +107,7 @@ function next(time: Date, step: Step): Date {
 
 function nameOf(time: number, step: Step): string {
   const text = new Date(time).toISOString();
-  if (step === "hour") return text.slice(11, 16);
-  return step === "month" ? text.slice(0, 7) : text.slice(5, 10);
+  if (step === "hour") return text.slice(5, 16).replace("T", " ");
+  if (step === "day") return text.slice(5, 10);
+  return text.slice(0, step === "week" ? 10 : 7);
 }

@@ -14,7 +14,7 @@ details { margin-top: .5rem } summary { cursor: pointer; color: var(--soft); fon
 const STYLE_HASH = createHash("sha256").update(REPORT_STYLE, "utf8").digest("base64");
 
 /** Nothing may be loaded, run, sent or framed; of styles, only the sheet below, named by its hash. */
-export const REPORT_POLICY = [
+const REPORT_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
   "base-uri 'none'",
