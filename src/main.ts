@@ -2,11 +2,10 @@
 /** Arguments, environment, signals, exit code: the only file that touches `process`. */
 import { writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
-import { printError } from "./cli/print-error.ts";
 import { runProgram } from "./cli/program.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { InterruptedError } from "./errors.ts";
-import { redactorOf } from "./secrets.ts";
+import { environmentSecrets, redactorOf } from "./secrets.ts";
 import { readVersion } from "./version.ts";
 
 const secrets: string[] = [];
@@ -57,20 +56,28 @@ let context: Context = {
   terminal: {
     isOut: process.stdout.isTTY === true,
     isErr: process.stderr.isTTY === true,
-    columns: process.stderr.columns ?? process.stdout.columns ?? 80,
+    // Some pseudo-terminals say 0.
+    columns: process.stderr.columns || process.stdout.columns || 80,
   },
   stop: stop.signal,
   hide,
 };
 
+/** Imported when it is needed: the logger that it brings along would be a quarter of the time that `--help` takes. */
+async function tellError(error: unknown): Promise<number> {
+  const { printError } = await import("./cli/print-error.ts");
+  return printError(context, error);
+}
+
 async function main(): Promise<number> {
   try {
     context = { ...context, ...readEnvironment(process.env, process.cwd()) };
+    hide(environmentSecrets(context.environment));
     return await runProgram(context, process.argv.slice(2));
   } catch (error) {
-    return printError(context, error);
+    return tellError(error);
   }
 }
 
-process.on("uncaughtException", (error) => process.exit(printError(context, error)));
+process.on("uncaughtException", (error) => void tellError(error).then((code) => process.exit(code)));
 process.exit(await main());

@@ -29,6 +29,12 @@ export function databaseSecrets(url: string): string[] {
   return [...new Set(written.flatMap((secret) => (secret === undefined ? [] : [secret, decode(secret)])))];
 }
 
+/** What of an environment is secret, whether it is well-formed or not. */
+export function environmentSecrets(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const { SIMCAT_API_KEY: key, DATABASE_URL: url, DATABASE_DIRECT_URL: direct } = environment;
+  return [...(key ? [key] : []), ...[url, direct].flatMap((one) => (one ? databaseSecrets(one) : []))];
+}
+
 /** The URL for people: where it leads, without its passwords. */
 export function maskDatabaseUrl(url: string): string {
   if (!URL.canParse(url)) return MASK;

@@ -32,6 +32,10 @@ function isLoopback(hostname: string): boolean {
 export function readDatabaseUrl(text: string): Reading<string> {
   const expected = "expected one such as postgres://user:password@host:5432/database";
   if (!/^postgres(?:ql)?:\/\//i.test(text)) return { problem: `is not a Postgres URL; ${expected}` };
+  // A password with one of / ? # in it ends the host there, and its rest would be told as a host or a database.
+  if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text)) {
+    return { problem: `has an @ behind its host; ${expected}, with / ? # @ : in the password percent-encoded` };
+  }
   if (!URL.canParse(text)) {
     return { problem: `is not a URL that can be read; ${expected}, with / ? # @ : in the password percent-encoded` };
   }

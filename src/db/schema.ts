@@ -187,6 +187,7 @@ export const rejects = simcat.table(
   (t) => [
     uniqueIndex().on(t.fingerprint),
     index("rejects_open_index").on(t.owner, t.libraryName).where(sql`resolved_at IS NULL`),
+    index("rejects_unnamed_index").on(t.firstSeenAt).where(sql`kind = 'listing' AND owner IS NULL`),
   ],
 );
 

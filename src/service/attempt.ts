@@ -1,6 +1,7 @@
 import { AttemptFailure, type Head, HeldBack } from "./attempt-failure.ts";
 import type { Ask, Desk } from "./desk.ts";
 import { header } from "./headers.ts";
+import type { StopSignal } from "./life.ts";
 import { MalformedJson } from "./malformed-json.ts";
 import type { Printable } from "./printable.ts";
 import { askedToWait, isRetryableStatus, retryAfterMs, type Setback } from "./retry.ts";
@@ -44,7 +45,7 @@ function heed({ status, headers }: Head, ask: Ask<unknown>, desk: Desk): number 
 }
 
 /** One attempt at a GET, from its place in the queue to the last item read. */
-export async function attempt<T>(desk: Desk, ask: Ask<T>, signal: AbortSignal): Promise<Attempt<T>> {
+export async function attempt<T>(desk: Desk, ask: Ask<T>, signal: StopSignal): Promise<Attempt<T>> {
   const { limiter, counters, transport } = desk;
   await limiter.enter(signal);
   const began = performance.now();

@@ -1,6 +1,7 @@
 import type { ContentRead, LibraryKey, Listing, ScenarioSink } from "../model.ts";
 import { endContent, endListing } from "./endings.ts";
 import { FailedGet, get } from "./get.ts";
+import type { Life } from "./life.ts";
 import { readListingAnswer } from "./list-libraries.ts";
 import { openLives } from "./lives.ts";
 import { openDesk } from "./open-desk.ts";
@@ -22,16 +23,19 @@ export function openService(options: ServiceOptions): Service {
   const listing = listingPath(baseUrl);
   const about = (path: string) => ({ path, base: baseUrl, printable, maxRetryWaitMs, patienceMs: desk.patienceMs });
 
-  async function listLibraries(life: AbortController): Promise<Listing> {
+  async function listLibraries(life: Life): Promise<Listing> {
     const read = (answer: Answer) => readListingAnswer(answer, defaultOwner);
     try {
-      return await get(desk, { operation: "listing", path: listing, patient: false, read }, life.signal);
+      const answered = await get(desk, { operation: "listing", path: listing, patient: false, read }, life);
+      // An echo of the request in an entry must not put the key into the database.
+      const rejects = answered.rejects.map((reject) => ({ ...reject, payload: hide(reject.payload) }));
+      return { ...answered, rejects };
     } catch (error) {
       throw error instanceof FailedGet ? endListing(error, about(listing)) : error;
     }
   }
 
-  async function readContent(key: LibraryKey, sink: ScenarioSink, life: AbortController): Promise<ContentRead> {
+  async function readContent(key: LibraryKey, sink: ScenarioSink, life: Life): Promise<ContentRead> {
     const request = {
       key,
       sink,
@@ -46,10 +50,10 @@ export function openService(options: ServiceOptions): Service {
     }
   }
 
-  async function confirmKey(life: AbortController): Promise<"accepted" | "refused" | "unknown"> {
+  async function confirmKey(life: Life): Promise<"accepted" | "refused" | "unknown"> {
     const read = async () => "accepted" as const;
     try {
-      return await get(desk, { operation: "listing", path: listing, patient: false, read }, life.signal);
+      return await get(desk, { operation: "listing", path: listing, patient: false, read }, life);
     } catch (error) {
       if (!(error instanceof FailedGet)) throw error;
       const { status } = error.setback;

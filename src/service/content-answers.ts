@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import type { DriftField, LibraryKey, Metadata, Reject } from "../model.ts";
 import type { GuardedSink } from "./guard-sink.ts";
 import { splitArray } from "./json-array.ts";
@@ -26,8 +26,8 @@ export interface ScenariosAnswer {
   readonly rejects: readonly Reject[];
   readonly items: number;
   readonly present: Readonly<Record<DriftField, number>>;
-  /** Of the decoded bytes. */
-  readonly digest: string;
+  /** SHA-256 of the decoded bytes, open for more. */
+  readonly hash: Hash;
 }
 
 /** The answer of specification 4.3, handed to the sink while it comes. */
@@ -42,8 +42,8 @@ export async function readScenariosAnswer(
   const reader = readScenarios(key, sink);
   for (let bytes = await answer.read(); bytes !== null; bytes = await answer.read()) {
     hash.update(bytes);
-    await reader.add(splitter.push(bytes));
+    await reader.add(splitter.push(bytes), splitter.plain());
   }
   splitter.end();
-  return { answer, digest: hash.digest("hex"), ...(await reader.finish()) };
+  return { answer, hash, ...(await reader.finish()) };
 }

@@ -27,7 +27,8 @@ const CHUNK = 64 * 1024;
 
 /** The encodings that a `Content-Encoding` names, in the order in which to undo them. */
 export function readEncodings(header: string | null, printable: Printable): Encoding[] {
-  const names = (header ?? "").split(",").map((name) => name.trim().toLowerCase());
+  if (header === null) return [];
+  const names = header.split(",").map((name) => name.trim().toLowerCase());
   const applied = names.filter((name) => name !== "" && name !== "identity");
   const encodings = applied.map((name) => {
     const encoding = NAMES.get(name);

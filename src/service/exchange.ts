@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 import { sayDuration } from "./amounts.ts";
 import { AttemptFailure, type Head, HeldBack } from "./attempt-failure.ts";
 import { startDeadline } from "./deadline.ts";
+import type { StopSignal } from "./life.ts";
 import type { Line } from "./line.ts";
 import { networkFailure } from "./network-failure.ts";
 import type { Printable } from "./printable.ts";
@@ -43,7 +44,7 @@ const BATCH = 64 * 1024;
 const GIVEN_UP = new Error("given up");
 
 /** `pool.dispatch` rather than `pool.request`: 41 µs instead of 50, and it can be given up while it still connects. */
-export function startExchange(caller: Caller, path: string, hooks: ExchangeHooks, signal: AbortSignal): Exchange {
+export function startExchange(caller: Caller, path: string, hooks: ExchangeHooks, signal: StopSignal): Exchange {
   const { line, origin, headers, printable } = caller;
   const sentAt = performance.now();
   let controller: Dispatcher.DispatchController | null = null;

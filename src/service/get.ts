@@ -1,6 +1,7 @@
 import { attempt } from "./attempt.ts";
 import type { AttemptFailure } from "./attempt-failure.ts";
 import type { Ask, Desk } from "./desk.ts";
+import type { StopSignal } from "./life.ts";
 import { askedToWait, decideRetry, type Setback } from "./retry.ts";
 import { sleep } from "./sleep.ts";
 
@@ -23,7 +24,7 @@ export class FailedGet extends Error {
 }
 
 /** Waits; false when the service has been asking to wait for too long without one success anywhere. */
-async function waitOut(delayMs: number, bounded: boolean, desk: Desk, signal: AbortSignal): Promise<boolean> {
+async function waitOut(delayMs: number, bounded: boolean, desk: Desk, signal: StopSignal): Promise<boolean> {
   const until = performance.now() + delayMs;
   for (;;) {
     const now = performance.now();
@@ -39,7 +40,7 @@ async function waitOut(delayMs: number, bounded: boolean, desk: Desk, signal: Ab
  * A GET with its retries, each around all of it: connecting, headers, body, parsing. Throws FailedGet, the signal's
  * reason, or whatever a sink threw.
  */
-export async function get<T>(desk: Desk, ask: Ask<T>, signal: AbortSignal): Promise<T> {
+export async function get<T>(desk: Desk, ask: Ask<T>, signal: StopSignal): Promise<T> {
   const { pulse, policy, counters, onEvent } = desk;
   const { operation, path, patient } = ask;
   let used = 0;

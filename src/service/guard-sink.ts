@@ -1,4 +1,5 @@
 import type { ScenarioSink } from "../model.ts";
+import type { StopSignal } from "./life.ts";
 
 /** A sink that takes nothing more once the read was called off, and knows how many scenarios it holds. */
 export interface GuardedSink extends ScenarioSink {
@@ -7,7 +8,7 @@ export interface GuardedSink extends ScenarioSink {
   kept(): number;
 }
 
-export function guardSink(sink: ScenarioSink, signal: AbortSignal): GuardedSink {
+export function guardSink(sink: ScenarioSink, signal: StopSignal): GuardedSink {
   let begun = false;
   let kept = 0;
   async function restart(): Promise<void> {

@@ -8,12 +8,18 @@ export function header(headers: IncomingHttpHeaders, name: string): string | nul
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
+/** The last one read: a second's answers all carry the same. */
+let latest: { readonly text: string; readonly at: number | null } = { text: "", at: null };
+
 /** The answer's `Date`; null without one that can be read. */
 export function dateOf(headers: IncomingHttpHeaders): number | null {
-  return parseHttpDate(header(headers, "date") ?? "", Date.now());
+  const text = header(headers, "date") ?? "";
+  if (text !== latest.text) latest = { text, at: parseHttpDate(text, Date.now()) };
+  return latest.at;
 }
 
 /** `Age` above zero: a cache answered. One that cannot be read counts as such, which costs another read and no more. */
 export function wasCached(headers: IncomingHttpHeaders): boolean {
-  return !/^\s*0*\s*$/.test(header(headers, "age") ?? "");
+  const age = header(headers, "age");
+  return age !== null && !/^\s*0*\s*$/.test(age);
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { holdBytes } from "./held-bytes.ts";
-import { beginItem, isSpace, scanItem } from "./json-item.ts";
+import { beginItem, isSpace, openItem, scanItem } from "./json-item.ts";
 import { MalformedJson } from "./malformed-json.ts";
 import { HEAD, nameAnswer } from "./name-answer.ts";
 import { MOCK_ADVICE, showsPlaceholders } from "./placeholders.ts";
@@ -11,6 +11,8 @@ export { MalformedJson };
 export interface ArraySplitter {
   /** The items that this chunk completed, each as its exact source text. Throws MalformedJson. */
   push(chunk: Uint8Array): string[];
+  /** Whether all items of the last push are plain: their numbers and texts need no closer look (`json-item.ts`). */
+  plain(): boolean;
   /** Throws MalformedJson, `truncated` when the list never ended. */
   end(): void;
 }
@@ -49,10 +51,11 @@ function describeHead(head: Buffer): MalformedJson {
  */
 export function splitArray(): ArraySplitter {
   const held = holdBytes();
-  const item = { bare: false, depth: 0, quoted: false, escaped: false };
+  const item = openItem();
   let phase: Phase = "start";
   let bom = 0;
   let read = 0;
+  let plain = true;
 
   function skipBom(bytes: Buffer): number {
     let i = 0;
@@ -66,6 +69,7 @@ export function splitArray(): ArraySplitter {
   function split(bytes: Buffer, from: number): string[] {
     const items: string[] = [];
     const valid = isUtf8(bytes);
+    plain = true;
     let i = from;
     if (phase === "start" && bom % BOM.length > 0 && i < bytes.length) {
       held.add(Buffer.from(BOM.slice(0, bom)));
@@ -87,6 +91,7 @@ export function splitArray(): ArraySplitter {
         const offset = read + end - held.length;
         items.push(decodeUtf8(held.take(), offset));
       } else items.push(valid ? bytes.toString("utf8", i, end) : decodeUtf8(bytes.subarray(i, end), read + i));
+      plain &&= item.plain;
       phase = "behind";
       i = end;
     }
@@ -111,5 +116,5 @@ export function splitArray(): ArraySplitter {
     throw new MalformedJson("the answer ends in the middle of the list", "truncated");
   }
 
-  return { push, end };
+  return { push, plain: () => plain, end };
 }

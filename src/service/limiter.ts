@@ -1,10 +1,11 @@
 import type { Congestion } from "./congestion.ts";
+import type { StopSignal } from "./life.ts";
 import { LONGEST_TIMER } from "./sleep.ts";
 
 /** Lets requests leave: first come, first served, so many in flight, evenly spaced, and none during a pause. */
 export interface Limiter {
   /** Resolves when the request may leave; then `leave` must follow. Rejects with the signal's reason. */
-  enter(signal: AbortSignal): Promise<void>;
+  enter(signal: StopSignal): Promise<void>;
   leave(): void;
   /** Nobody leaves before this moment of `performance.now()`. A shorter pause does not shorten a longer one. */
   pauseUntil(moment: number): void;

@@ -12,7 +12,9 @@ const ONE_PAGE =
 export async function readListingAnswer(answer: Answer, defaultOwner: string | null): Promise<Listing> {
   const splitter = splitArray();
   const reader = readListing(defaultOwner);
-  for (let bytes = await answer.read(); bytes !== null; bytes = await answer.read()) reader.add(splitter.push(bytes));
+  for (let bytes = await answer.read(); bytes !== null; bytes = await answer.read()) {
+    reader.add(splitter.push(bytes), splitter.plain());
+  }
   const endedAt = answer.endedAt();
   splitter.end();
   const listing = reader.finish();

@@ -1,7 +1,9 @@
+import { type Life, openLife } from "./life.ts";
+
 /** The calls that are under way, each with an end that its caller, or the closing of everything, can bring about. */
 export interface Lives {
-  /** Runs the work with a controller of its own; rejects as soon as the signal is aborted, with its reason. */
-  during<T>(signal: AbortSignal, work: (life: AbortController) => Promise<T>): Promise<T>;
+  /** Runs the work with a life of its own; rejects as soon as the signal is aborted, with its reason. */
+  during<T>(signal: AbortSignal, work: (life: Life) => Promise<T>): Promise<T>;
   endAll(reason: Error): void;
 }
 
@@ -35,16 +37,16 @@ export function openLives(): Lives {
     return known;
   }
 
-  async function during<T>(signal: AbortSignal, work: (life: AbortController) => Promise<T>): Promise<T> {
+  async function during<T>(signal: AbortSignal, work: (life: Life) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     if (closed !== null) throw closed;
-    const life = new AbortController();
+    const life = openLife();
     let end: Stop = () => {};
     const ended = new Promise<never>((_, reject) => {
       end = reject;
     });
     const stop = (reason: unknown) => {
-      life.abort(reason);
+      life.end(reason);
       end(reason);
     };
     const { stops, forget } = watch(signal);

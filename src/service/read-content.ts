@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { ContentError } from "../errors.ts";
 import type { ContentRead, LibraryKey, Reject, ScenarioSink } from "../model.ts";
 import {
@@ -11,6 +10,7 @@ import type { Ask, Desk } from "./desk.ts";
 import { get } from "./get.ts";
 import { type GuardedSink, guardSink } from "./guard-sink.ts";
 import { dateOf, header, wasCached } from "./headers.ts";
+import type { Life } from "./life.ts";
 import { namesNextPage } from "./link-header.ts";
 
 export interface ContentRequest {
@@ -28,11 +28,11 @@ interface Both {
 }
 
 /** Asks for metadata and scenarios at once; the first of the two that fails for good calls the other one off. */
-async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, life: AbortController): Promise<Both> {
+async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, life: Life): Promise<Both> {
   const { key, metadataPath, scenariosPath } = request;
   const ask = <T>(what: Ask<T>): Promise<T> =>
-    get(desk, what, life.signal).catch((error: unknown) => {
-      life.abort(error);
+    get(desk, what, life).catch((error: unknown) => {
+      life.end(error);
       throw error;
     });
   // Both have ended before anybody learns of it, so that nothing goes into the sink behind its owner's back.
@@ -50,7 +50,7 @@ async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, l
       read: (answer) => readScenariosAnswer(answer, key, sink),
     }),
   ]);
-  if (metadata.status === "rejected" || scenarios.status === "rejected") throw life.signal.reason;
+  if (metadata.status === "rejected" || scenarios.status === "rejected") throw life.reason;
   return { metadata: metadata.value, scenarios: scenarios.value };
 }
 
@@ -59,32 +59,30 @@ function rejectPaged(key: LibraryKey, link: string): Reject {
   return { key, kind: "scenario", code: "paged_answer", path: "", reason, payload: link };
 }
 
-/** Of the decoded bytes of both, the one's length between them so that no byte can pass from one to the other. */
-function digestOf({ metadata: { bytes }, scenarios }: Both): string {
-  return createHash("sha256").update(`${bytes.length}\n`).update(bytes).update(scenarios.digest).digest("hex");
+/** Of the decoded bytes of both, and behind them where the one ends, so that no byte can pass from one to the other. */
+function digestOf({ metadata: { bytes }, scenarios: { hash } }: Both): string {
+  return hash.update(bytes).update(`\n${bytes.length}`).digest("hex");
 }
 
-/** Reads one library's content; `life` is aborted by what goes wrong. Throws FailedGet, ContentError, or the sink's own. */
-export async function readLibraryContent(
-  request: ContentRequest,
-  desk: Desk,
-  life: AbortController,
-): Promise<ContentRead> {
+/** Reads one library's content; `life` is ended by what goes wrong. Throws FailedGet, ContentError, or the sink's own. */
+export async function readLibraryContent(request: ContentRequest, desk: Desk, life: Life): Promise<ContentRead> {
   const { key, hideKey } = request;
-  const sink = guardSink(request.sink, life.signal);
+  const sink = guardSink(request.sink, life);
   const both = await askBoth(request, sink, desk, life);
   const { metadata, scenarios } = both;
+  // An echo of the request in an item must not put the key into the database.
+  const hidden = (reject: Reject): Reject => ({ ...reject, payload: hideKey(reject.payload) });
   if (scenarios.items > 0 && sink.kept() === 0) {
     const first = scenarios.rejects[0]?.reason ?? "no reason given";
     const message = `not one of the ${scenarios.items} scenarios can be stored (the first: ${first})`;
-    throw new ContentError("all_rejected", message, { rejects: scenarios.rejects.slice(0, 1) });
+    throw new ContentError("all_rejected", message, { rejects: scenarios.rejects.slice(0, 1).map(hidden) });
   }
   const link = header(scenarios.answer.headers, "link") ?? "";
-  const paged = namesNextPage(link) ? [rejectPaged(key, hideKey(link))] : [];
+  const paged = namesNextPage(link) ? [rejectPaged(key, link)] : [];
   const [one, other] = [dateOf(metadata.answer.headers), dateOf(scenarios.answer.headers)];
   return {
     metadata: metadata.metadata,
-    rejects: [...metadata.rejects, ...scenarios.rejects, ...paged],
+    rejects: [...metadata.rejects, ...scenarios.rejects, ...paged].map(hidden),
     items: scenarios.items,
     present: scenarios.present,
     digest: digestOf(both),

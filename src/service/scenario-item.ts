@@ -28,9 +28,10 @@ function certainId(object: JsonObject, doubtful: boolean): ScenarioId | null {
   return typeof value === "number" && Number.isSafeInteger(value) && !doubtful ? value : null;
 }
 
-export function readScenarioItem(object: JsonObject, source: string): ScenarioItem {
-  const unstorable = findUnstorable(source, object);
-  const doubtful = mayRoundToInteger(source);
+/** `plain`: nothing in the source can make it unfit to store, or its integers doubtful. */
+export function readScenarioItem(object: JsonObject, source: string, plain: boolean): ScenarioItem {
+  const unstorable = plain ? null : findUnstorable(source, object);
+  const doubtful = !plain && mayRoundToInteger(source);
   if (unstorable?.code === "too_deep") return { kind: "bad", id: certainId(object, doubtful), fault: unstorable };
   const id = readInteger(object, "scenarioId", source, doubtful);
   if (isFault(id)) return { kind: "bad", id: null, fault: unstorable ?? id };

@@ -3,6 +3,7 @@ import { AttemptFailure, type Head } from "./attempt-failure.ts";
 import { decodeStream, decodeWhole, type Encoding, readEncodings, tooLarge } from "./decode.ts";
 import { type Caller, type Exchange, type ExchangeHooks, startExchange } from "./exchange.ts";
 import { header } from "./headers.ts";
+import type { StopSignal } from "./life.ts";
 
 export interface TransportOptions extends Caller {
   /** Decoded bytes of one answer, at the most. */
@@ -61,7 +62,7 @@ export async function openAnswer(
   options: TransportOptions,
   path: string,
   hooks: ExchangeHooks,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<Answer> {
   const { maxBodyBytes, printable } = options;
   const exchange = startExchange(options, path, hooks, signal);

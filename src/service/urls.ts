@@ -1,8 +1,9 @@
 import type { LibraryKey } from "../model.ts";
 
+const toHex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+
 /** Percent-encodes one path segment, strictly by RFC 3986: decoding what is sent gives back the exact name. */
 export function encodeSegment(text: string): string {
-  const toHex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text).replace(/[!'()*]/g, toHex);
 }
 

@@ -10,8 +10,8 @@ import { hasAnyField, isJsonObject, type JsonObject, LIST_FIELDS } from "./speci
 import { UntrustedAnswer } from "./untrusted-answer.ts";
 
 export interface ListingReader {
-  /** Throws MalformedJson. */
-  add(sources: readonly string[]): void;
+  /** `plain` as the splitter says it. Throws MalformedJson. */
+  add(sources: readonly string[], plain?: boolean): void;
   /** Throws UntrustedAnswer when the whole cannot be the service's. */
   finish(): { libraries: ListedLibrary[]; rejects: Reject[]; incomplete: string | null; repeated: number };
 }
@@ -87,7 +87,7 @@ export function readListing(defaultOwner: string | null): ListingReader {
     libraries[at] = { key: earlier.key, lastModified, source: null };
   }
 
-  function take(source: string): void {
+  function take(source: string, plain: boolean): void {
     const entry = parseItem(source, entries);
     entries++;
     if (!isJsonObject(entry)) {
@@ -97,25 +97,25 @@ export function readListing(defaultOwner: string | null): ListingReader {
     recognized ||= hasAnyField(entry, LIST_FIELDS);
     if (placeholders === entries - 1 && isPlaceholder(entry, LIST_FIELDS)) placeholders++;
     const key = readKey(entry, defaultOwner);
-    if ("owner" in key) takeNamed(key, entry, source);
+    if ("owner" in key) takeNamed(key, entry, source, plain);
     else refuseUnread(key, source);
   }
 
-  function takeNamed(key: LibraryKey, entry: JsonObject, source: string): void {
+  function takeNamed(key: LibraryKey, entry: JsonObject, source: string, plain: boolean): void {
     const unaddressable = findUnaddressable(key);
     if (unaddressable !== null) {
       refuse(key, unaddressable, source);
       return;
     }
-    const content = readContent(entry, source);
+    const content = readContent(entry, source, plain);
     const at = index.find(key);
     const earlier = at === undefined ? undefined : libraries[at];
     if (at === undefined || earlier === undefined) takeNew(key, content, source);
     else takeRepeated(at, earlier, content, source);
   }
 
-  function add(sources: readonly string[]): void {
-    for (const source of sources) take(source);
+  function add(sources: readonly string[], plain = false): void {
+    for (const source of sources) take(source, plain);
   }
 
   function finish(): { libraries: ListedLibrary[]; rejects: Reject[]; incomplete: string | null; repeated: number } {

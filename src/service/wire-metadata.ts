@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { LibraryKey, Metadata, Reject } from "../model.ts";
 import { type Fault, rejectItem, wrongField } from "./fault.ts";
-import { beginItem, scanItem } from "./json-item.ts";
+import { beginItem, openItem, scanItem } from "./json-item.ts";
 import { MalformedJson } from "./malformed-json.ts";
 import { HEAD, nameAnswer } from "./name-answer.ts";
 import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
@@ -26,7 +26,7 @@ const CUT = "the answer ends in the middle of its JSON";
 
 function isUnfinished(text: string): boolean {
   const bytes = Buffer.from(text);
-  const state = { bare: false, depth: 0, quoted: false, escaped: false };
+  const state = openItem();
   beginItem(state, bytes[0] ?? 0);
   return !state.bare && scanItem(state, bytes, 0) === -1;
 }

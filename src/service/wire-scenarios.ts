@@ -9,8 +9,8 @@ import { hasAnyField, isJsonObject, type JsonObject, SCENARIO_FIELDS } from "./s
 import { UntrustedAnswer } from "./untrusted-answer.ts";
 
 export interface ScenarioListReader {
-  /** Hands the good ones on, in order. Throws MalformedJson. One call at a time. */
-  add(sources: readonly string[]): Promise<void>;
+  /** Hands the good ones on, in order. `plain` as the splitter says it. Throws MalformedJson. One call at a time. */
+  add(sources: readonly string[], plain?: boolean): Promise<void>;
   /** Throws UntrustedAnswer. Each item gave at most one reject. */
   finish(): Promise<{ rejects: Reject[]; items: number; present: Record<DriftField, number> }>;
 }
@@ -58,11 +58,12 @@ export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioList
     if (placeholders === items && isPlaceholder(object, SCENARIO_FIELDS)) placeholders++;
   }
 
-  function read(source: string): ScenarioItem {
+  function read(source: string, plain: boolean): ScenarioItem {
     const value = parseItem(source, items);
     if (isJsonObject(value)) note(value);
     items++;
-    return isJsonObject(value) ? readScenarioItem(value, source) : { kind: "bad", id: null, fault: notAnObject(value) };
+    if (!isJsonObject(value)) return { kind: "bad", id: null, fault: notAnObject(value) };
+    return readScenarioItem(value, source, plain);
   }
 
   async function flush(): Promise<void> {
@@ -84,9 +85,9 @@ export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioList
     reject(item.kind === "bad" ? item.fault : CONTRADICTION, source);
   }
 
-  async function add(sources: readonly string[]): Promise<void> {
+  async function add(sources: readonly string[], plain = false): Promise<void> {
     for (const source of sources) {
-      const item = read(source);
+      const item = read(source, plain);
       const earlier = item.id === null ? undefined : seen.get(item.id);
       if (item.id !== null && earlier !== undefined && earlier !== REFUSED) await compare(item.id, item, source);
       else if (item.kind === "good" && earlier === undefined) {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
 import { isDoubtful, isSettled, seenAtForStore, windowEndOf } from "./settle.ts";
 
@@ -70,7 +70,5 @@ export function isSilent({ stored, reason }: ReadAction): boolean {
 }
 
 function hashOf({ listed }: ReadAction, { digest }: ContentRead, { serviceTimezone }: ContentFacts): string {
-  return createHash("sha256")
-    .update(JSON.stringify([HASH_VERSION, serviceTimezone, listed.source, digest]))
-    .digest("base64url");
+  return hash("sha256", JSON.stringify([HASH_VERSION, serviceTimezone, listed.source, digest]), "base64url");
 }

@@ -48,7 +48,8 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 
     for (const lost of COMMITS) {
       await query(`TRUNCATE ${tables.map((table) => `simcat.${table}`).join(", ")}`);
-      for (const table of tables) await query(`INSERT INTO simcat.${table} OVERRIDING SYSTEM VALUE TABLE kept.${table}`);
+      for (const table of tables)
+        await query(`INSERT INTO simcat.${table} OVERRIDING SYSTEM VALUE TABLE kept.${table}`);
       const proxy = await startPostgresProxy(database.url);
       commits = 0;
       proxy.judge = (statement) => {
@@ -80,7 +81,9 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   "the answer to the COMMIT that records a failed library is lost (%s): it failed once, not twice (fault 59)",
   async (verdict) => {
     const { database, query, simcat, service } = await fixture(six());
-    service.script([{ match: { operation: "scenarios", library: "Lib 3" }, times: "always", action: { kind: "status", status: 404 } }]);
+    service.script([
+      { match: { operation: "scenarios", library: "Lib 3" }, times: "always", action: { kind: "status", status: 404 } },
+    ]);
     const proxy = await startPostgresProxy(database.url);
     let isRecording = false;
     let isLost = false;
@@ -97,7 +100,9 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
     expect(await query("SELECT failures, owes FROM simcat.library_sync WHERE library_name = 'Lib 3'")).toEqual([
       { failures: 1, owes: "failure" },
     ]);
-    expect(await query("SELECT status, libraries_failed AS failed FROM simcat.sync_runs")).toEqual([{ status: "partial", failed: 1 }]);
+    expect(await query("SELECT status, libraries_failed AS failed FROM simcat.sync_runs")).toEqual([
+      { status: "partial", failed: 1 },
+    ]);
   },
 );
 
@@ -121,7 +126,9 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 
     expect({ code, isLost }).toEqual({ code: 0, isLost: true });
     expect(stdout).toContain("5 listed, 0 read, 5 skipped, 0 changed, 1 removed, 0 failed");
-    expect(await query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([{ name: "Lib 3" }]);
+    expect(await query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
+      { name: "Lib 3" },
+    ]);
     expect(await query("SELECT count(*)::int AS versions FROM simcat.library_history")).toEqual([{ versions: 1 }]);
     expect(await brokenHistories(query)).toEqual([]);
   },
@@ -144,7 +151,9 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 
     expect({ code, isLost }).toEqual({ code: 0, isLost: true });
     expect(
-      await empty.query("SELECT count(*) > 0 AS any, count(*) = count(DISTINCT hash) AS once FROM simcat_migrations.__drizzle_migrations"),
+      await empty.query(
+        "SELECT count(*) > 0 AS any, count(*) = count(DISTINCT hash) AS once FROM simcat_migrations.__drizzle_migrations",
+      ),
     ).toEqual([{ any: true, once: true }]);
     expect((await simcat(["migrate", "--json"], { DATABASE_URL: empty.url })).stdout).toContain('"applied":0');
   },

@@ -32,12 +32,17 @@ function mountSmallDisk(owner: number): string | null {
   return disk;
 }
 
-test("a real disk that is full: 69, what to do, the stored copy stays, others were committed; with room again it heals (fault 62)", { timeout: 120_000 }, async (context) => {
+test("a real disk that is full: 69, what to do, the stored copy stays, others were committed; with room again it heals (fault 62)", {
+  timeout: 120_000,
+}, async (context) => {
   const server = await startOwnServer();
   const { query } = server;
   const disk = mountSmallDisk(statSync(server.dataDirectory).uid);
   if (disk === null) return context.skip("needs the right to mount a tmpfs: run it as root");
-  const { simcat, service } = await fixture([library("alice", "Fire", { scenarios: [1, 2] }), library("bob", "Water", { scenarios: [1] })]);
+  const { simcat, service } = await fixture([
+    library("alice", "Fire", { scenarios: [1, 2] }),
+    library("bob", "Water", { scenarios: [1] }),
+  ]);
   const toServer = { DATABASE_URL: server.url };
   await simcat(["sync"], toServer);
   await query(`CREATE TABLESPACE small LOCATION '${disk}'`);
@@ -50,14 +55,21 @@ test("a real disk that is full: 69, what to do, the stored copy stays, others we
 
   const ended = await simcat(["sync"], toServer);
 
-  const said = expect.stringMatching(/could not extend file .*No space left on device \(53100\); free space on the database's disk; the next run goes on from what is stored$/);
+  const said = expect.stringMatching(
+    /could not extend file .*No space left on device \(53100\); free space on the database's disk; the next run goes on from what is stored$/,
+  );
   expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
   const after = await storedRows(query);
-  expect({ libraries: after.libraries, scenarios: after.scenarios }).toEqual({ libraries: before.libraries, scenarios: before.scenarios });
-  expect(await query("SELECT status, error, libraries_changed FROM simcat.sync_runs ORDER BY id DESC LIMIT 1")).toEqual([
-    { status: "database_failed", error: said, libraries_changed: 0 },
+  expect({ libraries: after.libraries, scenarios: after.scenarios }).toEqual({
+    libraries: before.libraries,
+    scenarios: before.scenarios,
+  });
+  expect(await query("SELECT status, error, libraries_changed FROM simcat.sync_runs ORDER BY id DESC LIMIT 1")).toEqual(
+    [{ status: "database_failed", error: said, libraries_changed: 0 }],
+  );
+  expect(await query("SELECT bookmark FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([
+    { bookmark: "2023-09-11 at 2:56 PM" },
   ]);
-  expect(await query("SELECT bookmark FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([{ bookmark: "2023-09-11 at 2:56 PM" }]);
 
   rmSync(join(disk, "ballast"));
   await query("ALTER TABLE simcat.scenarios SET TABLESPACE pg_default");

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import pg from "pg";
 import { onTestFinished, vi } from "vitest";
 import { openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
-import { processIdentity } from "../../src/db/embedded/processes.ts";
 import { readPostmaster } from "../../src/db/embedded/postmaster.ts";
+import { processIdentity } from "../../src/db/embedded/processes.ts";
 import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
 import type { Query } from "../process/service-rows.ts";
 
@@ -37,7 +37,8 @@ export async function startOwnServer(settings: Readonly<Record<string, string>> 
   return {
     url,
     dataDirectory,
-    query: async <T>(sql: string, parameters: readonly unknown[] = []) => (await pool.query(sql, [...parameters])).rows as T[],
+    query: async <T>(sql: string, parameters: readonly unknown[] = []) =>
+      (await pool.query(sql, [...parameters])).rows as T[],
     async crash() {
       const running = await readPostmaster(dataDirectory);
       if (running === null) throw new Error("the server does not run");

@@ -9,7 +9,10 @@ import { onTestFinished, vi } from "vitest";
  * PgBouncer in transaction mode before a database; everything else as Debian ships it. Null where it is not installed.
  * @returns the database's URL through it
  */
-export async function startPgbouncer(databaseUrl: string, settings: Readonly<Record<string, string>> = {}): Promise<string> {
+export async function startPgbouncer(
+  databaseUrl: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { hostname, port, pathname, username, password } = new URL(databaseUrl);
   const name = pathname.slice(1);
   const directory = mkdtempSync(join(tmpdir(), "simcat-pgbouncer-"));

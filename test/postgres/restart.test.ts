@@ -19,7 +19,9 @@ const ENDLESS_HERE = `
   END $$;
   CREATE TRIGGER take_time AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT EXECUTE FUNCTION public.take_time()`;
 
-test("the server crashes inside a transaction of a run and comes back: the run goes on, everything is stored once (fault 59)", { timeout: 120_000 }, async () => {
+test("the server crashes inside a transaction of a run and comes back: the run goes on, everything is stored once (fault 59)", {
+  timeout: 120_000,
+}, async () => {
   const server = await startOwnServer();
   const { query } = server;
   const { start, simcat, service } = await fixture(thirty());
@@ -34,9 +36,9 @@ test("the server crashes inside a transaction of a run and comes back: the run g
 
   expect((await running.ended).code).toBe(0);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect(await query("SELECT status, libraries_read, libraries_changed, scenarios_inserted::int FROM simcat.sync_runs")).toEqual([
-    { status: "ok", libraries_read: 30, libraries_changed: 30, scenarios_inserted: 90 },
-  ]);
+  expect(
+    await query("SELECT status, libraries_read, libraries_changed, scenarios_inserted::int FROM simcat.sync_runs"),
+  ).toEqual([{ status: "ok", libraries_read: 30, libraries_changed: 30, scenarios_inserted: 90 }]);
   expect(service.requests).toHaveLength(61);
 });
 
@@ -52,13 +54,18 @@ test("the server crashes and loses the last commits while an edited copy is brou
   await query("CHECKPOINT");
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(4)] });
+      amendLibrary(organization, "alice", name, {
+        lastModified: NEWER,
+        scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(4)],
+      });
     }
   });
   gate = gateAfter(24);
   const running = start(["sync"], { ...toServer, SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
-  await vi.waitFor(async () => expect(await query("SELECT 1 FROM simcat.scenarios WHERE scenario_name = 'renamed'")).not.toEqual([]));
+  await vi.waitFor(async () =>
+    expect(await query("SELECT 1 FROM simcat.scenarios WHERE scenario_name = 'renamed'")).not.toEqual([]),
+  );
   await vi.waitFor(async () => expect(await sessionsWhere(query, "state <> 'idle'")).toEqual([]));
 
   // Without synchronous commits what was committed last is lost with the crash, as on a server that lies about its disk.

@@ -13,7 +13,11 @@ const awkward = () => [
   ...AWKWARD_NAMES.map((name) =>
     library("o\\w'ner", name, {
       description: `\\x41 'quoted' "double" $1 ${name}`,
-      scenarios: [1, scenario(2, { scenarioName: name, description: "E'\\n' \\\\ $$ ; --" }), scenario(9_007_199_254_740_991)],
+      scenarios: [
+        1,
+        scenario(2, { scenarioName: name, description: "E'\\n' \\\\ $$ ; --" }),
+        scenario(9_007_199_254_740_991),
+      ],
     }),
   ),
 ];
@@ -39,36 +43,47 @@ const TIMES = {
   synchronous_commit: "off",
 };
 
-const ELSEWHERE = { DateStyle: "German", TimeZone: "Pacific/Kiritimati", plan_cache_mode: "force_generic_plan", enable_hashjoin: "off" };
+const ELSEWHERE = {
+  DateStyle: "German",
+  TimeZone: "Pacific/Kiritimati",
+  plan_cache_mode: "force_generic_plan",
+  enable_hashjoin: "off",
+};
 
 test.each([
   ["how text and nulls are written", QUOTING],
   ["how times and numbers are written", TIMES],
   ["where it is and how it plans", ELSEWHERE],
-])("a role whose settings change %s: rows, dates and bookmarks are exact, and nothing is read or written twice", async (_, settings) => {
-  const { simcat, database, query, service, asked } = await fixture(awkward());
-  const role = await createRole(database);
-  for (const [name, value] of Object.entries(settings)) {
-    await query(`ALTER ROLE ${role.name} SET ${name} = ${name === "search_path" ? value : `'${value}'`}`);
-  }
-  const asRole = { DATABASE_URL: role.url };
+])(
+  "a role whose settings change %s: rows, dates and bookmarks are exact, and nothing is read or written twice",
+  async (_, settings) => {
+    const { simcat, database, query, service, asked } = await fixture(awkward());
+    const role = await createRole(database);
+    for (const [name, value] of Object.entries(settings)) {
+      await query(`ALTER ROLE ${role.name} SET ${name} = ${name === "search_path" ? value : `'${value}'`}`);
+    }
+    const asRole = { DATABASE_URL: role.url };
 
-  expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect((await simcat(["sync"], asRole)).code).toBe(0);
 
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect(
-    await query(
-      `SELECT count(*)::int AS rows FROM simcat.library_sync
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+    expect(
+      await query(
+        `SELECT count(*)::int AS rows FROM simcat.library_sync
        WHERE content_read_at NOT BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp()`,
-    ),
-  ).toEqual([{ rows: 0 }]);
-  asked();
-  expect((await simcat(["sync"], asRole)).code).toBe(0);
-  expect(asked()).toEqual(["GET /libs"]);
-  service.edit((organization) =>
-    amendLibrary(organization, "o\\w'ner", "back\\slash", { lastModified: NEWER, scenarios: [scenario(1, { scenarioName: "O'\\" })] }),
-  );
-  expect((await simcat(["sync"], asRole)).code).toBe(0);
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect(await brokenHistories(query)).toEqual([]);
-});
+      ),
+    ).toEqual([{ rows: 0 }]);
+    asked();
+    expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect(asked()).toEqual(["GET /libs"]);
+    service.edit((organization) =>
+      amendLibrary(organization, "o\\w'ner", "back\\slash", {
+        lastModified: NEWER,
+        scenarios: [scenario(1, { scenarioName: "O'\\" })],
+      }),
+    );
+    expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+    expect(await brokenHistories(query)).toEqual([]);
+  },
+);

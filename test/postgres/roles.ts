@@ -18,7 +18,11 @@ export const GRANTS = [
 /** A role of the test's own that may do nothing but what is granted; gone afterwards. */
 export async function createRole(
   { url, query }: TestDatabase,
-  { grants = GRANTS, attributes = "", password = randomUUID() }: { grants?: readonly string[]; attributes?: string; password?: string } = {},
+  {
+    grants = GRANTS,
+    attributes = "",
+    password = randomUUID(),
+  }: { grants?: readonly string[]; attributes?: string; password?: string } = {},
 ): Promise<Role> {
   const name = `simcat_role_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
   await query(`CREATE ROLE ${name} LOGIN PASSWORD '${password.replaceAll("'", "''")}' ${attributes}`);

@@ -69,8 +69,12 @@ test("a session ended inside its transaction: the whole transaction again, and i
 
   expect((await running.ended).code).toBe(0);
   expect(
-    await query("SELECT status, libraries_read, libraries_changed, scenarios_inserted::int, scenarios_unchanged::int FROM simcat.sync_runs"),
-  ).toEqual([{ status: "ok", libraries_read: 20, libraries_changed: 20, scenarios_inserted: 60, scenarios_unchanged: 0 }]);
+    await query(
+      "SELECT status, libraries_read, libraries_changed, scenarios_inserted::int, scenarios_unchanged::int FROM simcat.sync_runs",
+    ),
+  ).toEqual([
+    { status: "ok", libraries_read: 20, libraries_changed: 20, scenarios_inserted: 60, scenarios_unchanged: 0 },
+  ]);
   expect(service.requests).toHaveLength(41);
   await expectWhole(made);
 });
@@ -108,28 +112,35 @@ test.each([
   await expectWhole(made);
 });
 
-test.each(["40P01", "40001"])("%s for ever: bounded, 69, what is stored stays as it was, and the next run heals (fault 60)", async (state) => {
-  const made = await fixture(twenty());
-  await made.simcat(["sync"]);
-  const before = await storedRows(made.query);
-  editAll(made);
-  await raising(made, 1_000_000, state, "INSERT OR UPDATE ON simcat.scenarios");
+test.each(["40P01", "40001"])(
+  "%s for ever: bounded, 69, what is stored stays as it was, and the next run heals (fault 60)",
+  async (state) => {
+    const made = await fixture(twenty());
+    await made.simcat(["sync"]);
+    const before = await storedRows(made.query);
+    editAll(made);
+    await raising(made, 1_000_000, state, "INSERT OR UPDATE ON simcat.scenarios");
 
-  const ended = await made.simcat(["sync"]);
+    const ended = await made.simcat(["sync"]);
 
-  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringContaining(`raised by the test (${state})`) });
-  const after = await storedRows(made.query);
-  expect({ libraries: after.libraries, scenarios: after.scenarios }).toEqual({
-    libraries: before.libraries,
-    scenarios: before.scenarios,
-  });
-  expect(await made.query("SELECT DISTINCT bookmark, listed_text FROM simcat.library_sync")).toEqual([
-    { bookmark: "2023-09-11 at 2:56 PM", listed_text: NEWER },
-  ]);
-  await made.query("DROP TRIGGER raise_it ON simcat.scenarios");
-  expect((await made.simcat(["sync"])).code).toBe(0);
-  await expectWhole(made);
-});
+    expect(told(ended)).toEqual({
+      exit: 69,
+      code: "database_failed",
+      said: expect.stringContaining(`raised by the test (${state})`),
+    });
+    const after = await storedRows(made.query);
+    expect({ libraries: after.libraries, scenarios: after.scenarios }).toEqual({
+      libraries: before.libraries,
+      scenarios: before.scenarios,
+    });
+    expect(await made.query("SELECT DISTINCT bookmark, listed_text FROM simcat.library_sync")).toEqual([
+      { bookmark: "2023-09-11 at 2:56 PM", listed_text: NEWER },
+    ]);
+    await made.query("DROP TRIGGER raise_it ON simcat.scenarios");
+    expect((await made.simcat(["sync"])).code).toBe(0);
+    await expectWhole(made);
+  },
+);
 
 test("a real deadlock with somebody who locks two rows in the other order: simcat's transaction is tried again, the rows are right (fault 60)", async () => {
   const made = await fixture(twenty());
@@ -151,7 +162,9 @@ test("a real deadlock with somebody who locks two rows in the other order: simca
   await expectWhole(made);
   await vi.waitFor(
     async () =>
-      expect(await query("SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()")).toEqual([{ deadlocks: 1 }]),
+      expect(await query("SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()")).toEqual([
+        { deadlocks: 1 },
+      ]),
     { timeout: 10_000 },
   );
 });
@@ -173,19 +186,23 @@ test.each([
   ["transaction_timeout", "1ms", /25P04|57014|terminat/],
   ["idle_in_transaction_session_timeout", "1ms", /25P03|terminat/],
   ["idle_session_timeout", "1ms", /57P05|terminat/],
-])("a role whose %s is %s: 69 with what the server said, or well; never a hang or another ending", { timeout: 90_000 }, async (name, value, says) => {
-  const made = await fixture(twenty());
-  const { database, query, simcat } = made;
-  const [known] = await query("SELECT 1 FROM pg_settings WHERE name = $1", [name]);
-  const role = await createRole(database, { grants: GRANTS });
-  // An older Postgres does not know it: nothing to survive.
-  if (known !== undefined) await query(`ALTER ROLE ${role.name} SET ${name} = '${value}'`);
+])(
+  "a role whose %s is %s: 69 with what the server said, or well; never a hang or another ending",
+  { timeout: 90_000 },
+  async (name, value, says) => {
+    const made = await fixture(twenty());
+    const { database, query, simcat } = made;
+    const [known] = await query("SELECT 1 FROM pg_settings WHERE name = $1", [name]);
+    const role = await createRole(database, { grants: GRANTS });
+    // An older Postgres does not know it: nothing to survive.
+    if (known !== undefined) await query(`ALTER ROLE ${role.name} SET ${name} = '${value}'`);
 
-  const ended = await simcat(["sync"], { DATABASE_URL: role.url });
+    const ended = await simcat(["sync"], { DATABASE_URL: role.url });
 
-  if (ended.code !== 0) {
-    expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
-  }
-  expect((await simcat(["sync"])).code).toBe(0);
-  await expectWhole(made);
-});
+    if (ended.code !== 0) {
+      expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
+    }
+    expect((await simcat(["sync"])).code).toBe(0);
+    await expectWhole(made);
+  },
+);

@@ -1,7 +1,11 @@
 import type { Ended } from "../support/cli.ts";
 
 /** How a command that ended before its time told it: the last line of its log. */
-export function told({ code, stderr }: Ended): { readonly exit: number | null; readonly code: string; readonly said: string } {
+export function told({ code, stderr }: Ended): {
+  readonly exit: number | null;
+  readonly code: string;
+  readonly said: string;
+} {
   const line = JSON.parse(stderr.trim().split("\n").at(-1) || "{}");
   return { exit: code, code: line.code, said: line.error ?? line.msg };
 }

@@ -35,23 +35,28 @@ test.each([
     },
     says: /^connecting to the database failed: database "simcat_no_such_database" does not exist \(3D000\); create that database, or correct its name in DATABASE_URL$/,
   },
-])("$what ends with 69 at once, says what to mend, and asks the service nothing (fault 57)", async ({ change, says }) => {
-  const { simcat, asked, database } = await fixture(one());
-  const url = elsewhere(database.url, change);
-  const startedAt = performance.now();
+])(
+  "$what ends with 69 at once, says what to mend, and asks the service nothing (fault 57)",
+  async ({ change, says }) => {
+    const { simcat, asked, database } = await fixture(one());
+    const url = elsewhere(database.url, change);
+    const startedAt = performance.now();
 
-  const ended = await simcat(["sync"], { DATABASE_URL: url });
+    const ended = await simcat(["sync"], { DATABASE_URL: url });
 
-  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
-  expect(ended.stderr).not.toContain("wr0ng-secret");
-  expect(performance.now() - startedAt).toBeLessThan(15_000);
-  expect(asked()).toEqual([]);
-});
+    expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
+    expect(ended.stderr).not.toContain("wr0ng-secret");
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(asked()).toEqual([]);
+  },
+);
 
 test("a database whose encoding is not UTF8 is refused with 78 and how to make one that is", async () => {
   const { simcat, asked, query, database } = await fixture(one());
   const name = `${new URL(database.url).pathname.slice(1)}_latin`;
-  await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C'`);
+  await query(
+    `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C'`,
+  );
   try {
     const ended = await simcat(["sync"], {
       DATABASE_URL: elsewhere(database.url, (url) => {
@@ -74,7 +79,9 @@ test.each([["sync"], ["backfill"], ["migrate"], ["status"]])(
   "a schema newer than the program: %s ends with 78 and writes nothing",
   async (command) => {
     const { simcat, asked, query } = await fixture(one());
-    await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 4102444800000)");
+    await query(
+      "INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 4102444800000)",
+    );
     const journal = await query("SELECT * FROM simcat_migrations.__drizzle_migrations");
 
     const ended = await simcat([command]);
@@ -86,9 +93,11 @@ test.each([["sync"], ["backfill"], ["migrate"], ["status"]])(
     });
     expect(asked()).toEqual([]);
     expect(await query("SELECT * FROM simcat_migrations.__drizzle_migrations")).toEqual(journal);
-    expect(await query("SELECT (SELECT count(*) FROM simcat.sync_runs)::int AS runs, (SELECT count(*) FROM simcat.leases)::int AS leases")).toEqual([
-      { runs: 0, leases: 0 },
-    ]);
+    expect(
+      await query(
+        "SELECT (SELECT count(*) FROM simcat.sync_runs)::int AS runs, (SELECT count(*) FROM simcat.leases)::int AS leases",
+      ),
+    ).toEqual([{ runs: 0, leases: 0 }]);
   },
 );
 
@@ -102,7 +111,9 @@ test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the 
   expect(told(refused)).toEqual({
     exit: 78,
     code: "configuration",
-    said: expect.stringMatching(/^the database's schema lacks \d+ of simcat's migrations; run: simcat migrate \(or leave SIMCAT_AUTO_MIGRATE at true\)$/),
+    said: expect.stringMatching(
+      /^the database's schema lacks \d+ of simcat's migrations; run: simcat migrate \(or leave SIMCAT_AUTO_MIGRATE at true\)$/,
+    ),
   });
   expect(asked()).toEqual([]);
   expect(await schemas()).toEqual([]);
@@ -115,7 +126,9 @@ test("six processes that migrate an empty database at once all succeed, and each
   const { simcat } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
 
-  const ended = await Promise.all(Array.from({ length: 6 }, () => simcat(["migrate", "--json"], { DATABASE_URL: empty.url })));
+  const ended = await Promise.all(
+    Array.from({ length: 6 }, () => simcat(["migrate", "--json"], { DATABASE_URL: empty.url })),
+  );
 
   const [{ applied } = { applied: 0 }] = await empty.query<{ applied: number }>(
     "SELECT count(*)::int AS applied FROM simcat_migrations.__drizzle_migrations",
@@ -123,14 +136,18 @@ test("six processes that migrate an empty database at once all succeed, and each
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(ended.map(({ stdout }) => JSON.parse(stdout).applied).sort()).toEqual([0, 0, 0, 0, 0, applied]);
   expect(applied).toBeGreaterThan(0);
-  expect(await empty.query("SELECT hash FROM simcat_migrations.__drizzle_migrations GROUP BY hash HAVING count(*) > 1")).toEqual([]);
+  expect(
+    await empty.query("SELECT hash FROM simcat_migrations.__drizzle_migrations GROUP BY hash HAVING count(*) > 1"),
+  ).toEqual([]);
 });
 
 test("two first syncs of an empty database at once: both migrate, one reads, the other is busy or finds it done (faults 51, 65)", async () => {
   const { simcat } = await fixture(one());
   const empty = await freshTestDatabase({ empty: true });
 
-  const codes = (await Promise.all([1, 2].map(() => simcat(["sync"], { DATABASE_URL: empty.url })))).map(({ code }) => code);
+  const codes = (await Promise.all([1, 2].map(() => simcat(["sync"], { DATABASE_URL: empty.url })))).map(
+    ({ code }) => code,
+  );
 
   expect(codes.filter((code) => code !== 0 && code !== 75)).toEqual([]);
   expect(codes).toContain(0);
@@ -172,18 +189,25 @@ test.each([
   ["UPDATE ON TABLE simcat.leases", "permission denied for table leases"],
   ["SELECT ON TABLE simcat.leases", "permission denied for table leases"],
   ["INSERT ON TABLE simcat.sync_runs", "permission denied for table sync_runs"],
-])("a role without %s is told so before the service is asked anything, and writes nothing (fault 66)", async (right, says) => {
-  const { simcat, database, query, asked } = await fixture(one());
-  const { name, url } = await createRole(database);
-  await query(`REVOKE ${right} FROM ${name}`);
+])(
+  "a role without %s is told so before the service is asked anything, and writes nothing (fault 66)",
+  async (right, says) => {
+    const { simcat, database, query, asked } = await fixture(one());
+    const { name, url } = await createRole(database);
+    await query(`REVOKE ${right} FROM ${name}`);
 
-  const ended = await simcat(["sync"], { DATABASE_URL: url });
+    const ended = await simcat(["sync"], { DATABASE_URL: url });
 
-  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringContaining(`${says} (42501); grant what is missing to this role`) });
-  expect(ended.stderr).not.toMatch(/bug|\bat .*\.js:/);
-  expect(asked()).toEqual([]);
-  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
-});
+    expect(told(ended)).toEqual({
+      exit: 69,
+      code: "database_failed",
+      said: expect.stringContaining(`${says} (42501); grant what is missing to this role`),
+    });
+    expect(ended.stderr).not.toMatch(/bug|\bat .*\.js:/);
+    expect(asked()).toEqual([]);
+    expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
+  },
+);
 
 test.each([
   "INSERT ON TABLE simcat.library_sync",
@@ -192,22 +216,29 @@ test.each([
   "SELECT ON TABLE simcat.scenarios",
   "INSERT ON TABLE simcat.library_history",
   "DELETE ON TABLE simcat.scenario_staging",
-])("a role without %s: the run fails and names the table, its row says so, and no library is half stored (fault 66)", async (right) => {
-  const { simcat, database, query } = await fixture(one());
-  const { name, url } = await createRole(database);
-  await query(`REVOKE ${right} FROM ${name}`);
+])(
+  "a role without %s: the run fails and names the table, its row says so, and no library is half stored (fault 66)",
+  async (right) => {
+    const { simcat, database, query } = await fixture(one());
+    const { name, url } = await createRole(database);
+    await query(`REVOKE ${right} FROM ${name}`);
 
-  const ended = await simcat(["sync"], { DATABASE_URL: url });
+    const ended = await simcat(["sync"], { DATABASE_URL: url });
 
-  const table = right.split(".").at(-1);
-  const said = expect.stringContaining(`permission denied for table ${table} (42501); grant what is missing to this role`);
-  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
-  expect(await query("SELECT status, error FROM simcat.sync_runs")).toEqual([{ status: "database_failed", error: said }]);
-  expect(await query("SELECT owner FROM simcat.libraries UNION ALL SELECT owner FROM simcat.scenarios")).toEqual([]);
+    const table = right.split(".").at(-1);
+    const said = expect.stringContaining(
+      `permission denied for table ${table} (42501); grant what is missing to this role`,
+    );
+    expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
+    expect(await query("SELECT status, error FROM simcat.sync_runs")).toEqual([
+      { status: "database_failed", error: said },
+    ]);
+    expect(await query("SELECT owner FROM simcat.libraries UNION ALL SELECT owner FROM simcat.scenarios")).toEqual([]);
 
-  await query(`GRANT ${right} TO ${name}`);
-  expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
-});
+    await query(`GRANT ${right} TO ${name}`);
+    expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
+  },
+);
 
 test("a read-only server: 69, DATABASE_URL is said to point at one, and the service is not asked (fault 57)", async () => {
   const { simcat, asked } = await fixture(one());
@@ -220,7 +251,9 @@ test("a read-only server: 69, DATABASE_URL is said to point at one, and the serv
     expect(told(ended)).toEqual({
       exit: 69,
       code: "database_failed",
-      said: expect.stringMatching(/read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\): use the primary$/),
+      said: expect.stringMatching(
+        /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\): use the primary$/,
+      ),
     });
     expect(asked()).toEqual([]);
   } finally {
@@ -239,11 +272,12 @@ test("an empty read-only server: 69 with the same words, from migrating", async 
     expect(told(ended)).toEqual({
       exit: 69,
       code: "database_failed",
-      said: expect.stringMatching(/^migrating the schema failed: .*\(25006\); DATABASE_URL points at a read-only server/),
+      said: expect.stringMatching(
+        /^migrating the schema failed: .*\(25006\); DATABASE_URL points at a read-only server/,
+      ),
     });
     expect(asked()).toEqual([]);
   } finally {
     await database.drop();
   }
 });
-

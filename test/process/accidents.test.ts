@@ -19,25 +19,30 @@ const onSignal = (code: string) =>
 test.each([
   ["an exception that nobody catches", `throw new Error("a bug of the test's");`],
   ["a rejection that nobody handles", `Promise.reject(new Error("a bug of the test's"));`],
-])("%s in the middle of a run: exit 1 and a line that says so; the next run marks the dead one's row abandoned (fault 53)", async (_, code) => {
-  const gate = gateAfter(10);
-  const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
-  const running = start(["sync"], { NODE_OPTIONS: onSignal(code), SIMCAT_CONCURRENCY: "2" });
-  await gate.reached;
+])(
+  "%s in the middle of a run: exit 1 and a line that says so; the next run marks the dead one's row abandoned (fault 53)",
+  async (_, code) => {
+    const gate = gateAfter(10);
+    const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const running = start(["sync"], { NODE_OPTIONS: onSignal(code), SIMCAT_CONCURRENCY: "2" });
+    await gate.reached;
 
-  running.process.kill("SIGUSR2");
-  const ended = await running.ended;
+    running.process.kill("SIGUSR2");
+    const ended = await running.ended;
 
-  expect(told(ended)).toEqual({ exit: 1, code: "failed", said: expect.stringContaining("a bug of the test's") });
-  gate.open();
-  await expireLease(query);
-  expect((await simcat(["sync"])).code).toBe(0);
-  expect(await query("SELECT status, finished_at IS NOT NULL AS finished FROM simcat.sync_runs ORDER BY id")).toEqual([
-    { status: "abandoned", finished: true },
-    { status: "ok", finished: true },
-  ]);
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-});
+    expect(told(ended)).toEqual({ exit: 1, code: "failed", said: expect.stringContaining("a bug of the test's") });
+    gate.open();
+    await expireLease(query);
+    expect((await simcat(["sync"])).code).toBe(0);
+    expect(await query("SELECT status, finished_at IS NOT NULL AS finished FROM simcat.sync_runs ORDER BY id")).toEqual(
+      [
+        { status: "abandoned", finished: true },
+        { status: "ok", finished: true },
+      ],
+    );
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  },
+);
 
 test("out of memory: not 0, what was stored is whole, and the next run marks its row abandoned and does the rest (fault 53)", async () => {
   const long = "x".repeat(400);
@@ -54,47 +59,59 @@ test("out of memory: not 0, what was stored is whole, and the next run marks its
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "running" }]);
   await expireLease(query);
   expect((await simcat(["sync"])).code).toBe(0);
-  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([{ status: "abandoned" }, { status: "ok" }]);
+  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
+    { status: "abandoned" },
+    { status: "ok" },
+  ]);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 });
 
 const isRoot = process.getuid?.() === 0;
 const hasTools = isRoot && ["setpriv", "unshare"].every((name) => isThere(name));
-if (!hasTools) process.stderr.write("skipped: a foreign user and a read-only root need root, setpriv and unshare: apt-get install util-linux\n");
+if (!hasTools)
+  process.stderr.write(
+    "skipped: a foreign user and a read-only root need root, setpriv and unshare: apt-get install util-linux\n",
+  );
 
-test.skipIf(!hasTools)("on a read-only root file system, as an arbitrary user, without HOME: sync, backfill and status work (fault 55)", async () => {
-  const { environment, query, service } = await fixture(twenty());
-  const simcat = (command: string) => {
-    const script = `mount --make-rprivate / && mount -o remount,bind,ro / && exec setpriv --reuid 54321 --regid 54321 --clear-groups "$@"`;
-    const own = ["if touch /tmp/simcat-probe 2>/dev/null; then echo writable; exit 99; fi", `exec "$@"`].join("\n");
-    const args = ["-m", "sh", "-c", script, "sh", "sh", "-c", own, "sh", process.execPath, MAIN, command];
-    return startProgram("unshare", args, environment).ended;
-  };
+test.skipIf(!hasTools)(
+  "on a read-only root file system, as an arbitrary user, without HOME: sync, backfill and status work (fault 55)",
+  async () => {
+    const { environment, query, service } = await fixture(twenty());
+    const simcat = (command: string) => {
+      const script = `mount --make-rprivate / && mount -o remount,bind,ro / && exec setpriv --reuid 54321 --regid 54321 --clear-groups "$@"`;
+      const own = ["if touch /tmp/simcat-probe 2>/dev/null; then echo writable; exit 99; fi", `exec "$@"`].join("\n");
+      const args = ["-m", "sh", "-c", script, "sh", "sh", "-c", own, "sh", process.execPath, MAIN, command];
+      return startProgram("unshare", args, environment).ended;
+    };
 
-  const ended = [await simcat("sync"), await simcat("backfill"), await simcat("status")];
+    const ended = [await simcat("sync"), await simcat("backfill"), await simcat("status")];
 
-  expect(ended.map(({ code, stderr }) => ({ code, stderr: code === 0 ? "" : stderr }))).toEqual([
-    { code: 0, stderr: "" },
-    { code: 0, stderr: "" },
-    { code: 0, stderr: "" },
-  ]);
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-});
+    expect(ended.map(({ code, stderr }) => ({ code, stderr: code === 0 ? "" : stderr }))).toEqual([
+      { code: 0, stderr: "" },
+      { code: 0, stderr: "" },
+      { code: 0, stderr: "" },
+    ]);
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  },
+);
 
-test.each([[["sync"]], [["sync", "--json"]], [["backfill"]], [["status"]]])("%j is gone within five seconds of its summary (fault 56)", async (args) => {
-  const { start } = await fixture(twenty());
-  const running = start(args);
-  let saidAt = 0;
-  running.process.stdout?.on("data", () => {
-    saidAt = performance.now();
-  });
+test.each([[["sync"]], [["sync", "--json"]], [["backfill"]], [["status"]]])(
+  "%j is gone within five seconds of its summary (fault 56)",
+  async (args) => {
+    const { start } = await fixture(twenty());
+    const running = start(args);
+    let saidAt = 0;
+    running.process.stdout?.on("data", () => {
+      saidAt = performance.now();
+    });
 
-  const { code } = await running.ended;
+    const { code } = await running.ended;
 
-  expect(code).toBe(0);
-  expect(saidAt).toBeGreaterThan(0);
-  expect(performance.now() - saidAt).toBeLessThan(5_000);
-});
+    expect(code).toBe(0);
+    expect(saidAt).toBeGreaterThan(0);
+    expect(performance.now() - saidAt).toBeLessThan(5_000);
+  },
+);
 
 test("a service that keeps its connections open does not keep the process: it is gone within five seconds, also after a failed run (fault 56)", async () => {
   const { start, service } = await fixture(twenty());
@@ -129,7 +146,9 @@ test("`| head -1` gets its line, and the program its exit code (fault 56)", asyn
 });
 
 test("a reader that takes its time gets everything, costs no processor meanwhile, and the process is gone afterwards (fault 56)", async () => {
-  const many = Array.from({ length: 3_000 }, (_, at) => library("alice", `A library with a long name, so that the pipe fills up: ${at}`));
+  const many = Array.from({ length: 3_000 }, (_, at) =>
+    library("alice", `A library with a long name, so that the pipe fills up: ${at}`),
+  );
   const { environment } = await fixture(many);
   const directory = mkdtempSync(join(tmpdir(), "simcat-pipe-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -138,7 +157,9 @@ test("a reader that takes its time gets everything, costs no processor meanwhile
   // Somebody has the pipe open for reading, and does not read.
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(pipe, "w");
-  const running = startProgram(process.execPath, [MAIN, "sync", "--dry-run"], environment, { stdio: ["ignore", writer, "pipe"] });
+  const running = startProgram(process.execPath, [MAIN, "sync", "--dry-run"], environment, {
+    stdio: ["ignore", writer, "pipe"],
+  });
   closeSync(writer);
   const { pid } = running.process;
   if (pid === undefined) throw new Error("not started");

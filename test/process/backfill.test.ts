@@ -76,9 +76,7 @@ test("one that was interrupted longer ago than SIMCAT_FULL_EVERY begins anew, a 
   expect((await simcat(["backfill"], { SIMCAT_FULL_EVERY: "47h" })).code).toBe(0);
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
 
-  await query(
-    `UPDATE simcat.sync_runs SET status = 'interrupted' WHERE id = (SELECT max(id) FROM simcat.sync_runs)`,
-  );
+  await query(`UPDATE simcat.sync_runs SET status = 'interrupted' WHERE id = (SELECT max(id) FROM simcat.sync_runs)`);
   expect((await simcat(["backfill"], { SIMCAT_FULL_EVERY: "49h" })).code).toBe(0);
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(0);
   expect(left).toBeLessThan(12);

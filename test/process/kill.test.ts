@@ -33,10 +33,10 @@ test("killed at random moments of a backfill, the next run equals the service, a
   const random = createRandom(SEED);
   const now = new Date("2026-05-04T12:00:00Z");
   const stamp = createStamp({ clock: () => now });
-  const libraries = createOrganization({ seed: SEED, libraries: 60, scenariosPerLibrary: 20, now }).libraries();
+  const libraries = createOrganization({ seed: SEED, libraries: 40, scenariosPerLibrary: 12, now }).libraries();
   let arrived: (() => void) | null = null;
   const { service, database, query, start, simcat } = await fixture(libraries, {
-    latencyMs: 5,
+    latencyMs: 3,
     onRequest: () => {
       arrived?.();
       return undefined;
@@ -51,10 +51,12 @@ test("killed at random moments of a backfill, the next run equals the service, a
     // By turns from nothing, and from an older copy.
     if (kill % 2 === 1) {
       await watch.between(() =>
-        query("TRUNCATE simcat.libraries, simcat.scenarios, simcat.library_sync, simcat.library_history, simcat.scenario_history"),
+        query(
+          "TRUNCATE simcat.libraries, simcat.scenarios, simcat.library_sync, simcat.library_history, simcat.scenario_history",
+        ),
       );
     } else {
-      for (let edit = 0; edit < 40; edit++) {
+      for (let edit = 0; edit < 25; edit++) {
         service.edit((organization) =>
           EDITS[random.pick(EDITED)](organization, random.pick(organization.libraries()), random, stamp),
         );
@@ -91,7 +93,10 @@ test("killed at random moments of a backfill, the next run equals the service, a
     const runs = await query<{ status: string; error: string | null }>(
       "SELECT status, error FROM simcat.sync_runs ORDER BY id DESC LIMIT 2",
     );
-    expect(runs.map(({ status }) => status), which).toEqual(["ok", signal === null ? "ok" : "abandoned"]);
+    expect(
+      runs.map(({ status }) => status),
+      which,
+    ).toEqual(["ok", signal === null ? "ok" : "abandoned"]);
     const [lease] = await query<{ token: number }>("SELECT token::int FROM simcat.leases");
     expect(lease?.token, which).toBeGreaterThan(tokens);
     tokens = lease?.token ?? 0;

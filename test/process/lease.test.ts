@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { amendLibrary } from "../../src/mock/amend.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { told } from "../postgres/told.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
@@ -8,32 +9,35 @@ import { expireLease, rowVersions, serviceRows, storedRows } from "./service-row
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
-test.each([[["sync"]], [["backfill"]], [["sync", "--library", "alice/Lib 1"]]])(
-  "while a run is at work another %j ends with 75, without a run row or a request (faults 51, 52)",
-  async (args) => {
-    const gate = gateAfter(3);
-    const { start, simcat, query, asked, service } = await fixture(twenty(), { onRequest: gate.onRequest });
-    const first = start(["backfill"], { SIMCAT_CONCURRENCY: "2" });
-    await gate.reached;
-    asked();
+test("while a run is at work another sync, backfill or selected sync ends with 75, without a run row or a request (faults 51, 52)", async () => {
+  const gate = gateAfter(3);
+  const { start, simcat, query, asked, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const first = start(["backfill"], { SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+  asked();
 
-    const second = await simcat(args);
+  const others = [["sync"], ["backfill"], ["sync", "--library", "alice/Lib 1"]];
+  const ended = await Promise.all(others.map((args) => simcat(args)));
 
-    expect(second.code).toBe(75);
-    expect(second.stdout).toBe("");
-    const line = JSON.parse(second.stderr.trim().split("\n").at(-1) ?? "");
-    expect({ level: line.level, code: line.code }).toEqual({ level: "error", code: "busy" });
-    expect(line.msg).toMatch(/^another run is at work \(.+:\d+\) and renews its lease; nothing was done here\./);
-    expect(line.msg).toContain(`:${first.process.pid})`);
-    expect(asked()).not.toContain("GET /libs");
-    expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "running" }]);
+  const busy = {
+    exit: 75,
+    code: "busy",
+    said: expect.stringMatching(
+      new RegExp(
+        `^another run is at work \\(.+:${first.process.pid}\\) and renews its lease; nothing was done here\\.`,
+      ),
+    ),
+  };
+  expect(ended.map(told)).toEqual([busy, busy, busy]);
+  expect(ended.map(({ stdout }) => stdout)).toEqual(["", "", ""]);
+  expect(asked()).not.toContain("GET /libs");
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "running" }]);
 
-    gate.open();
-    expect((await first.ended).code).toBe(0);
-    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-    expect(await query("SELECT token::int FROM simcat.leases")).toEqual([{ token: 1 }]);
-  },
-);
+  gate.open();
+  expect((await first.ended).code).toBe(0);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect(await query("SELECT token::int FROM simcat.leases")).toEqual([{ token: 1 }]);
+});
 
 test("two started at the same moment: one does the work, the other ends with 75, and the service sees no doubled load (fault 51)", async () => {
   const gate = gateAfter(30);
@@ -79,7 +83,11 @@ test("a run stopped past its lease writes nothing when it wakes up after another
   expect(ended.stdout).toContain("another run took over the lease");
   expect(await rowVersions(query)).toEqual(before);
   expect(await query("SELECT * FROM simcat.leases")).toEqual([lease]);
-  expect(await query("SELECT status, error LIKE 'the process ended without a word%' AS told FROM simcat.sync_runs ORDER BY id")).toEqual([
+  expect(
+    await query(
+      "SELECT status, error LIKE 'the process ended without a word%' AS told FROM simcat.sync_runs ORDER BY id",
+    ),
+  ).toEqual([
     { status: "abandoned", told: true },
     { status: "ok", told: null },
   ]);

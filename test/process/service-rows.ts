@@ -129,5 +129,8 @@ const millis = (text: string | null): number | null => (text === null ? null : (
 
 function sorted(rows: readonly Row[]): Row[] {
   const place = (row: Row) => JSON.stringify([row.owner, row.library_name, Number(row.scenario_id ?? 0)]);
-  return rows.map((row) => [place(row), row] as const).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, row]) => row);
+  return rows
+    .map((row) => [place(row), row] as const)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([, row]) => row);
 }

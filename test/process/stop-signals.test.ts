@@ -13,56 +13,61 @@ const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib
 function sentWhole({ requests }: MockService): string[] {
   const sent = requests.filter(({ status }) => status === 200).map(({ path }) => path.split("/").slice(-2));
   const names = sent.filter(([, what]) => what === "scenarios").map(([name]) => decodeURIComponent(name ?? ""));
-  return names.filter((name) => sent.some(([of, what]) => of === encodeURIComponent(name) && what === "metadata")).sort();
+  return names
+    .filter((name) => sent.some(([of, what]) => of === encodeURIComponent(name) && what === "metadata"))
+    .sort();
 }
 
 test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
-] as const)("%s in the middle of a run ends it with %i: what was read is stored whole, the next run reads the rest (fault 50)", async (signal, code) => {
-  const gate = gateAfter(14);
-  const { start, simcat, query, service, asked } = await fixture(twenty(), { onRequest: gate.onRequest });
-  const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
-  await gate.reached;
+] as const)(
+  "%s in the middle of a run ends it with %i: what was read is stored whole, the next run reads the rest (fault 50)",
+  async (signal, code) => {
+    const gate = gateAfter(14);
+    const { start, simcat, query, service, asked } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
+    await gate.reached;
 
-  const askedAt = performance.now();
-  running.process.kill(signal);
-  const ended = await running.ended;
+    const askedAt = performance.now();
+    running.process.kill(signal);
+    const ended = await running.ended;
 
-  expect(ended.code).toBe(code);
-  expect(performance.now() - askedAt).toBeLessThan(5_000);
-  expect(ended.stdout).toContain(`stopped by ${signal}; what was stored stays, and the next run goes on from there`);
-  const read = sentWhole(service);
-  expect(read.length).toBeGreaterThanOrEqual(6);
-  const stored = await query<{ name: string; scenarios: number }>(
-    `SELECT library_name AS name, count(s.scenario_id)::int AS scenarios FROM simcat.libraries
+    expect(ended.code).toBe(code);
+    expect(performance.now() - askedAt).toBeLessThan(5_000);
+    expect(ended.stdout).toContain(`stopped by ${signal}; what was stored stays, and the next run goes on from there`);
+    const read = sentWhole(service);
+    expect(read.length).toBeGreaterThanOrEqual(6);
+    const stored = await query<{ name: string; scenarios: number }>(
+      `SELECT library_name AS name, count(s.scenario_id)::int AS scenarios FROM simcat.libraries
      JOIN simcat.scenarios s USING (owner, library_name) GROUP BY library_name ORDER BY library_name COLLATE "C"`,
-  );
-  expect(stored).toEqual(read.map((name) => ({ name, scenarios: 3 })));
-  expect(
-    await query(
-      `SELECT status, finished_at IS NOT NULL AS finished, libraries_listed, libraries_read, libraries_failed, libraries_removed
+    );
+    expect(stored).toEqual(read.map((name) => ({ name, scenarios: 3 })));
+    expect(
+      await query(
+        `SELECT status, finished_at IS NOT NULL AS finished, libraries_listed, libraries_read, libraries_failed, libraries_removed
        FROM simcat.sync_runs`,
-    ),
-  ).toEqual([
-    {
-      status: "interrupted",
-      finished: true,
-      libraries_listed: 20,
-      libraries_read: read.length,
-      libraries_failed: 0,
-      libraries_removed: 0,
-    },
-  ]);
-  expect(await query("SELECT expires_at::text AS expires FROM simcat.leases")).toEqual([{ expires: "-infinity" }]);
-  expect(await query("SELECT owner FROM simcat.library_sync WHERE owes IS NOT NULL OR failures > 0")).toEqual([]);
+      ),
+    ).toEqual([
+      {
+        status: "interrupted",
+        finished: true,
+        libraries_listed: 20,
+        libraries_read: read.length,
+        libraries_failed: 0,
+        libraries_removed: 0,
+      },
+    ]);
+    expect(await query("SELECT expires_at::text AS expires FROM simcat.leases")).toEqual([{ expires: "-infinity" }]);
+    expect(await query("SELECT owner FROM simcat.library_sync WHERE owes IS NOT NULL OR failures > 0")).toEqual([]);
 
-  gate.open();
-  asked();
-  expect((await simcat(["sync"])).code).toBe(0);
-  expect(asked()).toHaveLength(1 + 2 * (20 - read.length));
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-});
+    gate.open();
+    asked();
+    expect((await simcat(["sync"])).code).toBe(0);
+    expect(asked()).toHaveLength(1 + 2 * (20 - read.length));
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  },
+);
 
 test("SIGTERM while the listing is awaited ends the run as interrupted, with nothing stored or removed (fault 50)", async () => {
   const gate = gateBeforeListing();

@@ -1,0 +1,15 @@
+select
+    -- Owner and name may hold any character but NUL, so their lengths keep the key apart.
+    length(owner) || ':' || owner || '/' || library_name as library_key,
+    owner,
+    library_name,
+    library_owner,
+    package_name,
+    package_version,
+    last_modified_at,
+    file_size_bytes,
+    scenario_count,
+    result_count,
+    first_seen_at,
+    changed_at
+from {{ source('simcat', 'libraries') }}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { openCharts } from "../../src/report/charts/open-charts.ts";
+import { formatReport } from "../../src/report/page/report-page.ts";
+import { emptyRows, hugeRows, oneRows } from "./report-rows.ts";
+
+const draw = await openCharts();
+const format = (rows: typeof emptyRows) => formatReport(rows, "9.9.9", draw);
+
+describe("the report", () => {
+  test("says of an empty database what to do, and draws nothing", () => {
+    const { page, findings } = format(emptyRows);
+    expect(findings).toEqual({ attention: "1 thing needs attention", activity: "No libraries yet" });
+    expect(page).toContain("No run yet");
+    expect(page).not.toContain("<figure");
+  });
+
+  test("speaks of one library in the singular", () => {
+    expect(format(oneRows).findings).toEqual({
+      attention: "Nothing needs attention",
+      changes: "Nothing changed in the last 7 days",
+      activity: "1 of 1 library was touched in the last 30 days",
+      age: "The one library was last modified 3 days ago",
+      storage: "ann holds all 512 B",
+      versions: "The one library uses the newest version of its package in use",
+      parents: "1 of 1 parent (100 %) has no result",
+      runs: "The one run of the last 7 days went well",
+    });
+  });
+
+  test("says the finding of a large organization in each title", () => {
+    expect(format(hugeRows).findings).toEqual({
+      attention: "7 things need attention",
+      changes: "4,321 libraries changed in the last 7 days; scenarios: 18,000 added, 5,600 changed, 2,080 removed",
+      activity: "1,207 of 10,000 libraries were touched in the last 30 days",
+      age: "Half of the libraries have lain untouched for 341 days or longer, 4,810 for a year or longer",
+      storage: "Lib holds 22 % of 18.0 TiB, which 1,234 owners share",
+      versions: "9,581 of 14,703 libraries are behind the newest version of their package in use",
+      parents: "63,000 of 182,000 parents (35 %) have no result",
+      runs: "22 of 672 runs in the last 7 days did not go well",
+    });
+  });
+
+  test.each([
+    ["empty", emptyRows],
+    ["one", oneRows],
+    ["huge", hugeRows],
+  ] as const)("has in its %s page nothing that is loaded, run, or styled in place, and no id twice", (_, rows) => {
+    const { page } = format(rows);
+    expect(page).not.toMatch(/<(?:script|img|link|iframe|object|image|use|foreignObject|a)\b/i);
+    expect(page).not.toMatch(/<[^>]*\s(?:style|on\w+|href|src)=/i);
+    expect(page.match(/<style>/g)).toHaveLength(1);
+    const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(page).not.toMatch(/undefined|NaN|\[object/);
+  });
+
+  test("is no larger for a large organization than a mail can carry", () => {
+    expect(Buffer.byteLength(format(hugeRows).page)).toBeLessThan(300_000);
+  });
+
+  test("names its policy by the hash of the sheet that it carries", () => {
+    const { page } = format(oneRows);
+    const [, sheet = ""] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
+    const hash = createHash("sha256").update(sheet).digest("base64");
+    const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+    expect(page).toContain(`<meta http-equiv="Content-Security-Policy" content="${policy.replaceAll("'", "&#39;")}">`);
+  });
+
+  test.each([
+    ["hour", 1, "2026-11-20T14:00:00Z", "11-20 14:00"],
+    ["day", 7, "2026-11-14T00:00:00Z", "11-14"],
+    ["week", 100, "2026-11-16T00:00:00Z", "2026-11-16"],
+    ["month", 900, "2024-08-01T00:00:00Z", "2024-08"],
+  ] as const)("draws what changed by the %s", (step, days, at, name) => {
+    const since = new Date(oneRows.now.getTime() - days * 86_400_000);
+    const changes = [{ at: new Date(at), what: "scenario", kind: "added", count: 5 }] as const;
+    expect(format({ ...oneRows, step, since, changes: [...changes] }).page).toContain(
+      `<title>${name}: 5 libraries and scenarios, added or back</title>`,
+    );
+  });
+
+  test("says whose libraries it is of", () => {
+    const { page } = format({ ...oneRows, owners: ["ann", "<b>bob"] });
+    expect(page).toContain("Of <bdi>ann</bdi>, <bdi>&lt;b&gt;bob</bdi> alone, but for the runs.");
+  });
+});

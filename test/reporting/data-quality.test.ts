@@ -1,0 +1,124 @@
+import { beforeEach, expect, test } from "vitest";
+import { useTestDatabase } from "../support/database.ts";
+import { addRows, day, emptyTables } from "./stored-rows.ts";
+
+const database = useTestDatabase();
+
+beforeEach(async () => {
+  await emptyTables(database());
+});
+
+const problems = async () => {
+  const rows = await database().query<Record<string, string | null>>(
+    "SELECT * FROM simcat_report.data_quality ORDER BY problem, what, owner, library_name, scenario_id, detail",
+  );
+  return rows.map(({ problem, what, owner, library_name, scenario_id, field, value }) =>
+    [problem, what, `${owner}/${library_name}${scenario_id === null ? "" : `#${scenario_id}`}`, field, value].join(" "),
+  );
+};
+
+const good = { last_modified: "2025-12-24", last_modified_at: day(1) };
+
+test("data in good order has no problem", async () => {
+  await addRows(database(), "libraries", [{ library_name: "forest", ...good, file_size: "2 KB", file_size_bytes: 2048 }]);
+  await addRows(database(), "scenarios", [
+    { scenario_id: 1, is_result: false, parent_id: 0, ...good },
+    { scenario_id: 2, is_result: true, parent_id: 1, ...good },
+    { scenario_id: 3, is_result: true, parent_id: 2, ...good },
+    { scenario_id: 4, is_result: true, parent_id: 3, ...good },
+    { scenario_id: 5, is_result: null, parent_id: null },
+  ]);
+  expect(await problems()).toEqual([]);
+});
+
+test("libraries: dates, sizes and names that differ by capitals alone", async () => {
+  await addRows(database(), "libraries", [
+    { library_name: "Forêt", last_modified: "soon", file_size: "large" },
+    { library_name: "FORÊT", last_modified: "" },
+    { owner: "Ann", library_name: "forêt", ...good },
+    { owner: "ann", library_name: "lake", last_modified: null },
+    { owner: "bob", library_name: "Lake", ...good },
+    { library_name: "gone", last_modified: "soon", removed_at: day(2), changed_at: day(2) },
+    { library_name: "LAKE", ...good, removed_at: day(2), changed_at: day(2) },
+  ]);
+  expect(await problems()).toEqual([
+    "date_not_understood library ann/Forêt last_modified soon",
+    "names_differ_by_case library Ann/forêt library_name ",
+    "names_differ_by_case library ann/FORÊT library_name ",
+    "names_differ_by_case library ann/Forêt library_name ",
+    "no_date library ann/FORÊT last_modified ",
+    "no_date library ann/lake last_modified ",
+    "size_not_understood library ann/Forêt file_size large",
+  ]);
+});
+
+test("scenarios: dates, and results and parents that contradict each other", async () => {
+  await addRows(database(), "libraries", [{ library_name: "forest", ...good }]);
+  await addRows(database(), "scenarios", [
+    { scenario_id: 1, is_result: false, last_modified: "soon" },
+    { scenario_id: 2, is_result: true },
+    { scenario_id: 3, is_result: true, parent_id: 0 },
+    { scenario_id: 4, is_result: false, parent_id: 1 },
+    { scenario_id: 5, is_result: true, parent_id: 99 },
+    { scenario_id: 6, is_result: true, parent_id: 6 },
+    { scenario_id: 99, is_result: true, removed_at: day(2), changed_at: day(2) },
+  ]);
+  expect(await problems()).toEqual([
+    "date_not_understood scenario ann/forest#1 last_modified soon",
+    "own_parent scenario ann/forest#6 parent_id 6",
+    "parent_but_no_result scenario ann/forest#4 is_result false",
+    "parent_missing scenario ann/forest#5 parent_id 99",
+    "result_without_parent scenario ann/forest#2 parent_id ",
+    "result_without_parent scenario ann/forest#3 parent_id ",
+  ]);
+});
+
+test("cycles: their members, not what hangs below them, and not through another library", async () => {
+  await addRows(database(), "libraries", [
+    { library_name: "forest", ...good },
+    { library_name: "lake", ...good },
+  ]);
+  const link = (scenario_id: number, parent_id: number, library_name = "forest") => ({
+    library_name,
+    scenario_id,
+    parent_id,
+    is_result: true,
+  });
+  await addRows(database(), "scenarios", [
+    link(1, 2),
+    link(2, 1),
+    link(3, 5),
+    link(4, 3),
+    link(5, 4),
+    link(6, 5),
+    link(7, 6),
+    link(11, 12),
+    link(12, 13),
+    link(13, 11, "lake"),
+    link(21, 22),
+    { ...link(22, 21), removed_at: day(2), changed_at: day(2) },
+  ]);
+  expect((await problems()).filter((problem) => !problem.startsWith("parent_missing"))).toEqual([
+    "parent_cycle scenario ann/forest#1 parent_id 2",
+    "parent_cycle scenario ann/forest#2 parent_id 1",
+    "parent_cycle scenario ann/forest#3 parent_id 5",
+    "parent_cycle scenario ann/forest#4 parent_id 3",
+    "parent_cycle scenario ann/forest#5 parent_id 4",
+  ]);
+});
+
+test("rejects that are open, with and without a library", async () => {
+  await addRows(database(), "rejects", [
+    { owner: "ann", library_name: "forest" },
+    { kind: "listing", path: "", reason: "it is no object", code: "not_an_object" },
+    { owner: "ann", library_name: "lake", resolved_at: day(2) },
+  ]);
+  expect(await problems()).toEqual([
+    "open_reject scenario ann/forest parentId ",
+    "open_reject library null/null  ",
+  ]);
+  expect(await database().query("SELECT detail FROM simcat_report.data_quality ORDER BY 1")).toEqual([
+    { detail: "not_an_object: it is no object" },
+    { detail: "wrong_type: parentId is a string" },
+  ]);
+});

@@ -1,0 +1,238 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { FaultAction, FaultMatch } from "../../src/mock/faults.ts";
+import { startPostgresProxy } from "../postgres/proxy.ts";
+import { createRole, GRANTS } from "../postgres/roles.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { CANARY_KEY, CANARY_PASSWORD, dump, formsOf, secretsIn } from "./canary.ts";
+
+interface World extends Fixture {
+  readonly canaries: Readonly<Record<string, string>>;
+  /** As the role whose password is the canary. */
+  readonly roleUrl: string;
+  readonly role: string;
+}
+
+/** A service that wants the canary key, a database that wants the canary password. */
+async function world(): Promise<World> {
+  const libraries = [library("alice", "Fire", { scenarios: [1, 2] }), library("bob", "Water", { scenarios: [1] })];
+  const made = await fixture(libraries, { apiKey: CANARY_KEY });
+  const { name, url } = await createRole(made.database, {
+    password: CANARY_PASSWORD,
+    grants: [...GRANTS, "USAGE ON SCHEMA simcat_report", "SELECT ON ALL TABLES IN SCHEMA simcat_report"],
+  });
+  return {
+    ...made,
+    role: name,
+    roleUrl: url,
+    canaries: { SIMCAT_API_KEY: CANARY_KEY, DATABASE_URL: url, SIMCAT_LOG_LEVEL: "trace" },
+  };
+}
+
+type Said = readonly [what: string, text: string];
+const expectNone = (said: readonly Said[]) =>
+  expect(
+    said.map(([what, text]) => ({ what, secrets: secretsIn(text) })).filter(({ secrets }) => secrets.length > 0),
+  ).toEqual([]);
+
+test("the search finds a secret in each of its forms: a password in a header, in JSON, in a URL, in SQL (fault 67)", () => {
+  expect(secretsIn(`Authorization: Basic ${Buffer.from(`simcat:${CANARY_PASSWORD}`).toString("base64")}`)).not.toEqual(
+    [],
+  );
+  for (const [how, form] of formsOf(CANARY_KEY)) expect(secretsIn(`before ${form} after`), how).not.toEqual([]);
+  expect(secretsIn("nothing of the kind")).toEqual([]);
+});
+
+/** What echoes the key, and what breaks in each way. */
+const SPOILT: readonly (readonly [FaultMatch, FaultAction])[] = [
+  [{ operation: "listing" }, { kind: "status", status: 401, body: `{"message":"bad key ${CANARY_KEY}"}` }],
+  [{ operation: "listing" }, { kind: "status", status: 404, body: CANARY_KEY }],
+  [{ operation: "listing" }, { kind: "status", status: 503, body: JSON.stringify({ key: CANARY_KEY }) }],
+  [{ operation: "listing" }, { kind: "status", status: 429, headers: { "retry-after": "7200", "x-key": CANARY_KEY } }],
+  [
+    { operation: "listing" },
+    { kind: "redirect", location: `https://elsewhere.invalid/${encodeURIComponent(CANARY_KEY)}?k=${CANARY_KEY}` },
+  ],
+  [{ operation: "listing" }, { kind: "wrongBody", text: JSON.stringify({ echo: CANARY_KEY, [CANARY_KEY]: 1 }) }],
+  [{ operation: "listing" }, { kind: "wrongBody", text: `not JSON ${CANARY_KEY}` }],
+  [{ operation: "listing" }, { kind: "unknownEncoding", encoding: "k3y" }],
+  [{ operation: "listing" }, { kind: "hang" }],
+  [{ operation: "listing" }, { kind: "reset" }],
+  [{ operation: "scenarios" }, { kind: "status", status: 403, body: CANARY_KEY }],
+  [{ operation: "scenarios" }, { kind: "truncate" }],
+  [
+    { operation: "scenarios" },
+    { kind: "wrongBody", text: JSON.stringify([{ scenarioId: "no id", description: CANARY_KEY }]) },
+  ],
+  [{ operation: "metadata" }, { kind: "wrongBody", text: JSON.stringify({ libraryName: 7, description: CANARY_KEY }) }],
+  [{ operation: "metadata" }, { kind: "hugeHeaders" }],
+];
+
+test("whatever the service answers, its own words with the key in them too: neither secret is printed or stored (fault 67)", {
+  timeout: 120_000,
+}, async () => {
+  const { simcat, service, canaries, query } = await world();
+  const said: Said[] = [];
+  for (const [match, action] of SPOILT) {
+    service.script([{ match, times: "always", action }]);
+    const format = said.length % 2 === 0 ? "json" : "pretty";
+    const { code, stdout, stderr } = await simcat(["sync"], {
+      ...canaries,
+      SIMCAT_LOG_FORMAT: format,
+      SIMCAT_REQUEST_TIMEOUT: "300ms",
+      SIMCAT_MAX_RETRIES: "0",
+    });
+    expect(code, `${match.operation} ${action.kind}`).not.toBe(0);
+    said.push([`${match.operation} ${action.kind}: what was printed`, stdout + stderr]);
+  }
+  said.push(["the database", await dump(query)]);
+
+  expect(await query("SELECT count(*)::int AS rejects FROM simcat.rejects WHERE payload LIKE '%[key]%'")).not.toEqual([
+    { rejects: 0 },
+  ]);
+  expectNone(said);
+});
+
+test("whatever befalls the database, the address and the configuration: neither secret is printed or stored (fault 67)", {
+  timeout: 120_000,
+}, async () => {
+  const { simcat, start, canaries, query, roleUrl, role, database, service } = await world();
+  const said: Said[] = [];
+  const run = async (what: string, wanted: number, more: Readonly<Record<string, string>>, args = ["sync"]) => {
+    const { code, stdout, stderr } = await simcat(args, { ...canaries, ...more });
+    expect({ what, code, said: code === wanted ? "" : stdout + stderr }).toEqual({ what, code: wanted, said: "" });
+    said.push([what, stdout + stderr]);
+  };
+  const changed = (change: (url: URL) => void) => {
+    const url = new URL(roleUrl);
+    change(url);
+    return url.href;
+  };
+  const raw = `postgres://${role}:${CANARY_PASSWORD}@127.0.0.1:5432/simcat`;
+  const encoded = encodeURIComponent(CANARY_PASSWORD);
+  const proxy = await startPostgresProxy(database.url);
+  let cuts = 0;
+  proxy.judge = (statement) => {
+    if (!statement.includes("INSERT INTO simcat.scenarios") || cuts > 0) return "pass";
+    cuts += 1;
+    return "cut before";
+  };
+
+  await run("a port where nobody listens", 69, { DATABASE_URL: changed((url) => (url.port = "1")) });
+  await run("another role's name", 69, { DATABASE_URL: changed((url) => (url.username = "simcat_nobody")) });
+  await run("no such database", 69, { DATABASE_URL: changed((url) => (url.pathname = "/simcat_none")) });
+  await run("a server without TLS", 69, { DATABASE_URL: `${roleUrl}?sslmode=verify-full` });
+  await run("a password in the query", 69, {
+    DATABASE_URL: `postgres://${role}@127.0.0.1:1/simcat?password=${encoded}`,
+  });
+  await run("a password that is not encoded", 78, { DATABASE_URL: raw });
+  await run("no Postgres URL", 78, { DATABASE_URL: raw.replace("postgres", "mysql") });
+  await run("secrets in the wrong settings", 78, {
+    SIMCAT_BASE_URL: CANARY_KEY,
+    SIMCAT_CONCURRENCY: CANARY_KEY,
+    SIMCAT_LOG_LEVEL: CANARY_PASSWORD,
+    SIMCAT_MAX_REMOVED: encoded,
+  });
+  await run("a key with a line break", 78, { SIMCAT_API_KEY: `${CANARY_KEY}\n` });
+  await run("secrets in the selectors", 64, {}, ["sync", "--library", CANARY_KEY]);
+  await run("a session cut in a transaction", 0, { DATABASE_URL: proxy.url(roleUrl) });
+  service.edit((organization) => organization.put(library("carol", "New", { scenarios: [1] })));
+  await query(`REVOKE INSERT ON simcat.scenarios FROM ${role}`);
+  await run("a missing privilege", 69, {});
+  service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "hang" } }]);
+  service.clearRequests();
+  const thrower = `process.on("SIGUSR2", () => { throw new Error("at " + process.env.DATABASE_URL, { cause: new Error(process.env.SIMCAT_API_KEY) }); })`;
+  const buggy = start(["sync"], {
+    ...canaries,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(thrower)}`,
+  });
+  await vi.waitFor(() => expect(service.requests).toHaveLength(1), { timeout: 20_000 });
+  buggy.process.kill("SIGUSR2");
+  expect((await buggy.ended).code).toBe(1);
+  said.push(["an error that nobody caught, with both in it and in its cause", buggy.output()]);
+  said.push(["the database", await dump(query)]);
+
+  expect(cuts).toBe(1);
+  expectNone(said);
+});
+
+test("what is printed, written and served on good days holds neither secret: every command, the report, /metrics and the status page (fault 67)", {
+  timeout: 120_000,
+}, async () => {
+  const { simcat, start, canaries, query } = await world();
+  const directory = mkdtempSync(join(tmpdir(), "simcat-canary-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const page = join(directory, "report.html");
+  const said: Said[] = [];
+  const commands = [
+    ["sync"],
+    ["sync", "--dry-run", "--json"],
+    ["backfill", "--json"],
+    ["status"],
+    ["status", "--json"],
+    ["explain", "alice/Fire", "--json"],
+    ["verify", "--json"],
+    ["prune", "--older-than", "1d", "--dry-run"],
+    ["report", "--out", page],
+    ["check"],
+    ["check", "--json"],
+  ];
+  for (const args of commands) {
+    const { stdout, stderr } = await simcat(args, canaries);
+    expect(stdout, args.join(" ")).not.toBe("");
+    said.push([args.join(" "), stdout + stderr]);
+  }
+  said.push(["the report", readFileSync(page, "utf8")]);
+
+  const worker = start(["start"], { ...canaries, SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: "*/1 * * * * *" });
+  const url = await vi.waitFor(
+    () => {
+      const line = worker
+        .output()
+        .split("\n")
+        .find((one) => one.includes('"worker_started"'));
+      return String(JSON.parse(line ?? "").url);
+    },
+    { timeout: 30_000 },
+  );
+  await vi.waitFor(() => expect(worker.output()).toContain('"run_finished"'), { timeout: 30_000 });
+  for (const path of ["/metrics", "/", "/readyz", "/healthz", "/nowhere"]) {
+    said.push([path, await (await fetch(url + path)).text()]);
+  }
+  worker.process.kill("SIGTERM");
+  await worker.ended;
+  said.push(["start", worker.output()], ["the database", await dump(query)]);
+
+  expectNone(said);
+});
+
+test("secrets may come in files, with one newline at the end; they open the service and the database and are told nowhere (fault 67)", async () => {
+  const { simcat, roleUrl, environment, query } = await world();
+  const directory = mkdtempSync(join(tmpdir(), "simcat-secrets-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(directory, name), text);
+    return join(directory, name);
+  };
+  const inFiles = {
+    SIMCAT_API_KEY: "",
+    DATABASE_URL: "",
+    SIMCAT_API_KEY_FILE: file("key", `${CANARY_KEY}\n`),
+    DATABASE_URL_FILE: file("url", `${roleUrl}\n`),
+  };
+
+  const { code, stdout, stderr } = await simcat(["sync"], inFiles);
+  const both = await simcat(["sync"], { ...inFiles, SIMCAT_API_KEY: environment.SIMCAT_API_KEY ?? "" });
+
+  expect(code).toBe(0);
+  expect(both.code).toBe(78);
+  expect(both.stderr).toContain("SIMCAT_API_KEY is set, and SIMCAT_API_KEY_FILE too; set one of them");
+  expectNone([
+    ["sync", stdout + stderr],
+    ["both set", both.stdout + both.stderr],
+    ["the database", await dump(query)],
+  ]);
+});

@@ -1,0 +1,55 @@
+import type { Query } from "../process/service-rows.ts";
+
+/** Whatever a URL, JSON, a shell or a header would have to escape. */
+export const CANARY_KEY = `c4n4ry-k%y/"w\\ith+sp&cial='s`;
+export const CANARY_PASSWORD = `p@ss/w:rd%"'\\`;
+
+/** Every way in which a secret may come along, by its name. */
+export function formsOf(secret: string): ReadonlyMap<string, string> {
+  const encoded = encodeURIComponent(secret);
+  const json = JSON.stringify(secret).slice(1, -1);
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  return new Map([
+    ["as it is", secret],
+    ["in a URL", encoded],
+    ["in a URL, in small letters", encoded.replace(/%../g, (hex) => hex.toLowerCase())],
+    ["in a URL's user part", new URL(`http://u:${encoded}@h`).password],
+    ["in JSON", json],
+    ["in JSON in JSON", JSON.stringify(json).slice(1, -1)],
+    ["in SQL", secret.replaceAll("'", "''")],
+    ["in an SQL string with escapes", secret.replaceAll("\\", "\\\\").replaceAll("'", "\\'")],
+    // Without what depends on the bytes beside it.
+    ...["", "x", "xy"].map(
+      (before) => [`in Base64 behind ${before.length} bytes`, base64(before + secret).slice(4, -4)] as const,
+    ),
+    ["in hexadecimal", Buffer.from(secret).toString("hex")],
+  ]);
+}
+
+/** Which secrets are in a text, and how. */
+export function secretsIn(text: string): string[] {
+  const secrets = { "the API key": CANARY_KEY, "the database password": CANARY_PASSWORD };
+  return Object.entries(secrets).flatMap(([what, secret]) =>
+    [...formsOf(secret)]
+      .filter(([, form]) => text.toLowerCase().includes(form.toLowerCase()))
+      .map(([how]) => `${what}, ${how}`),
+  );
+}
+
+/** Every row of every table and view of simcat's, and what the server tells of its sessions, as text. */
+export async function dump(query: Query): Promise<string> {
+  const relations = await query<{ name: string }>(
+    `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname LIKE 'simcat%' AND c.relkind IN ('r', 'v', 'm')`,
+  );
+  const rows: { row: string }[] = [];
+  for (const { name } of relations)
+    rows.push(...(await query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`)));
+  rows.push(
+    ...(await query<{ row: string }>(
+      "SELECT t::text AS row FROM pg_stat_activity t WHERE datname = current_database()",
+    )),
+  );
+  rows.push(...(await query<{ row: string }>("SELECT description AS row FROM pg_description WHERE objoid >= 16384")));
+  return rows.map(({ row }) => row).join("\n");
+}

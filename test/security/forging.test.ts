@@ -1,0 +1,155 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { MAIN, startProgram } from "../process/program.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+
+/** Valid names that would act on a log, a terminal or a page. */
+const HOSTILE = [
+  ...AWKWARD_NAMES,
+  'x\n{"level":"info","code":"run_finished","status":"ok"}',
+  "x\r\n12:00:00 INFO forged",
+  "\u001b[2J\u001b[H cleared",
+  "\u001b]0;title\u0007",
+  "\u001b]8;;http://evil\u0007link",
+  "\u009b31m C1",
+  "\u0085next line",
+  "\u202egnp.exe",
+  "\u2066isolated\u2069",
+  "\u2028separated\u2029",
+  "\u200e\u200f marks",
+  "\b\b\b back",
+  "<script>alert(1)</script>",
+  "</title><img src=x onerror=alert(1)>",
+  "'\"><svg/onload=alert(1)>",
+  "{{constructor}}",
+];
+
+/** All of them fail, so that each of them is told; one has a good copy and a reject. */
+async function hostileWorld(): Promise<Fixture> {
+  const made = await fixture(
+    HOSTILE.map((name) =>
+      library(name, name, {
+        description: name,
+        packageName: name,
+        fileSize: name,
+        scenarios: [scenario(1, { scenarioName: name, description: name })],
+      }),
+    ),
+  );
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  made.service.script([
+    {
+      match: { operation: "scenarios", library: "lib" },
+      times: "always",
+      action: { kind: "alterItem", index: 0, set: { parentId: "\u001b[31m\nx" } },
+    },
+    {
+      match: { operation: "scenarios" },
+      times: "always",
+      action: { kind: "status", status: 403, body: '\u001b[31m\n{"level":"info"}\u009b\u202e' },
+    },
+  ]);
+  return made;
+}
+
+/** Anything that a terminal would obey or a line end with: all but the line feeds between lines. */
+const ACTS = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
+
+test("JSON log lines: each line is one object of simcat's own, however the libraries are named (fault 70)", async () => {
+  const { simcat } = await hostileWorld();
+
+  const { code, stdout, stderr } = await simcat(["backfill"], { SIMCAT_LOG_FORMAT: "json" });
+
+  expect(code).toBe(2);
+  const lines = stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.filter((line) => line.code === "run_finished").map(({ status }) => status)).toEqual(["partial"]);
+  expect(
+    lines
+      .filter((line) => line.msg === "library failed")
+      .map((line) => line.library)
+      .sort(),
+  ).toEqual(HOSTILE.toSorted());
+  expect(lines.filter((line) => line.level === "info").map((line) => line.code)).toEqual([
+    "run_started",
+    "run_planned",
+  ]);
+  expect(stdout + stderr).not.toMatch(ACTS);
+});
+
+const isThere = (() => {
+  try {
+    execFileSync("script", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+if (!isThere) process.stderr.write("skipped: the terminal of fault 70 needs script: apt-get install bsdutils\n");
+
+test.skipIf(!isThere)(
+  "on a terminal, nothing that the service named acts on it: every command that names a library (fault 70)",
+  { timeout: 120_000 },
+  async () => {
+    const { environment, simcat } = await hostileWorld();
+    await simcat(["backfill"]);
+    const onTerminal = (command: string, more: Readonly<Record<string, string>> = {}) =>
+      startProgram("script", ["-qec", `'${process.execPath}' '${MAIN}' ${command}`, "/dev/null"], {
+        ...environment,
+        ...more,
+        TERM: "xterm",
+      }).ended;
+    const commands = [
+      "backfill",
+      "sync --dry-run",
+      "status",
+      "verify",
+      "explain 'lib/lib'",
+      "explain '%1b%5b31mred/%1b%5b31mred'",
+      "explain '%1b%5b31mnobody/%0aknows'",
+      "sync --library '%1b%5b31mnobody/%0aknows'",
+      "sync --owner \"$(printf '\\033[31mnobody')\"",
+      "prune --older-than \"$(printf '\\033[31m')\"",
+    ];
+
+    for (const command of commands) {
+      const { stdout } = await onTerminal(command, { SIMCAT_LOG_FORMAT: "pretty", SIMCAT_LOG_LEVEL: "trace" });
+      // simcat's own: to the start of the line, clear it, a coloured level; the terminal's: a carriage return before each line feed.
+      const rest = stdout
+        .replaceAll("\u001b[K", "")
+        .replaceAll("\r", "")
+        .replace(/^(\d\d:\d\d:\d\d )\p{Cc}\[\d+m([A-Z]+ *)\p{Cc}\[0m/gmu, "$1$2");
+      expect(rest, command).not.toBe("");
+      const acts = ACTS.exec(rest);
+      expect({
+        command,
+        acts: acts && JSON.stringify(rest.slice(Math.max(0, acts.index - 20), acts.index + 20)),
+      }).toEqual({ command, acts: null });
+      expect(rest, command).not.toMatch(/^\{"level":"info"|^\d\d:\d\d:\d\d INFO forged/m);
+    }
+  },
+);
+
+test("the report and its page hold names as text: no element, no script, and a strict Content-Security-Policy (fault 71)", async () => {
+  const { simcat } = await hostileWorld();
+  await simcat(["backfill"]);
+  const directory = mkdtempSync(join(tmpdir(), "simcat-report-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const page = join(directory, "report.html");
+
+  expect((await simcat(["report", "--out", page])).code).toBe(0);
+
+  const html = readFileSync(page, "utf8");
+  expect(html).toContain("&lt;img src=x onerror=alert(1)&gt;");
+  expect(html).not.toMatch(/<img src=x|<svg\/onload|<script>alert/i);
+  const [, policy = ""] = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/i.exec(html) ?? [];
+  expect(policy).toMatch(/default-src 'none'/);
+  expect(policy).not.toMatch(/unsafe-eval|script-src[^;]*(\*|'unsafe-inline'|https?:)/);
+  expect(html.replaceAll("\n", "")).not.toMatch(ACTS);
+});

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { MAIN, startProgram } from "../process/program.ts";
+import { API_KEY, fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+
+const one = () => [library("alice", "Fire", { scenarios: [1] })];
+
+test.each([
+  ["a line break in it", "s3cret-canary\nx-forged: 1"],
+  ["a line break at its end", "s3cret-canary\n"],
+  ["a carriage return in it", "s3cret-canary\rx"],
+  ["a letter beyond ASCII", "s3cret-canary-é"],
+  ["an invisible character", "s3cret-canary\u200b"],
+  ["a blank at its start", " s3cret-canary"],
+  ["a control character", "s3cret-canary\u0007"],
+])(
+  "a key with %s is refused at the start with 78 and not echoed; nothing is asked of the service (fault 68)",
+  async (_, key) => {
+    const { simcat, asked, query } = await fixture(one());
+
+    const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_API_KEY: key });
+
+    expect(code).toBe(78);
+    expect(stderr).toContain(
+      "SIMCAT_API_KEY has a line break, a space at an end, or a character that is not printable ASCII; expected the bare key",
+    );
+    expect(stdout + stderr).not.toContain("s3cret");
+    expect(asked()).toEqual([]);
+    expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
+  },
+);
+
+test.each([
+  ["https://user:s3cret-canary@127.0.0.1/", "has a user name or password in it"],
+  ["https://s3cret-canary@127.0.0.1/", "has a user name or password in it"],
+  [
+    "http://api.example.com/",
+    "is plain http, which would show the key to the network; use https, or set SIMCAT_ALLOW_HTTP=true",
+  ],
+  ["http://127.0.0.1.example.com/", "is plain http"],
+  ["http://localhost.example.com/", "is plain http"],
+  ["http://[::ffff:10.0.0.1]/", "is plain http"],
+  ["http://0.0.0.0:1/", "is plain http"],
+  ["ftp://127.0.0.1/", "is not an https URL"],
+  ["https://127.0.0.1/?key=s3cret-canary", "has a query or a fragment"],
+])("the base URL %s is refused with 78, for a reason, and without a password in it (fault 69)", async (url, reason) => {
+  const { simcat } = await fixture(one());
+
+  const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_BASE_URL: url });
+
+  expect(code).toBe(78);
+  expect(stderr).toContain(`SIMCAT_BASE_URL ${reason}`);
+  expect(stdout + stderr).not.toContain("s3cret");
+});
+
+test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only that does (fault 69)", async () => {
+  const { simcat, service, query } = await fixture(one(), { host: "0.0.0.0" });
+  // This machine, by an address that is not loopback.
+  expect(new URL(service.url).hostname).toBe("0.0.0.0");
+
+  expect((await simcat(["sync"], { SIMCAT_ALLOW_HTTP: "false" })).code).toBe(78);
+  expect(service.requests).toEqual([]);
+  expect((await simcat(["sync"], { SIMCAT_ALLOW_HTTP: "true" })).code).toBe(0);
+  expect(await query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
+});
+
+test("a .env file in the working directory is read; what the environment sets wins over it (fault 55)", async () => {
+  const { environment, query } = await fixture(one());
+  const directory = mkdtempSync(join(tmpdir(), "simcat-dotenv-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const { SIMCAT_BASE_URL = "", DATABASE_URL = "" } = environment;
+  writeFileSync(
+    join(directory, ".env"),
+    `# as an operator writes it\nSIMCAT_BASE_URL="${SIMCAT_BASE_URL}"\nexport SIMCAT_API_KEY='${API_KEY}'\nDATABASE_URL=${DATABASE_URL}\nSIMCAT_CONCURRENCY=nonsense\n`,
+  );
+  const simcat = (more: Readonly<Record<string, string>>) =>
+    startProgram(process.execPath, [MAIN, "sync"], more, { cwd: directory }).ended;
+
+  const refused = await simcat({});
+  const good = await simcat({ SIMCAT_CONCURRENCY: "3" });
+
+  expect(refused.code).toBe(78);
+  expect(refused.stderr).toContain('SIMCAT_CONCURRENCY is \\"nonsense\\"; expected a whole number from 1 to 1024');
+  expect({ code: good.code, stderr: good.code === 0 ? "" : good.stderr }).toEqual({ code: 0, stderr: "" });
+  expect(await query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
+});

@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { mayRoundToInteger } from "../../src/service/exact-json.ts";
+import { splitArray } from "../../src/service/json-array.ts";
+import { findUnstorable } from "../../src/service/storable.ts";
+
+/** Splits a list that comes in chunks of this size; answers its items and whether all of them were called plain. */
+function split(text: string, chunkSize: number): { items: string[]; plain: boolean } {
+  const bytes = Buffer.from(text);
+  const splitter = splitArray();
+  const items: string[] = [];
+  let plain = true;
+  for (let at = 0; at < bytes.length; at += chunkSize) {
+    items.push(...splitter.push(bytes.subarray(at, at + chunkSize)));
+    plain &&= splitter.plain();
+  }
+  splitter.end();
+  return { items, plain };
+}
+
+const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+
+test.each([
+  ['{"id":123456789012345,"at":"2024-09-19 15:24:41.3994461","n":[1.5,-2,true,false,null]}', true],
+  ['{"id":1234567890123456}', false],
+  ['{"id":1.00000000000000}', false],
+  ['{"id":1e2}', false],
+  ['{"id":1E2}', false],
+  ['{"name":"caf\\u00e9"}', false],
+  ['{"name":"a\\\\u0000 b"}', true],
+  ['{"name":"12345678901234567890 1e999 \\" u"}', true],
+  [`{"deep":${deep(499)}}`, true],
+  [`{"deep":${deep(500)}}`, false],
+  ["1", false],
+])("%s is plain: %s, however it is cut", (item, plain) => {
+  for (const chunkSize of [1, 2, 3, 7, 10_000]) expect(split(`[${item}]`, chunkSize).plain).toBe(plain);
+});
+
+test("one item that is not plain spoils its own chunk, and no later one", () => {
+  const splitter = splitArray();
+  splitter.push(Buffer.from('[{"a":1},{"a":1e5},{"a":2},'));
+  expect(splitter.plain()).toBe(false);
+  splitter.push(Buffer.from('{"a":3}]'));
+  expect(splitter.plain()).toBe(true);
+});
+
+const numeral = fc.oneof(
+  fc.integer().map(String),
+  fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
+  fc
+    .tuple(fc.integer({ min: 0, max: 9 }), fc.stringMatching(/^[0-9]{1,20}$/))
+    .map(([whole, part]) => `${whole}.${part}`),
+  fc
+    .tuple(fc.integer(), fc.constantFrom("e", "E"), fc.constantFrom("", "+", "-"), fc.nat(2000))
+    .map((parts) => parts.join("")),
+);
+const text = fc.oneof(
+  fc.string({ unit: "grapheme" }).map((value) => JSON.stringify(value)),
+  fc.stringMatching(/^(\\u[0-9a-f]{4}|[a-z0-9.]|\\\\|\\"){0,12}$/).map((value) => `"${value}"`),
+);
+const value = fc.oneof(
+  numeral,
+  text,
+  fc.constantFrom("null", "true", "[]", "{}"),
+  fc.integer({ min: 1, max: 600 }).map(deep),
+);
+const item = fc
+  .array(fc.tuple(fc.constantFrom("scenarioId", "x", "y"), value), { maxLength: 5 })
+  .map((fields) => `{${fields.map(([name, one]) => `"${name}":${one}`).join(", ")}}`);
+
+test("what is called plain can be stored as it stands and has no integer in doubt, whatever it is and wherever it is cut", () => {
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 4 }), fc.integer({ min: 1, max: 40 }), (items, chunkSize) => {
+      const found = split(`[${items.join(",")}]`, chunkSize);
+      expect(found.items).toEqual(items);
+      if (!found.plain) return;
+      for (const source of items) {
+        expect(findUnstorable(source, JSON.parse(source))).toBeNull();
+        expect(mayRoundToInteger(source.replace(/"(?:[^"\\]|\\.)*"/g, '""'))).toBe(false);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type pg from "pg";
+import { beforeAll } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { organizationOf } from "../../src/mock/organization-of.ts";
+import { startMockService } from "../../src/mock/server.ts";
+import { type Cluster, useCluster } from "../deploy/cluster.ts";
+import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+const API_KEY = "key-of-the-tests";
+
+export const HOSTILE_OWNER = "O'Brien'); DROP TABLE simcat.libraries;--";
+
+/** An organization whose names break what is careless, stored once. */
+const LIBRARIES = [
+  library("ann", "Forest", { scenarios: [1, scenario(2, { parentId: 1 }), 3], fileSize: "216 KB  (221,184 B)" }),
+  library("ann", "Old forest", { packageVersion: "4.0.10", scenarios: [1] }),
+  library("bob", "Undated", { lastModified: "some day", fileSize: "large", packageName: null, packageVersion: null }),
+  ...AWKWARD_NAMES.map((name) => library(HOSTILE_OWNER, name, { scenarios: [scenario(1, { scenarioName: name })] })),
+];
+
+export interface AnalystsDatabase {
+  /** A session of simcat_reader's that ends with the test. */
+  reader(): Promise<pg.Client>;
+  /** The same of the owner of everything. */
+  admin(): Promise<pg.Client>;
+}
+
+/** A database as an analyst meets it: roles.sql run, schema migrated, one run done. For a whole test file. */
+export function useAnalystsDatabase(): AnalystsDatabase {
+  const cluster: Cluster = useCluster();
+  let database = "";
+  beforeAll(async () => {
+    database = await cluster.database();
+    const url = cluster.url(database, "simcat_migrator");
+    await migrate(url, new AbortController().signal);
+    await fill(url);
+  });
+  return {
+    reader: () => cluster.session(database, "simcat_reader"),
+    admin: () => cluster.session(database),
+  };
+}
+
+async function fill(url: string): Promise<void> {
+  const organization = organizationOf(LIBRARIES);
+  const service = await startMockService({ organization, apiKey: API_KEY });
+  try {
+    const environment = { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: API_KEY, DATABASE_URL: url };
+    await promisify(execFile)(process.execPath, [MAIN, "backfill"], { env: environment, cwd: tmpdir() });
+  } finally {
+    await service.stop();
+  }
+}
