@@ -10,7 +10,11 @@ beforeEach(async () => {
 });
 
 /** The moment, and a microsecond before and after it. */
-const around = (moment: string) => [`${moment}'::timestamptz - '1 us'`, `${moment}'::timestamptz`, `${moment}'::timestamptz + '1 us'`];
+const around = (moment: string) => [
+  `${moment}'::timestamptz - '1 us'`,
+  `${moment}'::timestamptz`,
+  `${moment}'::timestamptz + '1 us'`,
+];
 
 const scenariosAt = async (moment: string) => {
   const rows = await database().query<{ one: string }>(
@@ -82,7 +86,10 @@ describe("at the boundaries of literal versions", () => {
     });
     expect(await at("2026-01-02Z'::timestamptz - '1 us'")).toEqual([]);
     expect(await at("2026-01-02Z'")).toEqual([row("forest", null, 1, 2), row("lake", "1.0", 1, 2)]);
-    expect(await at("2026-01-04Z'::timestamptz - '1 us'")).toEqual([row("forest", null, 1, 2), row("lake", "1.0", 1, 2)]);
+    expect(await at("2026-01-04Z'::timestamptz - '1 us'")).toEqual([
+      row("forest", null, 1, 2),
+      row("lake", "1.0", 1, 2),
+    ]);
     expect(await at("2026-01-04Z'")).toEqual([row("forest", null, 1, 2)]);
     expect(await at("2026-01-06Z'::timestamptz - '1 us'")).toEqual([row("forest", null, 0, 2)]);
     expect(await at("2026-01-06Z'")).toEqual([row("forest", null, 0, 2), row("lake", "2.0", 1, 6)]);
@@ -94,7 +101,9 @@ describe("at the boundaries of literal versions", () => {
         const then = await database().query(
           `SELECT * FROM simcat_report.${view}_as_of(${moment}) ORDER BY owner, library_name`,
         );
-        expect(then).toEqual(await database().query(`SELECT * FROM simcat_report.${view} ORDER BY owner, library_name`));
+        expect(then).toEqual(
+          await database().query(`SELECT * FROM simcat_report.${view} ORDER BY owner, library_name`),
+        );
       }
     }
   });
@@ -105,25 +114,25 @@ describe("at the boundaries of literal versions", () => {
   });
 });
 
-test.each([
-  "libraries_as_of('2026-01-01Z')",
-  "scenarios_as_of('2026-01-01Z')",
-])("%s is part of the query that asks it, and goes by the key's index", async (call) => {
-  // Else the planner reads every version before it looks for one library's.
-  const client = await database().pool.connect();
-  try {
-    await client.query("BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off");
-    const { rows } = await client.query(
-      `EXPLAIN SELECT * FROM simcat_report.${call} WHERE owner = 'ann' AND library_name = 'forest'`,
-    );
-    const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
-    expect(plan).not.toContain("Function Scan");
-    expect(plan).toMatch(/Index Cond: \(\(owner = 'ann'::text\) AND \(library_name = 'forest'::text\)/);
-  } finally {
-    await client.query("ROLLBACK");
-    client.release();
-  }
-});
+test.each(["libraries_as_of('2026-01-01Z')", "scenarios_as_of('2026-01-01Z')"])(
+  "%s is part of the query that asks it, and goes by the key's index",
+  async (call) => {
+    // Else the planner reads every version before it looks for one library's.
+    const client = await database().pool.connect();
+    try {
+      await client.query("BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off");
+      const { rows } = await client.query(
+        `EXPLAIN SELECT * FROM simcat_report.${call} WHERE owner = 'ann' AND library_name = 'forest'`,
+      );
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(plan).not.toContain("Function Scan");
+      expect(plan).toMatch(/Index Cond: \(\(owner = 'ann'::text\) AND \(library_name = 'forest'::text\)/);
+    } finally {
+      await client.query("ROLLBACK");
+      client.release();
+    }
+  },
+);
 
 describe("against an oracle, over random histories", () => {
   /** Microseconds since the first of January; every number a test uses is even, so that those between are boundaries' sides. */
@@ -135,7 +144,9 @@ describe("against an oracle, over random histories", () => {
       fc.array(fc.option(fc.constantFrom("a", "b", "c"), { freq: 3 }), { minLength: 6, maxLength: 6 }),
     )
     .map(([moments, values]) =>
-      moments.sort((x, y) => x - y).map((from, at) => ({ from, value: at === 0 ? (values[at] ?? "a") : (values[at] ?? null) })),
+      moments
+        .sort((x, y) => x - y)
+        .map((from, at) => ({ from, value: at === 0 ? (values[at] ?? "a") : (values[at] ?? null) })),
     );
   type Life = readonly { readonly from: number; readonly value: string | null }[];
 
@@ -184,10 +195,26 @@ describe("against an oracle, over random histories", () => {
             toRows({ library_name: `L${at}`, scenario_id: n + 1 }, scenario, "scenario_name"),
           ),
         );
-        await addRows(database(), "libraries", libraryRows.flatMap(({ current }) => current));
-        await addRows(database(), "library_history", libraryRows.flatMap(({ history }) => history));
-        await addRows(database(), "scenarios", scenarioRows.flatMap(({ current }) => current));
-        await addRows(database(), "scenario_history", scenarioRows.flatMap(({ history }) => history));
+        await addRows(
+          database(),
+          "libraries",
+          libraryRows.flatMap(({ current }) => current),
+        );
+        await addRows(
+          database(),
+          "library_history",
+          libraryRows.flatMap(({ history }) => history),
+        );
+        await addRows(
+          database(),
+          "scenarios",
+          scenarioRows.flatMap(({ current }) => current),
+        );
+        await addRows(
+          database(),
+          "scenario_history",
+          scenarioRows.flatMap(({ history }) => history),
+        );
 
         const boundaries = libraries.flatMap((one) => [one.life, ...one.scenarios].flat().map(({ from }) => from));
         const moments = [...new Set(boundaries.flatMap((from) => [from - 1, from, from + 1]))]

@@ -20,7 +20,9 @@ const problems = async () => {
 const good = { last_modified: "2025-12-24", last_modified_at: day(1) };
 
 test("data in good order has no problem", async () => {
-  await addRows(database(), "libraries", [{ library_name: "forest", ...good, file_size: "2 KB", file_size_bytes: 2048 }]);
+  await addRows(database(), "libraries", [
+    { library_name: "forest", ...good, file_size: "2 KB", file_size_bytes: 2048 },
+  ]);
   await addRows(database(), "scenarios", [
     { scenario_id: 1, is_result: false, parent_id: 0, ...good },
     { scenario_id: 2, is_result: true, parent_id: 1, ...good },
@@ -113,10 +115,7 @@ test("rejects that are open, with and without a library", async () => {
     { kind: "listing", path: "", reason: "it is no object", code: "not_an_object" },
     { owner: "ann", library_name: "lake", resolved_at: day(2) },
   ]);
-  expect(await problems()).toEqual([
-    "open_reject scenario ann/forest parentId ",
-    "open_reject library null/null  ",
-  ]);
+  expect(await problems()).toEqual(["open_reject scenario ann/forest parentId ", "open_reject library null/null  "]);
   expect(await database().query("SELECT detail FROM simcat_report.data_quality ORDER BY 1")).toEqual([
     { detail: "not_an_object: it is no object" },
     { detail: "wrong_type: parentId is a string" },

@@ -142,7 +142,7 @@ test("names come out as they went in, whatever they are made of", async () => {
   );
   for (const name of names) {
     const [row] = await database().query(
-      `SELECT l.owner, l.library_name, s.scenario_name, t.scenario_name AS in_tree, v.newest_version, a.library_name AS then
+      `SELECT l.owner, l.library_name, s.scenario_name, t.scenario_name AS in_tree, v.newest_version, a.library_name AS as_of_now
        FROM simcat_report.libraries l
        JOIN simcat_report.scenarios s USING (owner, library_name)
        JOIN simcat_report.package_versions v ON v.package_name = l.package_name
@@ -157,7 +157,7 @@ test("names come out as they went in, whatever they are made of", async () => {
       scenario_name: name,
       in_tree: name,
       newest_version: name,
-      then: name,
+      as_of_now: name,
     });
   }
 });

@@ -1,0 +1,32 @@
+import type { Database } from "./tools/database.ts";
+
+/** What a figure has to be. */
+export type Target = { readonly atMost: number } | { readonly atLeast: number };
+
+/** One thing measured: a value a round. */
+export interface Figure {
+  /** Such as `time ÷ COPY of the same rows`. */
+  readonly name: string;
+  readonly values: readonly number[];
+  readonly target: Target;
+  /** For values that are no ratio: `MB`. */
+  readonly unit?: string;
+  /** The amounts behind the ratio, for people. */
+  readonly detail: string;
+}
+
+/** What a bench gets. */
+export interface World {
+  /** A fraction of a second a bench: proves that it runs, and measures nothing. */
+  readonly tiny: boolean;
+  readonly rounds: number;
+  readonly database: Database;
+  /** Tells people what takes a while. */
+  readonly note: (text: string) => void;
+}
+
+export interface Bench {
+  /** What is done, with its numbers. */
+  readonly work: string;
+  readonly run: (world: World) => Promise<readonly Figure[]>;
+}

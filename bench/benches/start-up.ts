@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Bench } from "../bench.ts";
+import { environmentFor, MAIN } from "../tools/cli.ts";
+import { interleave, ratios, sayBoth, timed } from "../tools/measure.ts";
+import { withService } from "../tools/service.ts";
+
+/** The packages that a run cannot do without, and a connection. */
+const IMPORTS_AND_CONNECT = `
+import "commander"; import "drizzle-orm/node-postgres"; import "drizzle-orm/pg-core"; import "lossless-json";
+import "pino"; import "undici"; import "zod"; import pg from "pg";
+const client = new pg.Client(process.env.DATABASE_URL);
+await client.connect();
+await client.end();`;
+
+/** A process is over in the time of a few ticks: more rounds than elsewhere. */
+const MORE = 3;
+
+export const startUp: Bench = {
+  work: "from nothing to the end of the process",
+  run({ tiny, rounds, database }) {
+    return withService({ libraries: 0, scenarios: 0, latencyMs: 0 }, async ({ url }) => {
+      await database.reset();
+      const environment = environmentFor(url, database);
+      const node =
+        (...args: readonly string[]) =>
+        () =>
+          timed(() => runNode(args, environment));
+      const times = await interleave(tiny ? 1 : rounds * MORE, {
+        version: node(MAIN, "--version"),
+        bare: node("-e", "0"),
+        sync: node(MAIN, "sync", "--quiet"),
+        imports: node("--input-type=module", "-e", IMPORTS_AND_CONNECT),
+      });
+      return [
+        {
+          name: "simcat --version ÷ node -e 0",
+          values: ratios(times.version, times.bare),
+          target: { atMost: 2 },
+          detail: sayBoth(times.version, times.bare),
+        },
+        {
+          name: "simcat sync of nothing ÷ (imports + connect)",
+          values: ratios(times.sync, times.imports),
+          target: { atMost: 1.5 },
+          detail: sayBoth(times.sync, times.imports),
+        },
+      ];
+    });
+  },
+};
+
+async function runNode(args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"] });
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new Error(`node ${args[0]} ended with ${code}`);
+}

@@ -1,0 +1,103 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { from } from "pg-copy-streams";
+import type { Scenario } from "../../src/model.ts";
+import { openTextReader } from "../built.ts";
+import type { ReadLibrary } from "../tools/contents.ts";
+import type { Database } from "../tools/database.ts";
+
+const CHUNK = 64 * 1024;
+const NOW = new Date().toISOString();
+
+/**
+ * The floor of writing: `COPY` of the same rows into the same two tables, with their keys and their foreign key, on one
+ * connection and in one transaction. No fence, no bookmarks, nobody compares. Formatting the rows is part of it.
+ */
+export async function copyRows({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {
+  const connection = await pool.connect();
+  try {
+    await connection.query("BEGIN");
+    const copy = async (table: string, lines: Iterable<string>) => {
+      const sink = connection.query(from(`COPY simcat.${table} FROM STDIN`));
+      await pipeline(Readable.from(inChunks(lines)), sink);
+    };
+    await copy("libraries", libraryLines(libraries));
+    await copy("scenarios", scenarioLines(libraries));
+    await connection.query("COMMIT");
+  } finally {
+    connection.release();
+  }
+}
+
+function* inChunks(lines: Iterable<string>): Generator<Buffer> {
+  let text = "";
+  for (const line of lines) {
+    text += line;
+    if (text.length < CHUNK) continue;
+    yield Buffer.from(text);
+    text = "";
+  }
+  yield Buffer.from(text);
+}
+
+const { seconds, bytes } = openTextReader("UTC");
+
+function* libraryLines(libraries: readonly ReadLibrary[]): Generator<string> {
+  for (const { listed, read } of libraries) {
+    const { metadata } = read;
+    yield toLine([
+      listed.key.owner,
+      listed.key.name,
+      metadata?.libraryOwner,
+      listed.lastModified,
+      instant(listed.lastModified),
+      metadata?.fileSize,
+      bytes(metadata?.fileSize ?? null),
+      metadata?.packageName,
+      metadata?.packageVersion,
+      metadata?.description,
+      listed.source,
+      metadata?.source,
+      NOW,
+      NOW,
+      null,
+      1,
+    ]);
+  }
+}
+
+function* scenarioLines(libraries: readonly ReadLibrary[]): Generator<string> {
+  for (const { listed, scenarios } of libraries) {
+    const key = `${escapeText(listed.key.owner)}\t${escapeText(listed.key.name)}\t`;
+    for (const one of scenarios) yield key + toLine(scenarioFields(one));
+  }
+}
+
+function scenarioFields(one: Scenario) {
+  const { id, parentId, name, isResult, lastModified, description, source } = one;
+  return [id, parentId, name, isResult, lastModified, instant(lastModified), description, source, NOW, NOW, null, 1];
+}
+
+function instant(text: string | null): string | null {
+  const at = seconds(text);
+  return at === null ? null : new Date(at * 1000).toISOString();
+}
+
+type Field = string | number | bigint | boolean | null | undefined;
+
+function toLine(fields: readonly Field[]): string {
+  let line = "";
+  for (const field of fields) {
+    if (line !== "") line += "\t";
+    line +=
+      field === null || field === undefined ? "\\N" : typeof field === "string" ? escapeText(field) : String(field);
+  }
+  return `${line}\n`;
+}
+
+const SPECIAL = /[\\\n\r\t]/;
+const NAMES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
+
+function escapeText(text: string): string {
+  return SPECIAL.test(text) ? text.replace(/[\\\n\r\t]/g, (character) => NAMES[character] ?? character) : text;
+}

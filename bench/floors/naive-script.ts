@@ -1,0 +1,44 @@
+import { drizzle } from "drizzle-orm/node-postgres";
+import type { LibraryKey } from "../../src/model.ts";
+import { libraries, scenarios } from "../built.ts";
+import type { Database } from "../tools/database.ts";
+import { API_KEY } from "../tools/service-order.ts";
+import { contentPaths } from "./paths.ts";
+
+const headers = { "x-ss-api-key": API_KEY };
+const NOW = new Date();
+const STAMPS = { firstSeenAt: NOW, changedAt: NOW, runId: 1 };
+
+interface Sent {
+  readonly scenarioId: number;
+  readonly parentId: number | null;
+  readonly scenarioName: string;
+  readonly isResult: boolean;
+  readonly lastModified: string;
+  readonly description: string | null;
+}
+
+/** What a script of an afternoon does: fetch a library, upsert it row by row, each on its own, then the next one. */
+export async function fetchAndUpsert(url: string, { pool }: Database, keys: readonly LibraryKey[]): Promise<void> {
+  const db = drizzle(pool);
+  const read = async (path: string) => (await fetch(url + path, { headers })).json();
+  for (const key of keys) {
+    const [metadataPath = "", scenariosPath = ""] = contentPaths([key]);
+    const metadata = (await read(metadataPath)) as Record<string, string | null>;
+    const library = { owner: key.owner, libraryName: key.name };
+    const fields = { ...STAMPS, lastModified: metadata.lastModified, description: metadata.description, metadata };
+    await db
+      .insert(libraries)
+      .values({ ...library, ...fields })
+      .onConflictDoUpdate({ target: [libraries.owner, libraries.libraryName], set: fields });
+    for (const one of (await read(scenariosPath)) as Sent[]) {
+      const { scenarioId, parentId, ...rest } = one;
+      const values = { ...STAMPS, ...rest, parentId: parentId === null ? null : BigInt(parentId), raw: one };
+      const target = [scenarios.owner, scenarios.libraryName, scenarios.scenarioId];
+      await db
+        .insert(scenarios)
+        .values({ ...library, scenarioId: BigInt(scenarioId), ...values })
+        .onConflictDoUpdate({ target, set: values });
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { drizzle } from "drizzle-orm/node-postgres";
+import type { Scenario } from "../../src/model.ts";
+import { libraries as librariesTable, openTextReader, scenarios as scenariosTable } from "../built.ts";
+import type { ReadLibrary } from "../tools/contents.ts";
+import type { Database } from "../tools/database.ts";
+
+const { seconds } = openTextReader("UTC");
+const NOW = new Date();
+
+/** What most programs do: a row a statement through the ORM, all of them in one transaction. */
+export async function insertRowByRow({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {
+  await drizzle(pool).transaction(async (transaction) => {
+    for (const { listed, read, scenarios } of libraries) {
+      await transaction.insert(librariesTable).values(toLibraryRow(listed, read));
+      for (const one of scenarios) await transaction.insert(scenariosTable).values(toScenarioRow(listed.key, one));
+    }
+  });
+}
+
+const STAMPS = { firstSeenAt: NOW, changedAt: NOW, runId: 1 };
+
+export function toLibraryRow({ key, lastModified, source }: ReadLibrary["listed"], { metadata }: ReadLibrary["read"]) {
+  const { source: raw = null, ...fields } = metadata ?? {};
+  return {
+    ...fields,
+    ...STAMPS,
+    owner: key.owner,
+    libraryName: key.name,
+    lastModified,
+    lastModifiedAt: toDate(lastModified),
+    listed: JSON.parse(source ?? "null"),
+    metadata: JSON.parse(raw ?? "null"),
+  };
+}
+
+export function toScenarioRow(key: ReadLibrary["listed"]["key"], one: Scenario) {
+  return {
+    ...STAMPS,
+    owner: key.owner,
+    libraryName: key.name,
+    scenarioId: BigInt(one.id),
+    parentId: one.parentId === null ? null : BigInt(one.parentId),
+    scenarioName: one.name,
+    isResult: one.isResult,
+    lastModified: one.lastModified,
+    lastModifiedAt: toDate(one.lastModified),
+    description: one.description,
+    raw: JSON.parse(one.source),
+  };
+}
+
+function toDate(text: string | null): Date | null {
+  const at = seconds(text);
+  return at === null ? null : new Date(at * 1000);
+}

@@ -1,0 +1,32 @@
+import type { Service } from "../../src/service/client.ts";
+import { openService } from "../built.ts";
+import { API_KEY } from "./service-order.ts";
+
+/** As the defaults of the settings have it. */
+export const CONCURRENCY = 16;
+
+/** simcat's own client, with the default settings. */
+export async function withClient<T>(
+  url: string,
+  work: (service: Service) => Promise<T>,
+  concurrency = CONCURRENCY,
+): Promise<T> {
+  const service = openService({
+    baseUrl: new URL(url),
+    apiKey: API_KEY,
+    defaultOwner: null,
+    concurrency,
+    maxRps: null,
+    requestTimeoutMs: 60_000,
+    maxRetries: 4,
+    maxRetryWaitMs: 60_000,
+    maxBodyBytes: 2 ** 30,
+    version: "bench",
+    environment: {},
+  });
+  try {
+    return await work(service);
+  } finally {
+    await service.close();
+  }
+}

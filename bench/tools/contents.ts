@@ -1,0 +1,50 @@
+import type { ContentRead, LibraryContent, ListedLibrary, Scenario, StoredLibrary } from "../../src/model.ts";
+import { toContent } from "../built.ts";
+import { CONCURRENCY, withClient } from "./client.ts";
+import { inParallel } from "./in-parallel.ts";
+
+/** A library as it was read, before anything is decided about it. */
+export interface ReadLibrary {
+  readonly listed: ListedLibrary;
+  readonly read: ContentRead;
+  readonly scenarios: readonly Scenario[];
+}
+
+const never = new AbortController().signal;
+
+/** Everything that the service has, in memory. */
+export async function readEverything(url: string): Promise<ReadLibrary[]> {
+  return withClient(url, async (service) => {
+    const { libraries } = await service.listLibraries(never);
+    const found: ReadLibrary[] = [];
+    await inParallel(libraries, CONCURRENCY, async (listed) => {
+      const scenarios: Scenario[] = [];
+      const read = await service.readContent(listed.key, collectInto(scenarios), never);
+      found.push({ listed, read: { ...read, startedAt: Date.now() }, scenarios });
+    });
+    return found;
+  });
+}
+
+function collectInto(scenarios: Scenario[]) {
+  return {
+    restart: async () => {
+      scenarios.length = 0;
+    },
+    add: async (more: readonly Scenario[]) => {
+      scenarios.push(...more);
+    },
+    source: async () => null,
+    remove: async () => {},
+  };
+}
+
+/** What a run would store of it, given what is stored already. */
+export function contentOf(
+  { listed, read, scenarios }: ReadLibrary,
+  stored: StoredLibrary | null,
+  listedAt: number,
+): LibraryContent {
+  const facts = { listedAt, serviceTimezone: "UTC", trustHash: true };
+  return toContent({ listed, stored, reason: "forced" }, read, { kind: "memory", scenarios }, facts);
+}

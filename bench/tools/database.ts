@@ -1,0 +1,55 @@
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Pool } from "../../src/db/connect.ts";
+import { connect, disconnect, migrate, openEmbeddedPostgres } from "../built.ts";
+
+export interface Database {
+  readonly url: string;
+  readonly pool: Pool;
+  /** Empties every table, and has what was written before on disk, so that no round pays for another. */
+  reset(): Promise<void>;
+  /** The newest transaction that wrote any row of these tables: the same as before when nothing was written. */
+  newestWrite(tables: readonly string[]): Promise<string>;
+}
+
+const TABLES = `
+SELECT string_agg(format('simcat.%I', tablename), ', ') AS tables FROM pg_tables
+WHERE schemaname = 'simcat' AND tablename <> 'leases'`;
+
+const never = new AbortController().signal;
+
+/** A Postgres of the bench's own, as durable as any: nothing is switched off. */
+export async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+  const stateDir = join(tmpdir(), `simcat-bench-${process.pid}`);
+  const embedded = await openEmbeddedPostgres({ stateDir, environment: process.env }, never);
+  try {
+    await migrate(embedded.url, never);
+    const pool = await connect(embedded.url, {}, never);
+    try {
+      return await work(toDatabase(embedded.url, pool));
+    } finally {
+      await disconnect(pool);
+    }
+  } finally {
+    await embedded.stop();
+    await rm(stateDir, { recursive: true, force: true });
+  }
+}
+
+function toDatabase(url: string, pool: Pool): Database {
+  return {
+    url,
+    pool,
+    async reset() {
+      const { rows } = await pool.query<{ tables: string }>(TABLES);
+      await pool.query(`TRUNCATE ${rows[0]?.tables}`);
+      await pool.query("CHECKPOINT");
+    },
+    async newestWrite(tables) {
+      const newest = tables.map((table) => `(SELECT max(xmin::text::int8) FROM simcat.${table})::text`);
+      const { rows } = await pool.query<{ newest: string }>(`SELECT concat_ws(' ', ${newest.join(", ")}) AS newest`);
+      return rows[0]?.newest ?? "";
+    },
+  };
+}

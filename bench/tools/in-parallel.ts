@@ -1,0 +1,12 @@
+/** Works through the values, so many at once. */
+export async function inParallel<T>(
+  values: Iterable<T>,
+  atOnce: number,
+  work: (value: T) => Promise<unknown>,
+): Promise<void> {
+  const queue = values[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = queue.next(); !next.done; next = queue.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

@@ -1,0 +1,32 @@
+import type { RunKind, RunReport } from "../../src/model.ts";
+import { openClock, runSync } from "../built.ts";
+import { CONCURRENCY, withClient } from "./client.ts";
+import type { Database } from "./database.ts";
+
+const never = new AbortController().signal;
+
+/** A whole run in this process, as `simcat sync` and `simcat backfill` do it. Throws unless it ends well. */
+export async function run(
+  kind: RunKind,
+  url: string,
+  { pool }: Database,
+  concurrency = CONCURRENCY,
+): Promise<RunReport> {
+  const clock = await openClock(pool);
+  const settings = {
+    concurrency,
+    fullEveryMs: 7 * 86_400_000,
+    maxRemoved: { numerator: 30, denominator: 100 },
+    serviceTimezone: "UTC",
+  };
+  const selection = { libraries: [], owners: [] };
+  const request = { kind, trigger: "cli", selection, allowRemovals: false, restart: false } as const;
+  const { report, error } = await withClient(
+    url,
+    (service) => runSync({ pool, clock, service, settings, version: "bench", tell: () => {} }, request, never),
+    concurrency,
+  );
+  if (error !== null) throw error;
+  if (report.status !== "ok") throw new Error(`the run ended as ${report.status}`);
+  return report;
+}

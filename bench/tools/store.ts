@@ -1,0 +1,49 @@
+import type { LibraryContent, SavedLibrary, StoredLibrary } from "../../src/model.ts";
+import { openClock, openLibraryWriter, openTextReader, readStored, saveListing, withLease } from "../built.ts";
+import { contentOf, type ReadLibrary } from "./contents.ts";
+import type { Database } from "./database.ts";
+
+const never = new AbortController().signal;
+
+/** Stores libraries that are in memory as a run does, through the writer and under a lease, the listing's texts first. */
+export async function store({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<SavedLibrary[]> {
+  const clock = await openClock(pool);
+  const listedAt = clock.now();
+  const stored = await readStored(pool);
+  const storedOf = ({ listed: { key } }: ReadLibrary): StoredLibrary | null =>
+    stored.get(`${key.owner}\0${key.name}`) ?? null;
+  const texts = openTextReader("UTC");
+  const saved: SavedLibrary[] = [];
+  await withLease(
+    pool,
+    clock,
+    "bench",
+    async (lease) => {
+      const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
+      if (changed.length > 0) {
+        const connection = await pool.connect();
+        const news = { restored: [], rejects: [], resolveOthers: false, isOver: () => false, seenAt: listedAt };
+        await saveListing(connection, 1, { changed: changed.map((one) => one.listed), ...news });
+        connection.release();
+      }
+      const writer = openLibraryWriter(
+        {
+          pool,
+          lease,
+          context: { runId: 1, seconds: texts.seconds, bytes: texts.bytes, guard: () => "mark" },
+          onSaved: async (_: LibraryContent, one) => {
+            saved.push(one);
+          },
+          onRefused: (_, error) => {
+            throw error;
+          },
+        },
+        lease.lost,
+      );
+      for (const library of libraries) await writer.store(contentOf(library, storedOf(library), listedAt));
+      await writer.drain();
+    },
+    never,
+  );
+  return saved;
+}

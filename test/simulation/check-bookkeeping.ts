@@ -1,0 +1,38 @@
+import { keyOf } from "./reader.ts";
+import type { Stage } from "./stage.ts";
+
+interface Row {
+  owner: string;
+  name: string;
+  listed: string | null;
+  bookmark: string | null;
+  owes: string | null;
+  failures: number;
+  error: string | null;
+}
+
+/** Whether `library_sync` says, after everything was read in calm weather, that everything is as listed and nothing is owed. */
+export async function checkBookkeeping({ place, service }: Stage): Promise<string[]> {
+  const rows = await place.control.query<Row>(
+    `SELECT owner, library_name AS name, listed_text AS listed, bookmark, owes, failures, last_error AS error FROM simcat.library_sync`,
+  );
+  const known = new Map(rows.map((row) => [keyOf(row.owner, row.name), row]));
+  const wrong: string[] = [];
+  for (const { owner, name, lastModified } of service.organization.libraries()) {
+    const key = keyOf(owner, name);
+    const found = known.get(key);
+    const expected = {
+      owner,
+      name,
+      listed: lastModified,
+      bookmark: lastModified,
+      owes: null,
+      failures: 0,
+      error: null,
+    };
+    if (JSON.stringify(found) !== JSON.stringify(expected)) {
+      wrong.push(`bookkeeping: ${key} has ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`);
+    }
+  }
+  return wrong;
+}

@@ -1,0 +1,52 @@
+import { UsageError } from "../../src/errors.ts";
+import { difference } from "./check-equal.ts";
+import type { Performed } from "./perform.ts";
+import { keyOf, type Seen } from "./reader.ts";
+import type { Stage } from "./stage.ts";
+
+/** Whether what a run said of itself is true. */
+export async function checkEnding(
+  stage: Stage,
+  performed: Performed,
+  sight: ReadonlyMap<string, Seen>,
+): Promise<string[]> {
+  const { ended, heard, versions, others, plan } = performed;
+  const wrong: string[] = [];
+  const refused = plan.accidents.some(({ what }) => what.kind === "refuse");
+  const isUsage = ended.error instanceof UsageError;
+  if (ended.status === "failed" && !refused && !isUsage)
+    wrong.push(`endings: ${heard.run} failed unexpectedly: ${String(ended.error)}`);
+  if (ended.status === "refused" && plan.accidents.length === 0) {
+    wrong.push(`endings: ${heard.run} did not begin: ${String(ended.error)}`);
+  }
+  if (ended.status !== "ok" || others.length > 0) return wrong;
+
+  const ok = (what: string) => wrong.push(`ok: ${heard.run} said ok, and ${what}`);
+  if (heard.listing === null) ok("it had no listing");
+  for (const [key, { metadata, scenarios }] of heard.content) {
+    const isGood = (said: typeof metadata) => said !== undefined && said.kind !== "nothing" && !said.partial;
+    if (!isGood(metadata) || !isGood(scenarios)) ok(`it did not read the whole of ${key}`);
+  }
+  const open = await stage.place.control.query<{ code: string; owner: string; library_name: string }>(
+    "SELECT code, owner, library_name FROM simcat.rejects WHERE resolved_at IS NULL",
+  );
+  for (const { code, owner, library_name: name } of open) {
+    if (!heard.isSelected(keyOf(owner, name))) continue;
+    ok(`there is an open reject (${code}) of ${owner}/${name}`);
+  }
+  if (heard.misled || versions[0] !== versions[1]) return wrong;
+
+  const { organization } = stage.service;
+  for (const library of organization.libraries()) {
+    const key = keyOf(library.owner, library.name);
+    if (!heard.isSelected(key)) continue;
+    const seen = sight.get(key);
+    if (!heard.content.has(key) && seen?.live) continue;
+    const found = difference(library, seen);
+    if (found !== null) ok(`${key} ${found}`);
+  }
+  const there = new Set(organization.libraries().map((one) => keyOf(one.owner, one.name)));
+  for (const [key, seen] of sight)
+    if (seen.live && !there.has(key) && heard.isSelected(key)) ok(`${key} is live and not listed`);
+  return wrong;
+}

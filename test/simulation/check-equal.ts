@@ -1,0 +1,43 @@
+import type { MockLibrary } from "../../src/mock/nouns.ts";
+import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import { canonical } from "./answers.ts";
+import { copyText } from "./copies.ts";
+import { keyOf, look, type Seen } from "./reader.ts";
+import type { Stage } from "./stage.ts";
+
+/** The content as the service has it now, as a copy's text. */
+function contentText(library: MockLibrary): string {
+  const scenarios = library.scenarios.map(
+    (one) => [one.scenarioId, canonical(JSON.parse(scenarioSource(one)))] as const,
+  );
+  return copyText({ metadata: canonical(JSON.parse(metadataSource(library))), scenarios: new Map(scenarios) });
+}
+
+/** Where a library's row differs from the service; null when it does not. */
+export function difference(library: MockLibrary, seen: Seen | undefined): string | null {
+  if (seen === undefined) return "is not stored";
+  if (!seen.live) return "is marked removed";
+  if (seen.lastModified !== library.lastModified)
+    return `has the date ${seen.lastModified}, not ${library.lastModified}`;
+  const [found, expected] = [copyText(seen.copy), contentText(library)];
+  return found === expected ? null : `differs:\n    found    ${found}\n    expected ${expected}`;
+}
+
+/** Whether tables and service are equal, for the libraries that count. */
+export async function checkEqual(stage: Stage, counts: (key: string) => boolean, what: string): Promise<string[]> {
+  const sight = await look(stage.place.control);
+  const wrong: string[] = [];
+  const there = new Set<string>();
+  for (const library of stage.service.organization.libraries()) {
+    const key = keyOf(library.owner, library.name);
+    there.add(key);
+    if (!counts(key)) continue;
+    const found = difference(library, sight.get(key));
+    if (found !== null) wrong.push(`equal in the end (${what}): ${key} ${found}`);
+  }
+  for (const [key, seen] of sight) {
+    if (seen.live && !there.has(key))
+      wrong.push(`equal in the end (${what}): ${key} is live and the service does not have it`);
+  }
+  return wrong;
+}

@@ -1,0 +1,145 @@
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { breakConnection, sessionOf, settled } from "./gated-pool.ts";
+
+/** The simulation's own hold on the database, beside the workers. */
+export interface Control {
+  query<T>(sql: string, values?: readonly unknown[]): Promise<T[]>;
+  /** Ends the session and waits until its driver knows. */
+  terminate(client: pg.Client): Promise<void>;
+  /** Resolves when these sessions have given back what they held. */
+  untilGone(sessions: readonly number[]): Promise<void>;
+  /** Has the statement carried out, and breaks the connection before its answer is read. */
+  loseAnswer(client: pg.Client, send: () => Promise<unknown>): Promise<unknown>;
+  /** Resolves when the answer is there, or when the session waits for a lock. */
+  answeredOrBlocked(client: pg.Client, answer: Promise<unknown>): Promise<void>;
+  /** To be called when a lock may have been given back: waits for the answers of sessions that waited for it. */
+  letGo(): Promise<void>;
+  /** SQL's clock shows this moment from now on, in ms since the epoch; `onwards` never sets it back. */
+  setClock(moment: number, how: "anew" | "onwards"): Promise<void>;
+  /** Everything empty, as after a migration. */
+  empty(): Promise<void>;
+  /** Behind a restart of the server. */
+  reconnect(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/**
+ * SQL's `now()` and `clock_timestamp()` follow a clock that can be set, by functions that stand before Postgres's own on the
+ * search path; `started_at` has its default from before.
+ */
+const CLOCK = `
+CREATE SCHEMA sim;
+CREATE TABLE sim.clock (shift interval NOT NULL);
+INSERT INTO sim.clock VALUES ('0');
+CREATE FUNCTION sim.now() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT pg_catalog.now() + shift FROM sim.clock';
+CREATE FUNCTION sim.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT pg_catalog.clock_timestamp() + shift FROM sim.clock';
+CREATE TABLE sim.moments (at timestamptz);
+CREATE TABLE sim.seen_libraries (at timestamptz, owner text COLLATE "C", library_name text COLLATE "C", library_owner text,
+  last_modified text, file_size text, package_name text, package_version text, description text);
+CREATE TABLE sim.seen_scenarios (at timestamptz, owner text COLLATE "C", library_name text COLLATE "C", scenario_id int8,
+  parent_id int8, scenario_name text, is_result bool, last_modified text, description text);
+ALTER TABLE simcat.sync_runs ALTER started_at SET DEFAULT sim.clock_timestamp();
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = sim, pg_catalog, public', current_database()); END $$`;
+
+const TABLES =
+  "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases";
+
+/** A database that has simcat's schema. Whoever opens it closes it. */
+export async function openControl(url: string): Promise<Control> {
+  const connected = async () => {
+    const opened = new pg.Client({ connectionString: url, application_name: "simulation" });
+    opened.on("error", () => {});
+    await opened.connect();
+    return opened;
+  };
+  let client = await connected();
+  const query = async <T>(sql: string, values: readonly unknown[] = []) =>
+    (await client.query(sql, [...values])).rows as T[];
+  const [there] = await query<{ there: boolean }>("SELECT to_regnamespace('sim') IS NOT NULL AS there");
+  if (!there?.there) await client.query(CLOCK);
+  const blocked = new Set<{ readonly one: pg.Client; readonly answered: boolean }>();
+  const stateOf = async (session: number) =>
+    (
+      await query<{ state: string; since: string; waits: string | null }>(
+        "SELECT state, state_change::text AS since, wait_event_type AS waits FROM pg_stat_activity WHERE pid = $1",
+        [session],
+      )
+    )[0];
+  const untilGone = async (sessions: readonly number[]) => {
+    for (;;) {
+      const [there] = await query<{ left: number }>(
+        "SELECT count(*)::int4 AS left FROM pg_stat_activity WHERE pid = ANY ($1::int4[])",
+        [sessions],
+      );
+      if (there?.left === 0) return;
+      await sleep(1);
+    }
+  };
+  /** False when it was answered in the end. */
+  const isBlocked = async (waiting: { readonly one: pg.Client; readonly answered: boolean }) => {
+    for (;;) {
+      // Asked first: an answer may be on its way when the session is asked about.
+      const state = waiting.answered ? undefined : await stateOf(sessionOf(waiting.one));
+      if (waiting.answered) return false;
+      if (state?.waits === "Lock") return true;
+      await sleep(2);
+    }
+  };
+  return {
+    query,
+    async terminate(one) {
+      const gone = new Promise<void>((resolve) => {
+        one.once("error", () => resolve());
+        one.once("end", () => resolve());
+      });
+      await query("SELECT pg_terminate_backend($1)", [sessionOf(one)]);
+      await Promise.race([gone, sleep(2_000)]);
+      await untilGone([sessionOf(one)]);
+    },
+    untilGone,
+    async loseAnswer(one, send) {
+      const stream = (one as unknown as { connection: { stream: Socket } }).connection.stream;
+      const before = await stateOf(sessionOf(one));
+      stream.pause();
+      const answer = send();
+      for (let state = before; ; state = await stateOf(sessionOf(one))) {
+        if (state === undefined || (state.state !== "active" && state.since !== before?.since)) break;
+        await sleep(1);
+      }
+      breakConnection(one);
+      await settled(answer);
+      await untilGone([sessionOf(one)]);
+      return answer;
+    },
+    async answeredOrBlocked(one, answer) {
+      const waiting = { one, answered: false };
+      const patience = new AbortController();
+      const noted = settled(answer).then(() => {
+        waiting.answered = true;
+        patience.abort();
+      });
+      await Promise.race([noted, settled(sleep(40, undefined, { signal: patience.signal }))]);
+      if (!(await isBlocked(waiting))) return;
+      blocked.add(waiting);
+      void noted.then(() => blocked.delete(waiting));
+    },
+    async letGo() {
+      for (const waiting of blocked) await isBlocked(waiting);
+    },
+    async setClock(moment, how) {
+      const shift = "to_timestamp($1::float8 / 1000) - pg_catalog.clock_timestamp()";
+      await query(`UPDATE sim.clock SET shift = ${how === "anew" ? shift : `greatest(shift, ${shift})`}`, [moment]);
+    },
+    async empty() {
+      const names = TABLES.split(", ").map((name) => `simcat.${name}`);
+      const own = "sim.moments, sim.seen_libraries, sim.seen_scenarios";
+      await client.query(`TRUNCATE ${names.join(", ")}, ${own} RESTART IDENTITY`);
+    },
+    async reconnect() {
+      client = await connected();
+    },
+    end: () => client.end(),
+  };
+}

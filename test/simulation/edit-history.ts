@@ -1,0 +1,95 @@
+import { EDITS, type EditName } from "../../src/mock/edits.ts";
+import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
+import type { Random } from "../../src/mock/random.ts";
+import type { Stamp } from "../../src/mock/stamp.ts";
+import { keyOf } from "./reader.ts";
+
+/** Edits the service, and remembers what it had before and which changes its dates do not tell. */
+export interface EditHistory {
+  edit(near: MockLibrary | undefined): void;
+  /** Libraries with a change, since they were last known to be equal, whose date is not the moment of the change. */
+  readonly undated: Set<string>;
+  /** Changes of each library. */
+  readonly changes: ReadonlyMap<string, number>;
+}
+
+export interface EditOptions {
+  readonly organization: Organization;
+  readonly earlier: Map<string, MockLibrary[]>;
+  readonly random: Random;
+  readonly stamp: Stamp;
+  readonly note: (line: string) => void;
+}
+
+const COMMON: readonly EditName[] = [
+  "runParent",
+  "addParent",
+  "editScenario",
+  "deleteScenario",
+  "editMetadata",
+  "editTwice",
+];
+const RARE: readonly EditName[] = [
+  "restoreScenario",
+  "addLibrary",
+  "removeLibrary",
+  "restoreLibrary",
+  "renameLibrary",
+  "moveLibrary",
+  "uploadBackdated",
+  "editSilently",
+];
+const MOST_LIBRARIES = 36;
+
+export function openEditHistory({ organization, earlier, random, stamp, note }: EditOptions): EditHistory {
+  const undated = new Set<string>();
+  const changes = new Map<string, number>();
+  const everThere = new Set(organization.libraries().map((one) => keyOf(one.owner, one.name)));
+
+  /** What differs is a change; its date tells it when it is the one that the service's clock gives now. */
+  function compare(before: readonly MockLibrary[]): void {
+    const known = new Map(before.map((one) => [keyOf(one.owner, one.name), one]));
+    const now = stamp.text(stamp.now());
+    for (const library of organization.libraries()) {
+      const key = keyOf(library.owner, library.name);
+      const old = known.get(key);
+      if (old === library) continue;
+      changes.set(key, (changes.get(key) ?? 0) + 1);
+      if (library.lastModified !== now && everThere.has(key)) undated.add(key);
+      everThere.add(key);
+    }
+    for (const library of before) {
+      const key = keyOf(library.owner, library.name);
+      if (organization.get(library.owner, library.name) !== library)
+        earlier.set(key, [...(earlier.get(key) ?? []), library]);
+    }
+  }
+
+  function emptyOut(library: MockLibrary): string {
+    const kept = random.below(3);
+    organization.put({
+      ...library,
+      scenarios: library.scenarios.slice(0, kept),
+      lastModified: stamp.text(stamp.now()),
+    });
+    return `left ${kept} scenarios of ${library.owner}/${library.name}`;
+  }
+
+  return {
+    undated,
+    changes,
+    edit(near) {
+      const before = organization.libraries();
+      const library = near ?? (before.length > 0 ? random.pick(before) : undefined);
+      if (library === undefined || (random.chance(0.05) && before.length < MOST_LIBRARIES)) {
+        const donor = library ?? { owner: "example.user" };
+        note(`      edit: ${EDITS.addLibrary(organization, donor as MockLibrary, random, stamp)}`);
+      } else if (random.chance(0.04)) note(`      edit: ${emptyOut(library)}`);
+      else {
+        const name = random.pick(random.chance(0.75) ? COMMON : RARE);
+        note(`      edit: ${name}: ${EDITS[name](organization, library, random, stamp)}`);
+      }
+      compare(before);
+    },
+  };
+}

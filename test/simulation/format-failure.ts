@@ -1,0 +1,17 @@
+import type { Played } from "./play.ts";
+
+const LINES = 60;
+
+/** The seed, what is wrong, and the end of what happened. */
+export function formatFailure({ seed, wrong, trace }: Played): string {
+  const head = trace[0] ?? "";
+  const tail = trace.slice(1).slice(-LINES);
+  const left = trace.length - 1 - tail.length;
+  return [
+    `seed ${seed} fails; it plays again with: npm run simulate -- --seed ${seed} --verbose`,
+    ...wrong.map((line) => `  WRONG ${line}`),
+    head,
+    ...(left > 0 ? [`… ${left} lines …`] : []),
+    ...tail,
+  ].join("\n");
+}

@@ -1,0 +1,47 @@
+import type { Control } from "./database.ts";
+
+const LIBRARY =
+  "owner, library_name, library_owner, last_modified, file_size, package_name, package_version, description";
+const SCENARIO = "owner, library_name, scenario_id, parent_id, scenario_name, is_result, last_modified, description";
+
+/** What a reader sees at a moment, kept beside the tables to be compared with what history says of that moment later. */
+export async function remember(control: Control): Promise<void> {
+  await control.query(`
+    WITH moment AS (SELECT sim.clock_timestamp() AS at), l AS (
+      INSERT INTO sim.seen_libraries SELECT m.at, ${LIBRARY} FROM simcat.libraries, moment m WHERE removed_at IS NULL
+    ), kept AS (INSERT INTO sim.moments SELECT at FROM moment)
+    INSERT INTO sim.seen_scenarios SELECT m.at, ${SCENARIO} FROM simcat.scenarios, moment m WHERE removed_at IS NULL`);
+}
+
+const asOf = (table: string, history: string, columns: string) => `
+  SELECT m.at, ${columns} FROM sim.moments m JOIN (
+    SELECT ${columns}, removed_at, changed_at AS valid_from, 'infinity'::timestamptz AS valid_to FROM simcat.${table}
+    UNION ALL SELECT ${columns}, removed_at, valid_from, valid_to FROM simcat.${history}
+  ) v ON m.at >= v.valid_from AND m.at < v.valid_to WHERE removed_at IS NULL`;
+
+const differing = (seen: string, table: string, history: string, columns: string) => `
+  (SELECT '${table}: a reader saw it, history does not have it' AS what, d::text FROM (
+    SELECT * FROM sim.${seen} EXCEPT ALL ${asOf(table, history, columns)}) d LIMIT 3)
+  UNION ALL
+  (SELECT '${table}: history has it, no reader saw it', d::text FROM (
+    ${asOf(table, history, columns)} EXCEPT ALL SELECT * FROM sim.${seen}) d LIMIT 3)`;
+
+const chain = (table: string, history: string, key: string) => `
+  (SELECT '${table}: versions that do not meet' AS what, (${key}, valid_from, valid_to, next)::text FROM (
+    SELECT ${key}, valid_from, valid_to, lead(valid_from) OVER (PARTITION BY ${key} ORDER BY valid_from) AS next
+    FROM (SELECT ${key}, valid_from, valid_to FROM simcat.${history}
+          UNION ALL SELECT ${key}, changed_at, 'infinity' FROM simcat.${table}) v
+  ) w WHERE valid_to IS DISTINCT FROM coalesce(next, 'infinity') LIMIT 3)`;
+
+const CHECKS = [
+  chain("libraries", "library_history", "owner, library_name"),
+  chain("scenarios", "scenario_history", "owner, library_name, scenario_id"),
+  differing("seen_libraries", "libraries", "library_history", LIBRARY),
+  differing("seen_scenarios", "scenarios", "scenario_history", SCENARIO),
+].join(" UNION ALL ");
+
+/** What is wrong with the histories, a sentence each. */
+export async function checkHistories(control: Control): Promise<string[]> {
+  const rows = await control.query<{ what: string; d: string }>(CHECKS);
+  return rows.map(({ what, d }) => `history: ${what}: ${d}`);
+}

@@ -1,0 +1,107 @@
+import type { Selection } from "../../src/model.ts";
+import { selectorOf } from "../../src/sync/selection.ts";
+import type { Said } from "./answers.ts";
+import { type Copy, copyText, type Read, store } from "./copies.ts";
+import type { Seen } from "./reader.ts";
+
+/** What one run was told by the service. */
+export interface Heard {
+  readonly run: string;
+  readonly allowRemovals: boolean;
+  /** Whether the run concerns the library. */
+  readonly isSelected: (key: string) => boolean;
+  /** The listing that it believes; null before. */
+  listing: { readonly keys: ReadonlySet<string>; readonly complete: boolean; readonly bad: ReadonlySet<string> } | null;
+  /** The last thing said of each library's two parts; `nothing` where it was lost. */
+  readonly content: Map<string, { metadata?: Said; scenarios?: Said }>;
+  /** It was told something false or old that it has to believe. */
+  misled: boolean;
+}
+
+/** Keeps for each library what the tables may hold of it now, by what was stored and by what the service has answered since. */
+export interface Ledger {
+  open(run: string, allowRemovals: boolean, selection: Selection): Heard;
+  said(heard: Heard, key: string, what: "metadata" | "scenarios", said: Said): void;
+  /** What is wrong with this sight, a sentence each. */
+  check(sight: ReadonlyMap<string, Seen>): string[];
+  /** No run is under way any more: what is seen now is what is stored. */
+  settle(sight: ReadonlyMap<string, Seen>): void;
+}
+
+export function openLedger(maxRemovedPercent: number): Ledger {
+  let stored = new Map<string, Seen>();
+  let possible = new Map<string, Map<string, Copy>>();
+  let open: Heard[] = [];
+
+  const copiesOf = (key: string): (Copy | null)[] => {
+    const known = [...(possible.get(key)?.values() ?? [])];
+    return stored.has(key) ? known : [null, ...known];
+  };
+
+  function take(heard: Heard, key: string): void {
+    const { metadata, scenarios } = heard.content.get(key) ?? {};
+    if (metadata?.kind !== "metadata" || scenarios?.kind !== "scenarios") return;
+    const isEntryBad = heard.listing?.bad.has(key) ?? false;
+    const read: Read = { run: heard.run, metadata, scenarios, isEntryBad, allowRemovals: heard.allowRemovals };
+    const copies = possible.get(key) ?? new Map<string, Copy>();
+    for (const copy of copiesOf(key)) {
+      const next = store(copy, read, maxRemovedPercent);
+      copies.set(`${copyText(next)}${[...next.lacking.keys()]}`, next);
+    }
+    possible.set(key, copies);
+  }
+
+  function isWhole(seen: Seen): boolean {
+    const text = copyText(seen.copy);
+    return [...(possible.get(seen.key)?.values() ?? [])].some((copy) => copyText(copy) === text);
+  }
+
+  return {
+    open(run, allowRemovals, selection) {
+      const selects = selectorOf(selection);
+      const isSelected = (key: string) => {
+        const [owner, name] = JSON.parse(key) as [string, string];
+        return selects({ owner, name });
+      };
+      const heard: Heard = { run, allowRemovals, isSelected, listing: null, content: new Map(), misled: false };
+      open.push(heard);
+      return heard;
+    },
+    said(heard, key, what, said) {
+      heard.content.set(key, { ...heard.content.get(key), [what]: said });
+      take(heard, key);
+    },
+    check(sight) {
+      const wrong: string[] = [];
+      for (const seen of sight.values()) {
+        if (!isWhole(seen)) {
+          const may = [...(possible.get(seen.key)?.values() ?? [])].map(copyText);
+          wrong.push(
+            `whole libraries: ${seen.key} is seen as the service never had it:\n    found    ${copyText(seen.copy)}\n    possible ${may.join("\n             ")}`,
+          );
+        }
+        const before = stored.get(seen.key);
+        if (before?.live === true && !seen.live && !open.some((heard) => mayRemove(heard, seen.key))) {
+          wrong.push(`removals: ${seen.key} is marked removed and no whole listing lacked it`);
+        }
+        if (
+          before?.live === false &&
+          seen.live &&
+          !open.some((heard) => heard.isSelected(seen.key) && heard.listing?.keys.has(seen.key))
+        ) {
+          wrong.push(`removals: ${seen.key} is live again and no listing had it`);
+        }
+      }
+      for (const key of stored.keys()) if (!sight.has(key)) wrong.push(`rows: ${key} was stored and its row is gone`);
+      return wrong;
+    },
+    settle(sight) {
+      open = [];
+      stored = new Map(sight);
+      possible = new Map([...sight].map(([key, { copy }]) => [key, new Map([["", copy]])]));
+    },
+  };
+}
+
+const mayRemove = ({ listing, isSelected }: Heard, key: string) =>
+  listing?.complete === true && !listing.keys.has(key) && isSelected(key);

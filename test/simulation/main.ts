@@ -1,0 +1,61 @@
+/**
+ * npm run simulate -- --seeds 1000 --from 1 --minutes 30    as many seeds as fit
+ * npm run simulate -- --seed 47 --verbose                   one seed again, with everything that happens in it
+ * npm run simulate -- --seeds 0 --kills 50                  SIGKILL for processes of the built command line
+ * `--bail` stops at the first seed that fails. The server is an embedded one of its own, or that of TEST_DATABASE_URL,
+ * which is never restarted.
+ */
+import { parseArgs } from "node:util";
+import { formatFailure } from "./format-failure.ts";
+import { killProcesses } from "./kill-processes.ts";
+import { openPlace } from "./open-place.ts";
+import { play } from "./play.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    seeds: { type: "string", default: "100" },
+    from: { type: "string", default: "1" },
+    minutes: { type: "string" },
+    bail: { type: "boolean", default: false },
+    kills: { type: "string", default: "0" },
+    verbose: { type: "boolean", default: false },
+  },
+});
+
+const from = Number(values.seed ?? values.from);
+const count = values.seed === undefined ? Number(values.seeds) : 1;
+const until = values.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(values.minutes) * 60_000;
+const place = await openPlace();
+const failed: number[] = [];
+const statuses: Record<string, number> = {};
+let played = 0;
+const startedAt = Date.now();
+try {
+  for (let seed = from; seed < from + count && Date.now() < until; seed += 1) {
+    const result = await play(seed, place);
+    played += 1;
+    for (const [status, times] of Object.entries(result.statuses)) statuses[status] = (statuses[status] ?? 0) + times;
+    if (values.verbose) process.stdout.write(`${result.trace.join("\n")}\n`);
+    if (result.wrong.length > 0) {
+      failed.push(seed);
+      process.stdout.write(`${formatFailure(result)}\n`);
+      if (values.bail) break;
+    }
+    if (played % 10 === 0) process.stderr.write(`${played} seeds, ${failed.length} failed\n`);
+  }
+  const kills = Number(values.kills);
+  if (kills > 0) {
+    const wrong = await killProcesses(from, place, kills);
+    process.stdout.write(`${kills} processes killed${wrong.map((line) => `\n  WRONG ${line}`).join("")}\n`);
+    if (wrong.length > 0) failed.push(from);
+  }
+} finally {
+  await place.close();
+}
+const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+process.stdout.write(
+  `${played} seeds from ${from} in ${seconds} s, ${failed.length} failed${failed.length > 0 ? `: ${failed.join(" ")}` : ""}\n`,
+);
+process.stdout.write(`runs: ${JSON.stringify(statuses)}\n`);
+process.exit(failed.length > 0 ? 1 : 0);

@@ -1,0 +1,149 @@
+import type {
+  ContentRead,
+  LibraryContent,
+  ListedLibrary,
+  ReadAction,
+  StoredLibrary,
+  SyncState,
+} from "../../src/model.ts";
+import { toContent } from "../../src/sync/content.ts";
+import { toListingWrite } from "../../src/sync/listing-write.ts";
+import { planSync } from "../../src/sync/plan.ts";
+import type { Prepared } from "../../src/sync/prepare.ts";
+import { EVERYTHING } from "../../src/sync/selection.ts";
+
+/** One library's store, decided upon by the program's own functions; what their statements write is done here to one row. */
+export interface Store {
+  readonly stored: StoredLibrary | null;
+  /** What the tables show: the versions of the two parts, or what else identifies their content. */
+  readonly copy: string | null;
+}
+
+export const EMPTY: Store = { stored: null, copy: null };
+const KEY = { owner: "o", name: "a" };
+
+/** A listing with the library or without it, and what became of it. Times are the database's, in ms. */
+export interface Listing {
+  readonly text: string | null;
+  readonly isListed: boolean;
+  readonly startedAt: number;
+  readonly listedAt: number;
+}
+
+export interface Answer {
+  /** Identifies the content. */
+  readonly content: string;
+  readonly metadataText: string | null;
+  readonly startedAt: number;
+  readonly date: number | null;
+  readonly cached: boolean;
+  /** One item could not be read. */
+  readonly isPartial: boolean;
+}
+
+const BLANK: SyncState = {
+  listedText: null,
+  bookmark: null,
+  contentHash: null,
+  bookmarkSeenAt: null,
+  contentReadAt: null,
+  owes: null,
+  shrunkRunId: null,
+  failures: 0,
+  doubtfulReads: 0,
+};
+
+const REJECT = { key: KEY, kind: "scenario", code: "wrong_type", path: "", reason: "", payload: "" } as const;
+
+const entryOf = ({ text }: Listing): ListedLibrary => ({ key: KEY, lastModified: text, source: JSON.stringify(text) });
+
+/** What the plan makes of a listing: whether the library is read, and whether it is marked removed. */
+export function plan({ stored }: Store, listing: Listing, fullEveryMs: number) {
+  const libraries = listing.isListed ? [entryOf(listing)] : [];
+  const known = new Map(stored === null ? [] : [[`${KEY.owner}\0${KEY.name}`, stored]]);
+  const context = { now: listing.startedAt, fullEveryMs, backfillSince: null };
+  const planned = planSync(libraries, known, context, EVERYTHING);
+  return { planned, known, libraries };
+}
+
+/** Recording the listing, before any content is read. */
+export function recordListing(store: Store, listing: Listing, made: ReturnType<typeof plan>): Store {
+  const prepared: Prepared = {
+    listing: {
+      libraries: made.libraries,
+      rejects: [],
+      incomplete: null,
+      repeated: 0,
+      startedAt: listing.startedAt,
+      endedAt: listing.listedAt,
+      date: null,
+    },
+    listedAt: listing.listedAt,
+    stored: made.known,
+    plan: made.planned,
+    verdict: { kind: "pass" },
+  };
+  const { changed, restored, seenAt } = toListingWrite(prepared, EVERYTHING);
+  let { stored } = store;
+  for (const { lastModified: listedText } of changed) {
+    const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, doubtfulReads: 0 };
+    stored = { key: KEY, stored: stored?.stored ?? false, removed: stored?.removed ?? false, sync };
+  }
+  if (restored.length > 0 && stored?.sync) {
+    stored = { ...stored, removed: false, sync: { ...stored.sync, owes: "restored", bookmarkSeenAt: seenAt } };
+  }
+  return { ...store, stored };
+}
+
+export function recordFailure(store: Store): Store {
+  const { stored } = store;
+  if (!stored?.sync) return store;
+  return {
+    ...store,
+    stored: { ...stored, sync: { ...stored.sync, owes: "failure", failures: stored.sync.failures + 1 } },
+  };
+}
+
+export function recordRemoval(store: Store): Store {
+  const { stored } = store;
+  if (!stored?.sync) return store;
+  return { ...store, stored: { ...stored, removed: true, sync: { ...stored.sync, owes: null, failures: 0 } } };
+}
+
+/** Storing what was read. */
+export function recordContent(store: Store, action: ReadAction, answer: Answer, listedAt: number): Store {
+  const { stored } = store;
+  if (stored === null) throw new Error("content of a library that no listing recorded");
+  const content = contentOf(action, answer, listedAt);
+  const owes = answer.isPartial ? "rejects" : null;
+  const before = stored.sync ?? BLANK;
+  const sync: SyncState = {
+    ...before,
+    bookmark: owes === null ? content.listed.lastModified : before.bookmark,
+    contentHash: owes === null ? content.contentHash : null,
+    bookmarkSeenAt: content.bookmarkSeenAt,
+    contentReadAt: content.contentReadAt,
+    owes,
+    failures: 0,
+    doubtfulReads: content.doubtfulReads,
+  };
+  const copy = content.isSame ? store.copy : answer.isPartial ? `part of ${answer.content}` : answer.content;
+  return { stored: { key: KEY, stored: true, removed: false, sync }, copy };
+}
+
+function contentOf(action: ReadAction, answer: Answer, listedAt: number): LibraryContent {
+  const { content, metadataText, startedAt, date, cached, isPartial } = answer;
+  const fields = { libraryOwner: null, fileSize: null, packageName: null, packageVersion: null, description: null };
+  const read: ContentRead = {
+    metadata: { ...fields, lastModified: metadataText, source: "{}" },
+    rejects: isPartial ? [REJECT] : [],
+    items: 0,
+    present: { scenarioName: 0, isResult: 0, lastModified: 0 },
+    digest: content,
+    startedAt,
+    date,
+    cached,
+  };
+  const facts = { listedAt, serviceTimezone: "UTC", trustHash: true };
+  return toContent(action, read, { kind: "memory", scenarios: [] }, facts);
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { processIdentity } from "../../src/db/embedded/processes.ts";
+import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openControl } from "./database.ts";
+import type { Place } from "./stage.ts";
+
+const never = new AbortController().signal;
+/** What was committed outlives a crash of the server, though not one of the machine. */
+const SETTINGS = { fsync: "off", full_page_writes: "off" };
+
+/** A database of one's own: on the server of TEST_DATABASE_URL, else on an embedded one, which may be restarted. */
+export async function openPlace(): Promise<Place & { close(): Promise<void> }> {
+  const given = process.env.TEST_DATABASE_URL;
+  const stateDir = await mkdtemp(join(tmpdir(), `simcat-simulation-${process.pid}-`));
+  const open = () => openEmbeddedPostgres({ stateDir, environment: process.env, settings: SETTINGS }, never);
+  const servers: EmbeddedPostgres[] = given ? [] : [await open()];
+  const serverUrl = given ?? servers[0]?.url ?? "";
+  const name = `simcat_simulation_${randomUUID().slice(0, 8)}`;
+  await inDatabase(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await migrate(url.href, never);
+  const control = await openControl(url.href);
+  const [server] = servers;
+  const restart = async () => {
+    if (server !== undefined) await stopAtOnce(server.dataDirectory);
+    servers.push(await open());
+    await control.reconnect();
+  };
+  return {
+    control,
+    databaseUrl: url.href,
+    restart: server === undefined ? null : restart,
+    async close() {
+      await control.end();
+      await inDatabase(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      for (const one of servers) await one.stop();
+      await removeDirectory(stateDir);
+    },
+  };
+}
+
+async function inDatabase(url: string, sql: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  await admin.query(sql);
+  await admin.end();
+}
+
+/** As `pg_ctl stop -m immediate` does it: what was not committed is lost. */
+async function stopAtOnce(dataDirectory: string): Promise<void> {
+  const pid = Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10);
+  process.kill(pid, "SIGQUIT");
+  while (processIdentity(pid) !== null) await sleep(5);
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isEverything } from "../../src/sync/selection.ts";
+import type { Interference, Statement } from "./gated-pool.ts";
+import type { Heard } from "./ledger.ts";
+import { type Accident, QUIET, type RunPlan } from "./plan-run.ts";
+import { look } from "./reader.ts";
+import type { Stage } from "./stage.ts";
+import { type Ended, startWorker, type Worker } from "./worker.ts";
+
+/** A run that came to its end, and what it had been told. */
+export interface Performed {
+  readonly ended: Ended;
+  readonly heard: Heard;
+  /** The service as it was when the run began; the same at its end when nothing changed. */
+  readonly versions: readonly [before: number, after: number];
+  /** Others that ran at the same time. */
+  readonly others: readonly Performed[];
+  readonly plan: RunPlan;
+}
+
+let runs = 0;
+
+export function resetRuns(): void {
+  runs = 0;
+}
+
+/** Lets one run happen as planned, with all that befalls it, until nothing of it is left. */
+export async function perform(stage: Stage, plan: RunPlan): Promise<Performed> {
+  const { scheduler } = stage;
+  const others: Promise<Performed>[] = [];
+  const main = begin(stage, plan, others);
+  const performed = await scheduler.drive(main);
+  const beside: Performed[] = [];
+  while (others.length > beside.length) {
+    const next = others[beside.length];
+    if (next !== undefined) beside.push(await scheduler.drive(next));
+  }
+  await untilGone(stage);
+  return { ...performed, others: beside };
+}
+
+async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]): Promise<Performed> {
+  const { world, place, time, scheduler, pools, ledger, service, workers, wrong, note } = stage;
+  runs += 1;
+  const run = `r${runs}`;
+  const heard = ledger.open(run, plan.allowRemovals, plan.selection);
+  service.expect(heard, plan.weather, plan.accidents.length > 0);
+  const before = service.organization.version;
+  let statements = 0;
+
+  const happen = async ({ kind, ...rest }: Accident, statement: Statement): Promise<Interference> => {
+    note(`    ${run}: ${kind} ${Object.values(rest)} at statement ${statements}: ${statement.text}`);
+    if (kind === "stop") worker.stop();
+    if (kind === "joined") others.push(begin(stage, QUIET, others));
+    if (kind === "overtaken") await overtake(stage, worker, others);
+    if (kind === "restart") await (place.restart?.() ?? endSessions(stage));
+    if (kind === "stop" || kind === "joined" || kind === "overtaken" || kind === "restart") return { kind: "none" };
+    return { kind, ...rest } as Interference;
+  };
+  const worker = startWorker(
+    {
+      world,
+      time,
+      scheduler,
+      pools,
+      serviceUrl: service.mock.url,
+      epoch: world.startsAt,
+    },
+    {
+      run,
+      kind: plan.kind,
+      allowRemovals: plan.allowRemovals,
+      restart: plan.restart,
+      selection: plan.selection,
+      async interfere(statement) {
+        statements += 1;
+        const accident = plan.accidents.find(({ at }) => at === statements);
+        return accident === undefined ? { kind: "none" } : happen(accident.what, statement);
+      },
+      async onCommit() {
+        wrong.push(...ledger.check(await look(place.control)));
+      },
+    },
+  );
+  workers.set(run, worker);
+  note(
+    `  ${run} begins: ${plan.kind}${plan.allowRemovals ? " --allow-removals" : ""}${plan.restart ? " --restart" : ""}${isEverything(plan.selection) ? "" : ` of ${JSON.stringify(plan.selection)}`}`,
+  );
+  const ended = await worker.ended;
+  workers.delete(run);
+  scheduler.forget(run);
+  time.forget(run);
+  if (ended.status === "killed") {
+    await place.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
+  }
+  note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
+  return { ended, heard, versions: [before, service.organization.version], others: [], plan };
+}
+
+/** Stopped past its lease, as SIGSTOP does it; another one does the work meanwhile. */
+async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>[]): Promise<void> {
+  const { scheduler, place } = stage;
+  worker.pause();
+  await place.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
+  const other = begin(stage, QUIET, others);
+  others.push(other);
+  await scheduler.drive(other);
+  worker.resume();
+}
+
+/** Where the server is not ours to restart. */
+async function endSessions({ place }: Stage): Promise<void> {
+  await place.control.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'",
+  );
+}
+
+/** Sessions of dead runs may still hold locks for a moment. */
+async function untilGone({ place }: Stage): Promise<void> {
+  for (let tries = 0; tries < 2_000; tries += 1) {
+    const [left] = await place.control.query<{ left: number }>(
+      "SELECT count(*)::int4 AS left FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat' AND (state <> 'idle' OR wait_event <> 'ClientRead')",
+    );
+    if (left?.left === 0) return;
+    await sleep(1);
+  }
+  throw new Error("sessions of ended runs stay");
+}
+
+function tell({ report, error }: Ended): string {
+  const counts = report?.counts;
+  const said =
+    counts === undefined
+      ? ""
+      : `; ${counts.librariesListed} listed, ${counts.librariesRead} read, ${counts.librariesChanged} changed, ${counts.librariesRemoved} removed, ${counts.librariesFailed} failed, ${counts.rejects} rejects`;
+  return error instanceof Error ? `${said}; ${error.message}` : said;
+}

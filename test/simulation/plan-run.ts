@@ -1,0 +1,90 @@
+import type { Random } from "../../src/mock/random.ts";
+import type { LibraryKey, RunKind, Selection } from "../../src/model.ts";
+import { EVERYTHING } from "../../src/sync/selection.ts";
+import { keyOf } from "./reader.ts";
+import { CALM, type Weather } from "./sim-service.ts";
+import { MINUTE, SECOND, type World } from "./world.ts";
+
+/** What happens to a run at its nth statement. */
+export type Accident =
+  | { readonly kind: "die"; readonly when: "before" | "after" }
+  | { readonly kind: "terminate" }
+  | { readonly kind: "loseAnswer" }
+  | { readonly kind: "refuse"; readonly code: string }
+  /** Stopped past its lease; another one takes over, and then it goes on. */
+  | { readonly kind: "overtaken" }
+  /** Another one starts beside it. */
+  | { readonly kind: "joined" }
+  /** SIGTERM. */
+  | { readonly kind: "stop" }
+  /** Postgres stops at once and starts again. */
+  | { readonly kind: "restart" };
+
+export interface RunPlan {
+  readonly kind: RunKind;
+  readonly allowRemovals: boolean;
+  readonly restart: boolean;
+  readonly selection: Selection;
+  readonly weather: Weather;
+  readonly accidents: readonly { readonly at: number; readonly what: Accident }[];
+}
+
+export const QUIET: RunPlan = {
+  kind: "sync",
+  allowRemovals: false,
+  restart: false,
+  selection: EVERYTHING,
+  weather: CALM,
+  accidents: [],
+};
+
+export function drawRun(world: World, random: Random, keys: readonly LibraryKey[]): RunPlan {
+  const isBackfill = random.chance(0.15);
+  return {
+    kind: isBackfill ? "backfill" : "sync",
+    allowRemovals: random.chance(0.08),
+    restart: isBackfill && random.chance(0.3),
+    selection: keys.length > 0 && random.chance(0.1) ? drawSelection(random, keys) : EVERYTHING,
+    weather: drawWeather(world, random, keys),
+    accidents: random.chance(0.55) ? [] : Array.from({ length: random.between(1, 2) }, () => drawAccident(random)),
+  };
+}
+
+const textOf = ({ owner, name }: LibraryKey) => keyOf(owner, name);
+
+function drawSelection(random: Random, keys: readonly LibraryKey[]): Selection {
+  const key = random.pick(keys);
+  return random.chance(0.5)
+    ? { libraries: [{ owner: key.owner, name: key.name }], owners: [] }
+    : { libraries: [], owners: [key.owner] };
+}
+
+function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKey[]): Weather {
+  const isBad = random.chance(0.45);
+  return {
+    listing: random.chance(0.2) ? 0.7 : 0,
+    content: isBad ? random.pick([0.05, 0.15, 0.5]) : 0,
+    edits: random.chance(0.4) ? random.pick([0.05, 0.2, 0.5]) : 0,
+    slowness: isSlow ? random.pick([SECOND, 30 * SECOND, 3 * MINUTE]) : SECOND,
+    drift: random.chance(0.03),
+    broken: keys.length > 0 && random.chance(0.06) ? textOf(random.pick(keys)) : null,
+  };
+}
+
+function drawAccident(random: Random): { at: number; what: Accident } {
+  const at = random.chance(0.5) ? random.below(20) : random.below(70);
+  const what = random.pick<Accident>([
+    { kind: "die", when: "before" },
+    { kind: "die", when: "before" },
+    { kind: "die", when: "after" },
+    { kind: "die", when: "after" },
+    { kind: "terminate" },
+    { kind: "loseAnswer" },
+    { kind: "loseAnswer" },
+    { kind: "refuse", code: random.pick(["40P01", "40001", "55P03", "53100", "57014", "XX000", "22P02"]) },
+    { kind: "overtaken" },
+    random.chance(0.25) ? { kind: "restart" } : { kind: "joined" },
+    { kind: "stop" },
+  ]);
+  return { at, what };
+}

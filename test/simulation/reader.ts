@@ -1,0 +1,56 @@
+import { canonical } from "./answers.ts";
+import type { Copy } from "./copies.ts";
+import type { Control } from "./database.ts";
+
+/** A library as one statement shows it. */
+export interface Seen {
+  readonly key: string;
+  readonly live: boolean;
+  readonly lastModified: string | null;
+  readonly copy: Copy;
+}
+
+/** The length tells where the owner ends. */
+export const keyOf = (owner: string, name: string): string => JSON.stringify([owner, name]);
+
+const LOOK = `
+SELECT l.owner, l.library_name AS name, l.removed_at IS NULL AS live, l.last_modified, l.metadata, s.scenarios, s.lacking
+FROM simcat.libraries l CROSS JOIN LATERAL (
+  SELECT coalesce(jsonb_object_agg(scenario_id, raw), '{}') AS scenarios,
+    (SELECT coalesce(array_agg(scenario_id::float8), '{}') FROM simcat.scenario_absences a
+     WHERE (a.owner, a.library_name) = (l.owner, l.library_name)) AS lacking
+  FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name) AND s.removed_at IS NULL
+) AS s`;
+
+interface Row {
+  owner: string;
+  name: string;
+  live: boolean;
+  last_modified: string | null;
+  metadata: unknown;
+  scenarios: Record<string, unknown>;
+  lacking: number[];
+}
+
+/** What a reader sees now: every library that was ever stored, removed ones too. */
+export async function look(control: Control): Promise<Map<string, Seen>> {
+  const rows = await control.query<Row>(LOOK);
+  return new Map(rows.map((row) => [keyOf(row.owner, row.name), seen(row)]));
+}
+
+function seen(row: Row): Seen {
+  return {
+    key: keyOf(row.owner, row.name),
+    live: row.live,
+    lastModified: row.last_modified,
+    copy: {
+      metadata: row.metadata === null ? null : canonical(row.metadata),
+      scenarios: new Map(
+        Object.entries(row.scenarios)
+          .map(([id, raw]) => [Number(id), canonical(raw)] as const)
+          .sort(([a], [b]) => a - b),
+      ),
+      lacking: new Map(row.lacking.map((id) => [id, "earlier"])),
+    },
+  };
+}

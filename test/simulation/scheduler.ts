@@ -1,0 +1,133 @@
+import type { Random } from "../../src/mock/random.ts";
+import type { VirtualTime, VirtualTimer } from "./virtual-time.ts";
+
+/** Something that a worker asked for and that has not happened yet: a request at the service, a statement at the database. */
+interface Held {
+  readonly worker: string;
+  /** With the worker it tells what this is, so that the order of a choice does not depend on who came first. */
+  readonly label: string;
+  /** Lets it happen; resolves when the worker has its answer, or when it is known to have to wait for another. */
+  happen(): Promise<void>;
+}
+
+/** Lets one thing happen at a time, chosen by the seed, and the next one only when the workers have come to rest. */
+export interface Scheduler {
+  hold(held: Held): void;
+  /** Between `begin` and `end` something is under way that nobody has to allow: nothing is chosen. */
+  begin(): void;
+  end(): void;
+  /** What a dead worker asked for never happens. */
+  forget(worker: string): void;
+  /** Nothing of a paused worker happens. */
+  pause(worker: string): void;
+  resume(worker: string): void;
+  /** Lets things happen until the work is done. Throws when nothing can happen any more. */
+  drive<T>(work: Promise<T>): Promise<T>;
+}
+
+export interface SchedulerOptions {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  /** Called when nothing can happen; answers whether it has changed something. */
+  readonly unstick: () => Promise<boolean>;
+}
+
+/** So many turns of the event loop in which nothing stirs are taken for rest: everything local answers within a few. */
+const TURNS_AT_REST = 8;
+const STUCK_AFTER_MS = 8_000;
+
+export function openScheduler({ time, random, unstick }: SchedulerOptions): Scheduler {
+  const held = new Set<Held>();
+  const paused = new Set<string>();
+  let underWay = 0;
+  let stirred = 0;
+
+  /** Bare callbacks: promises cost several times as much here. */
+  const rest = () =>
+    new Promise<void>((resolve) => {
+      let still = 0;
+      let seen = -1;
+      const look = () => {
+        const state = stirred + time.changes();
+        still = state !== seen || underWay > 0 ? 0 : still + 1;
+        seen = state;
+        if (still >= TURNS_AT_REST) resolve();
+        else setImmediate(look);
+      };
+      setImmediate(look);
+    });
+
+  const choose = (): Held | VirtualTimer | null => {
+    const isAwake = ({ worker }: { readonly worker: string }) => !paused.has(worker);
+    const ready = [...held].filter(isAwake).sort((a, b) => compare(a, b));
+    const timers = time.timers().filter(isAwake);
+    const once = timers.filter((timer) => timer.every === null).sort((a, b) => a.due - b.due);
+    const soon = once.filter((timer) => timer.due - time.now() < 5_000);
+    const intervals = timers.filter((timer) => timer.every !== null);
+    if (intervals.length > 0 && random.chance(0.005)) return random.pick(intervals);
+    if (soon[0] && (ready.length === 0 || random.chance(0.08))) return soon[0];
+    if (ready.length > 0) return random.pick(ready);
+    return once[0] ?? null;
+  };
+
+  const step = async (): Promise<boolean> => {
+    const chosen = choose();
+    if (chosen === null) return false;
+    if ("fire" in chosen) {
+      time.advanceTo(chosen.due);
+      chosen.fire();
+    } else {
+      held.delete(chosen);
+      await chosen.happen();
+    }
+    stirred += 1;
+    return true;
+  };
+
+  return {
+    hold(one) {
+      held.add(one);
+      stirred += 1;
+    },
+    begin() {
+      underWay += 1;
+      stirred += 1;
+    },
+    end() {
+      underWay -= 1;
+      stirred += 1;
+    },
+    forget(worker) {
+      for (const one of held) if (one.worker === worker) held.delete(one);
+      stirred += 1;
+    },
+    pause: (worker) => void paused.add(worker),
+    resume: (worker) => void paused.delete(worker),
+    async drive(work) {
+      let isDone = false;
+      const noted = () => {
+        isDone = true;
+        stirred += 1;
+      };
+      work.then(noted, noted);
+      let idleSince: number | null = null;
+      for (;;) {
+        await rest();
+        if (isDone) return work;
+        if (await step()) {
+          idleSince = null;
+          continue;
+        }
+        if (await unstick()) continue;
+        idleSince ??= Date.now();
+        if (Date.now() - idleSince > STUCK_AFTER_MS) throw new Error("stuck: the workers wait for what never comes");
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    },
+  };
+}
+
+function compare(a: Held, b: Held): number {
+  if (a.worker !== b.worker) return a.worker < b.worker ? -1 : 1;
+  return a.label === b.label ? 0 : a.label < b.label ? -1 : 1;
+}

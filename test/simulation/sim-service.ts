@@ -1,0 +1,178 @@
+import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
+import { organizationOf } from "../../src/mock/organization-of.ts";
+import type { Random } from "../../src/mock/random.ts";
+import { parseRoute } from "../../src/mock/route.ts";
+import { type MockService, startMockService } from "../../src/mock/server.ts";
+import { GOOD, type Said, type Spoiling, saidOfMetadata, saidOfScenarios } from "./answers.ts";
+import type { Heard, Ledger } from "./ledger.ts";
+import { keyOf } from "./reader.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { spoilContent, spoilListing } from "./spoil.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+export const API_KEY = "simulated-key";
+
+/** How the service behaves to one run. */
+export interface Weather {
+  /** Of spoiling an answer. */
+  readonly listing: number;
+  readonly content: number;
+  /** Of an edit just before, and just behind an answer. */
+  readonly edits: number;
+  /** Milliseconds that an answer takes at the most. */
+  readonly slowness: number;
+  /** A field that no scenario has in this run. */
+  readonly drift: boolean;
+  /** The library whose content never comes. */
+  readonly broken: string | null;
+}
+
+export const CALM: Weather = { listing: 0, content: 0, edits: 0, slowness: 0, drift: false, broken: null };
+
+export interface SimServiceOptions {
+  readonly libraries: readonly MockLibrary[];
+  readonly clock: () => Date;
+  readonly hasDateHeader: boolean;
+  readonly concurrency: number;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly ledger: Ledger;
+  readonly edit: (near: MockLibrary | undefined) => void;
+  readonly note: (line: string) => void;
+}
+
+/** The mock of the service, each answer of which waits for its turn. */
+export interface SimService {
+  readonly mock: MockService;
+  readonly organization: Organization;
+  /** From now on requests of this run are expected, in this weather. */
+  expect(heard: Heard, weather: Weather, hasAccidents: boolean): void;
+  /** How often each library's content was asked for. */
+  readonly reads: ReadonlyMap<string, number>;
+  /** What was told of each library that was wrong or old, and how often. */
+  readonly misled: Map<string, number>;
+  /** What the service had of each library before. */
+  readonly earlier: Map<string, MockLibrary[]>;
+  readonly violations: string[];
+  /** A dead run's requests are never answered. */
+  forget(run: string): void;
+}
+
+export async function startSimService(options: SimServiceOptions): Promise<SimService> {
+  const { clock, concurrency, time, random, scheduler, ledger, edit, note } = options;
+  const organization = organizationOf(options.libraries);
+  const runs = new Map<string, { heard: Heard; weather: Weather; inFlight: number; isExact: boolean }>();
+  const reads = new Map<string, number>();
+  const misled = new Map<string, number>();
+  const earlier = new Map<string, MockLibrary[]>();
+  const violations: string[] = [];
+
+  const mislead = (heard: Heard, key: string) => {
+    heard.misled = true;
+    misled.set(key, (misled.get(key) ?? 0) + 1);
+  };
+
+  function tellListing(heard: Heard, { listing, items }: Spoiling): void {
+    if (listing === "lost" || heard.listing !== null) return;
+    if (listing !== undefined) heard.misled = true;
+    const all = organization.libraries().map((one) => keyOf(one.owner, one.name));
+    const left = all.filter((_, at) => items === undefined || at < items.from || at >= items.from + items.count);
+    const bad = new Set(listing === "disputed" ? all.slice(items?.from, (items?.from ?? 0) + 1) : []);
+    const keys = new Set(listing === "disputed" ? all : listing === "strange" ? ["another organization"] : left);
+    heard.listing = { keys, complete: listing !== "incomplete", bad };
+  }
+
+  function tellContent(
+    heard: Heard,
+    what: "metadata" | "scenarios",
+    key: string,
+    library: MockLibrary | undefined,
+    spoiling: Spoiling,
+  ): void {
+    const nothing: Said = { kind: "nothing" };
+    const right = what === "metadata" ? saidOfMetadata : saidOfScenarios;
+    const said = library === undefined ? nothing : right(library, spoiling);
+    const { content } = spoiling;
+    if (content === "lie" || content === "aged" || content === "drift") mislead(heard, key);
+    if (what === "metadata") reads.set(key, (reads.get(key) ?? 0) + 1);
+    ledger.said(heard, key, what, said);
+  }
+
+  function spoil(weather: Weather, what: string, key: string, library: MockLibrary | undefined): Spoiling {
+    if (what === "listing") return random.chance(weather.listing) ? spoilListing(organization.size, random) : GOOD;
+    if (library === undefined || (what !== "metadata" && what !== "scenarios")) return GOOD;
+    if (weather.broken === key) return { name: "broken", actions: [{ kind: "status", status: 500 }], content: "lost" };
+    if (random.chance(weather.content)) return spoilContent(what, library, earlier.get(key) ?? [], random);
+    if (!weather.drift || what !== "scenarios" || library.scenarios.length === 0) return GOOD;
+    const action = { kind: "alterItem", index: "all", remove: ["scenarioName"] } as const;
+    return { name: "drift", actions: [action], content: "drift" };
+  }
+
+  async function answer(path: string, run: string, go: () => void): Promise<void> {
+    const known = runs.get(run);
+    if (known === undefined) throw new Error(`a request of nobody: ${run} ${path}`);
+    const { heard, weather } = known;
+    time.advanceTo(time.now() + random.between(0, 20));
+    if (random.chance(0.2)) time.advanceTo(time.now() + random.below(weather.slowness + 1));
+    const route = parseRoute(path, "");
+    const key = "owner" in route ? keyOf(route.owner, route.name) : "";
+    const library = () => ("owner" in route ? organization.get(route.owner, route.name) : undefined);
+    if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
+    const spoiling = spoil(weather, route.kind, key, library());
+    const dateless: Spoiling["actions"] = options.hasDateHeader ? [] : [{ kind: "headers", set: { date: null } }];
+    const action = [...dateless, ...spoiling.actions];
+    mock.script(action.length > 0 ? [{ match: { operation: "any" }, action }] : []);
+    note(`      ${run} ${path} → ${spoiling.name}`);
+    if (route.kind === "listing") tellListing(heard, spoiling);
+    else if (route.kind === "metadata" || route.kind === "scenarios") {
+      tellContent(heard, route.kind, key, library(), spoiling);
+    }
+    known.inFlight -= 1;
+    go();
+    // The answer is made in the next microtasks; what comes behind it happens before its bytes arrive.
+    for (let turn = 0; turn < 8; turn += 1) await null;
+    if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
+    if (random.chance(0.2)) time.advanceTo(time.now() + random.below(weather.slowness + 1));
+    if (spoiling.takesMs) await new Promise((resolve) => setTimeout(resolve, spoiling.takesMs));
+  }
+
+  const mock = await startMockService({
+    organization,
+    apiKey: API_KEY,
+    clock,
+    onRequest({ path, headers }) {
+      const run = String(headers["user-agent"]).split("/")[1] ?? "";
+      const known = runs.get(run);
+      if (known !== undefined) {
+        known.inFlight += 1;
+        if (known.isExact && known.inFlight > concurrency)
+          violations.push(`${known.inFlight} requests in flight, ${concurrency} allowed`);
+      }
+      return new Promise<void>((resolve) => {
+        scheduler.hold({ worker: run, label: `request ${path}`, happen: () => answer(path, run, resolve) });
+      });
+    },
+  });
+
+  return {
+    mock,
+    organization,
+    expect(heard, weather, hasAccidents) {
+      // A request that was given up (by a time-out too) still waits for its turn here: only runs that give none up are counted.
+      const isExact =
+        !hasAccidents &&
+        weather.listing + weather.content + weather.edits === 0 &&
+        weather.slowness <= 1_000 &&
+        weather.broken === null;
+      runs.set(heard.run, { heard, weather, inFlight: 0, isExact });
+    },
+    reads,
+    misled,
+    earlier,
+    violations,
+    forget(run) {
+      scheduler.forget(run);
+    },
+  };
+}

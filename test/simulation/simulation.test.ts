@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { openControl } from "./database.ts";
+import { formatFailure } from "./format-failure.ts";
+import { play } from "./play.ts";
+import type { Place } from "./stage.ts";
+
+/** `npm run simulate -- --seeds N` plays as many as you like; these few play in every test run. */
+const SEEDS = Array.from({ length: 24 }, (_, at) => at + 1);
+
+let database: TestDatabase;
+let place: Place;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  place = { control: await openControl(database.url), databaseUrl: database.url, restart: null };
+});
+afterAll(async () => {
+  await place.control.end();
+  await database.drop();
+});
+
+test.each(SEEDS)(
+  "seed %d: readers see whole libraries, nothing is removed by a bad answer, and in the end the copy is the service",
+  async (seed) => {
+    const played = await play(seed, place);
+    expect(played.wrong, formatFailure(played)).toEqual([]);
+    expect(played.runs).toBeGreaterThan(4);
+  },
+);
+
+test("a seed plays the same every time", async () => {
+  const steps = async () => (await play(7, place)).trace.map((line) => line.replaceAll(/127\.0\.0\.1:\d+/g, "service"));
+  expect(await steps()).toEqual(await steps());
+});

@@ -1,0 +1,153 @@
+import type { FaultAction } from "../../src/mock/faults.ts";
+import type { MockLibrary } from "../../src/mock/nouns.ts";
+import type { Random } from "../../src/mock/random.ts";
+import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import type { Spoiling } from "./answers.ts";
+
+const FLUSHED = 40;
+
+/** Answers from which nothing may be concluded, whatever was asked. */
+const LOST: readonly (readonly [name: string, action: FaultAction, takesMs?: number])[] = [
+  ["500", { kind: "status", status: 500 }],
+  ["502", { kind: "status", status: 502 }],
+  ["503 Retry-After", { kind: "status", status: 503, headers: { "retry-after": "2" } }],
+  ["429", { kind: "status", status: 429 }],
+  ["429 Retry-After", { kind: "status", status: 429, headers: { "retry-after": "1" } }],
+  ["429 long", { kind: "status", status: 429, headers: { "retry-after": "3600" } }],
+  ["408", { kind: "status", status: 408 }],
+  ["404", { kind: "status", status: 404 }],
+  ["403", { kind: "status", status: 403 }],
+  ["401", { kind: "status", status: 401 }],
+  ["400", { kind: "status", status: 400 }],
+  ["204", { kind: "status", status: 204, body: "" }],
+  ["206", { kind: "status", status: 206, keepBody: true }],
+  ["html", { kind: "html" }],
+  ["an error object", { kind: "wrongBody", text: '{"message":"error"}' }],
+  ["null", { kind: "wrongBody", text: "null" }],
+  ["no body", { kind: "wrongBody", text: "" }],
+  ["bad gzip", { kind: "badGzip" }],
+  ["unknown encoding", { kind: "unknownEncoding" }],
+  ["redirect", { kind: "redirect", location: "http://127.0.0.1:9/" }],
+  ["placeholder", { kind: "placeholder" }],
+  ["huge headers", { kind: "hugeHeaders" }],
+  ["reset", { kind: "reset" }],
+  ["reset in the body", { kind: "reset", afterBytes: 1 }, FLUSHED],
+  ["cut, length", { kind: "truncate", how: "length" }, FLUSHED],
+  ["cut, chunked", { kind: "truncate", how: "chunked" }, FLUSHED],
+  ["cut, close", { kind: "truncate", how: "close" }, FLUSHED],
+  ["hangs", { kind: "hang" }],
+  ["hangs behind the head", { kind: "hang", after: "head" }, FLUSHED],
+];
+
+function drawLost(random: Random): Spoiling {
+  const [name, action, takesMs = 0] = random.pick(LOST);
+  return { name, actions: [action], takesMs, listing: "lost", content: "lost" };
+}
+
+const HARMLESS: readonly Spoiling[] = [
+  { name: "byte order mark", actions: [{ kind: "bom" }] },
+  { name: "closed behind it", actions: [{ kind: "closeKeepAlive", when: "afterAnswer" }] },
+  { name: "without Date", actions: [{ kind: "headers", set: { date: null } }] },
+];
+
+const PAGED: FaultAction = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } };
+
+/** Another answer to `GET /libs` than the right one. */
+export function spoilListing(size: number, random: Random): Spoiling {
+  const die = random.below(20);
+  if (die < 8) return drawLost(random);
+  if (die < 10) return random.pick(HARMLESS);
+  const from = random.below(Math.max(1, size));
+  const items = { from, count: random.between(1, Math.max(1, size >> 1)) };
+  const dropped: FaultAction = { kind: "dropItems", ...items };
+  if (die < 12) return { name: `drops ${items.count} from ${from}`, actions: [dropped], listing: "shorter", items };
+  if (die < 14)
+    return { name: "empty", actions: [{ kind: "emptyList" }], listing: "shorter", items: { from: 0, count: size } };
+  if (die < 16)
+    return {
+      name: `page without ${items.count} from ${from}`,
+      actions: [dropped, PAGED],
+      listing: "incomplete",
+      items,
+    };
+  if (die < 18 && size > 0) {
+    const bad: FaultAction = {
+      kind: "alterItem",
+      index: from,
+      setSource: { libraryName: random.pick(["null", "5", "{}"]) },
+    };
+    return { name: `unreadable entry ${from}`, actions: [bad], listing: "incomplete", items: { from, count: 1 } };
+  }
+  if (die < 19 && size > 0) return disputeEntry(from, random);
+  const strangers = Array.from({ length: random.between(1, 12) }, (_, at) => ({
+    libraryName: `Stranger ${at}`,
+    uploadUser: "another.organization",
+    lastModified: "2020-01-01 at 1:01 PM",
+  }));
+  return {
+    name: "another organization",
+    actions: [{ kind: "wrongBody", text: JSON.stringify(strangers) }],
+    listing: "strange",
+  };
+}
+
+/** Two entries of one library, or one whose date is none: who it is remains clear. */
+function disputeEntry(index: number, random: Random): Spoiling {
+  const items = { from: index, count: 1 };
+  const [name, action, listing] = random.pick<readonly [string, FaultAction, Spoiling["listing"]]>([
+    ["repeats", { kind: "duplicateItem", index }, undefined],
+    ["contradicts", { kind: "duplicateItem", index, set: { lastModified: "2001-01-01 at 1:01 AM" } }, "disputed"],
+    ["gives no date for", { kind: "alterItem", index, setSource: { lastModified: "5" } }, "disputed"],
+  ]);
+  return { name: `${name} entry ${index}`, actions: [action], ...(listing ? { listing, items } : {}) };
+}
+
+/** Another answer about a library than the right one. `earlier` holds what the service had of it before. */
+export function spoilContent(
+  what: "metadata" | "scenarios",
+  library: MockLibrary,
+  earlier: readonly MockLibrary[],
+  random: Random,
+): Spoiling {
+  const die = random.below(20);
+  if (die < 9) return drawLost(random);
+  if (die < 11) return random.pick(HARMLESS);
+  if (die < 13) return { name: "Age", actions: [{ kind: "headers", set: { age: "30" } }], content: "aged" };
+  if (die < 15 && earlier.length > 0) return staleContent(what, random.pick(earlier));
+  if (what === "metadata") {
+    const bad: FaultAction = { kind: "alterItem", index: 0, setSource: { description: '"\\u0000"' } };
+    return { name: "bad metadata", actions: [bad], content: "partial" };
+  }
+  const count = library.scenarios.length;
+  if (count === 0) return drawLost(random);
+  const from = random.below(count);
+  if (die < 18) {
+    const bad: FaultAction = { kind: "alterItem", index: from, setSource: random.pick(BAD_FIELDS) };
+    return { name: `bad scenario at ${from}`, actions: [bad], content: "partial", items: { from, count: 1 } };
+  }
+  const items = { from, count: random.between(1, count) };
+  return {
+    name: `leaves out ${items.count} from ${from}`,
+    actions: [{ kind: "dropItems", ...items }],
+    content: "lie",
+    items,
+  };
+}
+
+const BAD_FIELDS: readonly Readonly<Record<string, string>>[] = [
+  { scenarioId: "null" },
+  { scenarioId: "1.5" },
+  { scenarioId: '"abc"' },
+  { description: '"a\\u0000b"' },
+  { isResult: '"yes"' },
+];
+
+/** What a cache answers: the content of another time, and says so. */
+function staleContent(what: "metadata" | "scenarios", stale: MockLibrary): Spoiling {
+  const text = what === "metadata" ? metadataSource(stale) : `[${stale.scenarios.map(scenarioSource).join(",")}]`;
+  const actions: FaultAction[] = [
+    { kind: "wrongBody", text },
+    { kind: "headers", set: { age: "600" } },
+  ];
+  return { name: "stale", actions, content: "aged", stale };
+}

@@ -1,0 +1,119 @@
+import type { MockLibrary } from "../../src/mock/nouns.ts";
+import { createRandom, type Random } from "../../src/mock/random.ts";
+import type { Stamp } from "../../src/mock/stamp.ts";
+import type { Control } from "./database.ts";
+import { type EditHistory, openEditHistory } from "./edit-history.ts";
+import { type Ledger, openLedger } from "./ledger.ts";
+import { openPools, type Pools } from "./pools.ts";
+import { openScheduler, type Scheduler } from "./scheduler.ts";
+import { type SimService, startSimService } from "./sim-service.ts";
+import { installVirtualTime, type VirtualTime } from "./virtual-time.ts";
+import type { Worker } from "./worker.ts";
+import { drawLibraries, drawWorld, stampOf, type World } from "./world.ts";
+
+export interface Place {
+  readonly control: Control;
+  readonly databaseUrl: string;
+  /** Stops the server at once and starts it again; null where it is not ours. */
+  readonly restart: (() => Promise<void>) | null;
+}
+
+/** Everything that a seed plays with. */
+export interface Stage {
+  readonly world: World;
+  readonly place: Place;
+  readonly random: Random;
+  readonly time: VirtualTime;
+  readonly stamp: Stamp;
+  readonly scheduler: Scheduler;
+  readonly pools: Pools;
+  readonly ledger: Ledger;
+  readonly service: SimService;
+  readonly edits: EditHistory;
+  /** Workers that are at work. */
+  readonly workers: Map<string, Worker>;
+  readonly trace: string[];
+  /** What should never be, a sentence each. */
+  readonly wrong: string[];
+  note(line: string): void;
+  /** The database's clock, in ms since the epoch. */
+  now(): number;
+  /** Lets simulated time pass, for SQL too. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function setStage(seed: number, place: Place): Promise<Stage> {
+  const random = createRandom(seed);
+  const world = drawWorld(seed, random);
+  const { control } = place;
+  await control.empty();
+  await control.setClock(world.startsAt, "anew");
+  const time = installVirtualTime(seed);
+  try {
+    const trace: string[] = [];
+    const wrong: string[] = [];
+    const workers = new Map<string, Worker>();
+    const epoch = world.startsAt;
+    const now = () => epoch + time.now();
+    const note = (line: string) => void trace.push(`${new Date(now()).toISOString()} ${line}`);
+    const clock = () => new Date(now() + world.skew);
+    const stamp = stampOf(world, clock);
+    const ledger = openLedger(world.maxRemovedPercent);
+
+    /** A paused worker's session would be ended by the server, as one that is idle in a transaction. */
+    const unstick = async () => {
+      const idle = [...workers.values()].flatMap((worker) => (worker.isPaused() ? worker.openTransactions() : []));
+      for (const session of idle) await control.query("SELECT pg_terminate_backend($1)", [session]);
+      if (idle.length > 0) await control.letGo();
+      return idle.length > 0;
+    };
+    const scheduler = openScheduler({ time, random, unstick });
+    const pools = openPools(place.databaseUrl, scheduler, control);
+    let edit = (_: MockLibrary | undefined) => {};
+    const service = await startSimService({
+      libraries: drawLibraries(random, stamp),
+      clock,
+      hasDateHeader: world.hasDateHeader,
+      concurrency: world.concurrency,
+      time,
+      random,
+      scheduler,
+      ledger,
+      edit: (near) => edit(near),
+      note,
+    });
+    const { organization, earlier } = service;
+    const edits = openEditHistory({ organization, earlier, random, stamp, note });
+    edit = edits.edit;
+    return {
+      world,
+      place,
+      random,
+      time,
+      stamp,
+      scheduler,
+      pools,
+      ledger,
+      service,
+      edits,
+      workers,
+      trace,
+      wrong,
+      note,
+      now,
+      async pass(ms) {
+        time.advanceTo(time.now() + ms);
+        await control.setClock(now(), "onwards");
+      },
+      async close() {
+        time.uninstall();
+        pools.close();
+        await service.mock.stop();
+      },
+    };
+  } catch (error) {
+    time.uninstall();
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { syncBuiltinESMExports } from "node:module";
+import timersPromises from "node:timers/promises";
+import { createRandom } from "../../src/mock/random.ts";
+
+/** A timer of a simulated worker: it goes off when the scheduler says so, not when time has passed. */
+export interface VirtualTimer {
+  readonly worker: string;
+  readonly due: number;
+  /** Of an interval; null for a timer that goes off once. */
+  readonly every: number | null;
+  fire(): void;
+}
+
+/** Time, timers and chance as the simulated workers see them. Timers and chance outside of a worker are the real ones. */
+export interface VirtualTime {
+  /** Milliseconds; `performance.now()` of the workers. */
+  now(): number;
+  /** Never back. */
+  advanceTo(moment: number): void;
+  timers(): readonly VirtualTimer[];
+  /** Moves with everything that is set or cleared. */
+  changes(): number;
+  /** Runs the work as that worker. */
+  as<T>(worker: string, work: () => T): T;
+  /** A dead worker's timers never go off. */
+  forget(worker: string): void;
+  uninstall(): void;
+}
+
+/** Timers of the drivers (connecting, idling, undici's tick): they never decide anything and stay real. */
+const REAL = new Set([499, 10_000, 30_000, 900_000]);
+
+/** Puts the virtual time in the place of the real one, for the code that runs as a worker. One at a time. */
+export function installVirtualTime(seed: number): VirtualTime {
+  const workers = new AsyncLocalStorage<string>();
+  const random = createRandom(seed);
+  const real = { setTimeout, clearTimeout, setInterval, clearInterval, random: Math.random };
+  const realNow = performance.now.bind(performance);
+  const realSleep = timersPromises.setTimeout;
+  const timers = new Set<VirtualTimer>();
+  let now = 0;
+  let changes = 0;
+
+  const set = (worker: string, ms: number, every: number | null, work: () => void): VirtualTimer => {
+    let due = now + Math.max(1, ms);
+    const timer: VirtualTimer = {
+      worker,
+      get due() {
+        return due;
+      },
+      every,
+      fire() {
+        if (every === null) timers.delete(timer);
+        changes += 1;
+        workers.run(worker, work);
+      },
+    };
+    const refresh = () => {
+      due = now + Math.max(1, ms);
+      timers.add(timer);
+      changes += 1;
+      return timer;
+    };
+    // Handles of Node's are objects with these; nobody here waits for the process to end.
+    Object.assign(timer, { ref: () => timer, unref: () => timer, hasRef: () => true, refresh });
+    timers.add(timer);
+    changes += 1;
+    return timer;
+  };
+  const clear = (handle: unknown): boolean => {
+    if (!timers.delete(handle as VirtualTimer)) return false;
+    changes += 1;
+    return true;
+  };
+  const virtualWorker = (ms: number): string | undefined => (REAL.has(ms) ? undefined : workers.getStore());
+
+  const virtualTimeout = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+    const worker = virtualWorker(ms);
+    if (worker === undefined) return real.setTimeout(work, ms, ...args);
+    return set(worker, ms, null, () => work(...args));
+  };
+  const virtualInterval = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+    const worker = virtualWorker(ms);
+    if (worker === undefined) return real.setInterval(work, ms, ...args);
+    return set(worker, ms, ms, () => work(...args));
+  };
+  const virtualSleep = <T>(ms = 0, value?: T, options: { signal?: AbortSignal } = {}) => {
+    const worker = virtualWorker(ms);
+    if (worker === undefined) return realSleep(ms, value, options);
+    return new Promise<T | undefined>((resolve, reject) => {
+      const onAbort = () => {
+        if (clear(timer)) reject(options.signal?.reason);
+      };
+      const timer = set(worker, ms, null, () => {
+        options.signal?.removeEventListener("abort", onAbort);
+        resolve(value);
+      });
+      options.signal?.addEventListener("abort", onAbort);
+    });
+  };
+
+  Object.assign(globalThis, {
+    setTimeout: virtualTimeout,
+    setInterval: virtualInterval,
+    clearTimeout: (handle: NodeJS.Timeout) => clear(handle) || real.clearTimeout(handle),
+    clearInterval: (handle: NodeJS.Timeout) => clear(handle) || real.clearInterval(handle),
+  });
+  Math.random = () => (workers.getStore() === undefined ? real.random() : random.next());
+  performance.now = () => now;
+  Object.assign(timersPromises, { setTimeout: virtualSleep });
+  syncBuiltinESMExports();
+
+  return {
+    now: () => now,
+    advanceTo(moment) {
+      now = Math.max(now, moment);
+    },
+    timers: () => [...timers],
+    changes: () => changes,
+    as: (worker, work) => workers.run(worker, work),
+    forget(worker) {
+      for (const timer of timers) if (timer.worker === worker) timers.delete(timer);
+    },
+    uninstall() {
+      const { random: realRandom, ...globals } = real;
+      Object.assign(globalThis, globals);
+      Math.random = realRandom;
+      performance.now = realNow;
+      Object.assign(timersPromises, { setTimeout: realSleep });
+      syncBuiltinESMExports();
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { InterruptedError, SimcatError } from "../../src/errors.ts";
+import type { RunKind, RunReport, Selection } from "../../src/model.ts";
+import { openService } from "../../src/service/client.ts";
+import { runSync } from "../../src/sync/run.ts";
+import { parseShare } from "../../src/units.ts";
+import type { GatedPool, Interference, Statement } from "./gated-pool.ts";
+import type { Pools } from "./pools.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { API_KEY } from "./sim-service.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+import type { World } from "./world.ts";
+
+export interface WorkerTools {
+  readonly world: World;
+  readonly time: VirtualTime;
+  readonly scheduler: Scheduler;
+  readonly pools: Pools;
+  readonly serviceUrl: string;
+  /** The database's clock at virtual time 0. */
+  readonly epoch: number;
+}
+
+export interface WorkerOptions {
+  /** Names the run to the service, to the timers and in the trace. */
+  readonly run: string;
+  readonly kind: RunKind;
+  readonly allowRemovals: boolean;
+  readonly restart: boolean;
+  readonly selection: Selection;
+  readonly interfere: (statement: Statement) => Promise<Interference>;
+  readonly onCommit: () => Promise<void>;
+}
+
+/** How a worker's run ended, as whoever started it sees it. */
+export interface Ended {
+  readonly status: RunReport["status"] | "busy" | "killed" | "refused";
+  readonly report: RunReport | null;
+  /** Libraries that it said it had stored. */
+  readonly stored: ReadonlySet<string>;
+  readonly error: unknown;
+}
+
+export interface Worker {
+  readonly ended: Promise<Ended>;
+  /** As SIGTERM does. */
+  stop(): void;
+  /** As SIGSTOP and SIGCONT do. */
+  pause(): void;
+  resume(): void;
+  isPaused(): boolean;
+  /** Sessions of its that are within a transaction. */
+  openTransactions(): number[];
+}
+
+/** The program's run in a worker of its own, from connecting to the end. */
+export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker {
+  const { world, time, scheduler, pools, epoch } = tools;
+  const { run } = options;
+  const stored = new Set<string>();
+  const stop = new AbortController();
+  let pool: GatedPool | null = null;
+  let paused = false;
+  let die = () => {};
+  const death = new Promise<Ended>((resolve) => {
+    die = () => resolve({ status: "killed", report: null, stored, error: null });
+  });
+
+  async function live(): Promise<Ended> {
+    const service = openService({
+      baseUrl: new URL(tools.serviceUrl),
+      apiKey: API_KEY,
+      defaultOwner: null,
+      concurrency: world.concurrency,
+      maxRps: null,
+      requestTimeoutMs: 600_000,
+      maxRetries: world.maxRetries,
+      maxRetryWaitMs: 60_000,
+      maxBodyBytes: 1 << 26,
+      version: run,
+      environment: {},
+    });
+    scheduler.begin();
+    const gated = await pools.take();
+    gated.lend({
+      worker: run,
+      interfere: options.interfere,
+      onCommit: options.onCommit,
+      async onDeath() {
+        time.forget(run);
+        scheduler.forget(run);
+        gated.destroy();
+        await service.close();
+        time.forget(run);
+        scheduler.forget(run);
+        die();
+      },
+    });
+    pool = gated;
+    scheduler.end();
+    const clock = {
+      now: () => epoch + performance.now(),
+      at: (moment: number) => epoch + moment,
+      sample: async () => {},
+    };
+    const maxRemoved = parseShare(`${world.maxRemovedPercent}%`);
+    if (maxRemoved === null) throw new Error("no share");
+    const settings = {
+      concurrency: world.concurrency,
+      fullEveryMs: world.fullEveryMs,
+      maxRemoved,
+      serviceTimezone: "UTC",
+    };
+    const { kind, allowRemovals, restart, selection } = options;
+    try {
+      const { report, error } = await runSync(
+        {
+          pool: gated.pool,
+          clock,
+          service,
+          settings,
+          version: "simulated",
+          tell: (event) => {
+            if (event.kind === "stored") stored.add(JSON.stringify([event.key.owner, event.key.name]));
+          },
+        },
+        { kind, trigger: "cli", selection, allowRemovals, restart },
+        stop.signal,
+      );
+      return { status: report.status, report, stored, error };
+    } catch (error) {
+      const isBusy = error instanceof SimcatError && error.code === "busy";
+      return { status: isBusy ? "busy" : "refused", report: null, stored, error };
+    } finally {
+      if (!gated.isDead()) {
+        await service.close();
+        pools.giveBack(gated);
+      }
+    }
+  }
+
+  const lived = time.as(run, live);
+  return {
+    ended: Promise.race([lived, death]),
+    stop: () => time.as(run, () => stop.abort(new InterruptedError("SIGTERM"))),
+    pause() {
+      paused = true;
+      scheduler.pause(run);
+    },
+    resume() {
+      paused = false;
+      scheduler.resume(run);
+    },
+    isPaused: () => paused,
+    openTransactions: () => pool?.openTransactions() ?? [],
+  };
+}

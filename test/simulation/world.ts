@@ -1,0 +1,113 @@
+import { createScenarios } from "../../src/mock/create-scenarios.ts";
+import type { DateFormat } from "../../src/mock/date-text.ts";
+import type { MockLibrary } from "../../src/mock/nouns.ts";
+import type { Random } from "../../src/mock/random.ts";
+import { createStamp, type Stamp } from "../../src/mock/stamp.ts";
+import { AWKWARD_NAMES } from "../support/organization.ts";
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** How a seed's service writes dates; `unknown` is a format that nobody knows, `none` has no date at all. */
+type Dates = DateFormat | "unknown" | "none";
+
+/** Everything about a seed that does not change while it plays. */
+export interface World {
+  readonly seed: number;
+  /** By the database's clock, in ms since the epoch. */
+  readonly startsAt: number;
+  /** How far the service's clock is ahead of the database's. */
+  readonly skew: number;
+  readonly zone: string;
+  readonly dates: Dates;
+  readonly concurrency: number;
+  readonly maxRetries: number;
+  readonly fullEveryMs: number;
+  readonly maxRemovedPercent: number;
+  /** Typical time between two runs. */
+  readonly pollMs: number;
+  readonly steps: number;
+  readonly hasDateHeader: boolean;
+  /** Whether requests sometimes take minutes. */
+  readonly isSlow: boolean;
+}
+
+const AUTUMN = Date.parse("2024-10-26T22:00:00Z");
+const SPRING = Date.parse("2024-03-30T22:00:00Z");
+const SUMMER = Date.parse("2024-07-01T09:59:30Z");
+
+export function drawWorld(seed: number, random: Random): World {
+  const dates = random.pick<Dates>([
+    "minute",
+    "minute",
+    "minute",
+    "seconds",
+    "milliseconds",
+    "day",
+    "ticks",
+    "unknown",
+    "none",
+  ]);
+  return {
+    seed,
+    startsAt: random.pick([AUTUMN, AUTUMN, SPRING, SUMMER]) + random.below(3 * HOUR),
+    skew: random.pick([
+      0,
+      0,
+      3 * SECOND,
+      -3 * SECOND,
+      90 * SECOND,
+      -90 * SECOND,
+      HOUR,
+      -5 * HOUR,
+      -400 * DAY,
+      400 * DAY,
+    ]),
+    zone: random.pick(["UTC", "Europe/Berlin", "Europe/Berlin", "America/Vancouver", "+05:30", "+14:00", "-12:00"]),
+    dates,
+    concurrency: random.between(1, 8),
+    maxRetries: random.below(3),
+    fullEveryMs: random.pick([12 * HOUR, 2 * DAY, 7 * DAY, 30 * DAY]),
+    maxRemovedPercent: random.pick([30, 30, 50, 100]),
+    pollMs: random.pick([30 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 3 * DAY]),
+    steps: random.between(3, 10),
+    hasDateHeader: random.chance(0.85),
+    isSlow: random.chance(0.3),
+  };
+}
+
+/** How this service writes the dates of its edits, by a clock that shows its own time. */
+export function stampOf({ dates, zone }: World, clock: () => Date): Stamp {
+  if (dates === "none") return { ...createStamp({ clock, zone }), text: () => "" };
+  if (dates !== "unknown") return createStamp({ clock, format: dates, zone });
+  const known = createStamp({ clock, format: "day", zone });
+  return { ...known, text: (date) => `the day ${known.text(date)}` };
+}
+
+/** A few libraries, most of them long untouched. */
+export function drawLibraries(random: Random, stamp: Stamp): MockLibrary[] {
+  const count = random.pick([0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30]);
+  const owners = ["example.user", "O'Brien/2", "мария"].slice(0, random.between(1, 3));
+  const libraries = new Map<string, MockLibrary>();
+  while (libraries.size < count) {
+    const owner = random.pick(owners);
+    const name = random.chance(0.5) ? random.pick(AWKWARD_NAMES) : `Library ${random.below(1000)}`;
+    const isLong = random.chance(0.2);
+    const age = random.chance(0.5) ? random.below(3 * HOUR) : random.below(900 * DAY);
+    const modifiedAt = new Date(stamp.now().getTime() - age);
+    libraries.set(`${owner}\0${name}`, {
+      owner,
+      name,
+      libraryOwner: owner,
+      lastModified: stamp.text(modifiedAt),
+      fileSize: "240 KB",
+      packageName: "landscape",
+      packageVersion: "4.3.6",
+      description: null,
+      scenarios: createScenarios(random, isLong ? random.between(9, 14) : random.below(5), modifiedAt, stamp),
+    });
+  }
+  return [...libraries.values()];
+}
