@@ -19,7 +19,7 @@ export async function insertRowByRow({ pool }: Database, libraries: readonly Rea
 
 const STAMPS = { firstSeenAt: NOW, changedAt: NOW, runId: 1 };
 
-export function toLibraryRow({ key, lastModified, source }: ReadLibrary["listed"], { metadata }: ReadLibrary["read"]) {
+function toLibraryRow({ key, lastModified, source }: ReadLibrary["listed"], { metadata }: ReadLibrary["read"]) {
   const { source: raw = null, ...fields } = metadata ?? {};
   return {
     ...fields,
@@ -33,7 +33,7 @@ export function toLibraryRow({ key, lastModified, source }: ReadLibrary["listed"
   };
 }
 
-export function toScenarioRow(key: ReadLibrary["listed"]["key"], one: Scenario) {
+function toScenarioRow(key: ReadLibrary["listed"]["key"], one: Scenario) {
   return {
     ...STAMPS,
     owner: key.owner,

@@ -35,7 +35,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 export function sayTime(seconds: number): string {
   if (seconds < 1) return `${(seconds * 1000).toPrecision(3)} ms`;
