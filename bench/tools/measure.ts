@@ -35,8 +35,6 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
 export function sayTime(seconds: number): string {
   if (seconds < 1) return `${(seconds * 1000).toPrecision(3)} ms`;
   return `${seconds.toPrecision(3)} s`;

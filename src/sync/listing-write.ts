@@ -17,7 +17,8 @@ export function toListingWrite({ listing, listedAt, stored, verdict }: Prepared,
     return listedWell.has(keyText(key));
   };
   return {
-    changed: inScope.filter((one) => {
+    // Of the whole listing: a date that was seen unsettles its library, whatever this run was asked to read.
+    changed: listing.libraries.filter((one) => {
       const sync = storedOf(one.key)?.sync ?? null;
       return sync === null || sync.listedText !== one.lastModified;
     }),

@@ -115,7 +115,7 @@ test("rejects that are open, with and without a library", async () => {
     { kind: "listing", path: "", reason: "it is no object", code: "not_an_object" },
     { owner: "ann", library_name: "lake", resolved_at: day(2) },
   ]);
-  expect(await problems()).toEqual(["open_reject scenario ann/forest parentId ", "open_reject library null/null  "]);
+  expect(await problems()).toEqual(["open_reject library null/null  ", "open_reject scenario ann/forest parentId "]);
   expect(await database().query("SELECT detail FROM simcat_report.data_quality ORDER BY 1")).toEqual([
     { detail: "not_an_object: it is no object" },
     { detail: "wrong_type: parentId is a string" },

@@ -47,12 +47,13 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
   service.expect(heard, plan.weather, plan.accidents.length > 0);
   const before = service.organization.version;
   let statements = 0;
+  let isOvertaken = false;
 
   const happen = async ({ kind, ...rest }: Accident, statement: Statement): Promise<Interference> => {
     note(`    ${run}: ${kind} ${Object.values(rest)} at statement ${statements}: ${statement.text}`);
     if (kind === "stop") worker.stop();
     if (kind === "joined") others.push(begin(stage, QUIET, others));
-    if (kind === "overtaken") await overtake(stage, worker, others);
+    if (kind === "overtaken") isOvertaken = await overtake(stage, worker, others);
     if (kind === "restart") await (place.restart?.() ?? endSessions(stage));
     if (kind === "stop" || kind === "joined" || kind === "overtaken" || kind === "restart") return { kind: "none" };
     return { kind, ...rest } as Interference;
@@ -78,6 +79,7 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
         return accident === undefined ? { kind: "none" } : happen(accident.what, statement);
       },
       async onCommit() {
+        if (isOvertaken) wrong.push(`fence: ${run} committed something after another run had taken its lease`);
         wrong.push(...ledger.check(await look(place.control)));
       },
     },
@@ -88,6 +90,9 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
   );
   const ended = await worker.ended;
   workers.delete(run);
+  if (isOvertaken && ["ok", "partial", "held"].includes(ended.status)) {
+    wrong.push(`fence: ${run} lost its lease and says ${ended.status}`);
+  }
   scheduler.forget(run);
   time.forget(run);
   if (ended.status === "killed") {
@@ -97,15 +102,20 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
   return { ended, heard, versions: [before, service.organization.version], others: [], plan };
 }
 
-/** Stopped past its lease, as SIGSTOP does it; another one does the work meanwhile. */
-async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>[]): Promise<void> {
+/**
+ * Stopped past its lease, as SIGSTOP does it; another one does the work meanwhile.
+ * @returns whether the stopped one had a run under way, of which nothing may be written any more
+ */
+async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>[]): Promise<boolean> {
   const { scheduler, place } = stage;
   worker.pause();
+  const running = await place.control.query("SELECT 1 AS one FROM simcat.sync_runs WHERE status = 'running'");
   await place.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
   const other = begin(stage, QUIET, others);
   others.push(other);
   await scheduler.drive(other);
   worker.resume();
+  return running.length > 0;
 }
 
 /** Where the server is not ours to restart. */

@@ -1,0 +1,6 @@
+-- Which libraries has nobody changed for 90 days?
+-- Those without a readable date are left out; data_quality has them.
+SELECT owner, library_name, package_name, package_version, last_modified_at, days_since_modified
+FROM simcat_report.stale_libraries
+WHERE days_since_modified >= 90
+ORDER BY days_since_modified DESC, owner, library_name;

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+
+test("a date that a selected run saw is not forgotten: its library is read, though the old date comes back", async () => {
+  const { simcat, query, service } = await fixture([
+    library("alice", "Fire", { scenarios: [1] }),
+    library("bob", "Water", { scenarios: [1] }),
+  ]);
+  await simcat(["sync"]);
+  const amend = (lastModified: string) =>
+    service.edit((organization) =>
+      amendLibrary(organization, "alice", "Fire", { lastModified, scenarios: [scenario(1, { scenarioName: "new" })] }),
+    );
+  amend("2023-10-01 at 1:00 PM");
+  expect((await simcat(["sync", "--library", "bob/Water"])).code).toBe(0);
+  amend("2023-09-11 at 2:56 PM");
+
+  expect((await simcat(["sync"])).code).toBe(0);
+
+  expect(await query("SELECT scenario_name FROM simcat.scenarios WHERE owner = 'alice'")).toEqual([
+    { scenario_name: "new" },
+  ]);
+});
+
+test("a selected run notes every listed library, and marks nothing outside its scope", async () => {
+  const { simcat, query, service } = await fixture([
+    library("alice", "Fire", { scenarios: [1] }),
+    library("bob", "Water", { scenarios: [1] }),
+    library("bob", "Ice", { scenarios: [1] }),
+  ]);
+  expect((await simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  expect(await query("SELECT owner, bookmark IS NOT NULL AS stored FROM simcat.library_sync ORDER BY owner")).toEqual([
+    { owner: "alice", stored: false },
+    { owner: "bob", stored: true },
+    { owner: "bob", stored: true },
+  ]);
+  await simcat(["sync"]);
+  service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "dropItems", from: 0, count: 1 } }]);
+  expect((await simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  expect(await query("SELECT owner FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
+});
