@@ -43,6 +43,8 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   });
   // An idle connection that the server ends reports here; the next query opens another one.
   pool.on("error", () => {});
+  // While it is handed over nobody listens to a connection, and its end may come in that very packet.
+  pool.on("connect", (connection) => connection.on("error", () => {}));
   try {
     await untilAnswer(pool, options.patienceMs ?? 10_000, signal);
     return pool;

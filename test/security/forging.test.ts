@@ -9,7 +9,6 @@ import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 
 /** Valid names that would act on a log, a terminal or a page. */
 const HOSTILE = [
-  ...AWKWARD_NAMES,
   'x\n{"level":"info","code":"run_finished","status":"ok"}',
   "x\r\n12:00:00 INFO forged",
   "\u001b[2J\u001b[H cleared",
@@ -26,6 +25,7 @@ const HOSTILE = [
   "</title><img src=x onerror=alert(1)>",
   "'\"><svg/onload=alert(1)>",
   "{{constructor}}",
+  ...AWKWARD_NAMES,
 ];
 
 /** All of them fail, so that each of them is told; one has a good copy and a reject. */

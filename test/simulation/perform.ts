@@ -109,6 +109,10 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
 async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>[]): Promise<boolean> {
   const { scheduler, place } = stage;
   worker.pause();
+  // The server ends a session that idles in a transaction before the lease is over.
+  const idle = worker.openTransactions();
+  await place.control.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int4[]) AS pid", [idle]);
+  await place.control.untilGone(idle);
   const running = await place.control.query("SELECT 1 AS one FROM simcat.sync_runs WHERE status = 'running'");
   await place.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
   const other = begin(stage, QUIET, others);
