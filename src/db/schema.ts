@@ -97,7 +97,6 @@ export const librarySync = simcat.table(
     bookmark: text("bookmark"),
     contentHash: text("content_hash"),
     bookmarkSeenAt: instant("bookmark_seen_at"),
-    settlesAt: instant("settles_at"),
     contentReadAt: instant("content_read_at"),
     owes: text("owes", { enum: ["rejects", "failure", "shrunk", "restored"] }),
     shrunkRunId: runId("shrunk_run_id"),
@@ -106,6 +105,7 @@ export const librarySync = simcat.table(
     lastError: text("last_error"),
     lastFailedAt: instant("last_failed_at"),
     lastSuccessAt: instant("last_success_at"),
+    settlesAt: instant("settles_at"),
   },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );
