@@ -31,9 +31,6 @@ const COUNTED = `SELECT status, libraries_read AS read, libraries_changed AS cha
 const FIRST = { status: "ok", read: 6, changed: 6, failed: 0, gone: 0, inserted: 18, updated: 0, removed: 0, same: 0 };
 const SECOND = { status: "ok", read: 6, changed: 6, failed: 0, gone: 0, inserted: 6, updated: 6, removed: 6, same: 6 };
 
-/** The commits of a run with edits: the schema looked at, the lease, what is stored, the run's start, the listing, content, the end. */
-const COMMITS = Array.from({ length: 10 }, (_, at) => at + 1);
-
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   "the answer to any one COMMIT of a run is lost (%s): nothing is done twice or left out, and the counts are right (fault 59)",
   { timeout: 120_000 },
@@ -46,7 +43,8 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
     const outcomes: unknown[] = [];
     let commits = 0;
 
-    for (const lost of COMMITS) {
+    // Until there is no further one to lose: of the schema, the lease, what is stored, the run's start, the listing, content, the end.
+    for (let lost = 1; commits >= lost - 1; lost++) {
       await query(`TRUNCATE ${tables.map((table) => `simcat.${table}`).join(", ")}`);
       for (const table of tables)
         await query(`INSERT INTO simcat.${table} OVERRIDING SYSTEM VALUE TABLE kept.${table}`);
@@ -71,9 +69,8 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
       expect(await storedRows(query), `commit ${lost}`).toEqual(serviceRows(service.organization));
     }
 
-    expect(outcomes).toEqual(COMMITS.map((lost) => ({ lost, code: 0, runs: [FIRST, SECOND], broken: [] })));
-    // There was no further one to lose.
-    expect(commits).toBeLessThanOrEqual(COMMITS.length + 1);
+    expect(outcomes.length).toBeGreaterThan(7);
+    expect(outcomes).toEqual(outcomes.map((_, at) => ({ lost: at + 1, code: 0, runs: [FIRST, SECOND], broken: [] })));
   },
 );
 
@@ -155,7 +152,8 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
         "SELECT count(*) > 0 AS any, count(*) = count(DISTINCT hash) AS once FROM simcat_migrations.__drizzle_migrations",
       ),
     ).toEqual([{ any: true, once: true }]);
-    expect((await simcat(["migrate", "--json"], { DATABASE_URL: empty.url })).stdout).toContain('"applied":0');
+    const again = await simcat(["migrate", "--json"], { DATABASE_URL: empty.url });
+    expect(JSON.parse(again.stdout).applied).toBe(0);
   },
 );
 

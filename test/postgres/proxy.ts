@@ -16,6 +16,8 @@ export interface PostgresProxy {
   url(databaseUrl: string): string;
   /** What to do with each statement; `pass` for all unless told. */
   judge: (statement: string) => Verdict;
+  /** How many of the next connections the server ends in the same breath in which it says that they are ready. */
+  endAtOnce: number;
   /** Cuts every connection that there is. */
   cutAll(): void;
   /** Cuts them and refuses all further ones, as a server that is down. */
@@ -29,7 +31,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let connections = 0;
-  const proxy: { judge: PostgresProxy["judge"] } = { judge: () => "pass" };
+  const proxy: Pick<PostgresProxy, "judge" | "endAtOnce"> = { judge: () => "pass", endAtOnce: 0 };
 
   const server = createServer((client) => {
     connections += 1;
@@ -59,8 +61,14 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       else upstream.write(bytes);
     });
     const answers = answerReader();
+    let isReady = false;
     upstream.on("data", (bytes) => {
-      if (verdict === "pass") client.write(bytes);
+      const becomesReady = !isReady && answers(bytes).includes("Z");
+      isReady ||= becomesReady;
+      if (becomesReady && proxy.endAtOnce > 0) {
+        proxy.endAtOnce -= 1;
+        client.end(Buffer.concat([bytes, SHUTDOWN]));
+      } else if (verdict === "pass") client.write(bytes);
       // Ready for the next query: the statement has been done.
       else if (answers(bytes).includes("Z") && verdict === "swallow answer") cut();
     });
@@ -88,6 +96,12 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     set judge(judge) {
       proxy.judge = judge;
     },
+    get endAtOnce() {
+      return proxy.endAtOnce;
+    },
+    set endAtOnce(count) {
+      proxy.endAtOnce = count;
+    },
     cutAll,
     goDown() {
       server.close();
@@ -97,6 +111,22 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       return connections;
     },
   };
+}
+
+/** What a server that shuts down says. */
+const SHUTDOWN = errorMessage(
+  ["S", "FATAL"],
+  ["V", "FATAL"],
+  ["C", "57P01"],
+  ["M", "terminating connection due to administrator command"],
+);
+
+function errorMessage(...fields: readonly (readonly [string, string])[]): Buffer {
+  const body = Buffer.from(`${fields.map(([type, text]) => `${type}${text}\0`).join("")}\0`);
+  const head = Buffer.alloc(5);
+  head.write("E");
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
 }
 
 /** Statements in a client's bytes: simple queries and prepared ones. */

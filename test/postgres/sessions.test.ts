@@ -4,6 +4,7 @@ import { type Gate, gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
+import { startPostgresProxy } from "./proxy.ts";
 import { createRole, GRANTS } from "./roles.ts";
 import { sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 import { told } from "./told.ts";
@@ -76,6 +77,23 @@ test("a session ended inside its transaction: the whole transaction again, and i
     { status: "ok", libraries_read: 20, libraries_changed: 20, scenarios_inserted: 60, scenarios_unchanged: 0 },
   ]);
   expect(service.requests).toHaveLength(41);
+  await expectWhole(made);
+});
+
+test("a session ended in the very moment in which it is ready, three times in a row: another one is opened (fault 58)", async () => {
+  const made = await fixture(twenty());
+  const proxy = await startPostgresProxy(made.database.url);
+  let isCut = false;
+  proxy.judge = (statement) => {
+    if (isCut || !statement.includes("INSERT INTO simcat.scenarios")) return "pass";
+    isCut = true;
+    proxy.endAtOnce = 3;
+    return "cut before";
+  };
+
+  const { code, stderr } = await made.simcat(["sync"], { DATABASE_URL: proxy.url(made.database.url) });
+
+  expect({ code, stderr: code === 0 ? "" : stderr, left: proxy.endAtOnce }).toEqual({ code: 0, stderr: "", left: 0 });
   await expectWhole(made);
 });
 
