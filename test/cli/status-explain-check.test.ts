@@ -215,7 +215,7 @@ describe("explain", () => {
     expect(await runSync(environment)).toBe(2);
     const partial = await explained(environment, "ann/Lib");
     expect(partial).toMatchObject({
-      verdict: { next_run: "read", reason: "listed date changed" },
+      verdict: { next_run: "read", reason: "owes a read: rejects" },
       listed_text: "2023-09-12 at 2:56 PM",
       bookmark: "2023-09-11 at 2:56 PM",
       settled: false,

@@ -88,7 +88,8 @@ test("SIGTERM while another run's lease is watched ends with 143, without a run 
   const { start, query, asked } = await fixture(twenty());
   await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 7, clock_timestamp() + interval '1 hour')");
   const running = start(["sync"]);
-  await untilSession(query, "query LIKE '%expires_at::text%'");
+  // Between two looks at the lease, half a second apart.
+  await untilSession(query, "state = 'idle' AND state_change < clock_timestamp() - interval '200 ms'");
 
   running.process.kill("SIGTERM");
 
