@@ -30,7 +30,7 @@ interface Gate {
   /** Asked for each statement, when its turn has come. */
   readonly interfere: (statement: Statement) => Promise<Interference>;
   /** Told of each COMMIT that was carried out, before the worker learns of it. */
-  readonly onCommit: () => Promise<void>;
+  readonly onCommit: (hasWritten: boolean) => Promise<void>;
   /** Told that the worker is dead: nothing of it may happen any more. */
   readonly onDeath: () => Promise<void>;
 }
@@ -64,9 +64,9 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
     const what = await interfere(statement);
     if (dead) return () => new Promise(() => {});
     if (what.kind === "die") {
-      if (what.when === "after") await settled(send());
+      const done = what.when === "after" && (await isCommitted(text, send()));
       dead = true;
-      if (/^COMMIT/.test(text) && what.when === "after") await onCommit();
+      if (done) await onCommit(client.hasWritten);
       const sessions = [...clients].map(sessionOf).filter((session) => session > 0);
       await onDeath();
       await control.untilGone(sessions);
@@ -81,14 +81,16 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
     if (what.kind === "loseAnswer") {
       const lost = control.loseAnswer(client, send);
       await settled(lost);
-      if (/^COMMIT/.test(text)) await onCommit();
+      if (/^COMMIT/.test(text)) await onCommit(client.hasWritten);
       return () => lost;
     }
     const answer = send();
     await control.answeredOrBlocked(client, answer);
+    if (/^BEGIN/.test(text)) client.hasWritten = false;
+    if (/\b(INSERT INTO|UPDATE|DELETE FROM)\b/i.test(text)) client.hasWritten = true;
     if (/^BEGIN/.test(text)) client.inTransaction = true;
     if (/^(COMMIT|ROLLBACK)/.test(text)) client.inTransaction = false;
-    if (/^COMMIT/.test(text)) await onCommit();
+    if (/^COMMIT/.test(text) && (await isCommitted(text, answer))) await onCommit(client.hasWritten);
     return () => answer;
   }
 
@@ -96,12 +98,13 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
     const gate = holder;
     if (dead || gate === null) return new Promise(() => {});
     const label = text.trim().slice(0, 60);
+    const sql = text.trim();
     return new Promise((resolve, reject) => {
       scheduler.hold({
         worker: gate.worker,
         label: `statement ${label}`,
         async happen() {
-          const answer = await carryOut(client, label, send, gate);
+          const answer = await carryOut(client, sql, send, gate);
           await control.letGo();
           answer().then(resolve, reject);
         },
@@ -111,6 +114,7 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
 
   class GatedClient extends pg.Client {
     inTransaction = false;
+    hasWritten = false;
     constructor(config?: pg.ClientConfig) {
       super(config);
       clients.add(this);
@@ -164,6 +168,16 @@ export const sessionOf = (client: pg.Client): number => (client as unknown as { 
 /** As a lost route does it: the driver learns of it by itself. */
 export function breakConnection(client: pg.Client): void {
   (client as unknown as { connection: { stream: import("node:net").Socket } }).connection.stream.destroy();
+}
+
+/** Waits for the statement's end; whether it was a COMMIT that was answered as one. */
+async function isCommitted(text: string, answer: Promise<unknown>): Promise<boolean> {
+  await settled(answer);
+  if (!/^COMMIT/.test(text)) return false;
+  return answer.then(
+    (result) => (result as { command?: string }).command === "COMMIT",
+    () => false,
+  );
 }
 
 /** Waits for the end of it, whatever it is. */

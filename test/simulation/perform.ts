@@ -50,7 +50,7 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
   let isOvertaken = false;
 
   const happen = async ({ kind, ...rest }: Accident, statement: Statement): Promise<Interference> => {
-    note(`    ${run}: ${kind} ${Object.values(rest)} at statement ${statements}: ${statement.text}`);
+    note(`    ${run}: ${kind} ${Object.values(rest)} at statement ${statements}: ${statement.text.slice(0, 60)}`);
     if (kind === "stop") worker.stop();
     if (kind === "joined") others.push(begin(stage, QUIET, others));
     if (kind === "overtaken") isOvertaken = await overtake(stage, worker, others);
@@ -78,8 +78,9 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
         const accident = plan.accidents.find(({ at }) => at === statements);
         return accident === undefined ? { kind: "none" } : happen(accident.what, statement);
       },
-      async onCommit() {
-        if (isOvertaken) wrong.push(`fence: ${run} committed something after another run had taken its lease`);
+      async onCommit(hasWritten) {
+        if (isOvertaken && hasWritten)
+          wrong.push(`fence: ${run} committed something after another run had taken its lease`);
         wrong.push(...ledger.check(await look(place.control)));
       },
     },
@@ -113,7 +114,10 @@ async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>
   const idle = worker.openTransactions();
   await place.control.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int4[]) AS pid", [idle]);
   await place.control.untilGone(idle);
-  const running = await place.control.query("SELECT 1 AS one FROM simcat.sync_runs WHERE status = 'running'");
+  const running = await place.control.query(
+    "SELECT 1 AS one FROM simcat.sync_runs WHERE status = 'running' AND version = $1",
+    [worker.run],
+  );
   await place.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
   const other = begin(stage, QUIET, others);
   others.push(other);

@@ -28,7 +28,7 @@ export interface WorkerOptions {
   readonly restart: boolean;
   readonly selection: Selection;
   readonly interfere: (statement: Statement) => Promise<Interference>;
-  readonly onCommit: () => Promise<void>;
+  readonly onCommit: (hasWritten: boolean) => Promise<void>;
 }
 
 /** How a worker's run ended, as whoever started it sees it. */
@@ -41,6 +41,7 @@ export interface Ended {
 }
 
 export interface Worker {
+  readonly run: string;
   readonly ended: Promise<Ended>;
   /** As SIGTERM does. */
   stop(): void;
@@ -118,7 +119,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
           clock,
           service,
           settings,
-          version: "simulated",
+          version: run,
           tell: (event) => {
             if (event.kind === "stored") stored.add(JSON.stringify([event.key.owner, event.key.name]));
           },
@@ -140,6 +141,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
 
   const lived = time.as(run, live);
   return {
+    run,
     ended: Promise.race([lived, death]),
     stop: () => time.as(run, () => stop.abort(new InterruptedError("SIGTERM"))),
     pause() {
