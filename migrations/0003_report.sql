@@ -94,14 +94,21 @@ COMMENT ON COLUMN simcat_report.scenario_parents.parent_missing IS 'Whether a pa
 COMMENT ON COLUMN simcat_report.scenario_parents.is_own_parent IS 'Whether the scenario names itself as its parent.';
 --> statement-breakpoint
 CREATE VIEW simcat_report.parents_without_results AS
-SELECT s.owner, s.library_name, s.scenario_id, s.scenario_name, s.last_modified, s.last_modified_at, s.first_seen_at
-FROM simcat_report.scenarios s
-WHERE NOT coalesce(s.is_result, s.parent_id IS NOT NULL)
-  AND NOT EXISTS (
-    SELECT FROM simcat.scenarios r
-    WHERE r.owner = s.owner AND r.library_name = s.library_name AND r.parent_id = s.scenario_id
-      AND r.removed_at IS NULL AND r.is_result IS NOT FALSE AND r.scenario_id <> s.scenario_id
-  );
+-- Grouped, not NOT EXISTS: planners take that for a nested loop over the whole library, minutes long for a large one.
+SELECT g.owner, g.library_name, g.scenario_id, max(g.scenario_name) AS scenario_name, max(g.last_modified) AS last_modified,
+  max(g.last_modified_at) AS last_modified_at, max(g.first_seen_at) AS first_seen_at
+FROM (
+  SELECT s.owner, s.library_name, s.scenario_id, s.scenario_name, s.last_modified, s.last_modified_at, s.first_seen_at,
+    true AS is_parent
+  FROM simcat_report.scenarios s
+  WHERE NOT coalesce(s.is_result, s.parent_id IS NOT NULL)
+  UNION ALL
+  SELECT r.owner, r.library_name, r.parent_id, NULL, NULL, NULL, NULL, false
+  FROM simcat_report.scenarios r
+  WHERE r.parent_id IS NOT NULL AND r.is_result IS NOT FALSE AND r.parent_id <> r.scenario_id
+) AS g
+GROUP BY g.owner, g.library_name, g.scenario_id
+HAVING bool_and(g.is_parent);
 --> statement-breakpoint
 COMMENT ON VIEW simcat_report.parents_without_results IS 'Scenarios that were never run, or whose results are all gone: live scenarios that are no result, and of which no live one is.';
 COMMENT ON COLUMN simcat_report.parents_without_results.owner IS 'The uploading user, first part of the library''s key, byte for byte.';
@@ -554,31 +561,34 @@ WHERE CASE f.kind
   ELSE d.old_value IS DISTINCT FROM d.new_value
 END
 UNION ALL
-SELECT l.first_seen_at, 'added', 'library', l.owner, l.library_name, NULL, l.library_name, NULL, NULL, NULL,
-  CASE WHEN l.changed_at = l.first_seen_at THEN l.run_id ELSE first.run_id END
+SELECT l.changed_at, 'added', 'library', l.owner, l.library_name, NULL, l.library_name, NULL, NULL, NULL, l.run_id
 FROM simcat.libraries l
-LEFT JOIN simcat.library_history first
-  ON first.owner = l.owner AND first.library_name = l.library_name AND first.valid_from = l.first_seen_at
+WHERE l.changed_at = l.first_seen_at
 UNION ALL
-SELECT s.first_seen_at, 'added', 'scenario', s.owner, s.library_name, s.scenario_id, s.scenario_name, NULL, NULL, NULL,
-  CASE WHEN s.changed_at = s.first_seen_at THEN s.run_id ELSE first.run_id END
+SELECT h.valid_from, 'added', 'library', h.owner, h.library_name, NULL, h.library_name, NULL, NULL, NULL, h.run_id
+FROM simcat.library_history h
+WHERE h.valid_from = h.first_seen_at
+UNION ALL
+SELECT s.changed_at, 'added', 'scenario', s.owner, s.library_name, s.scenario_id, s.scenario_name, NULL, NULL, NULL, s.run_id
 FROM simcat.scenarios s
-LEFT JOIN simcat.scenario_history first
-  ON first.owner = s.owner AND first.library_name = s.library_name AND first.scenario_id = s.scenario_id
-  AND first.valid_from = s.first_seen_at;
+WHERE s.changed_at = s.first_seen_at
+UNION ALL
+SELECT h.valid_from, 'added', 'scenario', h.owner, h.library_name, h.scenario_id, h.scenario_name, NULL, NULL, NULL, h.run_id
+FROM simcat.scenario_history h
+WHERE h.valid_from = h.first_seen_at;
 --> statement-breakpoint
-COMMENT ON VIEW simcat_report.changes IS 'What changed: one row for each field that another version changed, and one for each library or scenario that was added, removed or came back. Filter by changed_at. A removed library takes its scenarios along without rows of their own.';
+COMMENT ON VIEW simcat_report.changes IS 'What changed: one row for each field that another version changed, and one for each library or scenario that was added, removed or came back. Filter by changed_at. A removed library takes its scenarios along without rows of their own. What simcat prune deleted is not told.';
 COMMENT ON COLUMN simcat_report.changes.changed_at IS 'When simcat stored it, by the database''s clock; not when somebody did it.';
 COMMENT ON COLUMN simcat_report.changes.kind IS 'added, changed, removed or returned.';
 COMMENT ON COLUMN simcat_report.changes.what IS 'library or scenario.';
 COMMENT ON COLUMN simcat_report.changes.owner IS 'The uploading user, first part of the library''s key, byte for byte.';
 COMMENT ON COLUMN simcat_report.changes.library_name IS 'The library''s name, second part of its key, byte for byte.';
 COMMENT ON COLUMN simcat_report.changes.scenario_id IS 'The scenario''s number. NULL: it is about the library itself.';
-COMMENT ON COLUMN simcat_report.changes.name IS 'The name of the library, or of the scenario after the change (for added: its newest). NULL: a scenario without a name.';
+COMMENT ON COLUMN simcat_report.changes.name IS 'The name of the library, or of the scenario after the change. NULL: a scenario without a name.';
 COMMENT ON COLUMN simcat_report.changes.field IS 'The field that changed. NULL: added, removed or returned as a whole.';
 COMMENT ON COLUMN simcat_report.changes.old_value IS 'The value before, as text. NULL: none, or no field.';
 COMMENT ON COLUMN simcat_report.changes.new_value IS 'The value after, as text. NULL: none, or no field.';
-COMMENT ON COLUMN simcat_report.changes.run_id IS 'The run that stored it (run_history.run_id). NULL: not known any more.';
+COMMENT ON COLUMN simcat_report.changes.run_id IS 'The run that stored it (run_history.run_id).';
 --> statement-breakpoint
 CREATE VIEW simcat_report.removed AS
 SELECT l.removed_at, 'library' AS what, l.owner, l.library_name, NULL::bigint AS scenario_id, l.library_name AS name,

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { useTestDatabase } from "../support/database.ts";
+
+const DOC = readFileSync("docs/reporting.md", "utf8");
+const blocks = [...DOC.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, sql = ""], at) => ({ at: at + 1, sql }));
+
+const database = useTestDatabase();
+
+interface Column {
+  readonly view: string;
+  readonly name: string;
+  readonly comment: string;
+}
+
+const columns = () =>
+  database().query<Column>(
+    `SELECT c.relname AS view, a.attname AS name, col_description(c.oid, a.attnum) AS comment
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE c.relnamespace = 'simcat_report'::regnamespace ORDER BY c.relname, a.attnum`,
+  );
+
+/** The part of the document under the heading, up to the next one of any level. */
+const section = (heading: string) => DOC.split(`\n### \`${heading}`)[1]?.split(/\n##+ /)[0] ?? "";
+
+test("each view has a section with a question, an example with its output, and its columns as commented", async () => {
+  const all = await columns();
+  for (const view of new Set(all.map((column) => column.view))) {
+    const found = all.filter((column) => column.view === view);
+    const text = section(`${view}\``);
+    expect(text, view).toMatch(/^\n\n\*[A-Z].*\?\*/);
+    expect(text, view).toMatch(/```sql\n[\s\S]*```text\n/);
+    const documented = [...text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, name, comment]) => ({
+      view,
+      name,
+      comment,
+    }));
+    expect(documented).toEqual(found);
+  }
+});
+
+test("each function has a section with a question and an example with its output", async () => {
+  const functions = await database().query<{ name: string }>(
+    "SELECT proname AS name FROM pg_proc WHERE pronamespace = 'simcat_report'::regnamespace",
+  );
+  for (const { name } of functions) {
+    expect(section(`${name}(`), name).toMatch(/\*[A-Z].*\?\*[\s\S]*```sql\n[\s\S]*```text\n/);
+  }
+});
+
+test("the picture and the table of measurements have every view", async () => {
+  const views = [...new Set((await columns()).map(({ view }) => view))];
+  const picture = /```mermaid\n([\s\S]*?)```/.exec(DOC)?.[1] ?? "";
+  const measured = DOC.split("## How fast it is")[1] ?? "";
+  expect(views.filter((view) => !new RegExp(`\\b${view}\\b`).test(picture) && view !== "run_history")).toEqual([]);
+  expect(views.filter((view) => !measured.includes(`| \`${view}\``))).toEqual([]);
+});
+
+test("there are ten questions, each of a file", () => {
+  const questions = [...DOC.matchAll(/^### \d+\. (.+\?)\n\n\[`(examples\/queries\/[\w-]+\.sql)`\]/gm)];
+  expect(questions).toHaveLength(10);
+  for (const [, question, file = ""] of questions) {
+    expect(readFileSync(file, "utf8").split("\n")[0]).toBe(`-- ${question}`);
+  }
+});
+
+test.each(blocks)("its query $at runs, and asks the report's views alone", async ({ sql }) => {
+  expect(sql).not.toMatch(/\bsimcat\./);
+  await database().query(sql);
+});
