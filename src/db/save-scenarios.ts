@@ -1,5 +1,6 @@
 import { DatabaseError } from "../errors.ts";
 import type { LibraryContent, Withheld } from "../model.ts";
+import { int4Array } from "./binary-arrays.ts";
 import type { Connection } from "./connect.ts";
 import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { toColumns } from "./scenario-rows.ts";
@@ -71,7 +72,7 @@ function toGroup(libraries: readonly LibraryContent[], { seconds }: SaveContext)
     return { libraries, keys: [...keys], source: "staging", columns: [only.stage], ids: [only.stage] };
   }
   const lists = libraries.map((one) => (one.scenarios.kind === "memory" ? one.scenarios.scenarios : []));
-  const positions = lists.flatMap((list, at) => list.map(() => at + 1));
+  const positions = int4Array(lists.flatMap((list, at) => list.map(() => at + 1)));
   const columns = toColumns(lists.flat(), seconds);
   return {
     libraries,

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { boolArray, float8Array, int4Array, int8Array, jsonbArray, textArray } from "../../src/db/binary-arrays.ts";
+import { useTestDatabase } from "../support/database.ts";
+
+const database = useTestDatabase({ empty: true });
+
+/** What Postgres makes of the array, each element as its text. */
+async function sent(type: string, array: Buffer): Promise<readonly (string | null)[]> {
+  const rows = await database().query<{ element: string | null }>(
+    `SELECT element::text FROM unnest($1::${type}[]) WITH ORDINALITY AS u(element, ord) ORDER BY ord`,
+    [array],
+  );
+  return rows.map((row) => row.element);
+}
+
+test("texts arrive as they are: empty, NULL, quotes, every width of UTF-8, and what array literals would need quoted", async () => {
+  const texts = ["", null, "NULL", '"', "\\", "{a,b}", " é€🌲 ", "\u0001\t\n", "x".repeat(70_000)];
+  expect(await sent("text", textArray([...texts, undefined]))).toEqual([...texts, null]);
+});
+
+test("JSON arrives as its source says it, digits and all", async () => {
+  const sources = ['{"a": 12345678901234567890.10}', null, '"é🌲"', "[1, 2]"];
+  expect(await sent("jsonb", jsonbArray(sources))).toEqual(sources);
+});
+
+test("integers arrive to the last digit, on both sides of a double's and of their own limits", async () => {
+  const integers = [0, -1, null, 2 ** 53 - 1, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n) + 1n];
+  expect(await sent("int8", int8Array(integers))).toEqual(integers.map((one) => one?.toString() ?? null));
+  expect(await sent("int4", int4Array([1, -2_147_483_648, 2_147_483_647]))).toEqual(["1", "-2147483648", "2147483647"]);
+});
+
+test("numbers and truth values arrive, and so does nothing at all", async () => {
+  expect(await sent("float8", float8Array([1.5, null, 1694444160.123]))).toEqual(["1.5", null, "1694444160.123"]);
+  expect(await sent("bool", boolArray([true, null, false]))).toEqual(["true", null, "false"]);
+  expect(await sent("text", textArray([]))).toEqual([]);
+  expect(await sent("int8", int8Array([null]))).toEqual([null]);
+});
+
+test("a text with a NUL is refused as bad data, as it would be in text format", async () => {
+  await expect(sent("text", textArray(["a\0b"]))).rejects.toMatchObject({ code: "22021" });
+  await expect(sent("jsonb", jsonbArray(['{"a":']))).rejects.toMatchObject({ code: "22P02" });
+});
