@@ -12,7 +12,7 @@ import { formatTable } from "../report/table.ts";
 import { databaseSecrets } from "../secrets.ts";
 import { backfill } from "./backfill.ts";
 import type { Context } from "./context.ts";
-import { CHANGES, QUESTION } from "./demo-queries.ts";
+import { QUESTIONS } from "./demo-queries.ts";
 import { MOCK_KEY } from "./mock.ts";
 import { report } from "./report.ts";
 import { sync } from "./sync.ts";
@@ -80,11 +80,11 @@ async function show(context: Context, service: MockService, pool: Pool): Promise
   print("\n# Only what changed is read: simcat sync");
   await sync(context, { ...ALL, dryRun: false });
 
-  print("\n# What changed, from the history that every run keeps:");
-  await table(CHANGES);
-  print(`\n# ${QUESTION.title}`);
-  print(QUESTION.sql.trim().replace(/^/gm, "  "));
-  await table(QUESTION.sql);
+  for (const { title, sql } of QUESTIONS) {
+    print(`\n# ${title}`);
+    print(sql.trim().replace(/^/gm, "  "));
+    await table(sql);
+  }
 }
 
 function editAFew({ edit, organization }: MockService): string[] {

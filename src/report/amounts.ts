@@ -6,8 +6,9 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */
+/** `38 ms`, `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */
 export function formatElapsed(ms: number): string {
+  if (ms < 99.5) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);

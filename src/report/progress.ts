@@ -11,10 +11,11 @@ export interface Progress {
 
 export function formatProgress({ done, total, failed, elapsedMs }: Progress): string {
   const rate = done / Math.max(elapsedMs / 1000, 0.001);
-  const left = done === 0 ? "" : `, ${formatElapsed(((total - done) / rate) * 1000)} left`;
+  const leftMs = Math.max(1_000, ((total - done) / rate) * 1000);
+  const left = done === 0 || done === total ? "" : `, ${formatElapsed(leftMs)} left`;
   const failures = failed === 0 ? "" : `, ${formatCount(failed)} failed`;
   const percent = total === 0 ? 100 : Math.floor((100 * done) / total);
-  return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${Math.round(rate)}/s${left}${failures}`;
+  return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)}/s${left}${failures}`;
 }
 
 export interface ProgressLine {

@@ -14,7 +14,13 @@ test("the time left is what the rest takes at the rate so far", () => {
   );
   expect(formatProgress({ done: 0, total: 1_000, failed: 0, elapsedMs: 10_000 })).toBe("0/1,000 libraries (0 %), 0/s");
   expect(formatProgress({ done: 1_000, total: 1_000, failed: 7, elapsedMs: 10_000 })).toBe(
-    "1,000/1,000 libraries (100 %), 100/s, 0.0 s left, 7 failed",
+    "1,000/1,000 libraries (100 %), 100/s, 7 failed",
+  );
+  expect(formatProgress({ done: 999, total: 1_000, failed: 0, elapsedMs: 10_000 })).toBe(
+    "999/1,000 libraries (99 %), 100/s, 1.0 s left",
+  );
+  expect(formatProgress({ done: 3, total: 30, failed: 0, elapsedMs: 8_000 })).toBe(
+    "3/30 libraries (10 %), 0.4/s, 1 min 12 s left",
   );
 });
 
