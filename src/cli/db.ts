@@ -25,7 +25,7 @@ export async function db(context: Context, { json }: { readonly json: boolean })
           `  ${psql}`,
           `for a BI tool: host ${hostname}, port ${port}, database ${database}, user ${username}, password ${password}`,
           `as a URL: ${url}`,
-          "the tables are in schema simcat; Ctrl-C ends it",
+          "views for people are in schema simcat_report, the tables in simcat; Ctrl-C ends it",
         ].join("\n"),
       );
     }

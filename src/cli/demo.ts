@@ -44,8 +44,8 @@ export async function demo(context: Context): Promise<number> {
     } finally {
       await disconnect(pool);
     }
-    print(`\n# To look around yourself: node dist/main.js db   (with SIMCAT_STATE_DIR=${stateDir})`);
-    print("  It keeps this database up and prints how psql or a BI tool connects.");
+    print("\n# To look around yourself, keep this database up; it prints how psql or a BI tool connects:");
+    print(`  SIMCAT_STATE_DIR=${stateDir} node dist/main.js db`);
     print("# For your own organization: set SIMCAT_BASE_URL, SIMCAT_API_KEY and DATABASE_URL, then: simcat check");
     return EXIT.ok;
   } finally {

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { newStateDir } from "../embedded/keepers.ts";
+import { runCli } from "../support/cli.ts";
+
+const filesUnder = (directory: string) => readdirSync(directory, { recursive: true, encoding: "utf8" });
+
+test("the tour fills a database, reads again only what was edited, answers in SQL, draws a page, and leaves nothing running", async () => {
+  const stateDir = newStateDir();
+  for (const round of ["first", "second"]) {
+    const { code, stdout, stderr } = await runCli(["demo"], { SIMCAT_STATE_DIR: stateDir });
+    expect(code, `the ${round} time: ${stdout}${stderr}`).toBe(0);
+
+    const [filled, rest = ""] = stdout.split("# Somebody works in a few of them:");
+    expect(filled).toMatch(
+      /backfill ok in .+ \(run 1\)\n {2}libraries {2}200 listed, 200 read, 0 skipped, 200 changed/,
+    );
+    const [told = "", answers = ""] = rest.split("# What changed in that run");
+    expect(told).toMatch(/dry run: 200 libraries listed; nothing was written/);
+    expect(told).toMatch(
+      /sync ok in .+ \(run 2\)\n {2}libraries {2}200 listed, \d read, 19\d skipped, 5 changed, 1 removed/,
+    );
+    expect(answers).toMatch(/ removed +library /);
+    expect(answers).toMatch(/^owner +parents +never_run +percent\nexample\.user +\d+ +\d+ +\d+$/m);
+
+    const page = join(stateDir, "demo", "simcat-report.html");
+    expect(answers).toContain(`report: ${page}`);
+    expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>[\s\S]*<svg [\s\S]*<\/html>\s*$/i);
+    expect(filesUnder(stateDir).filter((name) => name.endsWith("postmaster.pid"))).toEqual([]);
+  }
+});
