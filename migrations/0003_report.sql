@@ -25,7 +25,7 @@ LEFT JOIN LATERAL (
 ) AS n ON true
 WHERE l.removed_at IS NULL;
 --> statement-breakpoint
-COMMENT ON VIEW simcat_report.libraries IS 'Live libraries: those that the service lists. One row each.';
+COMMENT ON VIEW simcat_report.libraries IS 'Live libraries: those that the service lists and that were stored. One row each. What is listed and not stored yet stands in library_freshness alone.';
 COMMENT ON COLUMN simcat_report.libraries.owner IS 'The uploading user, first part of the library''s key, byte for byte.';
 COMMENT ON COLUMN simcat_report.libraries.library_name IS 'The library''s name, second part of its key, byte for byte.';
 COMMENT ON COLUMN simcat_report.libraries.library_owner IS 'The user or organization that the metadata names as owner, for people; may differ from owner. NULL: not sent, or no metadata could be read so far.';
@@ -161,12 +161,16 @@ COMMENT ON COLUMN simcat_report.owner_storage.sizes_unread IS 'Libraries that by
 CREATE FUNCTION simcat_report.version_order(version text) RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-  WITH cut AS (
+  WITH bare AS (
+    -- Without a leading v, and without what follows a +: that names a build, not another version.
+    SELECT string_to_array(
+      regexp_replace(btrim(regexp_replace(version, '\+.*$', ''), E' \t\r\n'), '^[vV](?=[0-9])', ''), '.') AS parts
+  ), cut AS (
     SELECT p.at, substring(p.part FROM '^[0-9]+') AS digits, regexp_replace(p.part, '^[0-9]+', '') AS rest
-    FROM unnest(string_to_array(regexp_replace(btrim(version), '^[vV](?=[0-9])', ''), '.')) WITH ORDINALITY AS p(part, at)
+    FROM bare CROSS JOIN LATERAL unnest(bare.parts) WITH ORDINALITY AS p(part, at)
     UNION ALL
     -- 1.2 is 1.2.0: parts that are not there count as 0.
-    SELECT at, '0', '' FROM generate_series(array_length(string_to_array(version, '.'), 1) + 1, 12) AS at
+    SELECT at, '0', '' FROM bare CROSS JOIN LATERAL generate_series(cardinality(nullif(bare.parts, '{}')) + 1, 12) AS at
   ), numbered AS (
     SELECT at, ltrim(digits, '0') AS number, rest FROM cut
   )
@@ -178,11 +182,11 @@ BEGIN ATOMIC
   FROM numbered;
 END;
 --> statement-breakpoint
-COMMENT ON FUNCTION simcat_report.version_order(text) IS 'What a package version sorts by: compares part by part as numbers (10.0.0 after 9.9.9, 2.1 like 2.1.0); a part that is no number comes before any, 1.0.0-beta before 1.0.0. ORDER BY simcat_report.version_order(package_version). NULL for NULL or no version at all.';
+COMMENT ON FUNCTION simcat_report.version_order(text) IS 'What a package version sorts by: compares part by part as numbers (10.0.0 after 9.9.9, 2.1 like 2.1.0); a part that is no number comes before any, 1.0.0-beta before 1.0.0, and what follows a + says nothing. ORDER BY simcat_report.version_order(package_version). NULL for NULL or no version at all.';
 --> statement-breakpoint
 CREATE VIEW simcat_report.package_versions AS
 SELECT v.package_name, v.package_version, v.libraries, v.owners,
-  first_value(CASE WHEN v.package_name IS NOT NULL THEN v.package_version END) OVER newest AS newest_version,
+  first_value(CASE WHEN v.place IS NOT NULL AND v.package_name IS NOT NULL THEN v.package_version END) OVER newest AS newest_version,
   CASE WHEN v.place IS NOT NULL AND v.package_name IS NOT NULL THEN dense_rank() OVER same - 1 END AS versions_behind,
   CASE WHEN v.place IS NOT NULL AND v.package_name IS NOT NULL THEN dense_rank() OVER same = 1 END AS is_newest
 FROM (
@@ -367,12 +371,12 @@ COMMENT ON COLUMN simcat_report.library_freshness.open_rejects IS 'Items of it t
 COMMENT ON COLUMN simcat_report.library_freshness.complete_as_of IS 'Everything that the service had of this library up to this moment, and dated, is stored. NULL: nothing can be said.';
 --> statement-breakpoint
 CREATE VIEW simcat_report.data_complete_as_of AS
-SELECT CASE WHEN f.libraries = f.known THEN least(whole.started_at, f.lowest) END AS complete_as_of,
-  now() - CASE WHEN f.libraries = f.known THEN least(whole.started_at, f.lowest) END AS age,
+SELECT c.complete_as_of, now() - c.complete_as_of AS age,
   whole.run_id AS last_whole_run_id, whole.started_at AS last_whole_run_started_at, whole.status AS last_whole_run_status,
   f.libraries_behind,
   behind.owner AS furthest_behind_owner, behind.library_name AS furthest_behind_library,
-  CASE WHEN f.libraries = f.read THEN f.oldest_read END AS every_library_read_since,
+  CASE WHEN f.libraries = f.read AND whole.run_id IS NOT NULL AND f.read > 0 THEN least(whole.started_at, f.oldest_read) END
+    AS every_library_read_since,
   (
     SELECT count(*) FROM simcat.rejects x
     WHERE x.kind = 'listing' AND x.code = 'unaddressable' AND x.owner IS NOT NULL AND x.resolved_at IS NULL
@@ -387,6 +391,10 @@ CROSS JOIN LATERAL (
     count(*) FILTER (WHERE v.complete_as_of IS NULL OR v.complete_as_of < whole.started_at) AS libraries_behind
   FROM simcat_report.library_freshness v
 ) AS f
+CROSS JOIN LATERAL (
+  -- Without a whole run nobody knows which libraries there are.
+  SELECT CASE WHEN f.libraries = f.known AND whole.run_id IS NOT NULL THEN least(whole.started_at, f.lowest) END AS complete_as_of
+) AS c
 LEFT JOIN LATERAL (
   SELECT v.owner, v.library_name FROM simcat_report.library_freshness v
   WHERE v.complete_as_of IS NULL OR v.complete_as_of < whole.started_at
@@ -394,7 +402,7 @@ LEFT JOIN LATERAL (
 ) AS behind ON true;
 --> statement-breakpoint
 COMMENT ON VIEW simcat_report.data_complete_as_of IS 'One row, always: up to which moment this copy has everything. It relies on the service dating its edits; every_library_read_since does not.';
-COMMENT ON COLUMN simcat_report.data_complete_as_of.complete_as_of IS 'Everything that the service had up to this moment, and dated, is stored: the start of the last run that saw everything, lowered to complete_as_of of the libraries that failed, owe a read, or cannot be proven by their date yet. NULL: never, or a library was never stored whole and no run was without fault.';
+COMMENT ON COLUMN simcat_report.data_complete_as_of.complete_as_of IS 'Everything that the service had up to this moment, and dated, is stored: the start of the last run that saw everything, lowered to complete_as_of of the libraries that failed, owe a read, or cannot be proven by their date yet. NULL: no run saw everything yet, or a library was never stored whole and no run was without fault.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.age IS 'now() - complete_as_of. NULL as there.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.last_whole_run_id IS 'The last run that saw everything (run_history.saw_everything). NULL: none yet.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.last_whole_run_started_at IS 'Its start: all but libraries_behind libraries are complete as of then. NULL: none yet.';
@@ -402,7 +410,7 @@ COMMENT ON COLUMN simcat_report.data_complete_as_of.last_whole_run_status IS 'It
 COMMENT ON COLUMN simcat_report.data_complete_as_of.libraries_behind IS 'Libraries that hold complete_as_of back behind that start.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.furthest_behind_owner IS 'Owner of the library that is furthest behind. NULL: none is.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.furthest_behind_library IS 'Its name. NULL: none is.';
-COMMENT ON COLUMN simcat_report.data_complete_as_of.every_library_read_since IS 'Every library was read whole at this moment or later, so that even edits without a date up to it are stored. NULL: some library never was, or there is none.';
+COMMENT ON COLUMN simcat_report.data_complete_as_of.every_library_read_since IS 'Every library was read whole at this moment or later, so that even edits without a date up to it are stored; never later than the start of the last run that saw everything. NULL: no such run yet, some library never was, or there is none.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.unaddressable_libraries IS 'Listed libraries that no request can name and so no copy can hold; complete_as_of leaves them out.';
 --> statement-breakpoint
 CREATE VIEW simcat_report.library_versions AS
@@ -625,36 +633,41 @@ RETURNS TABLE (
   last_modified_at timestamptz, parent_missing boolean, is_own_parent boolean, is_in_cycle boolean
 )
 LANGUAGE sql STABLE PARALLEL SAFE
+-- Planners take a library for a row or two, and loops over what is 100,000 rows last for minutes.
+SET enable_nestloop = off
 BEGIN ATOMIC
   WITH RECURSIVE node AS MATERIALIZED (
-    SELECT p.scenario_id, p.parent_id, p.scenario_name, p.is_result, p.last_modified_at, p.parent_missing, p.is_own_parent
-    FROM simcat_report.scenario_parents p
-    WHERE p.owner = scenario_tree.owner AND p.library_name = scenario_tree.library_name
-  ), grounded AS (
-    SELECT n.scenario_id FROM node n WHERE n.parent_id IS NULL OR n.parent_missing
+    SELECT s.scenario_id, s.parent_id, s.scenario_name, s.is_result, s.last_modified_at
+    FROM simcat_report.scenarios s
+    WHERE s.owner = scenario_tree.owner AND s.library_name = scenario_tree.library_name
+  ), grown AS (
+    SELECT n.scenario_id, n.scenario_id AS root_id, 0 AS depth, ARRAY[n.scenario_id] AS path
+    FROM node n
+    WHERE NOT EXISTS (SELECT FROM node p WHERE p.scenario_id = n.parent_id)
     UNION ALL
-    SELECT n.scenario_id FROM grounded g JOIN node n ON n.parent_id = g.scenario_id
+    SELECT n.scenario_id, g.root_id, g.depth + 1, g.path || n.scenario_id
+    FROM grown g JOIN node n ON n.parent_id = g.scenario_id
   ), afloat AS MATERIALIZED (
     -- In a cycle, or below one: no way leads from here to a root.
     SELECT n.scenario_id, n.parent_id FROM node n
-    WHERE NOT EXISTS (SELECT FROM grounded g WHERE g.scenario_id = n.scenario_id)
+    WHERE NOT EXISTS (SELECT FROM grown g WHERE g.scenario_id = n.scenario_id)
   ), above AS (
     SELECT a.scenario_id AS start, a.parent_id AS at FROM afloat a
     UNION
     SELECT b.start, a.parent_id FROM above b JOIN afloat a ON a.scenario_id = b.at
   ), circular AS (
     SELECT b.start AS scenario_id, min(b.at) AS smallest FROM above b GROUP BY b.start HAVING bool_or(b.at = b.start)
-  ), tree AS (
-    SELECT n.scenario_id, n.scenario_id AS root_id, 0 AS depth, ARRAY[n.scenario_id] AS path
-    FROM node n LEFT JOIN circular c ON c.scenario_id = n.scenario_id
-    WHERE n.parent_id IS NULL OR n.parent_missing OR n.scenario_id = c.smallest
+  ), ring AS (
+    SELECT c.scenario_id, c.scenario_id AS root_id, 0 AS depth, ARRAY[c.scenario_id] AS path
+    FROM circular c WHERE c.scenario_id = c.smallest
     UNION ALL
-    SELECT n.scenario_id, t.root_id, t.depth + 1, t.path || n.scenario_id
-    FROM tree t JOIN node n ON n.parent_id = t.scenario_id AND n.scenario_id <> t.root_id
+    SELECT a.scenario_id, r.root_id, r.depth + 1, r.path || a.scenario_id
+    FROM ring r JOIN afloat a ON a.parent_id = r.scenario_id AND a.scenario_id <> r.root_id
   )
   SELECT t.scenario_id, n.parent_id, t.root_id, t.depth, t.path, n.scenario_name, n.is_result, n.last_modified_at,
-    n.parent_missing, n.is_own_parent, c.scenario_id IS NOT NULL
-  FROM tree t
+    t.depth = 0 AND n.parent_id IS NOT NULL AND c.scenario_id IS NULL, coalesce(n.parent_id = n.scenario_id, false),
+    c.scenario_id IS NOT NULL
+  FROM (SELECT * FROM grown UNION ALL SELECT * FROM ring) AS t
   JOIN node n ON n.scenario_id = t.scenario_id
   LEFT JOIN circular c ON c.scenario_id = t.scenario_id
   ORDER BY t.path;
@@ -704,8 +717,7 @@ SELECT f.problem, 'scenario', p.owner, p.library_name, p.scenario_id,
     WHEN 'result_without_parent' THEN 'is_result is true and there is no parent'
     WHEN 'parent_but_no_result' THEN 'is_result is false and there is a parent'
     WHEN 'own_parent' THEN 'the scenario is its own parent'
-    WHEN 'parent_missing' THEN 'no live scenario of the library has this id'
-    ELSE 'the parents of this scenario lead back to it'
+    ELSE 'no live scenario of the library has this id'
   END
 FROM (
   SELECT s.owner, s.library_name, s.scenario_id, s.parent_id, s.last_modified,
@@ -713,9 +725,7 @@ FROM (
     s.is_result AND s.parent_id IS NULL AS is_parentless,
     NOT s.is_result AND s.parent_id IS NOT NULL AS is_no_result,
     s.parent_id = s.scenario_id AS is_own_parent,
-    s.parent_id IS NOT NULL AND parent.scenario_id IS NULL AS is_parent_missing,
-    -- Only where the parent has a parent can there be a cycle of more than one.
-    parent.parent_id <> 0 AND parent.parent_id <> parent.scenario_id AS is_nested
+    s.parent_id IS NOT NULL AND parent.scenario_id IS NULL AS is_parent_missing
   FROM simcat_report.scenarios s
   LEFT JOIN simcat.scenarios parent ON parent.owner = s.owner AND parent.library_name = s.library_name
     AND parent.scenario_id = s.parent_id AND parent.removed_at IS NULL
@@ -725,25 +735,32 @@ CROSS JOIN LATERAL unnest(ARRAY[
   CASE WHEN p.is_parentless THEN 'result_without_parent' END,
   CASE WHEN p.is_no_result THEN 'parent_but_no_result' END,
   CASE WHEN p.is_own_parent THEN 'own_parent' END,
-  CASE WHEN p.is_parent_missing THEN 'parent_missing' END,
-  CASE WHEN p.is_nested AND EXISTS (
-    WITH RECURSIVE above AS (
-      SELECT p.parent_id AS id
-      UNION
-      -- OFFSET 0: each is looked up by its whole key, whatever the planner takes the size of a library to be.
-      SELECT a.parent_id FROM above CROSS JOIN LATERAL (
-        SELECT one.parent_id FROM simcat.scenarios one
-        WHERE one.owner = p.owner AND one.library_name = p.library_name AND one.scenario_id = above.id
-          AND one.removed_at IS NULL
-        OFFSET 0
-      ) AS a
-      WHERE above.id <> p.scenario_id
-    )
-    SELECT FROM above WHERE above.id = p.scenario_id
-  ) THEN 'parent_cycle' END
+  CASE WHEN p.is_parent_missing THEN 'parent_missing' END
 ]) AS f(problem)
 WHERE f.problem IS NOT NULL
-  AND (p.is_undated OR p.is_parentless OR p.is_no_result OR p.is_own_parent OR p.is_parent_missing OR p.is_nested)
+  AND (p.is_undated OR p.is_parentless OR p.is_no_result OR p.is_own_parent OR p.is_parent_missing)
+UNION ALL
+-- A cycle of two or more has a smallest number, whose parent is greater: rare, since parents are made before their results.
+SELECT 'parent_cycle', 'scenario', s.owner, s.library_name, c.scenario_id, 'parent_id', c.parent_id::text,
+  'the parents of this scenario lead back to it'
+FROM simcat_report.scenarios s
+CROSS JOIN LATERAL (
+  WITH RECURSIVE above AS (
+    SELECT s.scenario_id, s.parent_id
+    UNION
+    -- OFFSET 0: each is looked up by its whole key, whatever the planner takes the size of a library to be.
+    SELECT a.scenario_id, a.parent_id FROM above CROSS JOIN LATERAL (
+      SELECT one.scenario_id, nullif(one.parent_id, 0) AS parent_id FROM simcat.scenarios one
+      WHERE one.owner = s.owner AND one.library_name = s.library_name AND one.scenario_id = above.parent_id
+        AND one.removed_at IS NULL
+      OFFSET 0
+    ) AS a
+    WHERE above.parent_id > s.scenario_id
+  )
+  SELECT above.scenario_id, above.parent_id FROM above
+  WHERE EXISTS (SELECT FROM above last WHERE last.parent_id = s.scenario_id)
+) AS c
+WHERE s.parent_id > s.scenario_id
 UNION ALL
 SELECT 'open_reject', CASE r.kind WHEN 'scenario' THEN 'scenario' ELSE 'library' END, r.owner, r.library_name, NULL,
   nullif(r.path, ''), NULL, r.code || ': ' || r.reason

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,18 +6,17 @@ import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openCharts } from "../../src/report/charts/open-charts.ts";
 import { formatReport } from "../../src/report/page/report-page.ts";
+import { findProgram } from "../support/programs.ts";
 import { emptyRows, hugeRows, oneRows } from "./report-rows.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const isThere = existsSync(CHROMIUM);
-if (!isThere) process.stderr.write("skipping the report in a real browser: apt-get install -y chromium\n");
+const browserPath = findProgram("chromium", "chromium") ?? "";
 
 const ALONE = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 const OFFLINE = ["--disable-component-update", "--disable-sync"];
 
 const fillOf = (kind: string) => `getComputedStyle(document.querySelector("svg.${kind} path.fill-first")).fill`;
 
-describe.skipIf(!isThere)("the report in a browser", () => {
+describe.skipIf(browserPath === "")("the report in a browser", () => {
   let browser: Browser;
   const folder = mkdtempSync(join(tmpdir(), "simcat-report-"));
 
@@ -27,7 +26,7 @@ describe.skipIf(!isThere)("the report in a browser", () => {
       writeFileSync(join(folder, `${name}.html`), formatReport(rows, "9.9.9", draw).page);
     }
     // The sandbox of its own wants a user that is not root.
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", ...ALONE, ...OFFLINE] });
+    browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", ...ALONE, ...OFFLINE] });
   });
   afterAll(async () => {
     await browser?.close();

@@ -19,13 +19,45 @@ describe("the report", () => {
     expect(format(oneRows).findings).toEqual({
       attention: "Nothing needs attention",
       changes: "Nothing changed in the last 7 days",
-      activity: "1 of 1 library was touched in the last 30 days",
+      activity: "The one library was touched in the last 30 days",
       age: "The one library was last modified 3 days ago",
       storage: "ann holds all 512 B",
       versions: "The one library uses the newest version of its package in use",
-      parents: "1 of 1 parent (100 %) has no result",
+      parents: "The one parent has no result",
       runs: "The one run of the last 7 days went well",
     });
+  });
+
+  test("speaks of one run, and of a library and a parent to which nothing happened", () => {
+    const { page, findings } = format({
+      ...oneRows,
+      libraries: { ...oneRows.libraries, touched: 0 },
+      parents: [{ owner: "ann", owners: 1, scenarios: 2, parents: 1, withoutResults: 0 }],
+    });
+    expect(findings.activity).toBe("The one library was not touched in the last 30 days");
+    expect(findings.parents).toBe("The one parent has results");
+    expect(page).toContain("The one run so far; it took 0.4 s.");
+  });
+
+  test.each([
+    [0, 0, "Half of the libraries were modified within a day; none has lain untouched for a year or longer"],
+    [0, 1, "Half of the libraries were modified within a day; 1 has lain untouched for a year or longer"],
+    [0, 2, "Half of the libraries were modified within a day; 2 have lain untouched for a year or longer"],
+    [1, 0, "Half of the libraries have lain untouched for 1 day or longer, none for a year"],
+    [1, 2, "Half of the libraries have lain untouched for 1 day or longer, 2 for a year or longer"],
+  ])("with half of the libraries %i days old and %i stale, says so", (medianDays, stale, finding) => {
+    const libraries = { ...oneRows.libraries, libraries: 9, medianDays, stale };
+    expect(format({ ...oneRows, libraries }).findings.age).toBe(finding);
+  });
+
+  test.each([
+    [0, "no run saw everything since; see simcat status"],
+    [1, "1 library is behind; see simcat status"],
+  ])("says why a copy is old when %i libraries are behind", (librariesBehind, todo) => {
+    const complete = { ...oneRows.complete, completeAsOf: new Date("2026-11-18T14:03:20Z"), librariesBehind };
+    const { page } = format({ ...oneRows, complete });
+    expect(page).toContain("The copy is complete only up to 2 d ago");
+    expect(page).toContain(todo);
   });
 
   test("says the finding of a large organization in each title", () => {

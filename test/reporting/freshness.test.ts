@@ -249,6 +249,28 @@ describe("data_complete_as_of", () => {
     expect(await completeAsOf()).toEqual(day(3));
   });
 
+  test("promises nothing before a run saw everything: nobody knows what else there is", async () => {
+    await libraries("forest");
+    await addRows(database(), "sync_runs", [run(3, { scope: { owners: ["ann"] } }), run(4, { status: "partial" })]);
+    await addRows(database(), "library_sync", [sync("forest", 3)]);
+    await addRows(database(), "rejects", [{ kind: "listing", code: "paged_answer", first_seen_at: day(4) }]);
+    const [row] = await database().query<object>("SELECT * FROM simcat_report.data_complete_as_of");
+    expect(row).toMatchObject({
+      complete_as_of: null,
+      age: null,
+      last_whole_run_id: null,
+      every_library_read_since: null,
+    });
+  });
+
+  test("has every library read since the last run that saw them all, however late the known ones were read", async () => {
+    await libraries("forest");
+    await addRows(database(), "sync_runs", [run(2), run(3, { scope: { owners: ["ann"] } })]);
+    await addRows(database(), "library_sync", [sync("forest", 3)]);
+    const [row] = await database().query<object>("SELECT * FROM simcat_report.data_complete_as_of");
+    expect(row).toMatchObject({ complete_as_of: day(2), every_library_read_since: day(2) });
+  });
+
   test("counts what no request can name, and leaves it out", async () => {
     await libraries("forest");
     await addRows(database(), "sync_runs", [run(4, { status: "partial" })]);

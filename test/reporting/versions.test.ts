@@ -39,6 +39,8 @@ test.each([
   ["02.1", "2.01.0"],
   ["v2.1", "2.1"],
   [" 2.1 ", "2.1"],
+  ["\t2.1\n", "2.1"],
+  ["2.1+build.7", "2.1"],
 ])("%j and %j are the same version", async (a, b) => {
   const [row] = await database().query(
     "SELECT simcat_report.version_order($1) = simcat_report.version_order($2) AS same",
@@ -47,20 +49,17 @@ test.each([
   expect(row).toEqual({ same: true });
 });
 
-test.each([
-  "",
-  ".",
-  "..",
-  "1..2",
-  "v",
-  "🌲.1",
-  "a\\b.\\x41",
-  "1.0.0+build\u0001",
-  "1.".repeat(500),
-  "9".repeat(20_000),
-])("a version like %j is no error", async (version) => {
-  await database().query("SELECT simcat_report.version_order($1)", [version]);
+test.each(["", " ", "\t\n", "+", "+7"])("%j is no version", async (version) => {
+  const [row] = await database().query("SELECT simcat_report.version_order($1) AS place", [version]);
+  expect(row).toEqual({ place: null });
 });
+
+test.each([".", "..", "1..2", "v", "🌲.1", "a\\b.\\x41", "1.0.0+build\u0001", "1.".repeat(500), "9".repeat(20_000)])(
+  "a version like %j is no error",
+  async (version) => {
+    await database().query("SELECT simcat_report.version_order($1)", [version]);
+  },
+);
 
 test("package_versions tells how many newer versions of a package are in use", async () => {
   const use = (packageName: string | null, version: string | null, owner = "ann") => ({
@@ -82,6 +81,8 @@ test("package_versions tells how many newer versions of a package are in use", a
       use("other", "1.0"),
       use(null, "1.0"),
       use(null, null),
+      use("blank", " "),
+      use("blank", ""),
       { ...use("stsim", "99.0.0"), removed_at: day(2), changed_at: day(2) },
     ].map((row, at) => ({ ...row, library_name: `library ${at}` })),
   );
@@ -105,6 +106,8 @@ test("package_versions tells how many newer versions of a package are in use", a
     is_newest: behind === null ? null : behind === 0,
   });
   expect(rows).toEqual([
+    row("blank", "", 1, 1, null, null),
+    row("blank", " ", 1, 1, null, null),
     row("other", "1.0", 1, 1, "1.0", 0),
     row("stsim", "10.0.0", 1, 1, "10.0.0.0", 0),
     row("stsim", "10.0.0.0", 1, 1, "10.0.0.0", 0),

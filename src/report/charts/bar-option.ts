@@ -1,8 +1,11 @@
-import type { BarSeriesOption, GridComponentOption } from "echarts";
+import type { GridComponentOption } from "echarts";
 import { printable } from "../../printable.ts";
 import { truncate, widthOf } from "../width.ts";
-import type { BarChart, Series } from "./bar-chart.ts";
+import type { BarChart } from "./bar-chart.ts";
+import { toBarSeries } from "./bar-series.ts";
+import { FONT, SOFT } from "./font.ts";
 import { PALETTE } from "./palette.ts";
+import { roundTicks, type Ticks } from "./round-ticks.ts";
 
 export interface Size {
   readonly width: number;
@@ -13,8 +16,6 @@ const BAR = 26;
 /** A digit's width, and that of a letter where the reader's font is a wide one. */
 const CHARACTER = 6.6;
 const LETTER = 8;
-const FONT = { color: PALETTE.ink, fontSize: 12, fontFamily: "sans-serif" };
-const SOFT = { ...FONT, color: PALETTE.soft };
 
 /** Wide for a screen or paper, narrow for a phone, where letters must not shrink. */
 export function sizeOf(chart: BarChart, width: number): Size {
@@ -24,11 +25,11 @@ export function sizeOf(chart: BarChart, width: number): Size {
 
 /** The chart in the charting library's words. */
 export function toBarOption(chart: BarChart, { width }: Size) {
-  const isNarrow = width < 500;
-  return chart.kind === "bars" ? toLyingOption(chart, isNarrow) : toStandingOption(chart, width);
+  return chart.kind === "bars" ? toLyingOption(chart, width) : toStandingOption(chart, width);
 }
 
-function toLyingOption(chart: BarChart, isNarrow: boolean) {
+function toLyingOption(chart: BarChart, width: number) {
+  const isNarrow = width < 500;
   const room = isNarrow ? 118 : 230;
   const columns = Math.floor(room / LETTER);
   const names = chart.names.map((name, at) => {
@@ -38,17 +39,31 @@ function toLyingOption(chart: BarChart, isNarrow: boolean) {
     return tail === "" || /^[\x20-\x7e…]*$/.test(cut) ? cut + tail : `\u2068${cut}\u2069${tail}`;
   });
   const endRoom = Math.max(20, ...(chart.ends ?? []).map((end) => end.length)) * CHARACTER + 12;
+  const grid = { left: room + 10, right: isNarrow ? Math.min(112, endRoom) : endRoom, top: 4, bottom: 46 };
   return {
     ...COMMON,
-    grid: gridOf({ left: room + 10, right: isNarrow ? Math.min(96, endRoom) : endRoom, top: 4, bottom: 46 }),
+    grid: gridOf(grid),
     yAxis: {
       ...nameAxis(names),
       inverse: true,
       axisLabel: { ...FONT, interval: 0, margin: 8 },
     },
-    xAxis: { ...valueAxis(chart, isNarrow ? 3 : 5), nameLocation: "middle" as const, nameGap: 28 },
-    series: seriesOf(chart, "right", isNarrow),
+    xAxis: {
+      ...valueAxis(chart),
+      ...ticksOf(chart, width - grid.left - grid.right),
+      nameLocation: "middle" as const,
+      nameGap: 28,
+    },
+    series: toBarSeries(chart, "right", isNarrow),
   };
+}
+
+/** As many as have room for their labels: what the library would hide, it would hide without any order. */
+function ticksOf(chart: BarChart, width: number): Ticks {
+  const totals = chart.names.map((_, at) => chart.series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
+  const largest = Math.max(0, ...totals);
+  const label = (chart.formatValue(largest).length + 1) * CHARACTER + 16;
+  return roundTicks(largest, Math.max(1, Math.min(5, Math.floor(width / label))), isWhole(chart));
 }
 
 function toStandingOption(chart: BarChart, width: number) {
@@ -69,12 +84,14 @@ function toStandingOption(chart: BarChart, width: number) {
       axisLabel: { ...SOFT, interval, hideOverlap: false },
     },
     yAxis: {
-      ...valueAxis(chart, 4),
+      ...valueAxis(chart),
+      splitNumber: 4,
+      ...(isWhole(chart) ? { minInterval: 1 } : {}),
       nameLocation: "end" as const,
       nameGap: 12,
       nameTextStyle: { ...SOFT, align: "left" as const, padding: [0, 0, 0, -30] },
     },
-    series: seriesOf(chart, "top", false),
+    series: toBarSeries(chart, "top", false),
   };
 }
 
@@ -92,56 +109,16 @@ function nameAxis(names: readonly string[]) {
   };
 }
 
-function valueAxis({ unit, formatValue, series }: BarChart, splitNumber: number) {
-  const isWhole = series.every(({ values }) => values.every(Number.isInteger));
+const isWhole = ({ series }: BarChart) => series.every(({ values }) => values.every(Number.isInteger));
+
+function valueAxis({ unit, formatValue }: BarChart) {
   return {
     type: "value" as const,
     name: unit,
     nameTextStyle: SOFT,
-    splitNumber,
-    ...(isWhole ? { minInterval: 1 } : {}),
     axisLabel: { ...SOFT, hideOverlap: true, formatter: (value: number) => formatValue(Math.abs(value)) },
     axisLine: { show: false, lineStyle: { color: PALETTE.soft } },
     axisTick: { show: false },
     splitLine: { lineStyle: { color: PALETTE.line } },
-  };
-}
-
-function seriesOf({ series, ends, names }: BarChart, position: "right" | "top", isNarrow: boolean): BarSeriesOption[] {
-  const drawn = series.map((one) => toSeries(one, position === "right" ? 16 : 44));
-  if (ends === undefined) return drawn;
-  // A bar without length, stacked on the others, carries what stands at their end.
-  const label = {
-    ...FONT,
-    show: true,
-    position,
-    formatter: ({ dataIndex }: { dataIndex: number }) => truncate(ends[dataIndex] ?? "", isNarrow ? 14 : 60),
-  };
-  const bearer = {
-    type: "bar" as const,
-    stack: "all",
-    data: names.map(() => 0),
-    silent: true,
-    itemStyle: { color: "transparent" },
-  };
-  return [...drawn, { ...bearer, label: { ...PLAIN, ...label } }];
-}
-
-/** Without the halo that the library draws around letters. */
-const PLAIN = { textBorderWidth: 0, textBorderColor: "transparent" };
-
-function toSeries({ name, tone, hollow = false, values }: Series, barMaxWidth: number): BarSeriesOption {
-  const colour = PALETTE[tone];
-  return {
-    type: "bar",
-    name,
-    stack: "all",
-    barMaxWidth,
-    barCategoryGap: "22%",
-    clip: false,
-    emphasis: { disabled: true },
-    itemStyle: { color: hollow ? PALETTE.paper : colour, borderColor: colour, borderWidth: 1.5 },
-    // What is nothing has no outline either.
-    data: values.map((value) => (value === 0 ? { value, itemStyle: { borderWidth: 0 } } : value)),
   };
 }

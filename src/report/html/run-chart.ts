@@ -19,10 +19,12 @@ const HEIGHT = 84;
 export function runChart(runs: readonly RunBar[]): Html {
   const shown = runs.slice(-MOST);
   const tallest = Math.max(1, ...shown.map((run) => run.durationMs));
-  const first = (MOST - shown.length) * STEP;
-  const bars = shown.map((run, at) => bar(run, first + at * STEP, Math.sqrt(Math.max(0, run.durationMs) / tallest)));
+  const bars = shown.map((run, at) => bar(run, at * STEP, Math.sqrt(Math.max(0, run.durationMs) / tallest)));
   const tones = new Map(shown.map(({ status }) => [outcomeOf(status).tone, outcomeOf(status)]));
-  const said = `The last ${shown.length} runs, the newest on the right. Height: how long a run took, by the square root; the tallest ${formatElapsed(tallest)}.`;
+  const said =
+    shown.length === 1
+      ? `The one run so far; it took ${formatElapsed(tallest)}.`
+      : `The last ${shown.length} runs, the newest on the right. Height: how long a run took, by the square root; the tallest ${formatElapsed(tallest)}.`;
   return html`<figure>
 <svg class="runs" viewBox="0 0 ${MOST * STEP} ${HEIGHT + 14}" role="img" aria-label="${said}">${bars}</svg>
 <figcaption class="soft">${said}</figcaption>

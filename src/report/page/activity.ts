@@ -9,10 +9,7 @@ const MONTHS = 24;
 /** In how many libraries somebody worked, month by month. */
 export function activitySection({ now, libraries, activity }: ReportRows, draw: Draw): Section {
   const { libraries: all, touched, undated } = libraries;
-  const finding =
-    all === 0
-      ? "No libraries yet"
-      : `${formatCount(touched)} of ${plural(all, "library", "libraries")} ${touched === 1 ? "was" : "were"} touched in the last 30 days`;
+  const finding = findingOf(all, touched);
   const byMonth = new Map(activity.map((row) => [row.month, row]));
   const months = monthsUntil(now);
   const counts = months.map((month) => byMonth.get(month)?.libraries ?? 0);
@@ -38,6 +35,12 @@ ${remark(
 )}
 ${activity.length === 0 ? null : numbers(titles, rows)}`;
   return { id: "activity", finding, body: all === 0 ? html`` : body };
+}
+
+function findingOf(all: number, touched: number): string {
+  if (all === 0) return "No libraries yet";
+  if (all === 1) return `The one library was ${touched === 1 ? "" : "not "}touched in the last 30 days`;
+  return `${formatCount(touched)} of ${formatCount(all)} libraries ${touched === 1 ? "was" : "were"} touched in the last 30 days`;
 }
 
 function monthsUntil(now: Date): string[] {

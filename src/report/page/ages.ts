@@ -8,12 +8,12 @@ import { numbers, percent, remark, type Section } from "./section.ts";
 const CLASSES = [
   "ahead of now",
   "under 7 days",
-  "7 to 29 days",
-  "30 to 89 days",
-  "90 to 179 days",
-  "180 to 364 days",
-  "1 to 2 years",
-  "2 to 5 years",
+  "7–29 days",
+  "30–89 days",
+  "90–179 days",
+  "180–364 days",
+  "1–2 years",
+  "2–5 years",
   "over 5 years",
 ];
 const RARE = new Set([0, 8]);
@@ -51,9 +51,9 @@ function findingOf(all: number, stale: number, medianDays: number | null): strin
   if (medianDays === null) return "No library has a date that simcat understands";
   const days = medianDays < 0 ? "is dated ahead of now" : `was last modified ${plural(medianDays, "day")} ago`;
   if (all === 1) return `The one library ${days}`;
-  const half =
-    medianDays < 1
-      ? "Half of the libraries were modified within a day"
-      : `Half of the libraries have lain untouched for ${plural(medianDays, "day")} or longer`;
-  return stale === 0 ? `${half}, none for a year` : `${half}, ${formatCount(stale)} for a year or longer`;
+  const old = stale === 0 ? "none" : formatCount(stale);
+  if (medianDays < 1) {
+    return `Half of the libraries were modified within a day; ${old} ${stale < 2 ? "has" : "have"} lain untouched for a year or longer`;
+  }
+  return `Half of the libraries have lain untouched for ${plural(medianDays, "day")} or longer, ${old} for a year${stale === 0 ? "" : " or longer"}`;
 }

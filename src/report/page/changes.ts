@@ -1,7 +1,9 @@
-import type { ChangeRow, ReportRows, Step } from "../../db/read-report.ts";
+import type { ReportRows } from "../../db/read-report.ts";
+import type { ChangedLibrary, ChangeRow } from "../../db/report-changes.ts";
+import type { Step } from "../../db/report-scope.ts";
 import { formatCount, plural } from "../amounts.ts";
 import type { Draw } from "../charts/open-charts.ts";
-import { type Html, html } from "../html/html.ts";
+import { type Html, html, type Part } from "../html/html.ts";
 import { htmlTable } from "../html/table.ts";
 import { libraryName } from "../html/text.ts";
 import { ago } from "../html/when.ts";
@@ -64,15 +66,21 @@ function changedTable(changed: ReportRows["changed"], now: Date): Html | null {
   const rows = changed.map((row) => [
     libraryName(row),
     row.library === null ? "" : html`<span class="nowrap">${row.library}</span>`,
-    told([
-      [row.added, "added"],
-      [row.changed, "changed"],
-      [row.removed, "removed"],
-    ]).join(", "),
+    scenarioCounts(row),
     ago(row.lastChangedAt, now),
   ]);
   const left = first.total - changed.length;
   return html`${htmlTable(titles, rows)}${left > 0 ? remark(`… and ${plural(left, "library", "libraries")} more; see the view simcat_report.changes.`) : null}`;
+}
+
+function scenarioCounts({ added, changed, removed }: ChangedLibrary): Part {
+  const counts = told([
+    [added, "added"],
+    [changed, "changed"],
+    [removed, "removed"],
+  ]);
+  if (counts.length === 0) return "";
+  return counts.map((count, at) => html`${at === 0 ? "" : ", "}<span class="nowrap">${count}</span>`);
 }
 
 /** `3 added`, `1 removed`; what is nothing is left out. */

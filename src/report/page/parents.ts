@@ -1,5 +1,5 @@
 import type { ReportRows } from "../../db/read-report.ts";
-import { formatCount, plural } from "../amounts.ts";
+import { formatCount } from "../amounts.ts";
 import type { Draw } from "../charts/open-charts.ts";
 import { html } from "../html/html.ts";
 import { foreign } from "../html/text.ts";
@@ -14,10 +14,7 @@ export function parentsSection({ parents }: ReportRows, draw: Draw): Section | n
   if (sum((row) => row.scenarios) === 0) return null;
   if (all === 0)
     return { id: "parents", finding: "There are results, and no parents that they could be of", body: html`` };
-  const finding =
-    without === 0
-      ? `Each of ${plural(all, "parent")} has results`
-      : `${formatCount(without)} of ${plural(all, "parent")} (${percent(without, all)}) ${without === 1 ? "has" : "have"} no result`;
+  const finding = findingOf(all, without);
   const names = parents.map(({ owner, owners }) => owner ?? othersOf(owners));
   const chart = draw({
     label: `${finding}. Parents with and without results, by owner.`,
@@ -46,4 +43,10 @@ export function parentsSection({ parents }: ReportRows, draw: Draw): Section | n
 ${remark("A parent is a scenario that is no result; it has results when a live result of its library names it as parent. Owners with the most parents without results come first.")}
 ${numbers([{ title: "owner" }, ...titles], rows)}`,
   };
+}
+
+function findingOf(all: number, without: number): string {
+  if (all === 1) return without === 0 ? "The one parent has results" : "The one parent has no result";
+  if (without === 0) return `Each of ${formatCount(all)} parents has results`;
+  return `${formatCount(without)} of ${formatCount(all)} parents (${percent(without, all)}) ${without === 1 ? "has" : "have"} no result`;
 }

@@ -2,6 +2,7 @@ import type { ReportRows } from "../../db/read-report.ts";
 import { formatBytes, formatCount, plural } from "../amounts.ts";
 import type { Draw } from "../charts/open-charts.ts";
 import { type Html, html, type Part } from "../html/html.ts";
+import { formatPage } from "../html/page.ts";
 import { foreign } from "../html/text.ts";
 import { ago, localMoment } from "../html/when.ts";
 import { activitySection } from "./activity.ts";
@@ -9,9 +10,9 @@ import { agesSection } from "./ages.ts";
 import { attentionSection } from "./attention.ts";
 import { changesSection } from "./changes.ts";
 import { parentsSection } from "./parents.ts";
+import { REPORT_STYLE } from "./report-style.ts";
 import { runsSection } from "./runs.ts";
 import { formatSection, inWords, type Section } from "./section.ts";
-import { formatShell } from "./shell.ts";
 import { storageSection } from "./storage.ts";
 import { versionsSection } from "./versions.ts";
 
@@ -21,7 +22,7 @@ export interface ReportPage {
   readonly findings: Readonly<Record<string, string>>;
 }
 
-/** The whole page, and what it finds. */
+/** The whole page, a file that a browser opens from anywhere, for years; and what it finds. */
 export function formatReport(rows: ReportRows, version: string, draw: Draw): ReportPage {
   const sections = [
     attentionSection(rows),
@@ -37,7 +38,7 @@ export function formatReport(rows: ReportRows, version: string, draw: Draw): Rep
 ${sections.map(formatSection)}
 <footer><p>simcat ${version}, from the views of the schema simcat_report, ${localMoment(rows.now, "UTC")}. Moments are by the database's clock, in UTC; a removed library or scenario counts nowhere but under what changed.</p></footer>`;
   return {
-    page: formatShell("simcat report", body),
+    page: formatPage({ title: "simcat report", body, style: REPORT_STYLE }),
     findings: Object.fromEntries(sections.map(({ id, finding }) => [id, finding])),
   };
 }

@@ -1,4 +1,5 @@
-import type { ReportRows, VersionRow } from "../../db/read-report.ts";
+import type { ReportRows } from "../../db/read-report.ts";
+import type { VersionRow } from "../../db/report-stock.ts";
 import { formatCount, plural } from "../amounts.ts";
 import type { Draw } from "../charts/open-charts.ts";
 import { html } from "../html/html.ts";
