@@ -50,6 +50,7 @@ let context: Context = {
   environment: {},
   dotenv: new Set(),
   version: readVersion(),
+  invocation: process.argv[1]?.endsWith(".js") ? `node ${process.argv[1]}` : "simcat",
   print: (text) => write(1, `${text}\n`),
   note: (text) => write(2, `${text}\n`),
   draw: (text) => write(2, text),

@@ -6,6 +6,8 @@ export interface Context {
   /** Names that the `.env` file gave. */
   readonly dotenv: ReadonlySet<string>;
   readonly version: string;
+  /** How it was called, to be put before a command: `simcat` where it is installed, else `node` and the script's path. */
+  readonly invocation: string;
   /** Data and summaries: standard output, by the line. */
   readonly print: (text: string) => void;
   /** Notes for people: standard error, by the line. */

@@ -22,7 +22,7 @@ const EDITED = ["runParent", "editScenario", "deleteScenario", "editMetadata", "
 
 /** The whole thing in one go: an organization to read, a database to fill, a change to see. Leaves nothing running. */
 export async function demo(context: Context): Promise<number> {
-  const { environment, note, stop, print, terminal } = context;
+  const { environment, invocation, note, stop, print, terminal } = context;
   // A place of its own: what somebody really synced into the embedded database is never touched.
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
   const organization = createOrganization({ seed: 7, libraries: 200, scenariosPerLibrary: 20, now: new Date() });
@@ -45,8 +45,10 @@ export async function demo(context: Context): Promise<number> {
       await disconnect(pool);
     }
     print("\n# To look around yourself, keep this database up; it prints how psql or a BI tool connects:");
-    print(`  SIMCAT_STATE_DIR=${stateDir} node dist/main.js db`);
-    print("# For your own organization: set SIMCAT_BASE_URL, SIMCAT_API_KEY and DATABASE_URL, then: simcat check");
+    print(`  SIMCAT_STATE_DIR=${stateDir} ${invocation} db`);
+    print(
+      `# For your own organization: set SIMCAT_BASE_URL, SIMCAT_API_KEY and DATABASE_URL, then: ${invocation} check`,
+    );
     return EXIT.ok;
   } finally {
     await service.stop();

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { EXIT } from "../errors.ts";
+import { EXIT, UsageError } from "../errors.ts";
 import type { Context } from "./context.ts";
 
 const collect = (value: string, before: readonly string[]) => [...before, value];
@@ -19,7 +19,7 @@ function withLogLevel(context: Context, { quiet, verbose }: { quiet?: boolean; v
 }
 
 /** The command line. Each command imports only what it uses, when it is called. */
-function buildProgram(context: Context, ended: (exitCode: number) => void): Command {
+function buildProgram(context: Context, complaints: string[], ended: (exitCode: number) => void): Command {
   const program = new Command("simcat")
     .description("Keeps a Postgres copy of everything that a Simulation Cloud organization has.")
     .version(context.version, "-V, --version", "print simcat's version")
@@ -28,11 +28,13 @@ function buildProgram(context: Context, ended: (exitCode: number) => void): Comm
     .option("-v, --verbose", "the whole log, each retry included")
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
-      writeErr: (text) => context.note(text.trimEnd()),
+      // Its errors are thrown below, and told like all others.
+      writeErr: (text) => complaints.push(text.trimEnd().replace(/^error: /, "")),
     })
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .showHelpAfterError("(simcat --help, or simcat COMMAND --help, says what there is)")
+    .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
     .addHelpText("after", "\nStart with: simcat demo (needs nothing), then simcat check (says what is missing).\n");
 
@@ -173,7 +175,8 @@ function buildProgram(context: Context, ended: (exitCode: number) => void): Comm
 /** Runs a command line (without `node` and the script); answers the exit code. */
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const program = buildProgram(context, (code) => {
+  const complaints: string[] = [];
+  const program = buildProgram(context, complaints, (code) => {
     exitCode = code;
   });
   try {
@@ -184,7 +187,8 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return EXIT.ok;
+    throw new UsageError(complaints.join("\n"), { cause: error });
   }
 }

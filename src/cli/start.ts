@@ -39,8 +39,7 @@ export async function start(outer: Context): Promise<number> {
       { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
       "the worker is up",
     );
-    const note = (text: string) => log.info({ code: "embedded_database" }, text);
-    const work = withDatabase({ ...context, note }, config, "migrate", (pool) => {
+    const work = withDatabase(context, config, "migrate", (pool) => {
       state.pool = pool;
       return keepSyncing({ context, config, pool, log, metrics, state }, schedule, stop).finally(() => {
         state.pool = null;

@@ -42,6 +42,8 @@ export const flag: Reader<boolean> = (text) => {
 };
 
 export const timeZone: Reader<string> = (text) => {
+  // The first formatter of a process takes as long as to read all other settings.
+  if (text === "UTC") return { value: text };
   try {
     return { value: new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone && text };
   } catch {

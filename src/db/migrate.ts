@@ -73,8 +73,12 @@ export function assertUsable(state: SchemaState, { mayBeBehind = false } = {}): 
     );
   }
   if (state.kind === "behind" && !mayBeBehind) {
+    const lack =
+      state.version === 0
+        ? "the database holds nothing of simcat's yet"
+        : `the database's schema lacks ${state.missing} of simcat's migrations`;
     throw new ConfigurationError(
-      `the database's schema lacks ${state.missing} of simcat's migrations; run: simcat migrate (or leave SIMCAT_AUTO_MIGRATE at true)`,
+      `${lack}; run: simcat migrate (with SIMCAT_AUTO_MIGRATE at true, simcat sync and simcat backfill do so by themselves)`,
     );
   }
 }

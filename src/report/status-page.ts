@@ -1,6 +1,6 @@
 import type { StatusRows } from "../db/read-status.ts";
 import type { RunRow } from "../db/recent-runs.ts";
-import { formatCount } from "./amounts.ts";
+import { formatCount, formatElapsed } from "./amounts.ts";
 import { type Html, html } from "./html/html.ts";
 import { formatOutcome, type Outcome } from "./html/outcome.ts";
 import { formatPage } from "./html/page.ts";
@@ -22,10 +22,10 @@ export interface StatusPage {
   readonly nextRun: Date;
   readonly currentRun: CurrentRun | null;
   readonly missedTicks: number;
-  /** As last read from the database; null before the first time. */
+  /** As last read from the database, `now` being this moment by its clock; null before the first time. */
   readonly rows: { readonly status: StatusRows; readonly runs: readonly RunRow[] } | null;
-  /** They could not be read just now. */
-  readonly isOutdated: boolean;
+  /** How old they are, where they could not be read just now; null where they are fresh. */
+  readonly outdatedMs: number | null;
 }
 
 interface CurrentRun {
@@ -43,7 +43,7 @@ export function formatStatusPage(page: StatusPage): string {
   const state = stateOf(page);
   const body = html`<header class="lead"><h1>simcat</h1> <span class="state">${formatOutcome(state)}</span></header>
 ${reasons.length === 0 ? null : formatReasons(reasons, ready)}
-${page.isOutdated && rows !== null ? html`<p class="note">What follows was read ${ago(rows.status.now, page.now)}; the database cannot be asked just now.</p>` : null}
+${page.outdatedMs !== null && rows !== null ? html`<p class="note">The figures were read ${formatElapsed(page.outdatedMs)} ago; the database cannot be asked just now.</p>` : null}
 ${formatCards(page)}
 ${rows === null ? null : formatRows(rows)}
 <footer><p>simcat ${version}. This page asks anew every ${REFRESH_SECONDS} seconds. For machines: <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>, <a href="/healthz">/healthz</a>.</p></footer>`;
@@ -67,7 +67,9 @@ function formatCards({ rows, nextRun, now, timezone, currentRun, missedTicks }: 
     card("next run", formatAgo(nextRun, now), localMoment(nextRun, timezone)),
     ...(currentRun === null ? [] : [workCard(currentRun, now)]),
     ...(rows === null ? [] : factCards(rows.status)),
-    ...(missedTicks === 0 ? [] : [card("missed ticks", formatCount(missedTicks), html`a run was still at work`)]),
+    ...(missedTicks === 0
+      ? []
+      : [card("missed ticks", formatCount(missedTicks), html`a run was at work, or the machine slept`)]),
   ];
   return html`<dl class="cards">${cards}</dl>`;
 }
@@ -90,8 +92,10 @@ function card(title: string, value: string | Html, more: Html | null): Html {
 }
 
 function workCard({ id, startedAt, toRead, done }: CurrentRun, now: Date): Html {
+  // It has no number before the database has given it the lease.
+  if (id === null) return card("about to begin", "waiting", html`due ${ago(startedAt, now)}`);
   const progress = toRead === null ? "listing" : `${formatCount(done)} of ${formatCount(toRead)}`;
-  return card("at work", progress, html`${id === null ? "a run" : `run ${id}`}, begun ${ago(startedAt, now)}`);
+  return card("at work", progress, html`run ${id}, begun ${ago(startedAt, now)}`);
 }
 
 function formatRows({ status, runs }: NonNullable<StatusPage["rows"]>): Html {

@@ -14,13 +14,13 @@ export function formatRuns({ runs, now, holder }: StatusRows, columns: number): 
     "kind",
     { title: "status", min: 7 },
     "begun",
-    { title: "took", spare: true },
-    { title: "at", spare: true },
+    { title: "took", spare: 3 },
+    { title: "at", spare: 4 },
     "read",
-    "skipped",
+    { title: "skipped", spare: 2 },
     "changed",
     "failed",
-    "removed",
+    { title: "removed", spare: 1 },
   ];
   const rows = runs.map((run) => [
     `${run.id}`,

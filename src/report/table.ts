@@ -5,8 +5,8 @@ export interface Column {
   readonly title: string;
   /** Where room is short its cells are cut, down to this many columns; unset: 8, and numbers not at all. */
   readonly min?: number;
-  /** Where room is short it is left out, the last one first, before anything is cut. */
-  readonly spare?: boolean;
+  /** Where room is short it is left out before anything is cut, the highest number first. */
+  readonly spare?: number;
 }
 
 const GAP = 2;
@@ -47,9 +47,12 @@ function toCells(column: Column, rows: readonly (readonly string[])[], at: numbe
 }
 
 function leaveOutSpare(all: readonly Cells[], columns: number): readonly Cells[] {
-  const last = all.findLastIndex(({ spare }) => spare);
-  if (last === -1 || totalOf(all.map(({ width }) => width)) <= columns) return all;
-  return leaveOutSpare(all.toSpliced(last, 1), columns);
+  const most = Math.max(...all.map(({ spare = 0 }) => spare));
+  if (most === 0 || totalOf(all.map(({ width }) => width)) <= columns) return all;
+  return leaveOutSpare(
+    all.filter(({ spare }) => spare !== most),
+    columns,
+  );
 }
 
 /** Cuts the widest column until everything fits, or until every column is as narrow as it may be. */

@@ -1,4 +1,4 @@
-import { readStatus } from "../db/read-status.ts";
+import { readStatus, type StatusRows } from "../db/read-status.ts";
 import { type RunRow, readRecentRuns } from "../db/recent-runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import type { StatusPage } from "../report/status-page.ts";
@@ -16,6 +16,8 @@ export interface Observation {
   readonly lastGoodRun: RunRow | null;
   readonly nextRun: Date;
   readonly currentRun: CurrentRun | null;
+  /** Why the database could not be asked just now; null when it could. */
+  readonly databaseError: string | null;
   readonly gauges: Gauges;
 }
 
@@ -51,14 +53,14 @@ export function openObserver({ state, schedule, stuckAfterMs, version, timezone 
     const signal = AbortSignal.timeout(PAGE_PATIENCE_MS);
     const status = await readStatus(pool, isSettled, signal);
     const runs = await readSnapshot(pool, "reading runs", (connection) => readRecentRuns(connection, RUNS), signal);
-    return { status, runs };
+    return { status, runs, readAt: performance.now() };
   }, PAGE_PATIENCE_MS);
 
   async function look(maxAgeMs: number): Promise<Observation> {
     const { value, error } = await vitals(maxAgeMs);
     const now = performance.now();
     const databaseError = error?.message ?? null;
-    const threeTicksMs = schedule.threeTicksMs;
+    const threeTicksMs = schedule.threeTicksMs();
     const readiness = judgeReadiness({ state, vitals: value, databaseError, threeTicksMs, stuckAfterMs, now });
     const nextRun = schedule.next();
     return {
@@ -66,6 +68,7 @@ export function openObserver({ state, schedule, stuckAfterMs, version, timezone 
       lastGoodRun: value?.lastGoodRun ?? null,
       nextRun,
       currentRun: state.current,
+      databaseError,
       gauges: {
         ...sinceThen(value, now),
         openRejects: value?.openRejects ?? null,
@@ -81,7 +84,9 @@ export function openObserver({ state, schedule, stuckAfterMs, version, timezone 
     look,
     async page() {
       const seen = await look(PAGE_AGE_MS);
-      const { value, error } = await rows(PAGE_AGE_MS);
+      // A database that does not answer the small question is not asked the large one: somebody waits for the page.
+      const { value, error } = await rows(seen.databaseError === null ? PAGE_AGE_MS : Number.POSITIVE_INFINITY);
+      const sinceMs = value === null ? 0 : performance.now() - value.readAt;
       return {
         version,
         timezone,
@@ -91,11 +96,15 @@ export function openObserver({ state, schedule, stuckAfterMs, version, timezone 
         nextRun: seen.nextRun,
         currentRun: seen.currentRun,
         missedTicks: state.missedTicks,
-        rows: value,
-        isOutdated: error !== null,
+        rows: value && { runs: value.runs, status: later(value.status, sinceMs) },
+        outdatedMs: error === null && seen.databaseError === null ? null : sinceMs,
       };
     },
   };
+}
+
+function later(status: StatusRows, ms: number): StatusRows {
+  return { ...status, now: new Date(status.now.getTime() + ms) };
 }
 
 /** Ages go on growing while the database cannot be asked. */

@@ -38,7 +38,7 @@ export function judgeReadiness(observed: Observed): Readiness {
   if (vitals !== null && databaseError === null) blocking.push(...judgeSchema(vitals.schema));
   const stale = vitals === null ? null : judgeAge(vitals, observed);
   if (stale !== null && !isProgressing(observed)) blocking.push(stale);
-  const trouble = stillMatters(state.trouble, vitals);
+  const trouble = stillMatters(state.trouble, vitals) ?? heldRun(vitals);
   const told = trouble === null ? [] : [{ code: trouble.code, message: trouble.message }];
   return { ready: blocking.length === 0 && vitals !== null, reasons: [...blocking, ...told] };
 }
@@ -66,6 +66,12 @@ function judgeAge({ lastGoodRun, now, readAt }: Vitals, observed: Observed): Rea
     code: "stale",
     message: `the last good run (${lastGoodRun.id}) is older than three due runs; what is stored may be out of date`,
   };
+}
+
+/** That the last good run withheld something is in its row, whoever ran it, and however often this process began since. */
+function heldRun(vitals: Vitals | null): Reason | null {
+  const run = vitals?.lastGoodRun;
+  return run?.status === "held" ? { code: "held", message: run.error ?? "a guard withheld removals" } : null;
 }
 
 /** Not once a later run, of this worker or of another process, came to its end. */

@@ -7,8 +7,8 @@ export interface Schedule {
   next(): Date;
   /** From the next due moment to the one behind it. */
   readonly intervalMs: () => number;
-  /** The longest time that three due moments in a row take: weekends make it longer than three intervals. */
-  readonly threeTicksMs: number;
+  /** The longest time that three due moments in a row take: weekends, and clocks set back, make it longer than three intervals. */
+  readonly threeTicksMs: () => number;
   /**
    * `onDue` is called at each due moment; one that came late (a machine asleep) comes once, and `onSlept` hears how many
    * others passed meanwhile.
@@ -65,19 +65,21 @@ export function openSchedule({
   });
 
   const ahead = (count: number) => task.getNextRuns(count).map((date) => date.getTime());
-  const next = () => new Date(ahead(1)[0] ?? 0);
+  const usualMs = longestOfThree(dueMoments(ahead, schedule));
+  let lately: readonly number[] = [];
   const watch = () => {
-    const wall = next().getTime();
+    const [wall = 0, , third = 0] = ahead(3);
+    lately = [...lately, third - Date.now()].slice(-3);
     watched = { wall, monotonic: performance.now() + wall - Date.now() };
   };
-  const threeTicksMs = longestOfThree(dueMoments(ahead, schedule));
   return {
-    next,
+    // Within an hour that the clocks repeat, the library would name a moment that its timer does not wait for.
+    next: () => new Date(watched !== null && watched.wall > Date.now() ? watched.wall : (ahead(1)[0] ?? 0)),
     intervalMs() {
       const [first = 0, second = 0] = ahead(2);
       return second - first;
     },
-    threeTicksMs,
+    threeTicksMs: () => Math.max(usualMs, ...lately),
     start(due, missed) {
       onDue = due;
       onSlept = missed;

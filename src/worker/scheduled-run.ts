@@ -1,5 +1,5 @@
 import type { Context } from "../cli/context.ts";
-import type { ServiceConfig } from "../cli/settings.ts";
+import { type ServiceConfig, withCurrentKey } from "../cli/settings.ts";
 import { withService } from "../cli/with-service.ts";
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
@@ -59,9 +59,10 @@ export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<Run
 }
 
 async function runFollowed(
-  { context, config, pool, log, metrics, state }: Desk,
+  { context, config: atStart, pool, log, metrics, state }: Desk,
   signal: AbortSignal,
 ): Promise<RunResult> {
+  const config = withCurrentKey(context, atStart);
   // Somebody may have migrated it while we waited.
   assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
   const clock = await openClock(pool);

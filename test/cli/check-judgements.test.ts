@@ -5,6 +5,7 @@ import { judgeSchema } from "../../src/cli/check/schema.ts";
 import { judgeClock, judgeServer } from "../../src/cli/check/server.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import type { Listing, Reject } from "../../src/model.ts";
+import { listingOf } from "../listed.ts";
 
 const SERVER = {
   versionNumber: 180004,
@@ -62,20 +63,21 @@ const reject = (code: string, path: string): Reject => {
   return { key: null, kind: "listing", code, path, reason: "…", payload: "{}" };
 };
 const LISTING: Listing = {
-  libraries: [{ key: { owner: "ann", name: "Lib" }, lastModified: null, source: "{}" }],
+  libraries: listingOf([{ key: { owner: "ann", name: "Lib" }, lastModified: null, source: "{}" }]),
   rejects: [],
   incomplete: null,
   repeated: 0,
   startedAt: 0,
   endedAt: 1,
   date: null,
+  cachedMs: 0,
 };
 
 test("a whole listing is ok, an empty one too", () => {
   expect(checkListing(LISTING, { defaultOwner: null })).toMatchObject([
     { result: "ok", text: "every entry can be read" },
   ]);
-  expect(checkListing({ ...LISTING, libraries: [] }, { defaultOwner: null })).toMatchObject([
+  expect(checkListing({ ...LISTING, libraries: listingOf([]) }, { defaultOwner: null })).toMatchObject([
     { result: "ok", text: "is empty: there is nothing to copy yet" },
   ]);
 });

@@ -27,6 +27,7 @@ test("every code of a run's log lines is explained", () => {
     ...["src/report", "src/worker", "src/cli"].flatMap((folder) => found(/log\.\w+\(\s*\{ code: "(\w+)"/g, folder)),
     ...["src/report/run-log.ts", "src/sync/warnings.ts"].flatMap((file) => found(/\bcode: "(\w+)"/g, file)),
     ...found(/\bwarn\(\s*"(\w+)"/g, "src/sync/warnings.ts"),
+    ...found(/tellBeside\([^)]*"(?:info|warn)", "(\w+)"/g, "src/cli"),
   ];
   expect(codes.length).toBeGreaterThan(15);
   // Of the levels that an operator switches on to look for a fault.

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,13 +63,4 @@ function newPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on("error", () => {});
   return pool;
-}
-
-/** Whether a program is there. */
-export function hasProgram(name: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const found = spawn("/bin/sh", ["-c", `command -v ${name}`], { stdio: "ignore" });
-    found.on("error", () => resolve(false));
-    found.on("exit", (code) => resolve(code === 0));
-  });
 }

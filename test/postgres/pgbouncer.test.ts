@@ -6,13 +6,10 @@ import { expireLease, rowVersions, serviceRows, storedRows } from "../process/se
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { hasProgram } from "./own-server.ts";
+import { findProgram } from "../support/programs.ts";
 import { startPgbouncer } from "./pgbouncer.ts";
 
-const MISSING = "needs pgbouncer: apt-get install pgbouncer";
-const isThere = await hasProgram("pgbouncer || command -v /usr/sbin/pgbouncer");
-if (!isThere) process.stderr.write(`skipped: ${MISSING}\n`);
-const bounced = test.skipIf(!isThere);
+const bounced = test.skipIf(findProgram("pgbouncer", "pgbouncer") === null);
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 
 /**
- * PgBouncer in transaction mode before a database; everything else as Debian ships it. Null where it is not installed.
+ * PgBouncer in transaction mode before a database; everything else as Debian ships it.
  * @returns the database's URL through it
  */
 export async function startPgbouncer(

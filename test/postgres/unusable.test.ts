@@ -114,9 +114,7 @@ test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the 
   expect(told(refused)).toEqual({
     exit: 78,
     code: "configuration",
-    said: expect.stringMatching(
-      /^the database's schema lacks \d+ of simcat's migrations; run: simcat migrate \(or leave SIMCAT_AUTO_MIGRATE at true\)$/,
-    ),
+    said: "the database holds nothing of simcat's yet; run: simcat migrate (with SIMCAT_AUTO_MIGRATE at true, simcat sync and simcat backfill do so by themselves)",
   });
   expect(asked()).toEqual([]);
   expect(await schemas()).toEqual([]);
@@ -255,7 +253,7 @@ test("a read-only server: 69, DATABASE_URL is said to point at one, and the serv
       exit: 69,
       code: "database_failed",
       said: expect.stringMatching(
-        /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\): use the primary$/,
+        /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\), or default_transaction_read_only is on: use the primary, or turn it off$/,
       ),
     });
     expect(asked()).toEqual([]);

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { told } from "../postgres/told.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
+import { findProgram } from "../support/programs.ts";
 import { gateAfter } from "./gate.ts";
 import { MAIN, startProgram } from "./program.ts";
 import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
@@ -67,11 +68,8 @@ test("out of memory: not 0, what was stored is whole, and the next run marks its
 });
 
 const isRoot = process.getuid?.() === 0;
-const hasTools = isRoot && ["setpriv", "unshare"].every((name) => isThere(name));
-if (!hasTools)
-  process.stderr.write(
-    "skipped: a foreign user and a read-only root need root, setpriv and unshare: apt-get install util-linux\n",
-  );
+if (!isRoot) console.log("skipped: a foreign user and a read-only root need root");
+const hasTools = isRoot && ["setpriv", "unshare"].every((name) => findProgram(name, "util-linux") !== null);
 
 test.skipIf(!hasTools)(
   "on a read-only root file system, as an arbitrary user, without HOME: sync, backfill and status work (fault 55)",
@@ -180,15 +178,6 @@ test("a reader that takes its time gets everything, costs no processor meanwhile
   // In hundredths of that second.
   expect(used).toBeLessThan(8);
 });
-
-function isThere(name: string): boolean {
-  try {
-    execFileSync("/bin/sh", ["-c", `command -v ${name}`], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Processor time of a process in hundredths of a second. */
 function processorTicks(pid: number): number {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newStateDir } from "../embedded/keepers.ts";
 import { runCli } from "../support/cli.ts";
+import { MAIN } from "./program.ts";
 
 const filesUnder = (directory: string) => readdirSync(directory, { recursive: true, encoding: "utf8" });
 
@@ -27,6 +28,7 @@ test("the tour fills a database, reads again only what was edited, answers in SQ
     const page = join(stateDir, "demo", "simcat-report.html");
     expect(answers).toContain(`report: ${page}`);
     expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>[\s\S]*<svg [\s\S]*<\/html>\s*$/i);
+    expect(answers).toContain(`\n  SIMCAT_STATE_DIR=${join(stateDir, "demo")} node ${MAIN} db\n`);
     expect(filesUnder(stateDir).filter((name) => name.endsWith("postmaster.pid"))).toEqual([]);
   }
 });

@@ -61,6 +61,13 @@ test("on eighty columns the table of runs leaves out what matters least", () => 
   ]);
 });
 
+test("on sixty it still says what changed and what failed", () => {
+  expect(text({}, 60).slice(6, 8)).toEqual([
+    "run  kind  status  begun    read  changed  failed  removed",
+    " 12  sync  ok      3 h ago     3        2       0        0",
+  ]);
+});
+
 test("before the first run it says what to do first", () => {
   const nothing = { live: 0, removed: 0, neverStored: 0, settled: 0, oldestContentReadAt: null };
   expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([

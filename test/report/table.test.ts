@@ -61,8 +61,8 @@ test("a number is never cut, since what is left of it would be another number", 
   ]);
 });
 
-test("spare columns are left out before anything is cut, the last one first", () => {
-  const titles = ["run", { title: "took", spare: true }, { title: "at", spare: true }, "state"];
+test("spare columns are left out before anything is cut, the highest first", () => {
+  const titles = ["run", { title: "took", spare: 1 }, { title: "at", spare: 2 }, "state"];
   const rows = [["1", "12 s", "noon", "finished"]];
   expect(lines(formatTable(titles, rows, 25))).toEqual(["run  took  at    state", "  1  12 s  noon  finished"]);
   expect(lines(formatTable(titles, rows, 24))).toEqual(["run  took  state", "  1  12 s  finished"]);

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { MAIN, startProgram } from "../process/program.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+import { findProgram } from "../support/programs.ts";
 
 /** Valid names that would act on a log, a terminal or a page. */
 const HOSTILE = [
@@ -83,17 +83,7 @@ test("JSON log lines: each line is one object of simcat's own, however the libra
   expect(stdout + stderr).not.toMatch(ACTS);
 });
 
-const isThere = (() => {
-  try {
-    execFileSync("script", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-if (!isThere) process.stderr.write("skipped: the terminal of fault 70 needs script: apt-get install bsdutils\n");
-
-test.skipIf(!isThere)(
+test.skipIf(findProgram("script", "bsdutils") === null)(
   "on a terminal, nothing that the service named acts on it: every command that names a library (fault 70)",
   { timeout: 120_000 },
   async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
@@ -6,20 +6,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { formatStatusPage } from "../../src/report/status-page.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library } from "../support/organization.ts";
+import { findProgram } from "../support/programs.ts";
 import { emptyPage, failingPage } from "./status-values.ts";
 import { startWorker } from "./worker-under-test.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const isThere = existsSync(CHROMIUM);
-if (!isThere) process.stderr.write("skipping the pages in a real browser: apt-get install -y chromium\n");
+const browserPath = findProgram("chromium", "chromium") ?? "";
 
-describe.skipIf(!isThere)("the status page in a browser", () => {
+describe.skipIf(browserPath === "")("the status page in a browser", () => {
   let browser: Browser;
   const shots = mkdtempSync(join(tmpdir(), "simcat-pages-"));
 
   beforeAll(async () => {
     // The sandbox of its own wants a user that is not root.
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
   });
   afterAll(() => browser?.close());
 
@@ -63,7 +62,7 @@ describe.skipIf(!isThere)("the status page in a browser", () => {
     await context.close();
   });
 
-  test("a worker's own page is styled under the policy of its header, and shows a hostile name as text", async () => {
+  test("a worker's own page is styled under the policy of its header, and shows a hostile name as text (fault 71)", async () => {
     const hostile = "<img src=x onerror=alert(1)>";
     const { environment } = await fixture([library("ann", hostile, { scenarios: [1] })], {
       faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],

@@ -26,6 +26,7 @@ test("a database that goes away is told and survived; pages and metrics go on wi
   const worker = startWorker({ ...environment, DATABASE_URL: line.url, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilTold("run_finished");
   const known = await worker.metric("simcat_last_success_timestamp_seconds");
+  expect(await (await worker.get("/")).text()).toContain("last good run");
   line.cut();
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
@@ -37,6 +38,12 @@ test("a database that goes away is told and survived; pages and metrics go on wi
   const page = await worker.get("/");
   expect(page.status).toBe(200);
   expect(await page.text()).toContain("database unreachable");
+  // What it shows of the copy grows older with every second.
+  await vi.waitFor(async () => {
+    const shown = await (await worker.get("/")).text();
+    expect(shown).toMatch(/<p class="note">The figures were read (?:[3-9]|\d\d)\S* s ago/);
+    expect(shown).toMatch(/last good run<\/dt><dd><time [^>]*>(?:[3-9]|\d\d) s ago/);
+  }, WAIT);
   expect((await worker.get("/healthz")).status).toBe(200);
   line.mend();
   await vi.waitFor(
@@ -73,6 +80,9 @@ test("a database that answers nothing any more does not hold up a probe, a scrap
   const asked = performance.now();
   expect((await worker.get("/metrics")).status).toBe(200);
   expect(performance.now() - asked).toBeLessThan(5_000);
+  const opened = performance.now();
+  expect((await worker.get("/")).status).toBe(200);
+  expect(performance.now() - opened).toBeLessThan(5_000);
   expect(await worker.stop()).toBe(0);
 });
 

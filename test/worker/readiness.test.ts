@@ -101,6 +101,16 @@ test("before the database has answered, and once told to stop, it is not ready",
   expect(codes({ state: state({ phase: "stopping" }) })).toEqual([false, "stopping"]);
 });
 
+test("a held last run is told by its row, whoever ran it; trouble since then comes before it", () => {
+  const held = vitals({ lastGoodRun: { ...goodRun(1), status: "held", error: "5 of 9 would be marked removed" } });
+  expect(judge({ vitals: held })).toEqual({
+    ready: true,
+    reasons: [{ code: "held", message: "5 of 9 would be marked removed" }],
+  });
+  const trouble = { code: "busy", message: "another run is at work", runId: null };
+  expect(codes({ vitals: held, state: state({ trouble }) })).toEqual([true, "busy"]);
+});
+
 test("trouble is told beside a fresh copy, until a later run comes to its end", () => {
   const trouble = { code: "unauthorized", message: "the service refused the key", runId: 8 };
   expect(judge({ state: state({ trouble }) })).toEqual({

@@ -1,4 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { API_KEY, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
@@ -40,7 +43,7 @@ test("a good run older than the interval, or of selected libraries, does not cou
   expect(worker.told("fresh")).toEqual([]);
 });
 
-test("ticks during a run are counted and told, and not made up for", async () => {
+test("ticks during a run are counted and told, and not made up for (fault 54)", async () => {
   const { environment, service, query } = await fixture(three, {
     faults: [{ match: { operation: "listing" }, action: { kind: "delay", ms: 2_500 } }],
   });
@@ -96,7 +99,7 @@ test("a refused key is told as an error, stands in /readyz as long as it lasts, 
   );
 });
 
-test("another process at work is told, and waited out to the next tick", async () => {
+test("another process at work is told, and waited out to the next tick (fault 51)", async () => {
   const { environment, query } = await fixture(three);
   // A lease that somebody renews.
   await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 1, clock_timestamp() + interval '20 s')");
@@ -152,4 +155,23 @@ test("the key stands in no answer and no line, though the service repeats it", a
     if (path === "/readyz") expect(text).toContain("unauthorized");
   }
   expect(JSON.stringify(worker.lines)).not.toContain(API_KEY);
+});
+
+test("a key that is rotated in its file is taken by the next run; a file that is gone is told, and survived", async () => {
+  const { environment } = await fixture(three);
+  const folder = mkdtempSync(join(tmpdir(), "simcat-key-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "key");
+  writeFileSync(file, "key-of-yesterday");
+  const fromFile = { SIMCAT_API_KEY: "", SIMCAT_API_KEY_FILE: file, SIMCAT_SCHEDULE: EVERY_SECOND };
+  const worker = startWorker({ ...environment, ...fromFile });
+  await worker.untilTold("unauthorized");
+  rmSync(file);
+  expect(await worker.untilTold("configuration")).toMatchObject({
+    level: "error",
+    error: expect.stringContaining("SIMCAT_API_KEY_FILE"),
+  });
+  expect((await worker.readyz()).body.reasons.map(({ code }) => code)).toContain("configuration");
+  writeFileSync(file, `${API_KEY}\n`);
+  expect(await worker.untilTold("run_finished")).toMatchObject({ status: "ok" });
 });

@@ -24,8 +24,8 @@ test("the next due moment and the interval are those of the zone", () => {
 });
 
 test("three ticks in a row may take longer than three intervals", () => {
-  expect(utc("*/15 * * * *").threeTicksMs).toBe(45 * MINUTE);
-  expect(utc("0 9 * * 1-5").threeTicksMs).toBe(5 * DAY);
+  expect(utc("*/15 * * * *").threeTicksMs()).toBe(45 * MINUTE);
+  expect(utc("0 9 * * 1-5").threeTicksMs()).toBe(5 * DAY);
 });
 
 test.each(["0 0 30 2 *", "0 0 31 4,6 *", "61 * * * *", "a b c d e", "* * * *"])("%s is refused", (schedule) => {
@@ -51,7 +51,7 @@ test("each due moment is told once, and none after the stop", async () => {
   expect(due).toHaveLength(2);
 });
 
-test("a machine that slept through due moments runs once for the last of them, and tells the others", async () => {
+test("a machine that slept through due moments runs once for the last of them, and tells the others (fault 54)", async () => {
   const schedule = utc("*/15 * * * *");
   const due: string[] = [];
   const slept: number[] = [];
@@ -92,4 +92,48 @@ test("it is dead one minute after a due moment that nobody noticed; not before i
   expect(schedule.isAlive()).toBe(false);
   schedule.stop();
   expect(schedule.isAlive()).toBe(true);
+});
+
+function follow({ next, start }: ReturnType<typeof openSchedule>) {
+  const due: string[] = [];
+  start(
+    () => due.push(new Date().toISOString().slice(5, 16)),
+    () => {},
+  );
+  return { due, nextAt: () => next().toISOString().slice(5, 16) };
+}
+
+test("an hour that the clocks repeat is run once, the second time; nobody is told otherwise meanwhile", async () => {
+  vi.setSystemTime(new Date("2026-10-24T12:00:00Z"));
+  const schedule = openSchedule({ schedule: "*/15 * * * *", timezone: "Europe/Berlin" });
+  const { due, nextAt } = follow(schedule);
+  await vi.advanceTimersByTimeAsync(11 * 60 * MINUTE);
+  expect(schedule.threeTicksMs()).toBe(45 * MINUTE);
+  due.length = 0;
+  // 02:00 in summer time is 00:00Z, in winter time 01:00Z.
+  await vi.advanceTimersByTimeAsync(75 * MINUTE);
+  expect([due, nextAt()]).toEqual([["10-24T23:15", "10-24T23:30", "10-24T23:45"], "10-25T01:00"]);
+  expect(schedule.isAlive()).toBe(true);
+  // So the copy is not called stale for a pause that belongs to the schedule.
+  expect(schedule.threeTicksMs()).toBe(105 * MINUTE);
+  await vi.advanceTimersByTimeAsync(75 * MINUTE);
+  expect(due.slice(3)).toEqual(["10-25T01:00", "10-25T01:15", "10-25T01:30"]);
+  await vi.advanceTimersByTimeAsync(60 * MINUTE);
+  expect(schedule.threeTicksMs()).toBe(45 * MINUTE);
+  schedule.stop();
+});
+
+test.each([
+  ["0 * * * *", "2026-10-24T23:30:00Z", 3, ["10-25T01:00", "10-25T02:00"]],
+  ["30 2 * * *", "2026-10-24T12:00:00Z", 48, ["10-25T01:30", "10-26T01:30"]],
+  ["0 * * * *", "2027-03-27T23:30:00Z", 3, ["03-28T00:00", "03-28T01:00", "03-28T02:00"]],
+  // There is no 02:30 on 28 March.
+  ["30 2 * * *", "2027-03-26T12:00:00Z", 72, ["03-27T01:30", "03-29T00:30"]],
+])("%s in Berlin from %s on, where the clocks change, comes due as documented", async (cron, from, hours, moments) => {
+  vi.setSystemTime(new Date(from));
+  const schedule = openSchedule({ schedule: cron, timezone: "Europe/Berlin" });
+  const { due } = follow(schedule);
+  await vi.advanceTimersByTimeAsync(hours * 60 * MINUTE);
+  expect(due).toEqual(moments);
+  schedule.stop();
 });

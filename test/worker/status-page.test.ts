@@ -66,6 +66,14 @@ test("before the database has answered the page says so", () => {
   expect(page).toContain("<b>starting</b>: <bdi>the worker waits for its database</bdi>");
 });
 
+test("a run that waits for its lease is not said to be at work", () => {
+  const waiting = { id: null, startedAt: new Date(emptyPage.now.getTime() - 4_000), toRead: null, done: 0 };
+  const text = (currentRun: typeof emptyPage.currentRun) =>
+    formatStatusPage({ ...emptyPage, currentRun }).replace(/<[^>]*>/g, "");
+  expect(text(waiting)).toContain("about to beginwaitingdue 4 s ago");
+  expect(text({ ...waiting, id: 7 })).toContain("at worklistingrun 7, begun 4 s ago");
+});
+
 test("a worker over ten thousand failing libraries answers with its page", async () => {
   const { environment, query } = await fixture([library("ann", "A", { scenarios: [1] })]);
   const worker = startWorker(environment);

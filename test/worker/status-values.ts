@@ -30,7 +30,7 @@ export const emptyPage: StatusPage = {
   currentRun: null,
   missedTicks: 0,
   rows: NO_ROWS,
-  isOutdated: false,
+  outdatedMs: null,
 };
 
 const STATUSES: readonly RunStatus[] = [

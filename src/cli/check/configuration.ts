@@ -40,7 +40,7 @@ interface Problem {
 
 function load(context: Context, needs: Needs): Config | Problem[] {
   try {
-    return loadSettings({ ...context, note: () => {} }, needs);
+    return loadSettings({ ...context, note: () => {}, draw: () => {} }, needs);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const [, ...problems] = error.message.split("\n");

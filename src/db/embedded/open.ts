@@ -15,6 +15,8 @@ export interface EmbeddedOptions extends StateDirOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Told of what takes a while. */
   readonly onProgress?: (text: string) => void;
+  /** Given, a server that ends by itself or is killed is started anew until the stop, and what came of that is told here. */
+  readonly onRevival?: (text: string) => void;
 }
 
 /**
@@ -34,7 +36,8 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions, signal: Abo
         options.onProgress?.("preparing the embedded database (first time only)");
         await createCluster({ stateDir, lasting: options.settings?.fsync !== "off" }, launcher, signal);
       }
-      return useServer(stateDir, options.settings ?? {}, launcher, signal);
+      const { settings = {}, onRevival = null } = options;
+      return useServer(stateDir, { settings, launcher, onRevival }, signal);
     };
     return await withLock(stateDir, open, signal);
   } catch (error) {

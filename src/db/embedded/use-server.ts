@@ -5,6 +5,7 @@ import { liveClaims, writeClaim } from "./claims.ts";
 import { type Cluster, clusterIn } from "./cluster.ts";
 import { databaseUrl } from "./connect.ts";
 import { hasCode } from "./has-code.ts";
+import { keepUp } from "./keep-up.ts";
 import type { Launcher } from "./launch.ts";
 import { withLock } from "./lock.ts";
 import { readPostmaster } from "./postmaster.ts";
@@ -23,32 +24,60 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
+export interface ServerUse {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly launcher: Launcher;
+  /** Called with what came of it when the server was gone; null leaves it gone. */
+  readonly onRevival: ((text: string) => void) | null;
+}
+
 /** Attaches to the server of a state directory, or starts it. To be called with the lock held. */
-export async function useServer(
-  stateDir: string,
-  settings: Readonly<Record<string, string>>,
-  launcher: Launcher,
-  signal: AbortSignal,
-): Promise<EmbeddedPostgres> {
+export async function useServer(stateDir: string, use: ServerUse, signal: AbortSignal): Promise<EmbeddedPostgres> {
+  const { launcher, onRevival } = use;
   const cluster = clusterIn(stateDir);
   const password = await readPassword(cluster);
   const claim = await writeClaim(cluster.users);
   try {
-    let port = await attach(cluster, password, signal);
-    const started = port === null;
-    if (started) {
-      await startServer(cluster, settings, launcher, signal);
-      port = await attach(cluster, password, signal);
-    }
-    if (port === null) throw new DatabaseError(`the embedded Postgres ended after its start; ${cluster.log} says why`);
+    const { port, started } = await attachOrStart(cluster, password, use, signal);
     const url = databaseUrl(port, password);
-    const stop = once(() => leave(stateDir, claim, launcher.native));
+    const revive = (ended: AbortSignal) =>
+      withLock(stateDir, async () => assertSame(port, await attachOrStart(cluster, password, use, ended)), ended);
+    const endKeeping = onRevival === null ? async () => {} : keepUp(cluster, revive, onRevival);
+    const stop = once(async () => {
+      await endKeeping();
+      await leave(stateDir, claim, launcher.native);
+    });
     return { url, psql: `psql '${url}'`, dataDirectory: cluster.data, started, stop };
   } catch (error) {
     await rm(claim, { force: true });
     await stopUnused(cluster, launcher.native);
     throw error;
   }
+}
+
+interface Running {
+  readonly port: number;
+  readonly started: boolean;
+}
+
+async function attachOrStart(
+  cluster: Cluster,
+  password: string,
+  { settings, launcher }: ServerUse,
+  signal: AbortSignal,
+): Promise<Running> {
+  const there = await attach(cluster, password, signal);
+  if (there !== null) return { port: there, started: false };
+  await startServer(cluster, settings, launcher, signal);
+  const port = await attach(cluster, password, signal);
+  if (port === null) throw new DatabaseError(`the embedded Postgres ended after its start; ${cluster.log} says why`);
+  return { port, started: true };
+}
+
+/** Whoever was given the URL knows no other port. */
+function assertSame(known: number, { port }: Running): void {
+  if (port === known) return;
+  throw new DatabaseError(`another program has taken its port ${known}, so it listens on ${port}; start simcat anew`);
 }
 
 async function leave(stateDir: string, claim: string, native: string): Promise<void> {

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { runCli, startCli } from "../support/cli.ts";
+import { fixture } from "../support/fixture.ts";
+
+const COMMANDS = "sync backfill start migrate check status explain verify prune report mock db demo".split(" ");
+
+test("the help names every command, and where to begin", async () => {
+  const { code, stdout } = await runCli(["--help"], {});
+  expect(code).toBe(0);
+  const named = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
+  expect(named).toEqual([...COMMANDS, "help"]);
+  expect(stdout).toContain("Start with: simcat demo");
+});
+
+test.each(COMMANDS)("the help of %s has an example that begins with its name", async (name) => {
+  const { code, stdout, stderr } = await runCli([name, "--help"], {});
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(new RegExp(`\\nExample:\\n  \\$ (SIMCAT_\\S+='[^']+' )?simcat ${name}\\b`));
+});
+
+test.each([
+  [["snyc"], "unknown command 'snyc'\n(Did you mean sync?)"],
+  [["sync", "--dry-rn"], "unknown option '--dry-rn'\n(Did you mean --dry-run?)"],
+  [["explain"], "missing required argument 'OWNER/NAME'"],
+  [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number."],
+])(
+  "%j is answered with 64 and what is wrong: in words to people, as one line of the log to machines",
+  async (args, said) => {
+    const hint = "(simcat --help, or simcat COMMAND --help, says what there is)";
+    expect(await runCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+      code: 64,
+      stdout: "",
+      stderr: `simcat: ${said}\n${hint}\n`,
+    });
+    const { code, stdout, stderr } = await runCli(args, {});
+    expect([code, stdout]).toEqual([64, ""]);
+    expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg: `${said}\n${hint}` });
+  },
+);
+
+test("a misspelt setting is told with the right one, in the form of the log, whatever the command", async () => {
+  const { simcat } = await fixture([]);
+  const misspelt = { SIMCAT_SCHEDUL: "* * * * *" };
+  const said = "SIMCAT_SCHEDUL is no setting of simcat's and has no effect; is SIMCAT_SCHEDULE meant?";
+  const forMachines = await simcat(["status"], misspelt);
+  expect(JSON.parse(forMachines.stderr)).toMatchObject({ level: "warn", code: "unknown_setting", msg: said });
+  expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_FORMAT: "pretty" })).stderr).toBe(`simcat: ${said}\n`);
+  expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_LEVEL: "error" })).stderr).toBe("");
+});
+
+test("what the mock says to paste can be pasted, where its key is set already too", async () => {
+  const told = async (environment: Readonly<Record<string, string>>) => {
+    const mock = startCli(["mock", "--port", "0", "--libraries", "1"], environment);
+    await expect.poll(() => mock.output()).toContain("Ctrl-C stops it");
+    mock.process.kill("SIGTERM");
+    return (await mock.ended).stdout.split("\n").find((line) => line.startsWith("  export"));
+  };
+  expect(await told({})).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+ SIMCAT_API_KEY=mock-key$/);
+  expect(await told({ SIMCAT_API_KEY: "mock-key" })).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+$/);
+});

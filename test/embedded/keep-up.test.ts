@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { EVERY_SECOND, startWorker } from "../worker/worker-under-test.ts";
+import { answers, never, newStateDir, query } from "./keepers.ts";
+
+const settings = { fsync: "off" };
+const SOON = { timeout: 20_000, interval: 50 };
+
+async function openKept(told: string[]): Promise<EmbeddedPostgres> {
+  const onRevival = (text: string) => void told.push(text);
+  const options = { stateDir: newStateDir(), environment: process.env, settings, onRevival };
+  const postgres = await openEmbeddedPostgres(options, never);
+  onTestFinished(() => postgres.stop());
+  return postgres;
+}
+
+function kill(dataDirectory: string): void {
+  process.kill(Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10), "SIGKILL");
+}
+
+test("a server that is killed under its user is there again under the same URL, and stops with it", async () => {
+  const told: string[] = [];
+  const { url, dataDirectory, stop } = await openKept(told);
+  await query(url, "CREATE TABLE kept AS SELECT 1 AS one");
+  kill(dataDirectory);
+  await expect.poll(() => told, SOON).toEqual(["the embedded Postgres had ended, and was started anew"]);
+  expect(await query(url, "SELECT one FROM kept")).toEqual([{ one: 1 }]);
+  await stop();
+  expect(await answers(url)).toBe(false);
+});
+
+test("a killed server whose port another program takes says so, since nobody knows its new one", async () => {
+  const told: string[] = [];
+  const { url, dataDirectory } = await openKept(told);
+  const port = Number(new URL(url).port);
+  const thief = createServer();
+  onTestFinished(() => void thief.close());
+  kill(dataDirectory);
+  await new Promise<void>((resolve) => {
+    thief.once("listening", resolve);
+    thief.on("error", () => setTimeout(() => thief.listen(port, "127.0.0.1"), 5));
+    thief.listen(port, "127.0.0.1");
+  });
+  await expect
+    .poll(() => told, SOON)
+    .toEqual([
+      expect.stringMatching(
+        `cannot be started anew: another program has taken its port ${port}, .* start simcat anew$`,
+      ),
+    ]);
+});
+
+test("a worker goes on when its embedded database is killed", async () => {
+  const stateDir = newStateDir();
+  const { environment } = await fixture([library("ann", "A", { scenarios: [1] })]);
+  const embedded = { DATABASE_URL: "", SIMCAT_STATE_DIR: stateDir, SIMCAT_SCHEDULE: EVERY_SECOND };
+  const worker = startWorker({ ...environment, ...embedded });
+  await worker.untilTold("run_finished");
+  kill(join(stateDir, "postgres", "data"));
+  await expect
+    .poll(() => worker.told("embedded_database").at(-1), SOON)
+    .toMatchObject({ level: "warn", msg: "the embedded Postgres had ended, and was started anew" });
+  const before = worker.told("run_finished").length;
+  await worker.untilTold("run_finished", before + 2);
+  expect(worker.told("run_finished").at(-1)).toMatchObject({ status: "ok" });
+  await expect.poll(() => worker.readyz(), SOON).toMatchObject({ status: 200, body: { reasons: [] } });
+  expect(await worker.stop()).toBe(0);
+});
