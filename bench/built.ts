@@ -12,6 +12,7 @@ export const { openLibraryWriter } = await load<typeof import("../src/db/library
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
 export const { saveListing } = await load<typeof import("../src/db/save-listing.ts")>("db/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
+export const { readSnapshot } = await load<typeof import("../src/db/snapshot.ts")>("db/snapshot.js");
 export const { readStored } = await load<typeof import("../src/db/stored.ts")>("db/stored.js");
 export const { openService } = await load<typeof import("../src/service/client.ts")>("service/client.js");
 export const { toContent } = await load<typeof import("../src/sync/content.ts")>("sync/content.js");

@@ -21,6 +21,15 @@ export interface ListedLibrary {
   readonly source: string | null;
 }
 
+/** The libraries of a listing in its order, each key once. Each is made anew whenever it is asked for. */
+export interface ListedLibraries extends Iterable<ListedLibrary> {
+  readonly length: number;
+  /** `index` counts from zero, and is below `length`. */
+  at(index: number): ListedLibrary;
+  /** The index of the library of this key; undefined when it is not listed. */
+  find(key: LibraryKey): number | undefined;
+}
+
 /** The metadata of one library (specification 2.2), as sent. */
 export interface Metadata {
   readonly libraryOwner: string | null;
@@ -64,7 +73,7 @@ export interface Reject {
 
 /** One complete answer of `GET /libs` (specification 4.1). Times are of the local monotonic clock, `performance.now()`. */
 export interface Listing {
-  readonly libraries: readonly ListedLibrary[];
+  readonly libraries: ListedLibraries;
   readonly rejects: readonly Reject[];
   /** Null when whole; else why nothing may be concluded from what it lacks. */
   readonly incomplete: string | null;
@@ -75,6 +84,8 @@ export interface Listing {
   readonly endedAt: number;
   /** The answer's `Date` header; null without one. */
   readonly date: number | null;
+  /** For how long a cache had held it, in ms; 0 when the service itself answered. */
+  readonly cachedMs: number;
 }
 
 /** Fields whose absence from every scenario of a run is taken for drift of the service, not for an edit. */

@@ -39,7 +39,7 @@ const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
   .map((name) => readSource(join("src", name)))
   .sort((a, b) => (a.path < b.path ? -1 : 1));
 
-const PURE = ["dates", "drift", "guard", "plan", "selection", "settle", "shapes", "sizes", "zones"];
+const PURE = ["dates", "decide", "drift", "guard", "plan", "selection", "settle", "shapes", "sizes", "zones"];
 const isPure = (path: string) => PURE.some((name) => path === `src/sync/${name}.ts`);
 const under =
   (...rooms: string[]) =>

@@ -46,7 +46,9 @@ export const extract: Bench = {
 };
 
 function listKeys(url: string): Promise<LibraryKey[]> {
-  return withClient(url, async (service) => (await service.listLibraries(never)).libraries.map((one) => one.key));
+  return withClient(url, async (service) =>
+    Array.from((await service.listLibraries(never)).libraries, (one) => one.key),
+  );
 }
 
 function readAll(url: string, keys: readonly LibraryKey[]): Promise<void> {

@@ -1,5 +1,8 @@
 import type { Bench } from "../bench.ts";
-import { median, sayTime, timed } from "../tools/measure.ts";
+import { readBare } from "../floors/bare-client.ts";
+import { contentPaths } from "../floors/paths.ts";
+import { readEverything } from "../tools/contents.ts";
+import { interleave, median, ratios, sayBoth, sayTime, timed } from "../tools/measure.ts";
 import { run } from "../tools/run.ts";
 import { withService } from "../tools/service.ts";
 
@@ -11,23 +14,31 @@ export const latency: Bench = {
   run({ tiny, rounds, database }) {
     const count = tiny ? 40 : 2_000;
     return withService({ libraries: count, scenarios: 20, latencyMs: LATENCY_MS }, async ({ url }) => {
-      const times: number[] = [];
+      const paths = contentPaths((await readEverything(url)).map((one) => one.listed.key));
       let requests = 0;
-      for (let round = 0; round < rounds; round++) {
-        await database.reset();
-        times.push(
-          await timed(async () => {
-            requests = (await run("backfill", url, database, CONCURRENCY)).counts.requests;
-          }),
-        );
-      }
+      const backfill = async () => {
+        requests = (await run("backfill", url, database, CONCURRENCY)).counts.requests;
+      };
+      const times = await interleave(rounds, {
+        ours: async () => {
+          await database.reset();
+          return timed(backfill);
+        },
+        bare: () => timed(() => readBare(url, paths, CONCURRENCY)),
+      });
       const least = ((requests / CONCURRENCY) * LATENCY_MS) / 1000;
       return [
         {
           name: "(requests ÷ 32) × 50 ms ÷ time",
-          values: times.map((time) => least / time),
+          values: times.ours.map((time) => least / time),
           target: { atLeast: 0.9 },
-          detail: `${sayTime(median(times))} against ${sayTime(least)}`,
+          detail: `${sayTime(median(times.ours))} against ${sayTime(least)}`,
+        },
+        {
+          name: "rate ÷ bare client with as many in flight",
+          values: ratios(times.bare, times.ours),
+          target: { atLeast: 0.9 },
+          detail: sayBoth(times.ours, times.bare),
         },
       ];
     });

@@ -7,10 +7,20 @@ import { API_KEY } from "./service-order.ts";
 
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
-/** Loaded into the process before simcat, to tell its peak when it ends; on file descriptor 3. */
+/**
+ * Loaded into the process before simcat, to tell its peak when it ends, in KiB on file descriptor 3. Linux counts in
+ * `maxRSS` what the parent held at the fork, so there the peak is read from where it is the process's own.
+ */
 const TELL_PEAK = `data:text/javascript,${encodeURIComponent(`
-import { writeSync } from "node:fs";
-process.on("exit", () => writeSync(3, String(process.resourceUsage().maxRSS)));
+import { readFileSync, writeSync } from "node:fs";
+const readPeak = () => {
+  try {
+    return /VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1];
+  } catch {
+    return process.resourceUsage().maxRSS;
+  }
+};
+process.on("exit", () => writeSync(3, String(readPeak())));
 `)}`;
 
 /** Runs the built command line as a process of its own. Throws unless it ends well. */

@@ -17,8 +17,9 @@ SELECT owner, name, text, text, md5(name) || '00000000000', now() - interval '30
 /** Everything listed as if a run had stored it a while ago: bookmarks that are settled, without any scenario. */
 export async function seedSettled(url: string, { pool }: Database): Promise<void> {
   const { libraries } = await withClient(url, (service) => service.listLibraries(never));
+  const all = [...libraries];
   for (let at = 0; at < libraries.length; at += AT_ONCE) {
-    const some = libraries.slice(at, at + AT_ONCE);
+    const some = all.slice(at, at + AT_ONCE);
     await pool.query(SEED, [
       some.map((one) => one.key.owner),
       some.map((one) => one.key.name),

@@ -1,5 +1,13 @@
 import type { LibraryContent, SavedLibrary, StoredLibrary } from "../../src/model.ts";
-import { openClock, openLibraryWriter, openTextReader, readStored, saveListing, withLease } from "../built.ts";
+import {
+  openClock,
+  openLibraryWriter,
+  openTextReader,
+  readSnapshot,
+  readStored,
+  saveListing,
+  withLease,
+} from "../built.ts";
 import { contentOf, type ReadLibrary } from "./contents.ts";
 import type { Database } from "./database.ts";
 
@@ -9,7 +17,7 @@ const never = new AbortController().signal;
 export async function store({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<SavedLibrary[]> {
   const clock = await openClock(pool);
   const listedAt = clock.now();
-  const stored = await readStored(pool);
+  const stored = await readSnapshot(pool, "reading what is stored", readStored, never);
   const storedOf = ({ listed: { key } }: ReadLibrary): StoredLibrary | null =>
     stored.get(`${key.owner}\0${key.name}`) ?? null;
   const texts = openTextReader("UTC");

@@ -5,6 +5,7 @@ import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
+import { tellBeside } from "./tell-beside.ts";
 
 /** What a command does to the schema before it works. */
 export type SchemaUse =
@@ -32,8 +33,13 @@ export async function withDatabaseUrls<T>(
   }
   const { openEmbeddedPostgres } = await import("../db/embedded/open.ts");
   const { stateDir } = config;
-  const { environment, note } = context;
-  const embedded = await openEmbeddedPostgres({ stateDir, environment, onProgress: note }, context.stop);
+  const { environment } = context;
+  const tell = (level: "info" | "warn") => (text: string) =>
+    tellBeside(context, config, level, "embedded_database", text);
+  const embedded = await openEmbeddedPostgres(
+    { stateDir, environment, onProgress: tell("info"), onRevival: tell("warn") },
+    context.stop,
+  );
   try {
     context.hide(databaseSecrets(embedded.url));
     return await work({ url: embedded.url, directUrl: embedded.url });
@@ -50,10 +56,10 @@ export function withDatabase<T>(
   work: (pool: Pool) => Promise<T>,
 ): Promise<T> {
   return withDatabaseUrls(context, config, async ({ url, directUrl }) => {
-    if (use === "migrate" && config.autoMigrate) await migrate(directUrl, context.stop);
-    const pool = await connect(url, {}, context.stop);
+    const mayMigrate = use === "migrate" && config.autoMigrate;
+    const pool = await (mayMigrate ? connectMigrated(url, directUrl, context.stop) : connect(url, {}, context.stop));
     try {
-      if (use !== "any") assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, context.stop));
+      if (use !== "any") assertUsable(await look(pool, context.stop));
       return await work(pool);
     } catch (error) {
       throw namingDatabase("working with the database", error);
@@ -61,4 +67,22 @@ export function withDatabase<T>(
       await disconnect(pool);
     }
   });
+}
+
+const look = (pool: Pool, signal: AbortSignal) => readSnapshot(pool, "looking at the schema", readSchemaState, signal);
+
+/** Looks before it migrates: nearly always there is nothing to do, and a connection more costs as much as a short run. */
+async function connectMigrated(url: string, directUrl: string, signal: AbortSignal): Promise<Pool> {
+  const pool = await connect(url, {}, signal);
+  try {
+    const { kind } = await look(pool, signal);
+    if (kind !== "behind") return pool;
+  } catch (error) {
+    await disconnect(pool);
+    throw error;
+  }
+  // Closed before: a role may be limited to one connection.
+  await disconnect(pool);
+  await migrate(directUrl, signal);
+  return connect(url, {}, signal);
 }

@@ -8,21 +8,30 @@ export interface ScenarioBuffer extends ScenarioSink {
   free(): Promise<void>;
 }
 
-/** Bytes of JSON source that all lists being read may hold in memory together; shared by the run's buffers. */
-export interface MemoryBudget {
-  used: number;
-  readonly limit: number;
+/** How much of the lists being read stays in memory. */
+export interface MemoryLimits {
+  /** Of JSON source, in all lists together. */
+  readonly bytes: number;
+  /** A longer list goes to the staging table, whatever memory is free. */
+  readonly itemsOfList: number;
+  /** So many go there in one transaction. */
+  readonly itemsAtOnce: number;
 }
 
-/** A longer list goes to the staging table, whatever memory is free. */
-const ITEMS_IN_MEMORY = 10_000;
-const STAGED_AT_ONCE = 2_000;
+export const MEMORY_LIMITS: MemoryLimits = { bytes: 48 * 2 ** 20, itemsOfList: 10_000, itemsAtOnce: 1_000 };
+
+/** Shared by the run's buffers. */
+export interface MemoryBudget {
+  usedBytes: number;
+  readonly limits: MemoryLimits;
+}
 
 /**
  * Holds one library's scenarios in memory while they are few, and moves them to the staging table when the list grows long
  * or when all lists together outgrow the budget.
  */
 export function openScenarioBuffer(staging: Staging, budget: MemoryBudget): ScenarioBuffer {
+  const { limits } = budget;
   let held = new Map<ScenarioId, Scenario>();
   let bytes = 0;
   /** What should stand in the staging table; compared when it is merged, for a crash of the server empties that table. */
@@ -31,13 +40,13 @@ export function openScenarioBuffer(staging: Staging, budget: MemoryBudget): Scen
 
   const hold = (delta: number) => {
     bytes += delta;
-    budget.used += delta;
+    budget.usedBytes += delta;
   };
   const flush = async () => {
     stage ??= staging.newStage();
     const scenarios = [...held.values()];
-    for (let at = 0; at < scenarios.length; at += STAGED_AT_ONCE) {
-      await staging.add(stage, scenarios.slice(at, at + STAGED_AT_ONCE));
+    for (let at = 0; at < scenarios.length; at += limits.itemsAtOnce) {
+      await staging.add(stage, scenarios.slice(at, at + limits.itemsAtOnce));
     }
     held = new Map();
     hold(-bytes);
@@ -59,8 +68,8 @@ export function openScenarioBuffer(staging: Staging, budget: MemoryBudget): Scen
         hold(2 * scenario.source.length);
       }
       kept += scenarios.length;
-      const limit = stage === null ? ITEMS_IN_MEMORY : STAGED_AT_ONCE;
-      if (held.size > limit || budget.used > budget.limit) await flush();
+      const limit = stage === null ? limits.itemsOfList : limits.itemsAtOnce;
+      if (held.size > limit || budget.usedBytes > limits.bytes) await flush();
     },
     async source(id) {
       return held.get(id)?.source ?? (stage === null ? null : staging.source(stage, id));

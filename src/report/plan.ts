@@ -22,7 +22,7 @@ export function toPlanJson(prepared: Prepared) {
           write: stored?.stored ? "compare and update" : "insert",
         })),
     skip: plan.skipped,
-    remove: verdict.kind === "pass" ? plan.missing.map(({ key }) => ({ owner: key.owner, library: key.name })) : [],
+    remove: verdict.kind === "pass" ? plan.missing.map(({ owner, name }) => ({ owner, library: name })) : [],
     missing: plan.missing.length,
     requests: storesNothing ? 0 : callsOf(prepared),
     rejects: listing.rejects.map(({ code, path, reason }) => ({ code, path, reason })),

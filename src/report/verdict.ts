@@ -1,6 +1,6 @@
 import type { LibraryRows } from "../db/read-library.ts";
 import type { Decision } from "../model.ts";
-import { decide } from "../sync/plan.ts";
+import { decide } from "../sync/decide.ts";
 import { fullReadDueAt, nextReadAt, windowEnd } from "../sync/settle.ts";
 import { formatMoment } from "./moments.ts";
 

@@ -18,8 +18,10 @@ export function dateOf(headers: IncomingHttpHeaders): number | null {
   return latest.at;
 }
 
-/** `Age` above zero: a cache answered. One that cannot be read counts as such, which costs another read and no more. */
-export function wasCached(headers: IncomingHttpHeaders): boolean {
-  const age = header(headers, "age");
-  return age !== null && !/^\s*0*\s*$/.test(age);
+/** For how long a cache had held the answer, in ms: 0 when none answered, without end when its `Age` cannot be read. */
+export function cachedMs(headers: IncomingHttpHeaders): number {
+  const age = (header(headers, "age") ?? "").trim();
+  return /^\d*$/.test(age) ? Number(age) * 1000 : Number.POSITIVE_INFINITY;
 }
+
+export const wasCached = (headers: IncomingHttpHeaders): boolean => cachedMs(headers) > 0;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LibraryKey } from "../model.ts";
+import type { LibraryKey, ListedLibrary } from "../model.ts";
 import { type Fault, wrongField } from "./fault.ts";
 import type { JsonObject } from "./specification.ts";
 import { findUnstorable } from "./storable.ts";
@@ -61,4 +61,16 @@ export function readContent(entry: JsonObject, source: string, plain: boolean): 
   const checked = schema.safeParse(entry);
   if (!checked.success) return { lastModified: null, fault: wrongField(entry, "lastModified", "string") };
   return { lastModified: checked.data.lastModified ?? null, fault: null };
+}
+
+interface FitEntry {
+  readonly libraryName: string;
+  readonly uploadUser?: string | null;
+  readonly lastModified?: string | null;
+}
+
+/** An entry that was read before and found fit to store, from its source text. */
+export function readAgain(source: string, defaultOwner: string | null): ListedLibrary {
+  const { libraryName, uploadUser, lastModified = null }: FitEntry = JSON.parse(source);
+  return { key: { owner: uploadUser ?? defaultOwner ?? "", name: libraryName }, lastModified, source };
 }

@@ -1,5 +1,5 @@
-import type { Listing } from "../model.ts";
-import { dateOf, header } from "./headers.ts";
+import type { Listing, Reject } from "../model.ts";
+import { cachedMs, dateOf, header } from "./headers.ts";
 import { splitArray } from "./json-array.ts";
 import { namesNextPage } from "./link-header.ts";
 import type { Answer } from "./transport.ts";
@@ -7,6 +7,11 @@ import { readListing } from "./wire-listing.ts";
 
 const ONE_PAGE =
   "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest";
+
+/** What the other pages hold was sent to nobody, and stays on record for as long as it is missing. */
+function rejectPaged(link: string): Reject {
+  return { key: null, kind: "listing", code: "paged_answer", path: "", reason: ONE_PAGE, payload: link };
+}
 
 /** Reads the answer of `GET /libs` (specification 4.1), item by item while it comes. */
 export async function readListingAnswer(answer: Answer, defaultOwner: string | null): Promise<Listing> {
@@ -18,13 +23,16 @@ export async function readListingAnswer(answer: Answer, defaultOwner: string | n
   const endedAt = answer.endedAt();
   splitter.end();
   const listing = reader.finish();
-  const isPaged = namesNextPage(header(answer.headers, "link") ?? "");
+  const link = header(answer.headers, "link") ?? "";
+  const isPaged = namesNextPage(link);
   const incomplete = [listing.incomplete, isPaged ? ONE_PAGE : null].filter((reason) => reason !== null);
   return {
     ...listing,
+    rejects: isPaged ? [...listing.rejects, rejectPaged(link)] : listing.rejects,
     incomplete: incomplete.length === 0 ? null : incomplete.join("; "),
     startedAt: answer.sentAt,
     endedAt,
     date: dateOf(answer.headers),
+    cachedMs: cachedMs(answer.headers),
   };
 }

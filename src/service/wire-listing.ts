@@ -1,11 +1,10 @@
-import type { LibraryKey, ListedLibrary, Reject } from "../model.ts";
+import type { LibraryKey, ListedLibraries, ListedLibrary, Reject } from "../model.ts";
 import { type Fault, notAnObject, rejectItem } from "./fault.ts";
-import { indexKeys } from "./key-index.ts";
-import { type EntryContent, findUnaddressable, readContent, readKey } from "./list-entry.ts";
+import { type EntryContent, findUnaddressable, readAgain, readContent, readKey } from "./list-entry.ts";
+import { openShelf } from "./listed-libraries.ts";
 import { parseItem } from "./parse-item.ts";
 import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
 import { saySame } from "./same-content.ts";
-import { shareTexts } from "./share-texts.ts";
 import { hasAnyField, isJsonObject, type JsonObject, LIST_FIELDS } from "./specification.ts";
 import { UntrustedAnswer } from "./untrusted-answer.ts";
 
@@ -13,7 +12,7 @@ export interface ListingReader {
   /** `plain` as the splitter says it. Throws MalformedJson. */
   add(sources: readonly string[], plain?: boolean): void;
   /** Throws UntrustedAnswer when the whole cannot be the service's. */
-  finish(): { libraries: ListedLibrary[]; rejects: Reject[]; incomplete: string | null; repeated: number };
+  finish(): { libraries: ListedLibraries; rejects: Reject[]; incomplete: string | null; repeated: number };
 }
 
 const CONTRADICTION: Fault = {
@@ -33,9 +32,7 @@ function explainIncomplete(unread: number, ownerless: number): string | null {
 
 /** Reads the listing (specification 4.1), entry by entry. */
 export function readListing(defaultOwner: string | null): ListingReader {
-  const libraries: ListedLibrary[] = [];
-  const index = indexKeys(libraries);
-  const share = shareTexts();
+  const libraries = openShelf((source) => readAgain(source, defaultOwner));
   /** The texts of each library of which an entry was rejected, by its index. */
   const disputed = new Map<number, Set<string>>();
   const rejects: Reject[] = [];
@@ -59,13 +56,9 @@ export function readListing(defaultOwner: string | null): ListingReader {
   function takeNew(key: LibraryKey, content: EntryContent, source: string): void {
     const at = libraries.length;
     const { lastModified, fault } = content;
-    index.put(key, at);
-    libraries.push({
-      key: { owner: share(key.owner), name: key.name },
-      lastModified: lastModified === null ? null : share(lastModified),
-      source: fault === null ? source : null,
-    });
+    libraries.add(key, source);
     if (fault === null) return;
+    libraries.replace(at, { key, lastModified, source: null });
     disputed.set(at, new Set([source]));
     refuse(key, fault, source);
   }
@@ -84,7 +77,7 @@ export function readListing(defaultOwner: string | null): ListingReader {
     disputed.set(at, texts.add(source));
     refuse(earlier.key, content.fault ?? CONTRADICTION, source);
     const lastModified = content.lastModified === earlier.lastModified ? earlier.lastModified : null;
-    libraries[at] = { key: earlier.key, lastModified, source: null };
+    libraries.replace(at, { key: earlier.key, lastModified, source: null });
   }
 
   function take(source: string, plain: boolean): void {
@@ -108,17 +101,16 @@ export function readListing(defaultOwner: string | null): ListingReader {
       return;
     }
     const content = readContent(entry, source, plain);
-    const at = index.find(key);
-    const earlier = at === undefined ? undefined : libraries[at];
-    if (at === undefined || earlier === undefined) takeNew(key, content, source);
-    else takeRepeated(at, earlier, content, source);
+    const at = libraries.find(key);
+    if (at === undefined) takeNew(key, content, source);
+    else takeRepeated(at, libraries.at(at), content, source);
   }
 
   function add(sources: readonly string[], plain = false): void {
     for (const source of sources) take(source, plain);
   }
 
-  function finish(): { libraries: ListedLibrary[]; rejects: Reject[]; incomplete: string | null; repeated: number } {
+  function finish(): { libraries: ListedLibraries; rejects: Reject[]; incomplete: string | null; repeated: number } {
     if (entries > 0 && placeholders === entries) {
       throw new UntrustedAnswer(`a listing of placeholders: ${MOCK_ADVICE}`);
     }

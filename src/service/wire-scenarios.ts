@@ -5,6 +5,7 @@ import { parseItem } from "./parse-item.ts";
 import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
 import { saySame } from "./same-content.ts";
 import { readScenarioItem, type ScenarioItem } from "./scenario-item.ts";
+import { openSeenIds } from "./seen-ids.ts";
 import { hasAnyField, isJsonObject, type JsonObject, SCENARIO_FIELDS } from "./specification.ts";
 import { UntrustedAnswer } from "./untrusted-answer.ts";
 
@@ -15,7 +16,7 @@ export interface ScenarioListReader {
   finish(): Promise<{ rejects: Reject[]; items: number; present: Record<DriftField, number> }>;
 }
 
-/** In place of a fingerprint: this id was rejected, and so is whatever else claims it. */
+/** In place of text or checksum: this id was rejected, and so is whatever else claims it. */
 const REFUSED = -1;
 /** Characters of payload that the rejects of one list may hold; only the first hundred of a library are ever stored. */
 const PAYLOADS = 32 * 1024 * 1024;
@@ -26,17 +27,15 @@ const CONTRADICTION: Fault = {
   reason: "another item of the list has the same scenarioId and says something else",
 };
 
-/** Items of which the text itself is kept to compare with; hashing them would be a tenth of reading a small list. */
+/**
+ * Items of which the text itself is kept to compare with; hashing them would be a tenth of reading a small list. Of the
+ * others it is 32 bits: to keep their texts would be to keep the whole list.
+ */
 const REMEMBERED = 1000;
-
-/** Of the others 52 bits, never negative: to keep their texts would be to keep the whole list. */
-function fingerprint(source: string): number {
-  return crc32(source) * 2 ** 20 + (source.length % 2 ** 20);
-}
 
 /** Reads the scenario list of one library (specification 4.3), item by item. */
 export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioListReader {
-  const seen = new Map<ScenarioId, string | number>();
+  const seen = openSeenIds();
   const present = { scenarioName: 0, isResult: 0, lastModified: 0 };
   const rejects: Reject[] = [];
   let good: Scenario[] = [];
@@ -75,7 +74,7 @@ export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioList
   /** For an item whose id an earlier, good one has. */
   async function compare(id: ScenarioId, item: ScenarioItem, source: string): Promise<void> {
     const known = seen.get(id);
-    if (item.kind === "good" && known === (typeof known === "string" ? source : fingerprint(source))) return;
+    if (item.kind === "good" && known === (typeof known === "string" ? source : crc32(source))) return;
     await flush();
     const earlier = await sink.source(id);
     if (item.kind === "good" && earlier !== null && saySame(earlier, source)) return;
@@ -91,7 +90,7 @@ export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioList
       const earlier = item.id === null ? undefined : seen.get(item.id);
       if (item.id !== null && earlier !== undefined && earlier !== REFUSED) await compare(item.id, item, source);
       else if (item.kind === "good" && earlier === undefined) {
-        seen.set(item.id, items > REMEMBERED ? fingerprint(source) : source);
+        seen.set(item.id, items > REMEMBERED ? crc32(source) : source);
         good.push(item.scenario);
       } else {
         if (item.id !== null) seen.set(item.id, REFUSED);

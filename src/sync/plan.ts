@@ -1,73 +1,113 @@
 import { keyText } from "../key.ts";
-import type { Decision, ListedLibrary, ReadAction, Selection, StoredLibrary } from "../model.ts";
+import type {
+  Decision,
+  LibraryKey,
+  ListedLibraries,
+  ListedLibrary,
+  ReadAction,
+  Selection,
+  StoredLibrary,
+} from "../model.ts";
+import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
-import { isFullReadDue, isSettled, nextReadAt } from "./settle.ts";
-
-export interface PlanContext {
-  /** Start of the listing, in database ms. */
-  readonly now: number;
-  readonly fullEveryMs: number;
-  /** When the backfill began that this run belongs to, in database ms; null for a sync. */
-  readonly backfillSince: number | null;
-}
 
 export interface Plan {
   /** In the order in which they are to be read. */
   readonly actions: readonly ReadAction[];
   readonly skipped: Readonly<Record<Extract<Decision, { kind: "skip" }>["reason"], number>>;
   /** Live in the store, in scope, and not listed. */
-  readonly missing: readonly StoredLibrary[];
+  readonly missing: readonly LibraryKey[];
+  /** The same, but for their having been read after a cache took the listing. */
+  readonly unsaid: readonly LibraryKey[];
+  /** Listed once, never stored, in scope, and not listed any more. */
+  readonly strangers: readonly LibraryKey[];
+  /** Listed for the first time or under another text than the last time, in scope or not. */
+  readonly changed: readonly ListedLibrary[];
+  /** Marked as removed, and listed again, in scope. */
+  readonly restored: readonly LibraryKey[];
   readonly listedInScope: number;
+  /** Live in the store, in scope or not, and how many of those are listed. */
+  readonly live: { readonly count: number; readonly listed: number };
 }
 
-/** Whether one listed library is read, and why: the first reason that holds. Skipping needs every proof. */
-export function decide(listed: ListedLibrary, stored: StoredLibrary | null, context: PlanContext): Decision {
-  const sync = stored?.sync ?? null;
-  if (!stored?.stored || sync === null || sync.contentReadAt === null) return { kind: "read", reason: "never read" };
-  if (!listed.lastModified) return { kind: "read", reason: "no listed date" };
-  // What is owed under a text that was seen before is no news, though the bookmark may be older.
-  const isNews = listed.lastModified !== sync.listedText;
-  if (listed.lastModified !== sync.bookmark && (isNews || sync.owes === null)) {
-    return { kind: "read", reason: "listed date changed" };
-  }
-  if (sync.owes !== null) return { kind: "read", reason: `owes a read: ${sync.owes}` };
-  if (stored.removed) return { kind: "read", reason: "owes a read: restored" };
-  const settled = isSettled(sync);
-  if (!settled && context.now >= (nextReadAt(sync) ?? 0)) return { kind: "read", reason: "not settled yet" };
-  if (isFullReadDue(context.now, sync, listed.key, context.fullEveryMs)) {
-    return { kind: "read", reason: "due for a full read" };
-  }
-  if (context.backfillSince !== null && sync.contentReadAt < context.backfillSince) {
-    return { kind: "read", reason: "forced" };
-  }
-  return { kind: "skip", reason: settled ? "unchanged" : "not settled yet" };
+/** Makes a plan of a listing and of what is stored, one stored library after the other, in whatever order. */
+export interface Planner {
+  meet(stored: StoredLibrary): void;
+  /** Whether a library of the selection is listed or was met. */
+  isKnown(key: LibraryKey): boolean;
+  finish(): Plan;
 }
 
-/** The whole run: `stored` holds what is stored by `keyText`, removed libraries too. */
-export function planSync(
-  listing: readonly ListedLibrary[],
-  stored: ReadonlyMap<string, StoredLibrary>,
-  context: PlanContext,
-  selection: Selection,
-): Plan {
+const UNMET = 0;
+const NEWS = 1;
+const SAME_TEXT = 2;
+
+/** The whole run. What needs no read is counted and forgotten, so that a million libraries take little room. */
+export function openPlan(listing: ListedLibraries, context: PlanContext, selection: Selection): Planner {
   const isSelected = selectorOf(selection);
-  const actions: ReadAction[] = [];
+  const { cachedAt = Number.POSITIVE_INFINITY } = context;
+  /** Of each listed library: was it met, and under which text? */
+  const states = new Uint8Array(listing.length);
+  const reads = new Map<number, ReadAction>();
+  const unmet = new Set(selection.libraries.map(keyText));
   const skipped = { unchanged: 0, "not settled yet": 0 };
-  const seen = new Set<StoredLibrary>();
+  const live = { count: 0, listed: 0 };
+  const missing: LibraryKey[] = [];
+  const unsaid: LibraryKey[] = [];
+  const strangers: LibraryKey[] = [];
+  const restored: LibraryKey[] = [];
   let listedInScope = 0;
-  for (const listed of listing) {
-    const row = stored.get(keyText(listed.key)) ?? null;
-    if (row !== null) seen.add(row);
-    if (!isSelected(listed.key)) continue;
+
+  const consider = (listed: ListedLibrary, at: number, stored: StoredLibrary | null) => {
+    if (!isSelected(listed.key)) return;
     listedInScope += 1;
-    const decision = decide(listed, row, context);
-    if (decision.kind === "read") actions.push({ listed, stored: row, reason: decision.reason });
+    const decision = decide(listed, stored, context);
+    if (decision.kind === "read") reads.set(at, { listed, stored, reason: decision.reason });
     else skipped[decision.reason] += 1;
-  }
-  const missing = [...stored.values()].filter(
-    (row) => row.stored && !row.removed && !seen.has(row) && isSelected(row.key),
-  );
-  return { actions: orderActions(actions), skipped, missing, listedInScope };
+  };
+
+  return {
+    meet(stored) {
+      const { key } = stored;
+      const isLive = stored.stored && !stored.removed;
+      if (unmet.size > 0) unmet.delete(keyText(key));
+      if (isLive) live.count += 1;
+      const at = listing.find(key);
+      if (at === undefined) {
+        const isReadSince = (stored.sync?.contentReadAt ?? 0) >= cachedAt;
+        if (isLive && isSelected(key)) (isReadSince ? unsaid : missing).push(key);
+        if (!stored.stored && isSelected(key)) strangers.push(key);
+        return;
+      }
+      const listed = listing.at(at);
+      if (isLive) live.listed += 1;
+      states[at] = stored.sync?.listedText === listed.lastModified ? SAME_TEXT : NEWS;
+      if (stored.removed && isSelected(key)) restored.push(listed.key);
+      consider(listed, at, stored);
+    },
+    isKnown: (key) => listing.find(key) !== undefined || !unmet.has(keyText(key)),
+    finish() {
+      const changed: ListedLibrary[] = [];
+      for (const [at, state] of states.entries()) {
+        if (state === SAME_TEXT) continue;
+        const listed = listing.at(at);
+        changed.push(listed);
+        if (state === UNMET) consider(listed, at, null);
+      }
+      const inListingOrder = [...reads].sort(([a], [b]) => a - b).map(([, action]) => action);
+      return {
+        actions: orderActions(inListingOrder),
+        skipped,
+        missing,
+        unsaid,
+        strangers,
+        changed,
+        restored,
+        listedInScope,
+        live,
+      };
+    },
+  };
 }
 
 const RANKS: Readonly<Record<ReadAction["reason"], number>> = {

@@ -2,14 +2,16 @@ import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { readRemovalNumbers } from "../db/removals.ts";
 import { readSnapshot } from "../db/snapshot.ts";
-import { readStored } from "../db/stored.ts";
-import { keyText } from "../key.ts";
-import type { Listing, Selection, StoredLibrary } from "../model.ts";
+import { eachStored } from "../db/stored.ts";
+import type { Listing, Selection } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";
 import { guardRemovals, type RemovalVerdict } from "./guard.ts";
-import { type Plan, planSync } from "./plan.ts";
+import { openPlan, type Plan } from "./plan.ts";
 import { assertKnown } from "./selection.ts";
+
+/** A cache counts whole seconds, from a moment that only it knows. */
+const CACHE_MARGIN_MS = 60_000;
 
 /** What a run may do, besides its request. */
 export interface RunSettings {
@@ -31,7 +33,6 @@ export interface Prepared {
   readonly listing: Listing;
   /** When the listing's last byte had arrived, in database ms. */
   readonly listedAt: number;
-  readonly stored: ReadonlyMap<string, StoredLibrary>;
   readonly plan: Plan;
   readonly verdict: RemovalVerdict;
 }
@@ -54,30 +55,39 @@ export async function prepare(
   // Compared anew, and after the last byte: said too late costs a read, said too early could miss an edit.
   await clock.sample();
   const listedAt = clock.now();
-  const stored =
-    pool === null
-      ? new Map<string, StoredLibrary>()
-      : await readSnapshot(pool, "reading what is stored", readStored, signal);
-  const listed = new Set(listing.libraries.map((one) => keyText(one.key)));
-  assertKnown(request.selection, (key) => listed.has(keyText(key)) || stored.has(keyText(key)));
-
   const { fullEveryMs, maxRemoved } = settings;
-  const context = { now: clock.at(listing.startedAt), fullEveryMs, backfillSince: request.backfillSince };
-  const plan = planSync(listing.libraries, stored, context, request.selection);
-  const live = [...stored.values()].filter((one) => one.stored && !one.removed);
+  const now = clock.at(listing.startedAt);
+  const cached = listing.cachedMs > 0 ? { cachedAt: now - listing.cachedMs - CACHE_MARGIN_MS } : {};
+  const context = { now, fullEveryMs, backfillSince: request.backfillSince, ...cached };
+  const openPlanner = () => openPlan(listing.libraries, context, request.selection);
+  const planner =
+    pool === null
+      ? openPlanner()
+      : await readSnapshot(
+          pool,
+          "reading what is stored",
+          async (connection) => {
+            const started = openPlanner();
+            await eachStored(connection, started.meet);
+            return started;
+          },
+          signal,
+        );
+  assertKnown(request.selection, planner.isKnown);
+  const plan = planner.finish();
   const lately =
     pool !== null && plan.missing.length > 0
       ? await readSnapshot(pool, "reading what was removed lately", readRemovalNumbers, signal)
-      : { peakLive: live.length, removedLately: 0 };
+      : { peakLive: plan.live.count, removedLately: 0 };
   const verdict = guardRemovals({
     listedCount: listing.libraries.length,
-    liveCount: live.length,
-    sharedWithLive: live.filter((one) => listed.has(keyText(one.key))).length,
+    liveCount: plan.live.count,
+    sharedWithLive: plan.live.listed,
     missing: plan.missing.length,
     ...lately,
     maxRemoved,
     allowed: request.allowRemovals,
     complete: listing.incomplete === null,
   });
-  return { listing, listedAt, stored, plan, verdict };
+  return { listing, listedAt, plan, verdict };
 }

@@ -96,7 +96,7 @@ async function carryOut(
   tally.skipped("not settled yet", plan.skipped["not settled yet"]);
   const toRead = plan.actions.length;
   tools.tell({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
-  const news = toListingWrite(prepared, request.selection);
+  const news = toListingWrite(prepared);
   await write({ doing: "recording the listing" }, (connection) => saveListing(connection, id, news));
 
   const texts = openTextReader(tools.settings.serviceTimezone);
@@ -110,7 +110,7 @@ async function carryOut(
   if (isIdle(request, tally))
     warnOfIdleRuns(tally, await readSnapshot(tools.pool, "reading the last runs", countIdleRuns, lease.lost));
 
-  if (verdict.kind === "pass") tally.counts.librariesRemoved = await markGone(prepared, request.selection, id, write);
+  if (verdict.kind === "pass") tally.counts.librariesRemoved = await markGone(plan, id, write);
   if (verdict.kind === "held") return came("held", verdict.message);
   return came(listing.incomplete === null ? tally.status() : "partial", null);
 }

@@ -6,10 +6,16 @@ import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";
 
 /** What people should know of the listing, whatever becomes of the run. */
-export function warnOfListing(tally: Tally, { listing }: Prepared): void {
+export function warnOfListing(tally: Tally, { listing, plan }: Prepared): void {
   const warn = (code: string, message: string) => tally.warnings.push({ code, message });
   if (listing.incomplete !== null) {
     warn("listing_incomplete", `${listing.incomplete}; nothing was marked as removed`);
+  }
+  if (plan.unsaid.length > 0) {
+    warn(
+      "listing_cached",
+      `a cache answered the listing, older than the last read of ${plan.unsaid.length} libraries that it lacks; they were not marked as removed. Is there a caching proxy before the service?`,
+    );
   }
   if (listing.repeated > 0) {
     warn("listing_repeats", `the listing names ${listing.repeated} libraries more than once; each is kept once`);

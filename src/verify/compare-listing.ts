@@ -29,9 +29,8 @@ export function compareListing(
     else both.push(listed);
   }
   if (listing.incomplete === null) {
-    const listed = new Set(listing.libraries.map(({ key }) => keyText(key)));
-    for (const [text, { key, stored: isStored, removed }] of stored) {
-      if (isStored && !removed && !listed.has(text) && isInScope(key)) differs(key, "unlisted");
+    for (const { key, stored: isStored, removed } of stored.values()) {
+      if (isStored && !removed && listing.libraries.find(key) === undefined && isInScope(key)) differs(key, "unlisted");
     }
   }
   const rejects = listing.rejects.filter(({ key }) => key === null || isInScope(key));

@@ -24,8 +24,7 @@ export async function verifyStored(
 ): Promise<VerifyReport> {
   const startedAt = performance.now();
   const sides = await readSides(tools, signal);
-  const listed = new Set(sides.listing.libraries.map(({ key }) => keyText(key)));
-  assertKnown(selection, (key) => listed.has(keyText(key)) || sides.stored.has(keyText(key)));
+  assertKnown(selection, (key) => sides.listing.libraries.find(key) !== undefined || sides.stored.has(keyText(key)));
 
   const first = await compareSides(tools, sides, selectorOf(selection), signal);
   const suspects = suspectsOf(first);
@@ -56,7 +55,7 @@ async function compareSides(
   tools.tell({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
   const content = await compareLibraries(both, tools, signal);
   return {
-    listed: listing.libraries.filter(({ key }) => isInScope(key)).length,
+    listed: [...listing.libraries].filter(({ key }) => isInScope(key)).length,
     scenarios: content.scenarios,
     differences: [...differences, ...content.differences],
     unread: content.unread,

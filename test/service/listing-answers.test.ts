@@ -9,8 +9,8 @@ describe("a listing", () => {
       response.end(LISTING);
     });
     const before = performance.now();
-    const { startedAt, endedAt, ...listing } = await open(server.url).listLibraries(never);
-    expect(listing).toEqual({
+    const { startedAt, endedAt, libraries, ...listing } = await open(server.url).listLibraries(never);
+    expect({ libraries: [...libraries], ...listing }).toEqual({
       libraries: [
         { key: { owner: "ada", name: "Forest" }, lastModified: "2023-09-11 at 2:56 PM", source: LISTING.slice(1, -1) },
       ],
@@ -18,13 +18,18 @@ describe("a listing", () => {
       incomplete: null,
       repeated: 0,
       date: Date.UTC(2026, 0, 15, 12, 0, 5),
+      cachedMs: 0,
     });
     expect([before <= startedAt, startedAt < endedAt, endedAt <= performance.now()]).toEqual([true, true, true]);
   });
 
   it("may be empty (fault 37)", async () => {
     const server = await serve((_, response) => response.end("[]"));
-    expect(await open(server.url).listLibraries(never)).toMatchObject({ libraries: [], rejects: [], incomplete: null });
+    expect(await open(server.url).listLibraries(never)).toMatchObject({
+      libraries: { length: 0 },
+      rejects: [],
+      incomplete: null,
+    });
   });
 
   it("may begin with a byte order mark (fault 7)", async () => {
@@ -50,9 +55,19 @@ describe("a listing", () => {
       response.end(LISTING);
     });
     const listing = await open(server.url).listLibraries(never);
-    expect(listing.incomplete).toBe(
-      "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest",
-    );
+    const reason =
+      "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest";
+    expect(listing.incomplete).toBe(reason);
+    expect(listing.rejects).toEqual([
+      {
+        key: null,
+        kind: "listing",
+        code: "paged_answer",
+        path: "",
+        reason,
+        payload: '</v1/libs?page=1>; rel="prev", </v1/libs?page=3>; rel="next"',
+      },
+    ]);
     expect(listing.libraries).toHaveLength(1);
   });
 

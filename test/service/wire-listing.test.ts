@@ -3,12 +3,11 @@ import { MalformedJson } from "../../src/service/json-array.ts";
 import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
 import { readListing } from "../../src/service/wire-listing.ts";
 
-type Read = ReturnType<ReturnType<typeof readListing>["finish"]>;
-
-function read(sources: readonly string[], defaultOwner: string | null = null): Read {
+function read(sources: readonly string[], defaultOwner: string | null = null) {
   const reader = readListing(defaultOwner);
   reader.add(sources);
-  return reader.finish();
+  const { libraries, ...rest } = reader.finish();
+  return { libraries: [...libraries], ...rest };
 }
 
 const LIB = '{"libraryName":"Lib","uploadUser":"ann","lastModified":"2023-09-11 at 2:56 PM"}';

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { keyText } from "../../src/key.ts";
-import type { ListedLibrary, Owes, ReadAction, StoredLibrary, SyncState } from "../../src/model.ts";
-import { decide, orderActions, planSync } from "../../src/sync/plan.ts";
+import type { ListedLibrary, Owes, ReadAction, Selection, StoredLibrary, SyncState } from "../../src/model.ts";
+import { decide } from "../../src/sync/decide.ts";
+import { openPlan, orderActions } from "../../src/sync/plan.ts";
 import { EVERYTHING, parseSelection } from "../../src/sync/selection.ts";
 import { fullReadDueAt } from "../../src/sync/settle.ts";
+import { listingOf } from "../listed.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -107,52 +108,99 @@ test("a backfill reads what was not read since it began, settled or not", () => 
   expect(decide(listed("a"), stored("a", FRESH), { ...WEEKLY, backfillSince: NOW })).toEqual(read);
 });
 
-function mapOf(...libraries: readonly StoredLibrary[]): ReadonlyMap<string, StoredLibrary> {
-  return new Map(libraries.map((library) => [keyText(library.key), library]));
+function plan(listing: readonly ListedLibrary[], rows: readonly StoredLibrary[], selection: Selection = EVERYTHING) {
+  const planner = openPlan(listingOf(listing), WEEKLY, selection);
+  for (const row of rows) planner.meet(row);
+  return planner.finish();
 }
 
 test("a plan says what is read, what is skipped and what is missing", () => {
-  const listing = [listed("same"), listed("fresh"), listed("edited", "2024-05-02T00:00:01Z"), listed("new")];
+  const listing = [
+    listed("same"),
+    listed("fresh"),
+    listed("edited", "2024-05-02T00:00:01Z"),
+    listed("new"),
+    listed("back"),
+  ];
   const gone = stored("gone");
-  const rows = mapOf(
-    stored("same"),
-    stored("fresh", FRESH),
-    stored("edited"),
+  const rows = [
     gone,
+    stored("edited"),
+    stored("fresh", FRESH),
+    stored("same"),
     stored("long gone", {}, { removed: true }),
     stored("never stored", {}, { stored: false }),
-  );
-  expect(planSync(listing, rows, WEEKLY, EVERYTHING)).toEqual({
+    stored("back", {}, { removed: true }),
+  ];
+  expect(plan(listing, rows)).toEqual({
     actions: [
       { listed: listing[2], stored: stored("edited"), reason: "listed date changed" },
       { listed: listing[3], stored: null, reason: "never read" },
+      { listed: listing[4], stored: stored("back", {}, { removed: true }), reason: "owes a read: restored" },
     ],
     skipped: { unchanged: 1, "not settled yet": 1 },
-    missing: [gone],
-    listedInScope: 4,
+    missing: [gone.key],
+    unsaid: [],
+    strangers: [{ owner: "o", name: "never stored" }],
+    changed: [listing[2], listing[3]],
+    restored: [{ owner: "o", name: "back" }],
+    listedInScope: 5,
+    live: { count: 4, listed: 3 },
   });
+});
+
+test("what was read after a cache took the listing is not missing from it", () => {
+  const readAt = SEEN + 10 * MINUTE;
+  const meet = (cachedAt: number) => {
+    const planner = openPlan(listingOf([]), { ...WEEKLY, cachedAt }, EVERYTHING);
+    planner.meet(stored("gone"));
+    const { missing, unsaid } = planner.finish();
+    return [missing.length, unsaid.length];
+  };
+  expect([meet(readAt), meet(readAt + 1)]).toEqual([
+    [0, 1],
+    [1, 0],
+  ]);
 });
 
 test("outside the selection nothing is read, skipped or missing", () => {
   const listing = [listed("a"), listed("new"), listed("other")];
-  const rows = mapOf(stored("a"), stored("gone"), stored("gone too"));
-  const plan = planSync(listing, rows, WEEKLY, parseSelection(["o/new", "o/gone"], []));
-  expect(plan).toEqual({
+  const rows = [
+    stored("a"),
+    stored("gone"),
+    stored("gone too"),
+    stored("never stored", {}, { stored: false }),
+    stored("other", {}, { removed: true }),
+  ];
+  expect(plan(listing, rows, parseSelection(["o/new", "o/gone"], []))).toEqual({
     actions: [{ listed: listing[1], stored: null, reason: "never read" }],
     skipped: { unchanged: 0, "not settled yet": 0 },
-    missing: [stored("gone")],
+    missing: [stored("gone").key],
+    unsaid: [],
+    strangers: [],
+    changed: [listing[1]],
+    restored: [],
     listedInScope: 1,
+    live: { count: 3, listed: 1 },
   });
 });
 
 test("names that differ by case alone are two libraries (fault 26)", () => {
-  const plan = planSync([listed("Lib")], mapOf(stored("lib")), WEEKLY, EVERYTHING);
-  expect(plan.actions.map(({ reason }) => reason)).toEqual(["never read"]);
-  expect(plan.missing).toEqual([stored("lib")]);
+  const { actions, missing } = plan([listed("Lib")], [stored("lib")]);
+  expect(actions.map(({ reason }) => reason)).toEqual(["never read"]);
+  expect(missing).toEqual([stored("lib").key]);
+});
+
+test("a library that is asked for by name is known when it is listed or stored", () => {
+  const selection = parseSelection(["o/listed", "o/stored", "o/neither"], []);
+  const planner = openPlan(listingOf([listed("listed")]), WEEKLY, selection);
+  planner.meet(stored("stored"));
+  planner.meet(stored("another"));
+  expect(selection.libraries.map(planner.isKnown)).toEqual([true, true, false]);
 });
 
 test("an entry without a date still counts as listed", () => {
-  expect(planSync([listed("a", null)], mapOf(stored("a")), WEEKLY, EVERYTHING).missing).toEqual([]);
+  expect(plan([listed("a", null)], [stored("a")]).missing).toEqual([]);
 });
 
 function action(name: string, reason: ReadAction["reason"], failures = 0): ReadAction {

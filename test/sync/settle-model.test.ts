@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
-import { decide } from "../../src/sync/plan.ts";
+import { decide } from "../../src/sync/decide.ts";
 import { isDoubtful, seenAtForStore } from "../../src/sync/settle.ts";
 
 /** A service, a poller and their clocks, simulated: does the copy equal the service once all is quiet? */

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { ListedLibrary } from "../../src/model.ts";
+import { openShelf } from "../../src/service/listed-libraries.ts";
+
+/** Entries whose text is `owner|name`. */
+function shelf() {
+  return openShelf((source) => {
+    const [owner = "", name = ""] = source.split("|");
+    return { key: { owner, name }, lastModified: null, source };
+  });
+}
+
+const entry = (owner: string, name: string): ListedLibrary => {
+  return { key: { owner, name }, lastModified: null, source: `${owner}|${name}` };
+};
+
+test("libraries are found by both parts of their key, and come back in the order of the listing", () => {
+  const kept = shelf();
+  const entries = [
+    entry("ann", "Lib"),
+    entry("bob", "Lib"),
+    entry("ann", "lib"),
+    entry("annL", "ib"),
+    entry("🌲", "é"),
+  ];
+  for (const { key, source } of entries) kept.add(key, source ?? "");
+  expect([...kept]).toEqual(entries);
+  expect(entries.map(({ key }) => kept.find(key))).toEqual([0, 1, 2, 3, 4]);
+  expect(kept.find({ owner: "cem", name: "Lib" })).toBeUndefined();
+});
+
+test("what was replaced is what is found from then on", () => {
+  const kept = shelf();
+  kept.add({ owner: "ann", name: "Lib" }, "ann|Lib");
+  expect(kept.at(0).source).toBe("ann|Lib");
+  const disputed = { key: { owner: "ann", name: "Lib" }, lastModified: null, source: null };
+  kept.replace(0, disputed);
+  expect(kept.at(0)).toEqual(disputed);
+});
+
+test("a hundred thousand are kept, and a text longer than a page", () => {
+  const kept = shelf();
+  const nameOf = (at: number) => (at === 70_000 ? "x".repeat(3 * 2 ** 20) : `Lib ${at}`);
+  for (let at = 0; at < 100_000; at++) kept.add({ owner: "ann", name: nameOf(at) }, `ann|${nameOf(at)}`);
+  expect(kept).toHaveLength(100_000);
+  const all = Array.from({ length: 100_000 }, (_, at) => at);
+  expect(all.filter((at) => kept.find({ owner: "ann", name: nameOf(at) }) !== at)).toEqual([]);
+  expect(all.filter((at) => kept.at(at).source !== `ann|${nameOf(at)}`)).toEqual([]);
+});
