@@ -53,7 +53,10 @@ const MENDS: readonly (readonly [RegExp, string])[] = [
   [/^53100$/, "free space on the database's disk; the next run goes on from what is stored"],
   [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],
   [/^55P03$/, "somebody else holds a lock on simcat's tables: see pg_stat_activity"],
-  [/^25006$/, "DATABASE_URL points at a read-only server (a standby?): use the primary"],
+  [
+    /^25006$/,
+    "DATABASE_URL points at a read-only server (a standby?), or default_transaction_read_only is on: use the primary, or turn it off",
+  ],
   [/^(ENOTFOUND|EAI_AGAIN)$/, "check the host name in DATABASE_URL"],
   [
     /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03)$/,

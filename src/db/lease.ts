@@ -8,6 +8,8 @@ import { withTransaction } from "./transaction.ts";
 const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
 const WATCH_MS = 500;
+/** Whose lease is not renewed for so long is dead, whatever the clock says. */
+const SILENT_MS = 3 * RENEW_MS;
 const NAME = "sync";
 
 /** The right to write, held by one run at a time. */
@@ -43,23 +45,26 @@ export async function withLease<T>(
 }
 
 async function takeLease(pool: Pool, holder: string, signal: AbortSignal): Promise<number> {
-  const seen = new Map<number, string>();
+  const seen = new Map<number, { readonly expires: string; readonly since: number }>();
+  let dead: LiveLease | null = null;
   for (;;) {
     const token = await withTransaction(
       pool,
       { doing: "taking the lease" },
-      (connection) => tryTake(connection, holder),
+      (connection) => tryTake(connection, holder, dead),
       signal,
     );
     if (token !== null) return token;
     const live = await readSnapshot(pool, "watching the lease", readLive, signal);
     if (live) {
-      if ((seen.get(live.token) ?? live.expires) !== live.expires) {
+      const first = seen.get(live.token) ?? { expires: live.expires, since: performance.now() };
+      if (first.expires !== live.expires) {
         throw new BusyError(
           `another run is at work (${live.holder}) and renews its lease; nothing was done here. Let it finish, see: simcat status`,
         );
       }
-      seen.set(live.token, live.expires);
+      seen.set(live.token, first);
+      if (live.isAhead && performance.now() - first.since > SILENT_MS) dead = live;
     }
     await pause(WATCH_MS, signal);
   }
@@ -69,25 +74,31 @@ interface LiveLease {
   readonly token: number;
   readonly holder: string;
   readonly expires: string;
+  /** It ends later than any lease taken or renewed now: the database's clock was set back, and whoever lives renews it. */
+  readonly isAhead: boolean;
 }
 
 async function readLive(connection: Connection): Promise<LiveLease | undefined> {
   const { rows } = await connection.query<LiveLease>(
-    "SELECT token, holder, expires_at::text AS expires FROM simcat.leases WHERE name = $1",
-    [NAME],
+    `SELECT token, holder, expires_at::text AS expires, expires_at > clock_timestamp() + $2 * interval '1 ms' AS "isAhead"
+     FROM simcat.leases WHERE name = $1`,
+    [NAME, LEASE_MS],
   );
   return rows[0];
 }
 
-/** Takes an absent or expired lease; whatever run it belonged to is dead, so its row says so in the same transaction. */
-async function tryTake(connection: Connection, holder: string): Promise<number | null> {
+/**
+ * Takes a lease that is absent, expired, or the `dead` one; whatever run it belonged to is dead, so its row says so in the
+ * same transaction.
+ */
+async function tryTake(connection: Connection, holder: string, dead: LiveLease | null): Promise<number | null> {
   const { rows } = await connection.query<{ token: number }>(
     `INSERT INTO simcat.leases AS held (name, holder, token, expires_at)
      VALUES ($1, $2, 1, clock_timestamp() + $3 * interval '1 ms')
      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at
-       WHERE held.expires_at < clock_timestamp()
+       WHERE held.expires_at < clock_timestamp() OR (held.token = $4 AND held.expires_at = $5::timestamptz)
      RETURNING token`,
-    [NAME, holder, LEASE_MS],
+    [NAME, holder, LEASE_MS, dead?.token, dead?.expires],
   );
   const token = rows[0]?.token ?? null;
   if (token !== null) {

@@ -68,6 +68,7 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
 
   /** A batch that the database refuses is tried library by library, so that one poisoned library costs only itself. */
   const saveContents = async (batch: readonly LibraryContent[]): Promise<void> => {
+    let attempts = 0;
     try {
       const saved = await inTransaction<SavedLibrary[]>(
         // What the first attempt stored already, the last one finds unchanged.
@@ -75,7 +76,12 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
           doing: `storing ${batch.length} libraries`,
           reconcile: (first, last) => last.map((one, at) => (one.changed ? one : (first[at] ?? one))),
         },
-        (connection) => saveLibraries(connection, batch, context),
+        (connection) => {
+          attempts += 1;
+          // What an attempt stored whose COMMIT was not answered is not new to the next one.
+          const known = attempts === 1 ? batch : batch.map((one) => ({ ...one, isNew: false }));
+          return saveLibraries(connection, known, context);
+        },
       );
       for (const [at, one] of batch.entries()) {
         const outcome = saved[at];

@@ -21,5 +21,7 @@ export async function readBackfillStart(
         (one) => readUnfinishedBackfill(one, selection),
         signal,
       );
-  return unfinished !== null && now - unfinished < settings.fullEveryMs ? unfinished : now;
+  // One that began later than now began by a clock that has been set back since.
+  const isYoung = unfinished !== null && unfinished <= now && now - unfinished < settings.fullEveryMs;
+  return isYoung ? unfinished : now;
 }

@@ -53,8 +53,11 @@ function seenAt(
   facts: ContentFacts,
 ): number {
   const sync = stored?.sync ?? null;
-  const listedAt = (sameText ? sync?.bookmarkSeenAt : null) ?? facts.listedAt;
-  if (doubtful || (sameText && sync?.bookmark === listed.lastModified)) return listedAt;
+  const known = sameText ? (sync?.bookmarkSeenAt ?? null) : null;
+  // What was seen later than now was seen by a clock that has been set back since: it is judged anew.
+  const isAhead = known !== null && known > facts.listedAt;
+  const listedAt = known === null || isAhead ? facts.listedAt : known;
+  if (doubtful || (sameText && !isAhead && sync?.bookmark === listed.lastModified)) return listedAt;
   return seenAtForStore({
     listedText: listed.lastModified,
     listedAt,

@@ -18,6 +18,8 @@ export interface DriftWatch {
   count(list: FieldCount): void;
   /** Whether this list must wait: it lacks a field throughout that stored rows have and that no item of the run had so far. */
   isSuspect(list: FieldCount): boolean;
+  /** Whether items of the run had every field that stored rows have. A list without items says nothing of it. */
+  isRuledOut(): boolean;
   /** Whether enough was read to call it drift without waiting for the end. */
   isCertain(): boolean;
   /** The fields that drifted, judged by all that was counted; empty when too little was read to tell. */
@@ -33,6 +35,7 @@ export function watchDrift(storedFields: ReadonlySet<DriftField>): DriftWatch {
       items += list.items;
       for (const field of FIELDS) present[field] += list.present[field];
     },
+    isRuledOut: () => unseen().length === 0,
     isSuspect: (list) => list.items > 0 && unseen().length > 0,
     isCertain: () => items >= ENOUGH_ITEMS && unseen().length > 0,
     drifted: () => (items >= TELLING_ITEMS ? unseen() : []),

@@ -61,7 +61,7 @@ export async function readLibraries(
     drift.count(read);
     if (one.content.isSame || !drift.isSuspect(read)) await store(one);
     else parked.push(one);
-    if (parked.length > 0 && (drift.isCertain() || !drift.isSuspect(read))) await settleParked(drift.isCertain());
+    if (parked.length > 0 && (drift.isCertain() || drift.isRuledOut())) await settleParked(drift.isCertain());
   };
   const settleParked = async (drifted: boolean) => {
     const waiting = parked;

@@ -1,5 +1,6 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
+import type { MemoryLimits } from "../db/scenario-buffer.ts";
 import type { RunKind, RunReport, Selection, Trigger } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { RunSettings } from "./prepare.ts";
@@ -21,6 +22,8 @@ export interface RunTools {
   readonly settings: RunSettings;
   readonly version: string;
   readonly tell: (event: RunEvent) => void;
+  /** Beyond it scenario lists pass through the staging table; absent: MEMORY_LIMITS. */
+  readonly memory?: MemoryLimits;
 }
 
 export interface RunResult {

@@ -92,6 +92,8 @@ export function fullReadDueAt(sync: SyncState, key: LibraryKey, fullEveryMs: num
 }
 
 export function isFullReadDue(now: number, sync: SyncState, key: LibraryKey, fullEveryMs: number): boolean {
+  // A read that lies ahead was stored by a clock that has been set back since: nobody knows how old it is.
+  if ((sync.contentReadAt ?? 0) > now + SETTLE_MARGIN_MS) return true;
   // Nearly all are far from it, so the key is hashed for those alone that might be due.
   return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 && now >= fullReadDueAt(sync, key, fullEveryMs);
 }

@@ -3,7 +3,7 @@ import type { Pool } from "../db/connect.ts";
 import { databaseError, isBadData } from "../db/failures.ts";
 import type { Lease } from "../db/lease.ts";
 import { openLibraryWriter } from "../db/library-writer.ts";
-import { openScenarioBuffer, type ScenarioBuffer } from "../db/scenario-buffer.ts";
+import { MEMORY_LIMITS, type MemoryLimits, openScenarioBuffer, type ScenarioBuffer } from "../db/scenario-buffer.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { openStaging } from "../db/staging.ts";
 import { readStoredFields } from "../db/stored-fields.ts";
@@ -31,10 +31,8 @@ export interface StoreTools {
   readonly tally: Tally;
   readonly texts: TextReader;
   readonly tell: (event: RunEvent) => void;
+  readonly memory?: MemoryLimits;
 }
-
-/** Scenario lists being read may hold so many bytes in memory; beyond them they pass through the staging table. */
-const BUFFER_BYTES = 48 * 2 ** 20;
 
 /** Reads the planned libraries and stores them, under the run's token. */
 export async function storeContent(
@@ -46,7 +44,7 @@ export async function storeContent(
   if (plan.actions.length === 0) return;
   const actions = new WeakMap<LibraryContent, ReadAction>();
   const buffers = new WeakMap<LibraryContent, ScenarioBuffer>();
-  const budget = { used: 0, limit: BUFFER_BYTES };
+  const budget = { usedBytes: 0, limits: tools.memory ?? MEMORY_LIMITS };
   const staging = openStaging(pool, lease, texts.seconds, lease.lost);
   await staging.clear();
 

@@ -191,7 +191,7 @@ test("null, absent and empty fields are told apart: the first two are SQL NULL, 
   ]);
 });
 
-test("parents that are null, zero, missing, unlisted or the scenario itself, and results that disagree, are stored as sent (faults 32, 33)", async () => {
+test("parents that are null, zero, missing, unlisted or the scenario itself, and results that disagree, are stored as sent and flagged (faults 32, 33)", async () => {
   const { simcat, query } = await fixture([
     library("alice", "Fire", {
       scenarios: [
@@ -205,6 +205,7 @@ test("parents that are null, zero, missing, unlisted or the scenario itself, and
         scenario(8, { parentId: 1, isResult: false }),
         scenario(9, { parentId: -1 }),
         scenario(10, { fields: { parentId: undefined } }),
+        scenario(11, { parentId: 0, isResult: true }),
       ],
     }),
   ]);
@@ -225,11 +226,33 @@ test("parents that are null, zero, missing, unlisted or the scenario itself, and
     { id: 8, parent: 1, result: false },
     { id: 9, parent: -1, result: true },
     { id: 10, parent: null, result: false },
+    { id: 11, parent: 0, result: true },
+  ]);
+  const flagged = "SELECT scenario_id::int AS id, parent_id::int AS parent FROM simcat_report.scenario_parents WHERE";
+  expect(await query(`${flagged} parent_missing ORDER BY 1`)).toEqual([
+    { id: 3, parent: 99 },
+    { id: 9, parent: -1 },
+  ]);
+  expect(await query(`${flagged} is_own_parent ORDER BY 1`)).toEqual([{ id: 4, parent: 4 }]);
+  expect(await query(`${flagged} parent_id IS NULL ORDER BY 1`)).toEqual(
+    [1, 2, 7, 10, 11].map((id) => ({ id, parent: null })),
+  );
+  expect(
+    await query("SELECT scenario_id::int AS id, problem, field, value FROM simcat_report.data_quality ORDER BY 1"),
+  ).toEqual([
+    { id: 3, problem: "parent_missing", field: "parent_id", value: "99" },
+    { id: 4, problem: "own_parent", field: "parent_id", value: "4" },
+    { id: 5, problem: "parent_cycle", field: "parent_id", value: "6" },
+    { id: 6, problem: "parent_cycle", field: "parent_id", value: "5" },
+    { id: 7, problem: "result_without_parent", field: "parent_id", value: null },
+    { id: 8, problem: "parent_but_no_result", field: "is_result", value: "false" },
+    { id: 9, problem: "parent_missing", field: "parent_id", value: "-1" },
+    { id: 11, problem: "result_without_parent", field: "parent_id", value: null },
   ]);
   expect(await lastRun(query)).toMatchObject({ status: "ok" });
 });
 
-test("unknown fields are kept to the digit, in the listing, in metadata and in scenarios, under an ok run (fault 34)", async () => {
+test("unknown fields are kept to the digit, in the listing, in metadata and in scenarios, under an ok run (faults 30, 34)", async () => {
   const extra = '"x":12345678901234567890,"y":1.10,"z":{"deep":[null,"a\\u00e9",-0.0,1e3]},"":0';
   const { simcat, query } = await fixture([
     library("alice", "Fire", {

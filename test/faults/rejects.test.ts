@@ -123,7 +123,7 @@ test("a reject is one row while it lasts, resolved when it is healed, and opened
   expect(await rows()).toEqual([{ id: 1, run: 5, resolved: false, seen_again: true, resolved_after: null }]);
 });
 
-test("a hundred rejects are kept of a library, all of them are counted, and all are resolved when it is healed", async () => {
+test("a hundred rejects are kept of a library, all of them are counted, and all are resolved when it is healed (fault 31)", async () => {
   const bad = (from: number) => Array.from({ length: 250 }, (_, at) => raw(`{"scenarioId":"${from + at}"}`));
   const made = await fixture([library("alice", "Fire", { scenarios: [scenario(1), ...bad(0)] })]);
 
@@ -234,6 +234,30 @@ test("a field that all of twenty items lack is drift: nothing is overwritten, un
   await expectDrift("scenarioName");
   await expectDrift("isResult");
   await expectDrift("lastModified");
+});
+
+test("an empty list says nothing of the fields of others: drift stays drift when it is read last", async () => {
+  const ids = Array.from({ length: 20 }, (_, at) => at + 1);
+  const made = await fixture([
+    library("alice", "drifts", { scenarios: ids }),
+    library("alice", "empties", { scenarios: [1] }),
+  ]);
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    const scenarios = ids.map((id) => scenario(id, { fields: { scenarioName: undefined } }));
+    amendLibrary(organization, "alice", "drifts", { lastModified: NOW, scenarios });
+    amendLibrary(organization, "alice", "empties", { lastModified: NOW, scenarios: [] });
+  });
+
+  const drifted = await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" });
+
+  expect(drifted.code).toBe(2);
+  expect(toldOf(drifted)).toEqual([{ owner: "alice", library: "drifts", code: "drift" }]);
+  expect(
+    await made.query(
+      "SELECT count(scenario_name)::int AS names FROM simcat.scenarios WHERE library_name = 'drifts' AND removed_at IS NULL",
+    ),
+  ).toEqual([{ names: 20 }]);
 });
 
 test("a field that nineteen items lack is an edit, and so is one that nothing stored has", async () => {

@@ -173,7 +173,15 @@ test("a listing that shares nothing with nine live libraries is stored, and what
   expect([await live(made.query), await live(made.query, "stranger")]).toEqual([9, 1]);
 });
 
-test("a paged listing is stored and removes nothing, and the run is partial", async () => {
+/** Run by run, whether it saw everything that the service has. */
+const seen = async (query: Fixture["query"]) => {
+  const rows = await query<{ saw: boolean }>(
+    "SELECT saw_everything AS saw FROM simcat_report.run_history ORDER BY run_id",
+  );
+  return rows.map(({ saw }) => saw);
+};
+
+test("a paged listing is stored and removes nothing, and the run is partial (fault 40)", async () => {
   const made = await fixture(libraries(5));
   await made.simcat(["sync"]);
   drop(made, 0, 1);
@@ -192,6 +200,7 @@ test("a paged listing is stored and removes nothing, and the run is partial", as
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_listed: 5, libraries_read: 1 });
   expect(logLines(paged).filter(({ code }) => code === "listing_incomplete")).toMatchObject([{ level: "warn" }]);
   expect(await live(made.query)).toBe(6);
+  expect(await seen(made.query)).toEqual([true, false]);
 
   made.service.script([
     {
@@ -202,6 +211,24 @@ test("a paged listing is stored and removes nothing, and the run is partial", as
   ]);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await live(made.query)).toBe(5);
+  expect(await seen(made.query)).toEqual([true, false, true]);
+});
+
+test("a listing that a cache answered marks nothing of what was read after the cache took it (fault 40)", async () => {
+  const made = await fixture(libraries(10));
+  await made.simcat(["sync"]);
+  drop(made, 0, 1);
+  const cached = async (age: string, readAgo: string) => {
+    await made.query("UPDATE simcat.library_sync SET content_read_at = now() - $1::interval", [readAgo]);
+    made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age } } }]);
+    const ended = await made.simcat(["sync"]);
+    return [ended.code, logLines(ended).filter(({ code }) => code === "listing_cached").length, await live(made.query)];
+  };
+
+  expect(await cached("600", "2 minutes")).toEqual([0, 1, 10]);
+  expect(await cached("soon", "30 days")).toEqual([0, 1, 10]);
+  expect(await cached("600", "10 minutes")).toEqual([0, 1, 10]);
+  expect(await cached("600", "12 minutes")).toEqual([0, 0, 9]);
 });
 
 test("a paged scenario list is stored, removes nothing, and its library owes a read", async () => {

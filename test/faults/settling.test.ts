@@ -51,6 +51,25 @@ test("a minute's date is read until an hour, a minute and two have gone by, and 
   expect(await everything(made.query)).toEqual(before);
 });
 
+test("a listing is as old as its last byte, and content as old as its first request, however long the answers take (fault 45)", async () => {
+  const asked = new Map<string, Date>();
+  const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })], {
+    async onRequest({ path }) {
+      const [row] = await made.query<{ at: Date }>("SELECT clock_timestamp() AS at, pg_sleep(0.2)");
+      if (row !== undefined) asked.set(path.split("/").at(-1) ?? "", row.at);
+    },
+  });
+
+  await readBy(made);
+
+  const [read] = await made.query<{ seen: Date; read: Date }>(
+    "SELECT bookmark_seen_at AS seen, content_read_at AS read FROM simcat.library_sync",
+  );
+  expect(read?.seen.getTime()).toBeGreaterThanOrEqual((asked.get("libs")?.getTime() ?? Number.NaN) + 200);
+  expect(read?.read.getTime()).toBeLessThanOrEqual(asked.get("metadata")?.getTime() ?? Number.NaN);
+  expect(read?.read.getTime()).toBeLessThanOrEqual(asked.get("scenarios")?.getTime() ?? Number.NaN);
+});
+
 test("an edit that the date's own minute hides is seen by the read at the end of the window (fault 45)", async () => {
   const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })]);
   await readBy(made);
@@ -312,6 +331,47 @@ test("content is read in full after SIMCAT_FULL_EVERY at the latest, half of it 
     silent_changes: 1,
   });
   expect(await readBy(made)).toEqual([]);
+});
+
+test("what a database's clock stored while it was a year ahead is read again once it is right, and settles as ever (fault 45)", async () => {
+  const made = await fixture([
+    library("alice", "fresh", { lastModified: present(), scenarios: [1] }),
+    library("alice", "old", { scenarios: [1] }),
+  ]);
+  await readBy(made);
+  await passMinutes(made.query, -365 * 24 * 60);
+  made.service.edit((organization) =>
+    amendLibrary(organization, "alice", "old", { scenarios: [1, 2].map((id) => scenario(id)) }),
+  );
+
+  expect(await readBy(made)).toEqual(["fresh", "old"]);
+
+  expect(await made.query("SELECT count(*)::int AS rows FROM simcat.scenarios WHERE library_name = 'old'")).toEqual([
+    { rows: 2 },
+  ]);
+  expect(
+    await made.query(
+      "SELECT count(*)::int AS ahead FROM simcat.library_sync WHERE content_read_at > now() OR bookmark_seen_at > now()",
+    ),
+  ).toEqual([{ ahead: 0 }]);
+  await passMinutes(made.query, 64);
+  expect(await readBy(made)).toEqual(["fresh"]);
+  expect(await readBy(made)).toEqual([]);
+});
+
+test("a failure that a clock recorded while it was ahead hides none of those that follow (fault 45)", async () => {
+  const made = await fixture([library("alice", "broken", { scenarios: [1] })]);
+  await readBy(made);
+  await made.query(
+    "UPDATE simcat.library_sync SET last_failed_at = now() + interval '1 year', content_read_at = now() + interval '1 year'",
+  );
+  made.service.script([{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }]);
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+
+  expect(await made.query("SELECT owes, failures, last_failed_at < now() AS past FROM simcat.library_sync")).toEqual([
+    { owes: "failure", failures: 1, past: true },
+  ]);
 });
 
 test("full reads are spread over the second half of SIMCAT_FULL_EVERY", async () => {

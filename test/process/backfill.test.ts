@@ -82,6 +82,19 @@ test("one that was interrupted longer ago than SIMCAT_FULL_EVERY begins anew, a 
   expect(left).toBeLessThan(12);
 });
 
+test("one that was begun by a clock that was ahead, and was interrupted, begins anew by the right one (fault 52)", async () => {
+  const { simcat, query } = await interrupted();
+  await query(
+    `UPDATE simcat.sync_runs SET backfill_since = backfill_since + interval '1 year' WHERE backfill_since IS NOT NULL`,
+  );
+
+  expect((await simcat(["backfill"])).code).toBe(0);
+
+  expect(await query("SELECT backfill_since < now() AS past FROM simcat.sync_runs ORDER BY id DESC LIMIT 1")).toEqual([
+    { past: true },
+  ]);
+});
+
 test("what changed while an interrupted backfill waited is read in its newer form, and nothing newer is overwritten (fault 52)", async () => {
   const { simcat, query, service, asked } = await interrupted();
   service.edit((organization) => {

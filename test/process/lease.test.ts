@@ -118,3 +118,32 @@ test("a run stopped inside a transaction holds nobody up for longer than its ses
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   expect((await simcat(["sync"])).stdout).toContain("20 listed, 0 read, 20 skipped");
 });
+
+test("a dead run's lease that ends far ahead, since the database's clock was set back, is taken over after fifteen seconds (fault 49)", async () => {
+  const { simcat, query } = await fixture(twenty());
+  await simcat(["migrate"]);
+  await query(
+    "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'elsewhere:1', 7, now() + interval '1 year')",
+  );
+  const began = performance.now();
+
+  expect((await simcat(["sync"])).code).toBe(0);
+
+  expect(performance.now() - began).toBeGreaterThan(15_000);
+  expect(await query("SELECT token::int, expires_at FROM simcat.leases")).toEqual([
+    { token: 8, expires_at: Number.NEGATIVE_INFINITY },
+  ]);
+});
+
+test("a lease that ends far ahead belongs to whoever renews it (fault 51)", async () => {
+  const gate = gateAfter(3);
+  const { start, simcat, query } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const first = start(["sync"]);
+  await gate.reached;
+  await query("UPDATE simcat.leases SET expires_at = expires_at + interval '1 year'");
+
+  expect((await simcat(["sync"])).code).toBe(75);
+
+  gate.open();
+  expect((await first.ended).code).toBe(0);
+});

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
-import { fullReadDueAt, isDoubtful, isSettled, nextReadAt, seenAtForStore, windowEnd } from "../../src/sync/settle.ts";
+import {
+  fullReadDueAt,
+  isDoubtful,
+  isFullReadDue,
+  isSettled,
+  nextReadAt,
+  seenAtForStore,
+  windowEnd,
+} from "../../src/sync/settle.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -158,4 +166,10 @@ test("a full read is due between half of the interval and all of it, each librar
     expect(due).toBeLessThan(SEEN + 7 * DAY);
   }
   expect(new Set(dues).size).toBe(4);
+});
+
+test("a read that lies more than two minutes ahead is as old as it may be, and due", () => {
+  const isDue = (ahead: number) =>
+    isFullReadDue(SEEN, sync({ contentReadAt: SEEN + ahead }), { owner: "o", name: "a" }, 7 * DAY);
+  expect([isDue(0), isDue(2 * MINUTE), isDue(2 * MINUTE + 1)]).toEqual([false, false, true]);
 });

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+interface Row {
+  readonly number: number;
+  readonly files: readonly string[];
+}
+
+const rows: readonly Row[] = readFileSync("docs/faults.md", "utf8")
+  .split("\n")
+  .flatMap((line) => {
+    const number = /^\| (\d+) \|/.exec(line)?.[1];
+    const links = [...line.matchAll(/\]\(\.\.\/([^)]+\.test\.ts)\)/g)].map(([, file = ""]) => file);
+    return number === undefined ? [] : [{ number: Number(number), files: links }];
+  });
+
+/** The numbers in `fault 3`, `faults 3, 5 and 6`. */
+function faultsNamed(text: string): Set<number> {
+  const lists = [...text.matchAll(/\bfaults? (\d+(?:(?:, | and )\d+)*)/g)].map(([, numbers = ""]) => numbers);
+  return new Set(lists.flatMap((numbers) => numbers.split(/, | and /).map(Number)));
+}
+
+test("every fault has its row, in order", () => {
+  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 71 }, (_, at) => at + 1));
+});
+
+test.each(rows)("fault $number is shown by tests that name it", ({ number, files }) => {
+  expect(files.length).toBeGreaterThan(0);
+  const silent = files.filter((file) => !faultsNamed(readFileSync(file, "utf8")).has(number));
+  expect(silent).toEqual([]);
+});
