@@ -15,7 +15,7 @@ export function canonical(value: unknown): string {
 export type Said =
   | { readonly kind: "nothing" }
   | { readonly kind: "metadata"; readonly metadata: string | null; readonly partial: boolean }
-  | { readonly kind: "scenarios"; readonly items: ReadonlyMap<number, string>; readonly partial: boolean };
+  | { readonly kind: "scenarios"; readonly items: ReadonlyMap<string, string>; readonly partial: boolean };
 
 /** How the answer to a request is spoiled. */
 export interface Spoiling {
@@ -47,14 +47,18 @@ export function saidOfScenarios(library: MockLibrary, spoiling: Spoiling): Said 
   const all = (stale ?? library).scenarios;
   const kept = all.filter((_, at) => items === undefined || at < items.from || at >= items.from + items.count);
   if (content === "partial" && all.length > 0 && kept.length === 0) return { kind: "nothing" };
-  const read = (source: string) => {
-    const parsed = JSON.parse(source) as Record<string, unknown>;
-    if (content === "drift") delete parsed.scenarioName;
-    return canonical(parsed);
-  };
+  // As the mock takes a field away: what it writes anew holds no integer beyond 2^53 exactly.
+  const sent = (source: string) =>
+    content === "drift" ? JSON.stringify({ ...JSON.parse(source), scenarioName: undefined }) : source;
   return {
     kind: "scenarios",
-    items: new Map(kept.map((one) => [one.scenarioId, read(scenarioSource(one))])),
+    items: itemsOf(kept.map((one) => sent(scenarioSource(one)))),
     partial: content === "partial",
   };
+}
+
+/** Canonical JSON by id, from the sources of scenarios; ids have any length. */
+export function itemsOf(sources: readonly string[]): Map<string, string> {
+  const idOf = (source: string) => /"scenarioId":(\d+)/.exec(source)?.[1] ?? "none";
+  return new Map(sources.map((source) => [idOf(source), canonical(JSON.parse(source))]));
 }

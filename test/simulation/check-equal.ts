@@ -1,16 +1,14 @@
 import type { MockLibrary } from "../../src/mock/nouns.ts";
 import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
-import { canonical } from "./answers.ts";
+import { canonical, itemsOf } from "./answers.ts";
 import { copyText } from "./copies.ts";
 import { keyOf, look, type Seen } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 
 /** The content as the service has it now, as a copy's text. */
 function contentText(library: MockLibrary): string {
-  const scenarios = library.scenarios.map(
-    (one) => [one.scenarioId, canonical(JSON.parse(scenarioSource(one)))] as const,
-  );
-  return copyText({ metadata: canonical(JSON.parse(metadataSource(library))), scenarios: new Map(scenarios) });
+  const scenarios = itemsOf(library.scenarios.map(scenarioSource));
+  return copyText({ metadata: canonical(JSON.parse(metadataSource(library))), scenarios });
 }
 
 /** Where a library's row differs from the service; null when it does not. */

@@ -5,9 +5,9 @@ export interface Copy {
   /** Canonical JSON; null when its metadata could never be read. */
   readonly metadata: string | null;
   /** Live scenarios: canonical JSON by id. */
-  readonly scenarios: ReadonlyMap<number, string>;
+  readonly scenarios: ReadonlyMap<string, string>;
   /** Which of them a list lacked that shrank too much, and in which run. */
-  readonly lacking: ReadonlyMap<number, string>;
+  readonly lacking: ReadonlyMap<string, string>;
 }
 
 /** A read of which both answers have been given. */
@@ -30,12 +30,12 @@ export function store(copy: Copy | null, read: Read, maxRemovedPercent: number):
   const metadata = read.metadata.metadata ?? copy?.metadata ?? null;
   if (copy === null) return { metadata, scenarios: items, lacking: new Map() };
   const missing = [...copy.scenarios.keys()].filter((id) => !items.has(id));
-  const merged = (without: readonly number[]) => {
+  const merged = (without: readonly string[]) => {
     const gone = new Set(without);
     return new Map([...[...copy.scenarios].filter(([id]) => !gone.has(id)), ...items]);
   };
   if (isPartial) return { metadata, scenarios: merged([]), lacking: copy.lacking };
-  const isConfirmed = (id: number) => (copy.lacking.get(id) ?? read.run) !== read.run;
+  const isConfirmed = (id: string) => (copy.lacking.get(id) ?? read.run) !== read.run;
   const fresh = missing.filter((id) => !isConfirmed(id));
   const live = copy.scenarios.size;
   const isMuch = items.size === 0 || fresh.length * 100 > maxRemovedPercent * live;
@@ -51,5 +51,5 @@ export function store(copy: Copy | null, read: Read, maxRemovedPercent: number):
 
 /** Equal texts are equal copies, for a reader. */
 export function copyText({ metadata, scenarios }: Pick<Copy, "metadata" | "scenarios">): string {
-  return canonical([metadata, [...scenarios].sort(([a], [b]) => a - b)]);
+  return canonical([metadata, [...scenarios].sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

@@ -2,6 +2,7 @@ import { EDITS, type EditName } from "../../src/mock/edits.ts";
 import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import type { Random } from "../../src/mock/random.ts";
 import type { Stamp } from "../../src/mock/stamp.ts";
+import { ODD_EDITS } from "./odd-edits.ts";
 import { keyOf } from "./reader.ts";
 
 /** Edits the service, and remembers what it had before and which changes its dates do not tell. */
@@ -85,7 +86,9 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
         const donor = library ?? { owner: "example.user" };
         note(`      edit: ${EDITS.addLibrary(organization, donor as MockLibrary, random, stamp)}`);
       } else if (random.chance(0.04)) note(`      edit: ${emptyOut(library)}`);
-      else {
+      else if (random.chance(0.2)) {
+        note(`      edit: ${random.pick(ODD_EDITS)(organization, library, random, stamp)}`);
+      } else {
         const name = random.pick(random.chance(0.75) ? COMMON : RARE);
         note(`      edit: ${name}: ${EDITS[name](organization, library, random, stamp)}`);
       }

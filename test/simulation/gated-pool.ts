@@ -42,6 +42,8 @@ export interface GatedPool {
   /** Sessions of its that are within a transaction. */
   openTransactions(): number[];
   isDead(): boolean;
+  /** Resolves when nobody holds a connection: a run may end while the last staging of a list that it gave up goes on. */
+  whenIdle(): Promise<void>;
   /** Breaks every connection, as the end of a process does. */
   destroy(): void;
 }
@@ -155,6 +157,9 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
     },
     openTransactions: () => [...clients].filter((one) => one.inTransaction).map(sessionOf),
     isDead: () => dead,
+    async whenIdle() {
+      while (!dead && pool.idleCount < pool.totalCount) await new Promise((resolve) => setImmediate(resolve));
+    },
     destroy() {
       dead = true;
       for (const client of clients) breakConnection(client);

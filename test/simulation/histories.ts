@@ -13,6 +13,18 @@ export async function remember(control: Control): Promise<void> {
     INSERT INTO sim.seen_scenarios SELECT m.at, ${SCENARIO} FROM simcat.scenarios, moment m WHERE removed_at IS NULL`);
 }
 
+/**
+ * What ended before is pruned: nothing is asked any more of the moments before, nor of the scenarios of a library that is
+ * gone, which stay as they were from its removal on.
+ */
+export async function forgetBefore(control: Control, cutoff: Date): Promise<void> {
+  for (const table of ["moments", "seen_libraries", "seen_scenarios"]) {
+    await control.query(`DELETE FROM sim.${table} WHERE at < $1`, [cutoff]);
+  }
+  await control.query(`DELETE FROM sim.seen_scenarios s WHERE NOT EXISTS (
+    SELECT FROM simcat.libraries l WHERE (l.owner, l.library_name) = (s.owner, s.library_name))`);
+}
+
 const asOf = (table: string, history: string, columns: string) => `
   SELECT m.at, ${columns} FROM sim.moments m JOIN (
     SELECT ${columns}, removed_at, changed_at AS valid_from, 'infinity'::timestamptz AS valid_to FROM simcat.${table}
@@ -27,7 +39,7 @@ const differing = (seen: string, table: string, history: string, columns: string
     ${asOf(table, history, columns)} EXCEPT ALL SELECT * FROM sim.${seen}) d LIMIT 3)`;
 
 const chain = (table: string, history: string, key: string) => `
-  (SELECT '${table}: versions that do not meet' AS what, (${key}, valid_from, valid_to, next)::text FROM (
+  (SELECT '${table}: versions that do not meet' AS what, (${key}, valid_from, valid_to, next)::text AS d FROM (
     SELECT ${key}, valid_from, valid_to, lead(valid_from) OVER (PARTITION BY ${key} ORDER BY valid_from) AS next
     FROM (SELECT ${key}, valid_from, valid_to FROM simcat.${history}
           UNION ALL SELECT ${key}, changed_at, 'infinity' FROM simcat.${table}) v

@@ -8,9 +8,10 @@ import type {
 } from "../../src/model.ts";
 import { toContent } from "../../src/sync/content.ts";
 import { toListingWrite } from "../../src/sync/listing-write.ts";
-import { planSync } from "../../src/sync/plan.ts";
+import { openPlan } from "../../src/sync/plan.ts";
 import type { Prepared } from "../../src/sync/prepare.ts";
 import { EVERYTHING } from "../../src/sync/selection.ts";
+import { listingOf } from "../listed.ts";
 
 /** One library's store, decided upon by the program's own functions; what their statements write is done here to one row. */
 export interface Store {
@@ -59,11 +60,11 @@ const entryOf = ({ text }: Listing): ListedLibrary => ({ key: KEY, lastModified:
 
 /** What the plan makes of a listing: whether the library is read, and whether it is marked removed. */
 export function plan({ stored }: Store, listing: Listing, fullEveryMs: number) {
-  const libraries = listing.isListed ? [entryOf(listing)] : [];
-  const known = new Map(stored === null ? [] : [[`${KEY.owner}\0${KEY.name}`, stored]]);
+  const libraries = listingOf(listing.isListed ? [entryOf(listing)] : []);
   const context = { now: listing.startedAt, fullEveryMs, backfillSince: null };
-  const planned = planSync(libraries, known, context, EVERYTHING);
-  return { planned, known, libraries };
+  const planner = openPlan(libraries, context, EVERYTHING);
+  if (stored !== null) planner.meet(stored);
+  return { planned: planner.finish(), libraries };
 }
 
 /** Recording the listing, before any content is read. */
@@ -77,13 +78,13 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
       startedAt: listing.startedAt,
       endedAt: listing.listedAt,
       date: null,
+      cachedMs: 0,
     },
     listedAt: listing.listedAt,
-    stored: made.known,
     plan: made.planned,
     verdict: { kind: "pass" },
   };
-  const { changed, restored, seenAt } = toListingWrite(prepared, EVERYTHING);
+  const { changed, restored, seenAt } = toListingWrite(prepared);
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
     const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, doubtfulReads: 0 };

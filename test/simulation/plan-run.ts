@@ -39,13 +39,14 @@ export const QUIET: RunPlan = {
 };
 
 export function drawRun(world: World, random: Random, keys: readonly LibraryKey[]): RunPlan {
-  const isBackfill = random.chance(0.15);
+  const weather = drawWeather(world, random, keys);
+  const isBackfill = random.chance(weather.drift ? 0.6 : 0.15);
   return {
     kind: isBackfill ? "backfill" : "sync",
     allowRemovals: random.chance(0.08),
-    restart: isBackfill && random.chance(0.3),
+    restart: isBackfill && random.chance(weather.drift ? 0.9 : 0.3),
     selection: keys.length > 0 && random.chance(0.1) ? drawSelection(random, keys) : EVERYTHING,
-    weather: drawWeather(world, random, keys),
+    weather,
     accidents: random.chance(0.55) ? [] : Array.from({ length: random.between(1, 2) }, () => drawAccident(random)),
   };
 }
@@ -54,19 +55,24 @@ const textOf = ({ owner, name }: LibraryKey) => keyOf(owner, name);
 
 function drawSelection(random: Random, keys: readonly LibraryKey[]): Selection {
   const key = random.pick(keys);
-  return random.chance(0.5)
-    ? { libraries: [{ owner: key.owner, name: key.name }], owners: [] }
-    : { libraries: [], owners: [key.owner] };
+  const libraries = [key, random.pick(keys)].map(({ owner, name }) => ({ owner, name }));
+  return random.pick<Selection>([
+    { libraries: libraries.slice(1), owners: [] },
+    { libraries, owners: [] },
+    { libraries: [], owners: [key.owner] },
+    { libraries: libraries.slice(1), owners: [key.owner] },
+  ]);
 }
 
 function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKey[]): Weather {
-  const isBad = random.chance(0.45);
+  const drift = random.chance(0.04);
+  const isBad = !drift && random.chance(0.45);
   return {
     listing: random.chance(0.2) ? 0.7 : 0,
     content: isBad ? random.pick([0.05, 0.15, 0.5]) : 0,
     edits: random.chance(0.4) ? random.pick([0.05, 0.2, 0.5]) : 0,
     slowness: isSlow ? random.pick([SECOND, 30 * SECOND, 3 * MINUTE]) : SECOND,
-    drift: random.chance(0.03),
+    drift,
     broken: keys.length > 0 && random.chance(0.06) ? textOf(random.pick(keys)) : null,
   };
 }
@@ -81,7 +87,10 @@ function drawAccident(random: Random): { at: number; what: Accident } {
     { kind: "terminate" },
     { kind: "loseAnswer" },
     { kind: "loseAnswer" },
-    { kind: "refuse", code: random.pick(["40P01", "40001", "55P03", "53100", "57014", "XX000", "22P02"]) },
+    {
+      kind: "refuse",
+      code: random.pick(["40P01", "40001", "55P03", "53100", "57014", "XX000", "22P02", "25006", "42501", "53300"]),
+    },
     { kind: "overtaken" },
     random.chance(0.25) ? { kind: "restart" } : { kind: "joined" },
     { kind: "stop" },

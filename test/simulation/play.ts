@@ -1,12 +1,16 @@
 import { checkBookkeeping } from "./check-bookkeeping.ts";
+import { checkCounts } from "./check-counts.ts";
+import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { type Performed, perform, resetRuns } from "./perform.ts";
 import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
-import { look } from "./reader.ts";
+import { pruneBetween } from "./prune-between.ts";
+import { look, type Seen } from "./reader.ts";
 import { type Place, type Stage, setStage } from "./stage.ts";
+import { verifyEnd } from "./verify-end.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./world.ts";
 
 /** What a seed came to. */
@@ -29,17 +33,19 @@ export async function play(seed: number, place: Place): Promise<Played> {
   const statuses: Record<string, number> = {};
   const removals = openRemovalLog(stage.world.maxRemovedPercent);
   const run = async (plan: RunPlan) => {
+    const before = await look(stage.place.control);
     const performed = await perform(stage, plan);
     for (const { ended } of [performed, ...performed.others]) {
       statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
     }
-    await afterRun(stage, removals, performed);
+    await afterRun(stage, removals, performed, before);
     return performed;
   };
   try {
     stage.note(`seed ${seed}: ${JSON.stringify(stage.world)}, ${stage.service.organization.size} libraries`);
     for (let step = 0; step < stage.world.steps && stage.wrong.length === 0; step += 1) {
       await livingOn(stage);
+      if (stage.random.chance(0.1)) await pruneBetween(stage, stage.random.pick([DAY, 3 * DAY, 30 * DAY]));
       await run(drawRun(stage.world, stage.random, stage.service.organization.libraries()));
     }
     if (stage.wrong.length === 0) await calmDown(stage, run);
@@ -71,12 +77,19 @@ async function livingOn(stage: Stage): Promise<void> {
   await stage.pass(left);
 }
 
-async function afterRun(stage: Stage, removals: RemovalLog, performed: Performed): Promise<void> {
+async function afterRun(
+  stage: Stage,
+  removals: RemovalLog,
+  performed: Performed,
+  before: ReadonlyMap<string, Seen>,
+): Promise<void> {
   const { place, ledger, wrong } = stage;
   const sight = await look(place.control);
   wrong.push(...ledger.check(sight));
   wrong.push(...removals.check(sight, performed, stage.now()));
   wrong.push(...(await checkEnding(stage, performed, sight)));
+  wrong.push(...(await checkCounts(stage, performed)));
+  wrong.push(...checkDrift(performed, before, sight));
   ledger.settle(sight);
   await remember(place.control);
 }
@@ -99,12 +112,13 @@ async function calmDown(stage: Stage, run: (plan: RunPlan) => Promise<Performed>
   };
   await stage.pass(LONGEST_WINDOW);
   await untilOk([QUIET, QUIET, { ...QUIET, allowRemovals: true }]);
-  const uncertain = new Set([...edits.undated, ...service.misled.keys()]);
+  const uncertain = new Set([...edits.undated, ...service.lied]);
   wrong.push(...(await checkEqual(stage, (key) => !uncertain.has(key), "dated edits")));
   if (wrong.length > 0) return;
   await stage.pass(Math.max(world.fullEveryMs, DAY));
   await untilOk([QUIET, QUIET]);
   wrong.push(...(await checkEqual(stage, () => true, "all edits")), ...(await checkBookkeeping(stage)));
+  if (wrong.length === 0) wrong.push(...(await verifyEnd(stage)));
 }
 
 async function finish(stage: Stage): Promise<void> {
@@ -113,6 +127,8 @@ async function finish(stage: Stage): Promise<void> {
   wrong.push(...service.mock.violations, ...service.violations);
   const open = await place.control.query<{ id: number }>("SELECT id FROM simcat.sync_runs WHERE status = 'running'");
   if (open.length > 0) wrong.push(`runs: ${open.length} rows say running when nothing runs`);
+  const staged = await place.control.query("SELECT 1 FROM simcat.scenario_staging LIMIT 1");
+  if (staged.length > 0) wrong.push("staging: something was left behind");
   if (world.dates === "none") return;
   const full = (2 * time.now()) / world.fullEveryMs;
   for (const [key, reads] of service.reads) {

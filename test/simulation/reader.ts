@@ -6,6 +6,7 @@ import type { Control } from "./database.ts";
 export interface Seen {
   readonly key: string;
   readonly live: boolean;
+  readonly removedAt: Date | null;
   readonly lastModified: string | null;
   readonly copy: Copy;
 }
@@ -14,10 +15,10 @@ export interface Seen {
 export const keyOf = (owner: string, name: string): string => JSON.stringify([owner, name]);
 
 const LOOK = `
-SELECT l.owner, l.library_name AS name, l.removed_at IS NULL AS live, l.last_modified, l.metadata, s.scenarios, s.lacking
+SELECT l.owner, l.library_name AS name, l.removed_at, l.last_modified, l.metadata, s.scenarios, s.lacking
 FROM simcat.libraries l CROSS JOIN LATERAL (
   SELECT coalesce(jsonb_object_agg(scenario_id, raw), '{}') AS scenarios,
-    (SELECT coalesce(array_agg(scenario_id::float8), '{}') FROM simcat.scenario_absences a
+    (SELECT coalesce(array_agg(scenario_id::text), '{}') FROM simcat.scenario_absences a
      WHERE (a.owner, a.library_name) = (l.owner, l.library_name)) AS lacking
   FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name) AND s.removed_at IS NULL
 ) AS s`;
@@ -25,11 +26,11 @@ FROM simcat.libraries l CROSS JOIN LATERAL (
 interface Row {
   owner: string;
   name: string;
-  live: boolean;
+  removed_at: Date | null;
   last_modified: string | null;
   metadata: unknown;
   scenarios: Record<string, unknown>;
-  lacking: number[];
+  lacking: string[];
 }
 
 /** What a reader sees now: every library that was ever stored, removed ones too. */
@@ -41,15 +42,12 @@ export async function look(control: Control): Promise<Map<string, Seen>> {
 function seen(row: Row): Seen {
   return {
     key: keyOf(row.owner, row.name),
-    live: row.live,
+    live: row.removed_at === null,
+    removedAt: row.removed_at,
     lastModified: row.last_modified,
     copy: {
       metadata: row.metadata === null ? null : canonical(row.metadata),
-      scenarios: new Map(
-        Object.entries(row.scenarios)
-          .map(([id, raw]) => [Number(id), canonical(raw)] as const)
-          .sort(([a], [b]) => a - b),
-      ),
+      scenarios: new Map(Object.entries(row.scenarios).map(([id, raw]) => [id, canonical(raw)] as const)),
       lacking: new Map(row.lacking.map((id) => [id, "earlier"])),
     },
   };

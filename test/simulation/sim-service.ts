@@ -52,6 +52,8 @@ export interface SimService {
   readonly reads: ReadonlyMap<string, number>;
   /** What was told of each library that was wrong or old, and how often. */
   readonly misled: Map<string, number>;
+  /** Libraries of which something false was told with nothing to doubt it by. */
+  readonly lied: Set<string>;
   /** What the service had of each library before. */
   readonly earlier: Map<string, MockLibrary[]>;
   readonly violations: string[];
@@ -65,6 +67,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   const runs = new Map<string, { heard: Heard; weather: Weather; inFlight: number; isExact: boolean }>();
   const reads = new Map<string, number>();
   const misled = new Map<string, number>();
+  const lied = new Set<string>();
   const earlier = new Map<string, MockLibrary[]>();
   const violations: string[] = [];
 
@@ -95,6 +98,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const said = library === undefined ? nothing : right(library, spoiling);
     const { content } = spoiling;
     if (content === "lie" || content === "aged" || content === "drift") mislead(heard, key);
+    if (content === "lie" || content === "drift") lied.add(key);
     if (what === "metadata") reads.set(key, (reads.get(key) ?? 0) + 1);
     ledger.said(heard, key, what, said);
   }
@@ -169,6 +173,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     },
     reads,
     misled,
+    lied,
     earlier,
     violations,
     forget(run) {

@@ -1,6 +1,6 @@
 import { InterruptedError, SimcatError } from "../../src/errors.ts";
 import type { RunKind, RunReport, Selection } from "../../src/model.ts";
-import { openService } from "../../src/service/client.ts";
+import { openService, type Service } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";
 import type { GatedPool, Interference, Statement } from "./gated-pool.ts";
@@ -53,6 +53,23 @@ export interface Worker {
   openTransactions(): number[];
 }
 
+/** The program's client of the service; `run` is its name there. */
+export function openWorkerService({ concurrency, maxRetries }: World, url: string, run: string): Service {
+  return openService({
+    baseUrl: new URL(url),
+    apiKey: API_KEY,
+    defaultOwner: null,
+    concurrency,
+    maxRps: null,
+    requestTimeoutMs: 600_000,
+    maxRetries,
+    maxRetryWaitMs: 60_000,
+    maxBodyBytes: 1 << 26,
+    version: run,
+    environment: {},
+  });
+}
+
 /** The program's run in a worker of its own, from connecting to the end. */
 export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker {
   const { world, time, scheduler, pools, epoch } = tools;
@@ -67,19 +84,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
   });
 
   async function live(): Promise<Ended> {
-    const service = openService({
-      baseUrl: new URL(tools.serviceUrl),
-      apiKey: API_KEY,
-      defaultOwner: null,
-      concurrency: world.concurrency,
-      maxRps: null,
-      requestTimeoutMs: 600_000,
-      maxRetries: world.maxRetries,
-      maxRetryWaitMs: 60_000,
-      maxBodyBytes: 1 << 26,
-      version: run,
-      environment: {},
-    });
+    const service = openWorkerService(world, tools.serviceUrl, run);
     scheduler.begin();
     const gated = await pools.take();
     gated.lend({
@@ -119,6 +124,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
           clock,
           service,
           settings,
+          memory: world.memory,
           version: run,
           tell: (event) => {
             if (event.kind === "stored") stored.add(JSON.stringify([event.key.owner, event.key.name]));
@@ -132,6 +138,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
       const isBusy = error instanceof SimcatError && error.code === "busy";
       return { status: isBusy ? "busy" : "refused", report: null, stored, error };
     } finally {
+      await gated.whenIdle();
       if (!gated.isDead()) {
         await service.close();
         pools.giveBack(gated);
@@ -139,7 +146,8 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
     }
   }
 
-  const lived = time.as(run, live);
+  // What the code of a dead one still does with its broken pool, nobody hears.
+  const lived = time.as(run, live).then((ended) => (pool?.isDead() ? death : ended));
   return {
     run,
     ended: Promise.race([lived, death]),

@@ -1,3 +1,4 @@
+import { MEMORY_LIMITS, type MemoryLimits } from "../../src/db/scenario-buffer.ts";
 import { createScenarios } from "../../src/mock/create-scenarios.ts";
 import type { DateFormat } from "../../src/mock/date-text.ts";
 import type { MockLibrary } from "../../src/mock/nouns.ts";
@@ -32,6 +33,8 @@ export interface World {
   readonly hasDateHeader: boolean;
   /** Whether requests sometimes take minutes. */
   readonly isSlow: boolean;
+  /** Small ones send scenario lists through the staging table. */
+  readonly memory: MemoryLimits;
 }
 
 const AUTUMN = Date.parse("2024-10-26T22:00:00Z");
@@ -75,6 +78,12 @@ export function drawWorld(seed: number, random: Random): World {
     steps: random.between(3, 10),
     hasDateHeader: random.chance(0.85),
     isSlow: random.chance(0.3),
+    memory: random.pick([
+      MEMORY_LIMITS,
+      MEMORY_LIMITS,
+      { ...MEMORY_LIMITS, itemsOfList: 3, itemsAtOnce: 2 },
+      { bytes: 4_000, itemsOfList: 10_000, itemsAtOnce: 3 },
+    ]),
   };
 }
 

@@ -1,0 +1,27 @@
+import type { Performed } from "./perform.ts";
+import type { Stage } from "./stage.ts";
+
+interface Written {
+  inserted: number;
+  changed: number;
+  removed: number;
+  libraries: number;
+}
+
+/** What the tables say that a run wrote last: each row's newest version names its run. */
+const WRITTEN = `
+SELECT count(*) FILTER (WHERE changed_at = first_seen_at)::int4 AS inserted, count(*)::int4 AS changed,
+  count(*) FILTER (WHERE removed_at IS NOT NULL)::int4 AS removed,
+  (SELECT count(*)::int4 FROM simcat.libraries WHERE run_id = $1 AND removed_at IS NOT NULL) AS libraries
+FROM simcat.scenarios WHERE run_id = $1`;
+
+/** Whether a run that came to its end told the numbers of what it wrote. */
+export async function checkCounts({ place }: Stage, { ended, others }: Performed): Promise<string[]> {
+  const { report } = ended;
+  if (report === null || others.length > 0 || !["ok", "partial", "held"].includes(report.status)) return [];
+  const [found] = await place.control.query<Written>(WRITTEN, [report.id]);
+  const { scenariosInserted: inserted, scenariosUpdated: updated, scenariosRemoved: removed } = report.counts;
+  const told = { inserted, changed: inserted + updated + removed, removed, libraries: report.counts.librariesRemoved };
+  if (JSON.stringify(found) === JSON.stringify(told)) return [];
+  return [`counts: run ${report.id} told ${JSON.stringify(told)} and wrote ${JSON.stringify(found)}`];
+}

@@ -1,0 +1,44 @@
+import { openClock } from "../../src/db/clock.ts";
+import { connect, disconnect } from "../../src/db/connect.ts";
+import { withLease } from "../../src/db/lease.ts";
+import { countPrunable, prune, readCutoff } from "../../src/db/prune.ts";
+import { copyText } from "./copies.ts";
+import { forgetBefore } from "./histories.ts";
+import { look } from "./reader.ts";
+import type { Stage } from "./stage.ts";
+import { HOUR, MINUTE } from "./world.ts";
+
+const never = new AbortController().signal;
+
+/** Deletes what ended so long ago, as `simcat prune` does, and checks that nothing else went. */
+export async function pruneBetween(stage: Stage, olderThanMs: number): Promise<void> {
+  const { place, ledger, wrong, note } = stage;
+  // Whatever lease a run left behind is over.
+  await stage.pass(MINUTE);
+  const before = await look(place.control);
+  const pool = await connect(place.databaseUrl, {}, never);
+  try {
+    const cutoff = await readCutoff(pool, olderThanMs);
+    const foretold = await countPrunable(pool, cutoff, never);
+    const work = async () => {
+      const tools = { pool, cutoff, tell: () => {} };
+      return withLease(pool, await openClock(pool), "prune", (lease) => prune({ ...tools, lease }, never), never);
+    };
+    const pruned = await work();
+    note(`  prune of what is older than ${olderThanMs / HOUR} h: ${JSON.stringify(pruned)}`);
+    if (JSON.stringify(pruned) !== JSON.stringify(foretold)) {
+      wrong.push(`prune: foretold ${JSON.stringify(foretold)}, deleted ${JSON.stringify(pruned)}`);
+    }
+    const after = await look(place.control);
+    for (const [key, { removedAt, copy }] of before) {
+      const isOld = removedAt !== null && removedAt < cutoff;
+      const left = after.get(key);
+      if (isOld !== (left === undefined)) wrong.push(`prune: ${key} is ${isOld ? "still there" : "gone"}`);
+      if (left !== undefined && copyText(left.copy) !== copyText(copy)) wrong.push(`prune: ${key} is not as it was`);
+    }
+    await forgetBefore(place.control, cutoff);
+    ledger.settle(after);
+  } finally {
+    await disconnect(pool);
+  }
+}

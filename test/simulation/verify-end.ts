@@ -1,0 +1,40 @@
+import { inspect } from "node:util";
+import { EVERYTHING } from "../../src/sync/selection.ts";
+import { openTextReader } from "../../src/sync/texts.ts";
+import type { VerifyReport } from "../../src/verify/findings.ts";
+import { verifyStored } from "../../src/verify/verify.ts";
+import { CALM } from "./sim-service.ts";
+import type { Stage } from "./stage.ts";
+import { openWorkerService } from "./worker.ts";
+
+const RUN = "verify";
+const never = new AbortController().signal;
+
+/** `simcat verify` in the end: column by column, and without a word written. */
+export async function verifyEnd(stage: Stage): Promise<string[]> {
+  const { world, service, ledger, pools, scheduler, time } = stage;
+  service.expect(ledger.open(RUN, false, EVERYTHING), CALM, false);
+  const wrong: string[] = [];
+  const live = async (): Promise<VerifyReport> => {
+    const client = openWorkerService(world, service.mock.url, RUN);
+    scheduler.begin();
+    const gated = await pools.take();
+    gated.lend({
+      worker: RUN,
+      interfere: async () => ({ kind: "none" }),
+      onCommit: async (hasWritten) => void (hasWritten && wrong.push("verify: it wrote something")),
+      onDeath: async () => {},
+    });
+    scheduler.end();
+    const texts = openTextReader("UTC");
+    const { concurrency } = world;
+    const tools = { service: client, pool: gated.pool, texts, tell: () => {}, concurrency };
+    const report = await verifyStored(tools, EVERYTHING, never);
+    await client.close();
+    pools.giveBack(gated);
+    return report;
+  };
+  const report = await scheduler.drive(time.as(RUN, live));
+  if (!report.agrees) wrong.push(`verify: ${inspect(report, { depth: 6 })}`);
+  return wrong;
+}

@@ -1,0 +1,168 @@
+/** One line of the program, made weaker. */
+export interface Weakening {
+  readonly name: string;
+  readonly file: string;
+  readonly line: string;
+  readonly instead: string;
+}
+
+/** What the simulation has to notice, by the promise that each breaks. */
+export const WEAKENINGS: readonly Weakening[] = [
+  {
+    name: "an equal text is enough to skip",
+    file: "src/sync/decide.ts",
+    line: "if (sync.owes !== null) return",
+    instead:
+      'if (listed.lastModified === sync.bookmark) return { kind: "skip", reason: "unchanged" };\n  if (sync.owes !== null) return',
+  },
+  {
+    name: "a bookmark settles at once",
+    file: "src/sync/settle.ts",
+    line: "seenAt + grainOf(text) + SETTLE_MARGIN_MS : null",
+    instead: "seenAt : null",
+  },
+  {
+    name: "what a cache answered settles",
+    file: "src/sync/content.ts",
+    line: "const doubtful = isDoubtful(",
+    instead: "const doubtful = false && isDoubtful(",
+  },
+  {
+    name: "no read is ever due for its age",
+    file: "src/sync/settle.ts",
+    line: "return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 &&",
+    instead: "return now < 0 &&",
+  },
+  {
+    name: "a listed text is not recorded before content is read",
+    file: "src/sync/plan.ts",
+    line: "states[at] = stored.sync?.listedText === listed.lastModified ? SAME_TEXT : NEWS;",
+    instead: "states[at] = SAME_TEXT;",
+  },
+  {
+    name: "a partial read is taken for a whole one",
+    file: "src/db/save-libraries.ts",
+    line: 'owes: isPartial(one) ? "rejects" :',
+    instead: "owes:",
+  },
+  {
+    name: "a partial read marks what it lacks",
+    file: "src/db/save-scenarios.ts",
+    line: "if (missing === 0 || isPartial(one)) return",
+    instead: "if (missing === 0) return",
+  },
+  {
+    name: "a shrunk list is believed at once",
+    file: "src/sync/guard.ts",
+    line: 'return listed === 0 || isOver(missing, live, maxRemoved) ? "withhold" : "mark";',
+    instead: 'return "mark";',
+  },
+  {
+    name: "the listing with unreadable entries is whole",
+    file: "src/service/wire-listing.ts",
+    line: "incomplete: explainIncomplete(unread, ownerless),",
+    instead: "incomplete: null,",
+  },
+  {
+    name: "one page is the whole listing",
+    file: "src/service/list-libraries.ts",
+    line: "isPaged ? ONE_PAGE : null",
+    instead: "null",
+  },
+  {
+    name: "an empty listing is believed",
+    file: "src/sync/guard.ts",
+    line: "if (listedCount === 0 && liveCount > 0) {",
+    instead: "if (listedCount < 0) {",
+  },
+  {
+    name: "the guard forgets the last 24 hours",
+    file: "src/sync/guard.ts",
+    line: "const removed = facts.missing + facts.removedLately;",
+    instead: "const removed = facts.missing;",
+  },
+  {
+    name: "a selected run removes outside its selection",
+    file: "src/sync/plan.ts",
+    line: "if (isLive && isSelected(key)) (isReadSince",
+    instead: "if (isLive) (isReadSince",
+  },
+  {
+    name: "the hash does not see the metadata",
+    file: "src/service/read-content.ts",
+    line: "return hash.update(bytes).update(",
+    instead: "return hash.update(",
+  },
+  {
+    name: "a new scenario that says nothing is no change",
+    file: "src/db/scenario-statements.ts",
+    line: "(found.old).owner IS NULL OR (found.old).removed_at IS NOT NULL\n      OR",
+    instead: "(found.old).removed_at IS NOT NULL OR",
+  },
+  {
+    name: "a scenario that comes back stays removed",
+    file: "src/db/scenario-statements.ts",
+    line: '...STORED, "changed_at", "removed_at", "run_id"',
+    instead: '...STORED, "changed_at", "run_id"',
+  },
+  {
+    name: "history is not written",
+    file: "src/db/scenario-statements.ts",
+    line: "diff d WHERE d.changed AND NOT d.is_new",
+    instead: "diff d WHERE false",
+  },
+  {
+    name: "ids are rounded",
+    file: "src/service/exact-integer.ts",
+    line: "Number.isSafeInteger(number) ? number : value",
+    instead: "number",
+  },
+  {
+    name: "drift is an edit",
+    file: "src/sync/drift.ts",
+    line: "items >= TELLING_ITEMS ? unseen() : []",
+    instead: "[]",
+  },
+  {
+    name: "an empty list rules drift out",
+    file: "src/sync/read-libraries.ts",
+    line: "drift.isRuledOut()",
+    instead: "!drift.isSuspect(read)",
+  },
+  {
+    name: "the staging table is never cleared",
+    file: "src/db/staging.ts",
+    line: 'write("DELETE FROM simcat.scenario_staging", [])',
+    instead: "Promise.resolve()",
+  },
+  {
+    name: "the fence is not asked",
+    file: "src/db/lease.ts",
+    line: "if (rowCount === 0) throw lostLease();\n}",
+    instead: "if (rowCount === null) throw lostLease();\n}",
+  },
+  {
+    name: "a lost lease is a good end",
+    file: "src/sync/ending.ts",
+    line: '(error.status ?? "failed")',
+    instead: '(error.status === "lost_lease" ? "ok" : (error.status ?? "failed"))',
+  },
+  {
+    name: "failures end as ok",
+    file: "src/sync/tally.ts",
+    line: "tally.failures.length + counts.rejects",
+    instead: "counts.rejects",
+  },
+  {
+    name: "prune takes what was removed lately",
+    file: "src/db/prune-statements.ts",
+    line: "ctid < $3::tid AND removed_at < $1",
+    instead: "ctid < $3::tid AND removed_at - interval '9 days' < $1",
+  },
+  {
+    name: "prune leaves bookmarks of what it deletes",
+    file: "src/db/prune.ts",
+    line: 'librarySync: await deleteOf("library_sync"),',
+    instead: "librarySync: 0,",
+  },
+];
