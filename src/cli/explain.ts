@@ -1,4 +1,4 @@
-import { type LibraryRows, readLibrary } from "../db/read-library.ts";
+import { type LibraryRows, readLibrary } from "../db/read/read-library.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { formatKey, parseKey } from "../key.ts";
 import { printable } from "../printable.ts";

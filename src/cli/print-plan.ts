@@ -5,7 +5,7 @@ import { readSnapshot } from "../db/snapshot.ts";
 import { formatJson } from "../report/json.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { prepare } from "../sync/prepare.ts";
-import { parseSelection } from "../sync/selection.ts";
+import { parseSelection } from "../sync/rules/selection.ts";
 import type { Context } from "./context.ts";
 import type { SyncOptions } from "./run.ts";
 import { loadServiceSettings } from "./settings.ts";

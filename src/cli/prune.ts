@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { type Lease, withLease } from "../db/lease.ts";
-import { countPrunable, type PrunedRows, prune as pruneRows, readCutoff } from "../db/prune.ts";
+import { countPrunable, type PrunedRows, prune as pruneRows, readCutoff } from "../db/prune/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { plural } from "../report/amounts.ts";
 import { formatJson } from "../report/json.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import { readReport } from "../db/read-report.ts";
+import { readReport } from "../db/read/read-report.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { formatBytes } from "../report/amounts.ts";
 import { formatJson } from "../report/json.ts";

@@ -1,9 +1,9 @@
-import { readStatus } from "../db/read-status.ts";
+import { readStatus } from "../db/read/read-status.ts";
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../report/json.ts";
 import { formatStatus } from "../report/status.ts";
 import { toStatusJson } from "../report/status-json.ts";
-import { isSettled } from "../sync/settle.ts";
+import { isSettled } from "../sync/rules/settle.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { withDatabase } from "./with-database.ts";

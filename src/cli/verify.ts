@@ -5,7 +5,7 @@ import { followRun } from "../report/progress.ts";
 import { logRun } from "../report/run-log.ts";
 import { formatVerify } from "../report/verify.ts";
 import { toVerifyJson } from "../report/verify-json.ts";
-import { parseSelection } from "../sync/selection.ts";
+import { parseSelection } from "../sync/rules/selection.ts";
 import { openTextReader } from "../sync/texts.ts";
 import type { VerifyReport } from "../verify/findings.ts";
 import { verifyStored } from "../verify/verify.ts";

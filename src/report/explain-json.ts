@@ -1,6 +1,6 @@
-import type { LibraryRows } from "../db/read-library.ts";
+import type { LibraryRows } from "../db/read/read-library.ts";
 import type { SyncState } from "../model.ts";
-import { fullReadDueAt, isSettled, nextReadAt, windowEnd } from "../sync/settle.ts";
+import { fullReadDueAt, isSettled, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
 import { judge, sayVerdict } from "./verdict.ts";
 
 /** Why a library was or will be read or not, for machines; the names are those of the tables' columns. */

@@ -1,8 +1,8 @@
-import type { LibraryRows } from "../db/read-library.ts";
+import type { LibraryRows } from "../db/read/read-library.ts";
 import { formatKey } from "../key.ts";
 import type { SyncState } from "../model.ts";
 import { printable } from "../printable.ts";
-import { fullReadDueAt } from "../sync/settle.ts";
+import { fullReadDueAt } from "../sync/rules/settle.ts";
 import { formatCount, plural } from "./amounts.ts";
 import { formatMoment } from "./moments.ts";
 import { saySettled } from "./settled.ts";

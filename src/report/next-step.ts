@@ -1,4 +1,4 @@
-import type { StatusRows } from "../db/read-status.ts";
+import type { StatusRows } from "../db/read/read-status.ts";
 import type { RunStatus } from "../model.ts";
 
 /** What to do about a run that ended so; null where there is nothing to do about it. */

@@ -1,4 +1,4 @@
-import { type PrunedRows, sumOf } from "../db/prune.ts";
+import { type PrunedRows, sumOf } from "../db/prune/prune.ts";
 import { formatDuration } from "../units.ts";
 import { formatCount, plural } from "./amounts.ts";
 

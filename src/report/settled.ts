@@ -1,5 +1,5 @@
 import type { SyncState } from "../model.ts";
-import { isSettled, nextReadAt, windowEnd } from "../sync/settle.ts";
+import { isSettled, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
 import { plural } from "./amounts.ts";
 import { formatMoment } from "./moments.ts";
 

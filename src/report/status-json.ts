@@ -1,5 +1,5 @@
-import type { StatusRows } from "../db/read-status.ts";
-import type { RunRow } from "../db/recent-runs.ts";
+import type { StatusRows } from "../db/read/read-status.ts";
+import type { RunRow } from "../db/read/recent-runs.ts";
 import { nextStep } from "./next-step.ts";
 
 /** The status for machines; the names are those of the tables' columns. Times are ISO texts. */

@@ -1,5 +1,5 @@
-import type { StatusRows } from "../db/read-status.ts";
-import type { RunRow } from "../db/recent-runs.ts";
+import type { StatusRows } from "../db/read/read-status.ts";
+import type { RunRow } from "../db/read/recent-runs.ts";
 import { formatCount, formatElapsed, plural } from "./amounts.ts";
 import { type Html, html } from "./html/html.ts";
 import { formatOutcome, outcomeOf } from "./html/outcome.ts";

@@ -1,4 +1,4 @@
-import type { StatusRows } from "../db/read-status.ts";
+import type { StatusRows } from "../db/read/read-status.ts";
 import { formatCount } from "./amounts.ts";
 import { formatMoment } from "./moments.ts";
 import { nextStep } from "./next-step.ts";

@@ -1,7 +1,7 @@
-import type { LibraryRows } from "../db/read-library.ts";
+import type { LibraryRows } from "../db/read/read-library.ts";
 import type { Decision } from "../model.ts";
-import { decide } from "../sync/decide.ts";
-import { fullReadDueAt, nextReadAt, windowEnd } from "../sync/settle.ts";
+import { decide } from "../sync/rules/decide.ts";
+import { fullReadDueAt, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
 import { formatMoment } from "./moments.ts";
 
 /** What the next run would do with a library if the service listed it as it did the last time. */

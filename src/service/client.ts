@@ -1,14 +1,14 @@
 import type { ContentRead, LibraryKey, Listing, ScenarioSink } from "../model.ts";
 import { endContent, endListing } from "./endings.ts";
-import { FailedGet, get } from "./get.ts";
-import type { Life } from "./life.ts";
+import { FailedGet, get } from "./http/get.ts";
+import type { Life } from "./http/life.ts";
+import { openLives } from "./http/lives.ts";
+import { openDesk } from "./http/open-desk.ts";
+import { hideKey, makePrintable } from "./http/printable.ts";
+import type { Answer } from "./http/transport.ts";
 import { readListingAnswer } from "./list-libraries.ts";
-import { openLives } from "./lives.ts";
-import { openDesk } from "./open-desk.ts";
-import { hideKey, makePrintable } from "./printable.ts";
 import { readLibraryContent } from "./read-content.ts";
 import type { Service, ServiceOptions } from "./service.ts";
-import type { Answer } from "./transport.ts";
 import { contentPath, listingPath } from "./urls.ts";
 
 export type { ServiceEvent } from "./events.ts";

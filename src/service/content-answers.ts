@@ -1,10 +1,10 @@
 import { createHash, type Hash } from "node:crypto";
 import type { DriftField, LibraryKey, Metadata, Reject } from "../model.ts";
 import type { GuardedSink } from "./guard-sink.ts";
-import { splitArray } from "./json-array.ts";
-import type { Answer } from "./transport.ts";
-import { readMetadata } from "./wire-metadata.ts";
-import { readScenarios } from "./wire-scenarios.ts";
+import type { Answer } from "./http/transport.ts";
+import { splitArray } from "./wire/json-array.ts";
+import { readMetadata } from "./wire/wire-metadata.ts";
+import { readScenarios } from "./wire/wire-scenarios.ts";
 
 export interface MetadataAnswer {
   readonly answer: Answer;

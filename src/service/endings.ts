@@ -7,10 +7,10 @@ import {
   UnauthorizedError,
 } from "../errors.ts";
 import { sayDuration } from "./amounts.ts";
-import type { FailedGet } from "./get.ts";
-import { header } from "./headers.ts";
-import type { Printable } from "./printable.ts";
-import { isRetryableStatus } from "./retry.ts";
+import type { FailedGet } from "./http/get.ts";
+import { header } from "./http/headers.ts";
+import type { Printable } from "./http/printable.ts";
+import { isRetryableStatus } from "./http/retry.ts";
 import { basePath } from "./urls.ts";
 
 /** What was asked for, as the messages name it. */

@@ -1,5 +1,5 @@
 import type { ScenarioSink } from "../model.ts";
-import type { StopSignal } from "./life.ts";
+import type { StopSignal } from "./http/life.ts";
 
 /** A sink that takes nothing more once the read was called off, and knows how many scenarios it holds. */
 export interface GuardedSink extends ScenarioSink {

@@ -1,9 +1,9 @@
 import type { Listing, Reject } from "../model.ts";
-import { cachedMs, dateOf, header } from "./headers.ts";
-import { splitArray } from "./json-array.ts";
-import { namesNextPage } from "./link-header.ts";
-import type { Answer } from "./transport.ts";
-import { readListing } from "./wire-listing.ts";
+import { cachedMs, dateOf, header } from "./http/headers.ts";
+import { namesNextPage } from "./http/link-header.ts";
+import type { Answer } from "./http/transport.ts";
+import { splitArray } from "./wire/json-array.ts";
+import { readListing } from "./wire/wire-listing.ts";
 
 const ONE_PAGE =
   "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest";

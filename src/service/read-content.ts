@@ -6,12 +6,12 @@ import {
   readScenariosAnswer,
   type ScenariosAnswer,
 } from "./content-answers.ts";
-import type { Ask, Desk } from "./desk.ts";
-import { get } from "./get.ts";
 import { type GuardedSink, guardSink } from "./guard-sink.ts";
-import { dateOf, header, wasCached } from "./headers.ts";
-import type { Life } from "./life.ts";
-import { namesNextPage } from "./link-header.ts";
+import type { Ask, Desk } from "./http/desk.ts";
+import { get } from "./http/get.ts";
+import { dateOf, header, wasCached } from "./http/headers.ts";
+import type { Life } from "./http/life.ts";
+import { namesNextPage } from "./http/link-header.ts";
 
 export interface ContentRequest {
   readonly key: LibraryKey;

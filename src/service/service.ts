@@ -1,6 +1,6 @@
 import type { ContentRead, LibraryKey, Listing, ScenarioSink } from "../model.ts";
 import type { ServiceEvent } from "./events.ts";
-import type { Timing } from "./timing.ts";
+import type { Timing } from "./http/timing.ts";
 
 export interface ServiceOptions {
   readonly baseUrl: URL;

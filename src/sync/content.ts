@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
-import { isDoubtful, isSettled, seenAtForStore, windowEndOf } from "./settle.ts";
+import { isDoubtful, isSettled, seenAtForStore, windowEndOf } from "./rules/settle.ts";
 
 /** Part of every content hash: raised when the same answers would be stored otherwise than before. */
 const HASH_VERSION = 1;

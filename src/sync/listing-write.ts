@@ -1,4 +1,4 @@
-import type { ListingWrite } from "../db/save-listing.ts";
+import type { ListingWrite } from "../db/store/save-listing.ts";
 import { keyText } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import type { Prepared } from "./prepare.ts";

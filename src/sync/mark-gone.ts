@@ -1,5 +1,5 @@
-import { markRemoved } from "../db/removals.ts";
-import type { Plan } from "./plan.ts";
+import { markRemoved } from "../db/store/removals.ts";
+import type { Plan } from "./rules/plan.ts";
 import type { Write } from "./write.ts";
 
 /** Marks what the guard let pass as removed. Answers how many libraries were marked. */

@@ -1,14 +1,14 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { readRemovalNumbers } from "../db/removals.ts";
+import { eachStored } from "../db/read/stored.ts";
 import { readSnapshot } from "../db/snapshot.ts";
-import { eachStored } from "../db/stored.ts";
+import { readRemovalNumbers } from "../db/store/removals.ts";
 import type { Listing, Selection } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";
-import { guardRemovals, type RemovalVerdict } from "./guard.ts";
-import { openPlan, type Plan } from "./plan.ts";
-import { assertKnown } from "./selection.ts";
+import { guardRemovals, type RemovalVerdict } from "./rules/guard.ts";
+import { openPlan, type Plan } from "./rules/plan.ts";
+import { assertKnown } from "./rules/selection.ts";
 
 /** A cache counts whole seconds, from a moment that only it knows. */
 const CACHE_MARGIN_MS = 60_000;

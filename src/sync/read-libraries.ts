@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
-import type { LibraryWriter } from "../db/library-writer.ts";
-import type { ScenarioBuffer } from "../db/scenario-buffer.ts";
+import type { LibraryWriter } from "../db/store/library-writer.ts";
+import type { ScenarioBuffer } from "../db/store/scenario-buffer.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
 import type { Service } from "../service/client.ts";
-import type { DriftWatch } from "./drift.ts";
+import type { DriftWatch } from "./rules/drift.ts";
 
 /** So many libraries in a row that worked last time and fail now by network or 5xx: it is the service, not the libraries. */
 const BREAKER = 20;

@@ -1,6 +1,6 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import type { MemoryLimits } from "../db/scenario-buffer.ts";
+import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
 import type { RunKind, RunReport, Selection, Trigger } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { RunSettings } from "./prepare.ts";

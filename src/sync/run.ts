@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { type Lease, withLease } from "../db/lease.ts";
 import { countIdleRuns, finishRun, insertRun } from "../db/runs.ts";
-import { saveListing } from "../db/save-listing.ts";
 import { readSnapshot } from "../db/snapshot.ts";
+import { saveListing } from "../db/store/save-listing.ts";
 import { readBackfillStart } from "./backfill-start.ts";
 import { byLibrary } from "./by-library.ts";
 import { came, type Ending, toEnding } from "./ending.ts";

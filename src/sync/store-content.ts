@@ -2,19 +2,24 @@ import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { databaseError, isBadData } from "../db/failures.ts";
 import type { Lease } from "../db/lease.ts";
-import { openLibraryWriter } from "../db/library-writer.ts";
-import { MEMORY_LIMITS, type MemoryLimits, openScenarioBuffer, type ScenarioBuffer } from "../db/scenario-buffer.ts";
 import { readSnapshot } from "../db/snapshot.ts";
-import { openStaging } from "../db/staging.ts";
-import { readStoredFields } from "../db/stored-fields.ts";
+import { openLibraryWriter } from "../db/store/library-writer.ts";
+import {
+  MEMORY_LIMITS,
+  type MemoryLimits,
+  openScenarioBuffer,
+  type ScenarioBuffer,
+} from "../db/store/scenario-buffer.ts";
+import { openStaging } from "../db/store/staging.ts";
+import { readStoredFields } from "../db/store/stored-fields.ts";
 import { ContentError, DatabaseError } from "../errors.ts";
 import type { LibraryContent, ReadAction } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { toContent } from "./content.ts";
-import { watchDrift } from "./drift.ts";
-import { guardScenarios } from "./guard.ts";
 import type { Prepared, RunSettings } from "./prepare.ts";
 import { readLibraries } from "./read-libraries.ts";
+import { watchDrift } from "./rules/drift.ts";
+import { guardScenarios } from "./rules/guard.ts";
 import type { RunEvent } from "./run-event.ts";
 import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";

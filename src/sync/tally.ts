@@ -10,7 +10,7 @@ import type {
   SavedLibrary,
 } from "../model.ts";
 import { isSilent } from "./content.ts";
-import { DOUBTFUL_READS } from "./settle.ts";
+import { DOUBTFUL_READS } from "./rules/settle.ts";
 
 /** What a run has done so far. The one mutable thing of it; everything told about the run is told from here. */
 export interface Tally {

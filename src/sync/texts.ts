@@ -1,5 +1,5 @@
-import { readDate } from "./dates.ts";
-import { readSize } from "./sizes.ts";
+import { readDate } from "./rules/dates.ts";
+import { readSize } from "./rules/sizes.ts";
 
 /** Reads the service's texts into typed columns, and counts those that nobody can read. */
 export interface TextReader {

@@ -1,7 +1,7 @@
 import type { RunKind, Selection } from "../model.ts";
 import type { Prepared } from "./prepare.ts";
-import { isEverything } from "./selection.ts";
-import { DOUBTFUL_READS } from "./settle.ts";
+import { isEverything } from "./rules/selection.ts";
+import { DOUBTFUL_READS } from "./rules/settle.ts";
 import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";
 

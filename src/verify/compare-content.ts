@@ -6,7 +6,7 @@ import {
   type ReadTexts,
   readScenarioSource,
   readUnlistedScenarios,
-} from "../db/read-library-rows.ts";
+} from "../db/read/read-library-rows.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import type { ContentRead, ListedLibrary, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
 import { EXAMPLES, type LibraryDifference, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";

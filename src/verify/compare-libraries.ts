@@ -1,5 +1,5 @@
 import type { Pool } from "../db/connect.ts";
-import type { ReadTexts } from "../db/read-library-rows.ts";
+import type { ReadTexts } from "../db/read/read-library-rows.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import type { LibraryFailure, ListedLibrary } from "../model.ts";
 import type { Service } from "../service/client.ts";

@@ -1,8 +1,8 @@
+import { readStored } from "../db/read/stored.ts";
 import { readSnapshot } from "../db/snapshot.ts";
-import { readStored } from "../db/stored.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryKey, Listing, Selection, StoredLibrary } from "../model.ts";
-import { assertKnown, selectorOf } from "../sync/selection.ts";
+import { assertKnown, selectorOf } from "../sync/rules/selection.ts";
 import { type CompareTools, compareLibraries } from "./compare-libraries.ts";
 import { compareListing } from "./compare-listing.ts";
 import type { Findings, VerifyReport } from "./findings.ts";

@@ -1,4 +1,4 @@
-import { readLastGoodRun } from "../db/recent-runs.ts";
+import { readLastGoodRun } from "../db/read/recent-runs.ts";
 import { readNow, readSnapshot } from "../db/snapshot.ts";
 import { EXIT, InterruptedError } from "../errors.ts";
 import type { Schedule } from "./schedule.ts";

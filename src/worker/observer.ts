@@ -1,8 +1,8 @@
-import { readStatus, type StatusRows } from "../db/read-status.ts";
-import { type RunRow, readRecentRuns } from "../db/recent-runs.ts";
+import { readStatus, type StatusRows } from "../db/read/read-status.ts";
+import { type RunRow, readRecentRuns } from "../db/read/recent-runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import type { StatusPage } from "../report/status-page.ts";
-import { isSettled } from "../sync/settle.ts";
+import { isSettled } from "../sync/rules/settle.ts";
 import type { Gauges } from "./gauges.ts";
 import { keepFresh } from "./keep-fresh.ts";
 import { judgeReadiness, type Readiness } from "./readiness.ts";

@@ -3,7 +3,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import type { Connection, Pool } from "../db/connect.ts";
 import { databaseError } from "../db/failures.ts";
 import { readSchemaState, type SchemaState } from "../db/migrate.ts";
-import { type RunRow, readLastGoodRun } from "../db/recent-runs.ts";
+import { type RunRow, readLastGoodRun } from "../db/read/recent-runs.ts";
 import { rejects } from "../db/schema.ts";
 import { readNow } from "../db/snapshot.ts";
 

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { boolArray, float8Array, int4Array, int8Array, jsonbArray, textArray } from "../../src/db/binary-arrays.ts";
+import {
+  boolArray,
+  float8Array,
+  int4Array,
+  int8Array,
+  jsonbArray,
+  textArray,
+} from "../../src/db/store/binary-arrays.ts";
 import { useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase({ empty: true });

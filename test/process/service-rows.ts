@@ -1,7 +1,7 @@
 import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import { entrySource, metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
-import { readDate } from "../../src/sync/dates.ts";
-import { readSize } from "../../src/sync/sizes.ts";
+import { readDate } from "../../src/sync/rules/dates.ts";
+import { readSize } from "../../src/sync/rules/sizes.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LibraryRows } from "../../src/db/read-library.ts";
+import type { LibraryRows } from "../../src/db/read/read-library.ts";
 import type { SyncState } from "../../src/model.ts";
 import { formatExplanation } from "../../src/report/explain.ts";
 import { toExplanationJson } from "../../src/report/explain-json.ts";

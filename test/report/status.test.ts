@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { StatusRows } from "../../src/db/read-status.ts";
-import type { RunRow } from "../../src/db/recent-runs.ts";
+import type { StatusRows } from "../../src/db/read/read-status.ts";
+import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import { formatStatus } from "../../src/report/status.ts";
 import { toStatusJson } from "../../src/report/status-json.ts";
 

@@ -1,4 +1,4 @@
-import type { ReportRows } from "../../src/db/read-report.ts";
+import type { ReportRows } from "../../src/db/read/read-report.ts";
 import type { RunStatus } from "../../src/model.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 

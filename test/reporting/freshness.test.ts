@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
-import { isSettled, windowEnd } from "../../src/sync/settle.ts";
+import { isSettled, windowEnd } from "../../src/sync/rules/settle.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { addRows, day, emptyTables } from "./stored-rows.ts";
 

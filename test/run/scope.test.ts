@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toScope } from "../../src/db/runs.ts";
-import { parseSelection } from "../../src/sync/selection.ts";
+import { parseSelection } from "../../src/sync/rules/selection.ts";
 
 test("one scope is one value, however it was typed and repeated", () => {
   const scope = toScope(parseSelection(["b/y", "a/x", "b/%79"], ["d", "c", "d"]));

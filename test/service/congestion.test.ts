@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openCongestion } from "../../src/service/congestion.ts";
+import { openCongestion } from "../../src/service/http/congestion.ts";
 
 function succeed(times: number, congestion: ReturnType<typeof openCongestion>): number {
   for (let i = 0; i < times; i++) congestion.succeeded();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ArraySplitter, MalformedJson, splitArray } from "../../src/service/json-array.ts";
+import { type ArraySplitter, MalformedJson, splitArray } from "../../src/service/wire/json-array.ts";
 
 function splitChunks(chunks: readonly Uint8Array[], splitter: ArraySplitter = splitArray()): string[] {
   const items = chunks.flatMap((chunk) => splitter.push(chunk));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openCongestion } from "../../src/service/congestion.ts";
-import { openLimiter } from "../../src/service/limiter.ts";
+import { openCongestion } from "../../src/service/http/congestion.ts";
+import { openLimiter } from "../../src/service/http/limiter.ts";
 import { failureOf, never } from "./service-under-test.ts";
 
 describe("the limiter", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { namesNextPage } from "../../src/service/link-header.ts";
+import { namesNextPage } from "../../src/service/http/link-header.ts";
 
 it.each([
   '</libs?page=2>; rel="next"',

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ListedLibrary } from "../../src/model.ts";
-import { openShelf } from "../../src/service/listed-libraries.ts";
+import { openShelf } from "../../src/service/wire/listed-libraries.ts";
 
 /** Entries whose text is `owner|name`. */
 function shelf() {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mayRoundToInteger } from "../../src/service/exact-json.ts";
-import { splitArray } from "../../src/service/json-array.ts";
-import { findUnstorable } from "../../src/service/storable.ts";
+import { mayRoundToInteger } from "../../src/service/json/exact-json.ts";
+import { splitArray } from "../../src/service/wire/json-array.ts";
+import { findUnstorable } from "../../src/service/wire/storable.ts";
 
 /** Splits a list that comes in chunks of this size; answers its items and whether all of them were called plain. */
 function split(text: string, chunkSize: number): { items: string[]; plain: boolean } {

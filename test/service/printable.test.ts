@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hideKey, makePrintable } from "../../src/service/printable.ts";
+import { hideKey, makePrintable } from "../../src/service/http/printable.ts";
 
 const printable = makePrintable('se"cr/et');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseHttpDate } from "../../src/service/http-date.ts";
+import { parseHttpDate } from "../../src/service/http/http-date.ts";
 import {
   backoffMs,
   decideRetry,
@@ -8,7 +8,7 @@ import {
   type RetryPolicy,
   retryAfterMs,
   type Setback,
-} from "../../src/service/retry.ts";
+} from "../../src/service/http/retry.ts";
 
 const POLICY: RetryPolicy = { maxRetries: 4, maxRetryWaitMs: 60_000, backoffBaseMs: 250, backoffMostMs: 10_000 };
 const FIRST: History = { used: 0, failures: 0, staleForgiven: false, patient: true, othersSucceeded: false };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openSeenIds } from "../../src/service/seen-ids.ts";
+import { openSeenIds } from "../../src/service/compact/seen-ids.ts";
 
 test("an id that was never set is not there, in an empty table either", () => {
   const seen = openSeenIds();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { MalformedJson } from "../../src/service/json-array.ts";
 import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
-import { readListing } from "../../src/service/wire-listing.ts";
+import { MalformedJson } from "../../src/service/wire/json-array.ts";
+import { readListing } from "../../src/service/wire/wire-listing.ts";
 
 function read(sources: readonly string[], defaultOwner: string | null = null) {
   const reader = readListing(defaultOwner);

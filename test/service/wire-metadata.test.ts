@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { MalformedJson } from "../../src/service/json-array.ts";
 import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
-import { readMetadata } from "../../src/service/wire-metadata.ts";
+import { MalformedJson } from "../../src/service/wire/json-array.ts";
+import { readMetadata } from "../../src/service/wire/wire-metadata.ts";
 
 const KEY = { owner: "ann", name: "Lib" };
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
-import { MalformedJson } from "../../src/service/json-array.ts";
 import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
-import { readScenarios, type ScenarioListReader } from "../../src/service/wire-scenarios.ts";
+import { MalformedJson } from "../../src/service/wire/json-array.ts";
+import { readScenarios, type ScenarioListReader } from "../../src/service/wire/wire-scenarios.ts";
 
 const KEY = { owner: "ann", name: "Lib" };
 

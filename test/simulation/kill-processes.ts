@@ -9,7 +9,7 @@ import { createRandom } from "../../src/mock/random.ts";
 import { parseRoute } from "../../src/mock/route.ts";
 import { startMockService } from "../../src/mock/server.ts";
 import { createStamp } from "../../src/mock/stamp.ts";
-import { EVERYTHING } from "../../src/sync/selection.ts";
+import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { GOOD, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { difference } from "./check-equal.ts";
 import { type Heard, openLedger } from "./ledger.ts";

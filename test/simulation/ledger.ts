@@ -1,5 +1,5 @@
 import type { Selection } from "../../src/model.ts";
-import { selectorOf } from "../../src/sync/selection.ts";
+import { selectorOf } from "../../src/sync/rules/selection.ts";
 import type { Said } from "./answers.ts";
 import { type Copy, copyText, type Read, store } from "./copies.ts";
 import type { Seen } from "./reader.ts";

@@ -8,9 +8,9 @@ import type {
 } from "../../src/model.ts";
 import { toContent } from "../../src/sync/content.ts";
 import { toListingWrite } from "../../src/sync/listing-write.ts";
-import { openPlan } from "../../src/sync/plan.ts";
 import type { Prepared } from "../../src/sync/prepare.ts";
-import { EVERYTHING } from "../../src/sync/selection.ts";
+import { openPlan } from "../../src/sync/rules/plan.ts";
+import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { listingOf } from "../listed.ts";
 
 /** One library's store, decided upon by the program's own functions; what their statements write is done here to one row. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isEverything } from "../../src/sync/selection.ts";
+import { isEverything } from "../../src/sync/rules/selection.ts";
 import type { Interference, Statement } from "./gated-pool.ts";
 import type { Heard } from "./ledger.ts";
 import { type Accident, QUIET, type RunPlan } from "./plan-run.ts";

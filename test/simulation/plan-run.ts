@@ -1,6 +1,6 @@
 import type { Random } from "../../src/mock/random.ts";
 import type { LibraryKey, RunKind, Selection } from "../../src/model.ts";
-import { EVERYTHING } from "../../src/sync/selection.ts";
+import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { keyOf } from "./reader.ts";
 import { CALM, type Weather } from "./sim-service.ts";
 import { MINUTE, SECOND, type World } from "./world.ts";

@@ -1,7 +1,7 @@
 import { openClock } from "../../src/db/clock.ts";
 import { connect, disconnect } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
-import { countPrunable, prune, readCutoff } from "../../src/db/prune.ts";
+import { countPrunable, prune, readCutoff } from "../../src/db/prune/prune.ts";
 import { copyText } from "./copies.ts";
 import { forgetBefore } from "./histories.ts";
 import { look } from "./reader.ts";

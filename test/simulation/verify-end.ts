@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { EVERYTHING } from "../../src/sync/selection.ts";
+import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { openTextReader } from "../../src/sync/texts.ts";
 import type { VerifyReport } from "../../src/verify/findings.ts";
 import { verifyStored } from "../../src/verify/verify.ts";

@@ -1,4 +1,4 @@
-import { MEMORY_LIMITS, type MemoryLimits } from "../../src/db/scenario-buffer.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "../../src/db/store/scenario-buffer.ts";
 import { createScenarios } from "../../src/mock/create-scenarios.ts";
 import type { DateFormat } from "../../src/mock/date-text.ts";
 import type { MockLibrary } from "../../src/mock/nouns.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { grainOf, latestInstant, readDate, sameMoment } from "../../src/sync/dates.ts";
+import { grainOf, latestInstant, readDate, sameMoment } from "../../src/sync/rules/dates.ts";
 
 const SECOND = 1000;
 const MINUTE = 60_000;

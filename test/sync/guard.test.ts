@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { guardRemovals, guardScenarios, type RemovalFacts, type ScenarioFacts } from "../../src/sync/guard.ts";
+import { guardRemovals, guardScenarios, type RemovalFacts, type ScenarioFacts } from "../../src/sync/rules/guard.ts";
 
 const HINT = "If they are really gone, run it again with --allow-removals";
 

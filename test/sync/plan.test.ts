@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { ListedLibrary, Owes, ReadAction, Selection, StoredLibrary, SyncState } from "../../src/model.ts";
-import { decide } from "../../src/sync/decide.ts";
-import { openPlan, orderActions } from "../../src/sync/plan.ts";
-import { EVERYTHING, parseSelection } from "../../src/sync/selection.ts";
-import { fullReadDueAt } from "../../src/sync/settle.ts";
+import { decide } from "../../src/sync/rules/decide.ts";
+import { openPlan, orderActions } from "../../src/sync/rules/plan.ts";
+import { EVERYTHING, parseSelection } from "../../src/sync/rules/selection.ts";
+import { fullReadDueAt } from "../../src/sync/rules/settle.ts";
 import { listingOf } from "../listed.ts";
 
 const MINUTE = 60_000;

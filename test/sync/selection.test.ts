@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.ts";
-import { assertKnown, EVERYTHING, isEverything, parseSelection, selectorOf } from "../../src/sync/selection.ts";
+import { assertKnown, EVERYTHING, isEverything, parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
 
 test("no selector stands for everything", () => {
   const selection = parseSelection([], []);

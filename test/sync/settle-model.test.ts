@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
-import { decide } from "../../src/sync/decide.ts";
-import { isDoubtful, seenAtForStore } from "../../src/sync/settle.ts";
+import { decide } from "../../src/sync/rules/decide.ts";
+import { isDoubtful, seenAtForStore } from "../../src/sync/rules/settle.ts";
 
 /** A service, a poller and their clocks, simulated: does the copy equal the service once all is quiet? */
 const SECOND = 1000;

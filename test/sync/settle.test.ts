@@ -8,7 +8,7 @@ import {
   nextReadAt,
   seenAtForStore,
   windowEnd,
-} from "../../src/sync/settle.ts";
+} from "../../src/sync/rules/settle.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

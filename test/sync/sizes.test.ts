@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readSize } from "../../src/sync/sizes.ts";
+import { readSize } from "../../src/sync/rules/sizes.ts";
 
 test.each([
   ["240 KB", 245_760],

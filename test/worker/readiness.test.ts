@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RunRow } from "../../src/db/recent-runs.ts";
+import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import { judgeReadiness, type Observed } from "../../src/worker/readiness.ts";
 import { openState, type WorkerState } from "../../src/worker/state.ts";
 import type { Vitals } from "../../src/worker/vitals.ts";

@@ -1,4 +1,4 @@
-import type { RunRow } from "../../src/db/recent-runs.ts";
+import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import type { RunStatus } from "../../src/model.ts";
 import type { StatusPage } from "../../src/report/status-page.ts";
 

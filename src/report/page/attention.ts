@@ -1,4 +1,4 @@
-import type { ReportRows } from "../../db/read-report.ts";
+import type { ReportRows } from "../../db/read/read-report.ts";
 import { formatCount, plural } from "../amounts.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import { formatOutcome } from "../html/outcome.ts";

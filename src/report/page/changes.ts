@@ -1,6 +1,6 @@
-import type { ReportRows } from "../../db/read-report.ts";
-import type { ChangedLibrary, ChangeRow } from "../../db/report-changes.ts";
-import type { Step } from "../../db/report-scope.ts";
+import type { ReportRows } from "../../db/read/read-report.ts";
+import type { ChangedLibrary, ChangeRow } from "../../db/read/report-changes.ts";
+import type { Step } from "../../db/read/report-scope.ts";
 import { formatCount, plural } from "../amounts.ts";
 import type { Draw } from "../charts/open-charts.ts";
 import { type Html, html, type Part } from "../html/html.ts";

@@ -1,4 +1,4 @@
-import type { ReportRows } from "../../db/read-report.ts";
+import type { ReportRows } from "../../db/read/read-report.ts";
 import { plural } from "../amounts.ts";
 import { type Outcome, outcomeOf } from "../html/outcome.ts";
 import { formatAgo } from "../moments.ts";

@@ -1,4 +1,4 @@
-import type { ReportRows } from "../../db/read-report.ts";
+import type { ReportRows } from "../../db/read/read-report.ts";
 import { formatBytes, formatCount, plural } from "../amounts.ts";
 import type { Draw } from "../charts/open-charts.ts";
 import { type Html, html, type Part } from "../html/html.ts";

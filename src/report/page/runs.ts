@@ -1,4 +1,4 @@
-import type { ReportRows } from "../../db/read-report.ts";
+import type { ReportRows } from "../../db/read/read-report.ts";
 import { formatCount, formatElapsed, plural } from "../amounts.ts";
 import { html } from "../html/html.ts";
 import { formatOutcome, outcomeOf } from "../html/outcome.ts";

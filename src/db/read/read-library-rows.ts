@@ -1,0 +1,88 @@
+import type { LibraryKey, ListedLibrary, Metadata, Scenario, ScenarioId } from "../../model.ts";
+import type { Connection } from "../connect.ts";
+import { type ReadSeconds, toColumns } from "../store/scenario-rows.ts";
+import { COMPARE_LIBRARY, COMPARE_SCENARIOS, SELECT_UNLISTED_SCENARIOS } from "./difference-statements.ts";
+
+/** A column that holds something else than what the service says; both as text, cut short. */
+export interface ColumnDifference {
+  readonly column: string;
+  readonly stored: string | null;
+  readonly service: string | null;
+}
+
+type RowState = "missing" | "removed" | "live";
+
+export interface ComparedRow {
+  readonly state: RowState;
+  readonly columns: readonly ColumnDifference[];
+}
+
+export interface ComparedScenario extends ComparedRow {
+  readonly id: ScenarioId;
+}
+
+/** How the service's texts become typed columns. */
+export interface ReadTexts {
+  readonly seconds: ReadSeconds;
+  readonly bytes: (text: string | null) => number | null;
+}
+
+/** Reads a library's own row beside what the service lists and says of it. A part that was rejected (null) is not compared. */
+export async function compareLibraryRow(
+  connection: Connection,
+  { key, lastModified, source }: ListedLibrary,
+  metadata: Metadata | null,
+  { seconds, bytes }: ReadTexts,
+): Promise<ComparedRow> {
+  const { rows } = await connection.query<{ live: boolean; columns: ColumnDifference[] }>(COMPARE_LIBRARY, [
+    ...[key.owner, key.name],
+    ...[lastModified, seconds(lastModified), source],
+    metadata?.libraryOwner,
+    metadata?.fileSize,
+    bytes(metadata?.fileSize ?? null),
+    metadata?.packageName,
+    metadata?.packageVersion,
+    metadata?.description,
+    metadata?.source,
+  ]);
+  const [row] = rows;
+  if (row === undefined) return { state: "missing", columns: [] };
+  return { state: row.live ? "live" : "removed", columns: row.columns };
+}
+
+/** Those of a library's scenarios whose rows are not as the service has them; of the first `told` also what differs. */
+export async function compareScenarioRows(
+  connection: Connection,
+  { owner, name }: LibraryKey,
+  scenarios: readonly Scenario[],
+  { seconds }: ReadTexts,
+  told: number,
+): Promise<ComparedScenario[]> {
+  if (scenarios.length === 0) return [];
+  const values = [owner, name, ...toColumns(scenarios, seconds), told];
+  return (await connection.query<ComparedScenario>(COMPARE_SCENARIOS, values)).rows;
+}
+
+/** Live scenarios of a library that the service's list lacks. */
+export async function readUnlistedScenarios(
+  connection: Connection,
+  { owner, name }: LibraryKey,
+  listed: Iterable<ScenarioId>,
+): Promise<ScenarioId[]> {
+  const values = [owner, name, Array.from(listed, String)];
+  const { rows } = await connection.query<{ id: ScenarioId }>(SELECT_UNLISTED_SCENARIOS, values);
+  return rows.map(({ id }) => id);
+}
+
+/** What is stored of a scenario, as JSON text; null when nothing is. */
+export async function readScenarioSource(
+  connection: Connection,
+  { owner, name }: LibraryKey,
+  id: ScenarioId,
+): Promise<string | null> {
+  const { rows } = await connection.query<{ raw: string }>(
+    "SELECT raw::text FROM simcat.scenarios WHERE owner = $1 AND library_name = $2 AND scenario_id = $3",
+    [owner, name, id.toString()],
+  );
+  return rows[0]?.raw ?? null;
+}

@@ -1,0 +1,100 @@
+import type { LibraryContent, SavedLibrary } from "../../model.ts";
+import type { Connection } from "../connect.ts";
+import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
+import { MERGE_LIBRARIES } from "./library-statements.ts";
+import { saveContentRejects } from "./save-rejects.ts";
+import { NO_SCENARIOS, saveScenarios } from "./save-scenarios.ts";
+
+/**
+ * Stores a batch of libraries inside the caller's transaction: rows, history, what vanished, rejects, bookmarks.
+ * Answers by position.
+ */
+export async function saveLibraries(
+  connection: Connection,
+  batch: readonly LibraryContent[],
+  context: SaveContext,
+): Promise<SavedLibrary[]> {
+  const differing = batch.filter((one) => !one.isSame);
+  const changed = await mergeLibraries(connection, differing, context);
+  const counts = await saveScenarios(connection, differing, context);
+  const touched = batch.filter((one) => one.rejects.length > 0 || one.hadRejects);
+  if (touched.length > 0) {
+    const keys = touched.map((one) => one.listed.key);
+    await saveContentRejects(
+      connection,
+      context.runId,
+      keys,
+      touched.flatMap((one) => one.rejects),
+    );
+  }
+  const saved = batch.map((one): SavedLibrary => {
+    const found = counts.get(one) ?? { ...NO_SCENARIOS, unchanged: scenarioCount(one) };
+    return {
+      key: one.listed.key,
+      ...found,
+      changed: changed.has(one) || found.inserted + found.updated + found.removed > 0,
+      owes: isPartial(one) ? "rejects" : found.withheld ? "shrunk" : null,
+    };
+  });
+  await updateSync(connection, batch, saved, context.runId);
+  return saved;
+}
+
+const keyColumns = (batch: readonly LibraryContent[]) =>
+  [batch.map((one) => one.listed.key.owner), batch.map((one) => one.listed.key.name)] as const;
+
+/** @returns the libraries whose own row is new or another version */
+async function mergeLibraries(
+  connection: Connection,
+  batch: readonly LibraryContent[],
+  { runId, seconds, bytes }: SaveContext,
+): Promise<Set<LibraryContent>> {
+  if (batch.length === 0) return new Set();
+  const { rows } = await connection.query<{ changed: boolean }>(MERGE_LIBRARIES, [
+    ...keyColumns(batch),
+    batch.map((one) => one.metadata?.libraryOwner),
+    batch.map((one) => one.listed.lastModified),
+    batch.map((one) => seconds(one.listed.lastModified)),
+    batch.map((one) => one.metadata?.fileSize),
+    batch.map((one) => bytes(one.metadata?.fileSize ?? null)),
+    batch.map((one) => one.metadata?.packageName),
+    batch.map((one) => one.metadata?.packageVersion),
+    batch.map((one) => one.metadata?.description),
+    batch.map((one) => one.listed.source),
+    batch.map((one) => one.metadata?.source),
+    runId,
+  ]);
+  return new Set(batch.filter((_, at) => rows[at]?.changed));
+}
+
+/** A partial store leaves the bookmark and the hash of the last whole one behind, and owes a read. */
+const UPDATE_SYNC = `
+UPDATE simcat.library_sync y SET
+  bookmark = CASE WHEN i.owes IS NULL THEN i.listed_text ELSE y.bookmark END,
+  content_hash = CASE WHEN i.owes IS NULL THEN i.content_hash END,
+  bookmark_seen_at = to_timestamp(i.seen_s), settles_at = to_timestamp(i.settles_s), content_read_at = to_timestamp(i.read_s), owes = i.owes,
+  shrunk_run_id = CASE i.owes WHEN 'shrunk' THEN $1::int8 WHEN 'rejects' THEN y.shrunk_run_id END,
+  doubtful_reads = i.doubtful_reads, failures = 0, last_error = NULL,
+  last_success_at = CASE WHEN i.owes IS NULL THEN now() ELSE y.last_success_at END
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::text[], $9::int4[],
+  $10::float8[]) AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, owes, doubtful_reads, settles_s)
+WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
+
+async function updateSync(
+  connection: Connection,
+  batch: readonly LibraryContent[],
+  saved: readonly SavedLibrary[],
+  runId: number,
+): Promise<void> {
+  await connection.query(UPDATE_SYNC, [
+    runId,
+    ...keyColumns(batch),
+    batch.map((one) => one.listed.lastModified),
+    batch.map((one) => one.contentHash),
+    batch.map((one) => one.bookmarkSeenAt / 1000),
+    batch.map((one) => one.contentReadAt / 1000),
+    saved.map((one) => one.owes),
+    batch.map((one) => one.doubtfulReads),
+    batch.map((one) => (one.settlesAt === null ? null : one.settlesAt / 1000)),
+  ]);
+}

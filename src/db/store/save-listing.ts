@@ -1,0 +1,55 @@
+import type { LibraryKey, ListedLibrary, Reject } from "../../model.ts";
+import type { Connection } from "../connect.ts";
+import { RESTORE_LIBRARIES } from "./library-statements.ts";
+import { saveListingRejects } from "./save-rejects.ts";
+
+/** What a listing says before any content is read. */
+export interface ListingWrite {
+  /** Libraries listed for the first time, or under another text than the last time. */
+  readonly changed: readonly ListedLibrary[];
+  /** Libraries that are marked as removed and listed again. */
+  readonly restored: readonly LibraryKey[];
+  readonly rejects: readonly Reject[];
+  /** Whether a reject of an earlier listing that this one lacks is over; null stands for one of no library. */
+  readonly isOver: (key: LibraryKey | null) => boolean;
+  /** When the listing's last byte arrived, by the database's clock in milliseconds. */
+  readonly seenAt: number;
+}
+
+/**
+ * Written before any content is read: a text that was seen once unsettles the bookmark, even if this run dies and the
+ * next listing shows the old text again.
+ */
+const UPSERT_LISTED = `
+INSERT INTO simcat.library_sync AS y (owner, library_name, listed_text, bookmark_seen_at)
+SELECT owner, library_name, listed_text, to_timestamp($4::float8)
+FROM unnest($1::text[], $2::text[], $3::text[]) AS i(owner, library_name, listed_text)
+ON CONFLICT (owner, library_name) DO UPDATE
+  SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,
+    settles_at = NULL, doubtful_reads = 0`;
+
+const OWE_RESTORED = `
+UPDATE simcat.library_sync y SET owes = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($3::float8)
+FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
+WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
+
+const AT_ONCE = 10_000;
+
+export async function saveListing(connection: Connection, runId: number, listing: ListingWrite): Promise<void> {
+  const { changed, restored, rejects, isOver, seenAt } = listing;
+  for (let at = 0; at < changed.length; at += AT_ONCE) {
+    const some = changed.slice(at, at + AT_ONCE);
+    await connection.query(UPSERT_LISTED, [
+      some.map((one) => one.key.owner),
+      some.map((one) => one.key.name),
+      some.map((one) => one.lastModified),
+      seenAt / 1000,
+    ]);
+  }
+  if (restored.length > 0) {
+    const keys = [restored.map((key) => key.owner), restored.map((key) => key.name)];
+    await connection.query(RESTORE_LIBRARIES, [...keys, runId]);
+    await connection.query(OWE_RESTORED, [...keys, seenAt / 1000]);
+  }
+  await saveListingRejects(connection, runId, rejects, isOver);
+}

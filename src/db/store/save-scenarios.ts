@@ -1,0 +1,173 @@
+import { DatabaseError } from "../../errors.ts";
+import type { LibraryContent, Withheld } from "../../model.ts";
+import type { Connection } from "../connect.ts";
+import { int4Array } from "./binary-arrays.ts";
+import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
+import { toColumns } from "./scenario-rows.ts";
+import {
+  countMissing,
+  DELETE_ABSENCES,
+  deletePresentAbsences,
+  insertAbsences,
+  insertScenarios,
+  mergeScenarios,
+  removeMissing,
+  type Source,
+} from "./scenario-statements.ts";
+
+export interface ScenarioCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly removed: number;
+  readonly withheld: Withheld | null;
+}
+
+/** Libraries whose scenarios come from one place, as the parameters of the statements. */
+interface Group {
+  readonly libraries: readonly LibraryContent[];
+  readonly source: Source;
+  readonly keys: readonly [owners: string[], names: string[]];
+  readonly columns: readonly unknown[];
+  readonly ids: readonly unknown[];
+}
+
+export const NO_SCENARIOS: ScenarioCounts = { inserted: 0, updated: 0, unchanged: 0, removed: 0, withheld: null };
+
+/** Stores the scenarios of these libraries, and marks those that vanished. Answers by position. */
+export async function saveScenarios(
+  connection: Connection,
+  libraries: readonly LibraryContent[],
+  context: SaveContext,
+): Promise<Map<LibraryContent, ScenarioCounts>> {
+  const counts = new Map<LibraryContent, ScenarioCounts>();
+  const save = async (some: readonly LibraryContent[], store: typeof insertNew | typeof mergeStored) => {
+    if (some.length === 0) return;
+    const found = await store(connection, toGroup(some, context), context);
+    some.forEach((one, at) => {
+      counts.set(one, found[at] ?? NO_SCENARIOS);
+    });
+  };
+  const inMemory = libraries.filter((one) => one.scenarios.kind === "memory");
+  await save(
+    inMemory.filter((one) => one.isNew),
+    insertNew,
+  );
+  await save(
+    inMemory.filter((one) => !one.isNew),
+    mergeStored,
+  );
+  for (const one of libraries) {
+    if (one.scenarios.kind !== "staged") continue;
+    await save([one], one.isNew ? insertNew : mergeStored);
+    assertWhole(one, counts.get(one) ?? NO_SCENARIOS);
+  }
+  return counts;
+}
+
+function toGroup(libraries: readonly LibraryContent[], { seconds }: SaveContext): Group {
+  const keys = [libraries.map((one) => one.listed.key.owner), libraries.map((one) => one.listed.key.name)] as const;
+  const only = libraries[0]?.scenarios;
+  if (only?.kind === "staged") {
+    return { libraries, keys: [...keys], source: "staging", columns: [only.stage], ids: [only.stage] };
+  }
+  const lists = libraries.map((one) => (one.scenarios.kind === "memory" ? one.scenarios.scenarios : []));
+  const positions = int4Array(lists.flatMap((list, at) => list.map(() => at + 1)));
+  const columns = toColumns(lists.flat(), seconds);
+  return {
+    libraries,
+    keys: [...keys],
+    source: "arrays",
+    columns: [positions, ...columns],
+    ids: [positions, columns[0]],
+  };
+}
+
+async function insertNew(connection: Connection, group: Group, { runId }: SaveContext): Promise<ScenarioCounts[]> {
+  const { libraries, source, keys, columns } = group;
+  const { rowCount } = await connection.query(insertScenarios(source), [...keys, runId, ...columns]);
+  return libraries.map((one) => ({
+    ...NO_SCENARIOS,
+    inserted: source === "staging" ? (rowCount ?? 0) : scenarioCount(one),
+  }));
+}
+
+async function mergeStored(connection: Connection, group: Group, context: SaveContext): Promise<ScenarioCounts[]> {
+  const vanished = await removeVanished(connection, group, context);
+  const { rows } = await connection.query<{ ord: number; inserted: number; updated: number; unchanged: number }>(
+    mergeScenarios(group.source),
+    [...group.keys, context.runId, ...group.columns],
+  );
+  const merged = new Map(rows.map(({ ord, ...found }) => [ord, found]));
+  return group.libraries.map((_, at) => ({ ...NO_SCENARIOS, ...merged.get(at + 1), ...vanished[at] }));
+}
+
+type Vanished = Pick<ScenarioCounts, "removed" | "withheld">;
+
+/** Marks what whole lists lack, as far as the guard lets it; what it withholds is remembered for the next read. */
+async function removeVanished(connection: Connection, group: Group, context: SaveContext): Promise<Vanished[]> {
+  const { source, keys, ids, libraries } = group;
+  const counted = await connection.query<{ ord: number; live: number; missing: number; confirmed: number }>(
+    countMissing(source),
+    [...keys, context.runId, ...ids],
+  );
+  const numbers = new Map(counted.rows.map((row) => [row.ord, row]));
+  const decided = libraries.map((one, at) => {
+    const { live = 0, missing = 0, confirmed = 0 } = numbers.get(at + 1) ?? {};
+    if (missing === 0 || isPartial(one)) return { mark: "none", withheld: null };
+    const unconfirmed = missing - confirmed;
+    const verdict = context.guard({ live, listed: scenarioCount(one), missing: unconfirmed });
+    if (verdict === "mark" || unconfirmed === 0) return { mark: "all", withheld: null };
+    return { mark: "confirmed", withheld: { live, missing: unconfirmed } };
+  });
+
+  const removed = new Map<number, number>();
+  if (decided.some((one) => one.mark !== "none")) {
+    const marks = decided.map((one) => one.mark);
+    const { rows } = await connection.query<{ ord: number; removed: number }>(removeMissing(source), [
+      ...keys,
+      context.runId,
+      ...ids,
+      marks,
+    ]);
+    for (const row of rows) removed.set(row.ord, row.removed);
+  }
+  await rememberAbsences(
+    connection,
+    group,
+    context.runId,
+    decided.map((one) => one.withheld !== null),
+  );
+  return decided.map(({ withheld }, at) => ({ removed: removed.get(at + 1) ?? 0, withheld }));
+}
+
+/** A whole read settles what earlier reads left open; a withheld one leaves what it lacks for the next. */
+async function rememberAbsences(
+  connection: Connection,
+  group: Group,
+  runId: number,
+  withheld: readonly boolean[],
+): Promise<void> {
+  const stale = group.libraries.filter((one) => one.hadAbsences && !isPartial(one));
+  if (stale.length > 0) {
+    await connection.query(DELETE_ABSENCES, [
+      stale.map((one) => one.listed.key.owner),
+      stale.map((one) => one.listed.key.name),
+      runId,
+    ]);
+  }
+  if (group.libraries.some((one) => one.hadAbsences && isPartial(one))) {
+    await connection.query(deletePresentAbsences(group.source), [...group.keys, runId, ...group.ids]);
+  }
+  if (!withheld.includes(true)) return;
+  await connection.query(insertAbsences(group.source), [...group.keys, runId, ...group.ids, withheld]);
+}
+
+/** The staging table is not logged: a crash of the server empties it, and that must not be taken for an empty list. */
+function assertWhole(one: LibraryContent, { inserted, updated, unchanged }: ScenarioCounts): void {
+  const found = inserted + updated + unchanged;
+  if (found === scenarioCount(one)) return;
+  throw new DatabaseError(
+    `storing a long scenario list failed: the staging table holds ${found} of its ${scenarioCount(one)} scenarios, so the server was restarted meanwhile; run it again`,
+  );
+}

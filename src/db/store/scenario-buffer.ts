@@ -1,0 +1,87 @@
+import type { Scenario, ScenarioId, ScenarioSet, ScenarioSink } from "../../model.ts";
+import type { Staging } from "./staging.ts";
+
+export interface ScenarioBuffer extends ScenarioSink {
+  /** Everything that was added. */
+  finish(): Promise<ScenarioSet>;
+  /** Frees what the set holds, in memory and in the database. */
+  free(): Promise<void>;
+}
+
+/** How much of the lists being read stays in memory. */
+export interface MemoryLimits {
+  /** Of JSON source, in all lists together. */
+  readonly bytes: number;
+  /** A longer list goes to the staging table, whatever memory is free. */
+  readonly itemsOfList: number;
+  /** So many go there in one transaction. */
+  readonly itemsAtOnce: number;
+}
+
+export const MEMORY_LIMITS: MemoryLimits = { bytes: 48 * 2 ** 20, itemsOfList: 10_000, itemsAtOnce: 1_000 };
+
+/** Shared by the run's buffers. */
+export interface MemoryBudget {
+  usedBytes: number;
+  readonly limits: MemoryLimits;
+}
+
+/**
+ * Holds one library's scenarios in memory while they are few, and moves them to the staging table when the list grows long
+ * or when all lists together outgrow the budget.
+ */
+export function openScenarioBuffer(staging: Staging, budget: MemoryBudget): ScenarioBuffer {
+  const { limits } = budget;
+  let held = new Map<ScenarioId, Scenario>();
+  let bytes = 0;
+  /** What should stand in the staging table; compared when it is merged, for a crash of the server empties that table. */
+  let kept = 0;
+  let stage: string | null = null;
+
+  const hold = (delta: number) => {
+    bytes += delta;
+    budget.usedBytes += delta;
+  };
+  const flush = async () => {
+    stage ??= staging.newStage();
+    const scenarios = [...held.values()];
+    for (let at = 0; at < scenarios.length; at += limits.itemsAtOnce) {
+      await staging.add(stage, scenarios.slice(at, at + limits.itemsAtOnce));
+    }
+    held = new Map();
+    hold(-bytes);
+  };
+  const free = async () => {
+    held = new Map();
+    hold(-bytes);
+    kept = 0;
+    if (stage !== null) await staging.remove(stage);
+    stage = null;
+  };
+
+  return {
+    restart: free,
+    free,
+    async add(scenarios) {
+      for (const scenario of scenarios) {
+        held.set(scenario.id, scenario);
+        hold(2 * scenario.source.length);
+      }
+      kept += scenarios.length;
+      const limit = stage === null ? limits.itemsOfList : limits.itemsAtOnce;
+      if (held.size > limit || budget.usedBytes > limits.bytes) await flush();
+    },
+    async source(id) {
+      return held.get(id)?.source ?? (stage === null ? null : staging.source(stage, id));
+    },
+    async remove(id) {
+      kept--;
+      if (!held.delete(id) && stage !== null) await staging.removeOne(stage, id);
+    },
+    async finish() {
+      if (stage === null) return { kind: "memory", scenarios: [...held.values()] };
+      await flush();
+      return { kind: "staged", stage, count: kept };
+    },
+  };
+}

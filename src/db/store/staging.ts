@@ -1,0 +1,53 @@
+import type { Scenario, ScenarioId } from "../../model.ts";
+import type { Pool } from "../connect.ts";
+import type { Lease } from "../lease.ts";
+import { withTransaction } from "../transaction.ts";
+import { type ReadSeconds, toColumns } from "./scenario-rows.ts";
+
+/** The table through which long scenario lists pass, in short transactions. */
+export interface Staging {
+  newStage(): string;
+  add(stage: string, scenarios: readonly Scenario[]): Promise<void>;
+  source(stage: string, id: ScenarioId): Promise<string | null>;
+  removeOne(stage: string, id: ScenarioId): Promise<void>;
+  remove(stage: string): Promise<void>;
+  /** What dead runs left behind. */
+  clear(): Promise<void>;
+}
+
+const INSERT = `
+INSERT INTO simcat.scenario_staging
+SELECT $1, id, parent_id, scenario_name, is_result, last_modified, to_timestamp(last_modified_s), description, raw
+FROM unnest($2::int8[], $3::int8[], $4::text[], $5::bool[], $6::text[], $7::float8[], $8::text[], $9::jsonb[])
+  AS r(id, parent_id, scenario_name, is_result, last_modified, last_modified_s, description, raw)
+ON CONFLICT DO NOTHING`;
+
+export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds, signal: AbortSignal): Staging {
+  let stages = 0;
+  const write = (text: string, values: unknown[]) =>
+    withTransaction(
+      pool,
+      { doing: "staging a long scenario list" },
+      async (connection) => {
+        await lease.fence(connection);
+        await connection.query(text, values);
+      },
+      signal,
+    );
+  const first = async <T>(text: string, values: unknown[]): Promise<T | undefined> =>
+    (await pool.query<{ value: T }>(text, values)).rows[0]?.value;
+
+  return {
+    newStage: () => `${lease.token}.${++stages}`,
+    add: (stage, scenarios) => write(INSERT, [stage, ...toColumns(scenarios, seconds)]),
+    source: async (stage, id) =>
+      (await first<string>(
+        "SELECT raw::text AS value FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2",
+        [stage, id.toString()],
+      )) ?? null,
+    removeOne: (stage, id) =>
+      write("DELETE FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2", [stage, id.toString()]),
+    remove: (stage) => write("DELETE FROM simcat.scenario_staging WHERE stage = $1", [stage]),
+    clear: () => write("DELETE FROM simcat.scenario_staging", []),
+  };
+}

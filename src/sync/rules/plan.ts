@@ -1,0 +1,134 @@
+import { keyText } from "../../key.ts";
+import type {
+  Decision,
+  LibraryKey,
+  ListedLibraries,
+  ListedLibrary,
+  ReadAction,
+  Selection,
+  StoredLibrary,
+} from "../../model.ts";
+import { decide, type PlanContext } from "./decide.ts";
+import { selectorOf } from "./selection.ts";
+
+export interface Plan {
+  /** In the order in which they are to be read. */
+  readonly actions: readonly ReadAction[];
+  readonly skipped: Readonly<Record<Extract<Decision, { kind: "skip" }>["reason"], number>>;
+  /** Live in the store, in scope, and not listed. */
+  readonly missing: readonly LibraryKey[];
+  /** The same, but for their having been read after a cache took the listing. */
+  readonly unsaid: readonly LibraryKey[];
+  /** Listed once, never stored, in scope, and not listed any more. */
+  readonly strangers: readonly LibraryKey[];
+  /** Listed for the first time or under another text than the last time, in scope or not. */
+  readonly changed: readonly ListedLibrary[];
+  /** Marked as removed, and listed again, in scope. */
+  readonly restored: readonly LibraryKey[];
+  readonly listedInScope: number;
+  /** Live in the store, in scope or not, and how many of those are listed. */
+  readonly live: { readonly count: number; readonly listed: number };
+}
+
+/** Makes a plan of a listing and of what is stored, one stored library after the other, in whatever order. */
+export interface Planner {
+  meet(stored: StoredLibrary): void;
+  /** Whether a library of the selection is listed or was met. */
+  isKnown(key: LibraryKey): boolean;
+  finish(): Plan;
+}
+
+const UNMET = 0;
+const NEWS = 1;
+const SAME_TEXT = 2;
+
+/** The whole run. What needs no read is counted and forgotten, so that a million libraries take little room. */
+export function openPlan(listing: ListedLibraries, context: PlanContext, selection: Selection): Planner {
+  const isSelected = selectorOf(selection);
+  const { cachedAt = Number.POSITIVE_INFINITY } = context;
+  /** Of each listed library: was it met, and under which text? */
+  const states = new Uint8Array(listing.length);
+  const reads = new Map<number, ReadAction>();
+  const unmet = new Set(selection.libraries.map(keyText));
+  const skipped = { unchanged: 0, "not settled yet": 0 };
+  const live = { count: 0, listed: 0 };
+  const missing: LibraryKey[] = [];
+  const unsaid: LibraryKey[] = [];
+  const strangers: LibraryKey[] = [];
+  const restored: LibraryKey[] = [];
+  let listedInScope = 0;
+
+  const consider = (listed: ListedLibrary, at: number, stored: StoredLibrary | null) => {
+    if (!isSelected(listed.key)) return;
+    listedInScope += 1;
+    const decision = decide(listed, stored, context);
+    if (decision.kind === "read") reads.set(at, { listed, stored, reason: decision.reason });
+    else skipped[decision.reason] += 1;
+  };
+
+  return {
+    meet(stored) {
+      const { key } = stored;
+      const isLive = stored.stored && !stored.removed;
+      if (unmet.size > 0) unmet.delete(keyText(key));
+      if (isLive) live.count += 1;
+      const at = listing.find(key);
+      if (at === undefined) {
+        const isReadSince = (stored.sync?.contentReadAt ?? 0) >= cachedAt;
+        if (isLive && isSelected(key)) (isReadSince ? unsaid : missing).push(key);
+        if (!stored.stored && isSelected(key)) strangers.push(key);
+        return;
+      }
+      const listed = listing.at(at);
+      if (isLive) live.listed += 1;
+      states[at] = stored.sync?.listedText === listed.lastModified ? SAME_TEXT : NEWS;
+      if (stored.removed && isSelected(key)) restored.push(listed.key);
+      consider(listed, at, stored);
+    },
+    isKnown: (key) => listing.find(key) !== undefined || !unmet.has(keyText(key)),
+    finish() {
+      const changed: ListedLibrary[] = [];
+      for (const [at, state] of states.entries()) {
+        if (state === SAME_TEXT) continue;
+        const listed = listing.at(at);
+        changed.push(listed);
+        if (state === UNMET) consider(listed, at, null);
+      }
+      const inListingOrder = [...reads].sort(([a], [b]) => a - b).map(([, action]) => action);
+      return {
+        actions: orderActions(inListingOrder),
+        skipped,
+        missing,
+        unsaid,
+        strangers,
+        changed,
+        restored,
+        listedInScope,
+        live,
+      };
+    },
+  };
+}
+
+const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
+  "never read": 0,
+  "listed date changed": 0,
+  "owes a read: rejects": 1,
+  "owes a read: failure": 1,
+  "owes a read: shrunk": 1,
+  "owes a read: restored": 1,
+  "no listed date": 2,
+  "not settled yet": 2,
+  "due for a full read": 3,
+  forced: 3,
+};
+const LAST = 4;
+
+/** News first, so that a run cut short did the most good; what failed last time last, so that it holds up nobody. */
+export function orderActions(actions: readonly ReadAction[]): ReadAction[] {
+  return actions.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+function rankOf(action: ReadAction): number {
+  return (action.stored?.sync?.failures ?? 0) > 0 ? LAST : RANKS[action.reason];
+}
