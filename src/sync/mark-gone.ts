@@ -1,6 +1,6 @@
+import type { Write } from "../db/fenced-writes.ts";
 import { markRemoved } from "../db/store/removals.ts";
 import type { Plan } from "./rules/plan.ts";
-import type { Write } from "./write.ts";
 
 /** Marks what the guard let pass as removed. Answers how many libraries were marked. */
 export async function markGone({ missing, strangers }: Plan, runId: number, write: Write): Promise<number> {

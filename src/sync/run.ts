@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { fencedWrites, type Write } from "../db/fenced-writes.ts";
 import { type Lease, withLease } from "../db/lease.ts";
 import { countIdleRuns, finishRun, insertRun } from "../db/runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
@@ -15,7 +16,6 @@ import { storeContent } from "./store-content.ts";
 import { openTally, type Tally } from "./tally.ts";
 import { openTextReader } from "./texts.ts";
 import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading } from "./warnings.ts";
-import { fencedWrites, type Write } from "./write.ts";
 
 /**
  * One run under the lease: list, plan, read and store, mark what is gone, tell. Aborting `signal` stops the reading;

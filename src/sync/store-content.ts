@@ -50,7 +50,7 @@ export async function storeContent(
   const actions = new WeakMap<LibraryContent, ReadAction>();
   const buffers = new WeakMap<LibraryContent, ScenarioBuffer>();
   const budget = { usedBytes: 0, limits: tools.memory ?? MEMORY_LIMITS };
-  const staging = openStaging(pool, lease, texts.seconds, lease.lost);
+  const staging = openStaging(pool, lease, texts.seconds);
   await staging.clear();
 
   const failed = ({ listed: { key } }: ReadAction, { code, message, rejects }: ContentError) => {
@@ -60,33 +60,29 @@ export async function storeContent(
     if (rejects.length > 0) tell({ kind: "rejected", key, rejects });
     return { key, error: `${code}: ${message}`, rejects };
   };
-  const writer = openLibraryWriter(
-    {
-      pool,
-      lease,
-      context: {
-        runId,
-        seconds: texts.seconds,
-        bytes: texts.bytes,
-        guard: (numbers) =>
-          guardScenarios({ ...numbers, maxRemoved: settings.maxRemoved, allowed: tools.allowRemovals }),
-      },
-      onSaved: async (content, saved) => {
-        const action = actions.get(content);
-        if (action) tally.saved(action, content, saved);
-        tally.rejected(content.rejects);
-        if (content.rejects.length > 0) tell({ kind: "rejected", key: saved.key, rejects: content.rejects });
-        await buffers.get(content)?.free();
-        tell({ kind: "stored", key: saved.key });
-      },
-      onRefused: async (content, error) => {
-        const action = { listed: content.listed, stored: null, reason: "forced" } as const;
-        await buffers.get(content)?.free();
-        return failed(action, unstorable(error));
-      },
+  const writer = openLibraryWriter({
+    pool,
+    lease,
+    context: {
+      runId,
+      seconds: texts.seconds,
+      bytes: texts.bytes,
+      guard: (numbers) => guardScenarios({ ...numbers, maxRemoved: settings.maxRemoved, allowed: tools.allowRemovals }),
     },
-    lease.lost,
-  );
+    onSaved: async (content, saved) => {
+      const action = actions.get(content);
+      if (action) tally.saved(action, content, saved);
+      tally.rejected(content.rejects);
+      if (content.rejects.length > 0) tell({ kind: "rejected", key: saved.key, rejects: content.rejects });
+      await buffers.get(content)?.free();
+      tell({ kind: "stored", key: saved.key });
+    },
+    onRefused: async (content, error) => {
+      const action = { listed: content.listed, stored: null, reason: "forced" } as const;
+      await buffers.get(content)?.free();
+      return failed(action, unstorable(error));
+    },
+  });
   const drift = watchDrift(await readSnapshot(pool, "reading which fields are stored", readStoredFields, signal));
   await readLibraries(
     plan.actions,

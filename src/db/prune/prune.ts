@@ -1,8 +1,8 @@
 import type { LibraryKey } from "../../model.ts";
 import type { Connection, Pool } from "../connect.ts";
+import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
 import { readSnapshot } from "../snapshot.ts";
-import { withTransaction } from "../transaction.ts";
 import * as statements from "./prune-statements.ts";
 
 /** How many rows of each table are old enough to be deleted, or were deleted. */
@@ -54,13 +54,10 @@ export interface PruneTools {
  */
 export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
   const pruned = noRows();
+  const inTransaction = fencedWrites(pool, lease);
   const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>): Promise<number> => {
     signal.throwIfAborted();
-    const fenced = async (connection: Connection) => {
-      await lease.fence(connection);
-      return work(connection);
-    };
-    const some = await withTransaction(pool, { doing: "deleting what is old" }, fenced, lease.lost);
+    const some = await inTransaction({ doing: "deleting what is old" }, work);
     for (const [table, rows] of Object.entries(some)) pruned[table as keyof PrunedRows] += rows;
     tell(sumOf(pruned));
     return sumOf(some);

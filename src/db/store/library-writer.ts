@@ -1,8 +1,8 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
-import type { Connection, Pool } from "../connect.ts";
+import type { Pool } from "../connect.ts";
 import { databaseError, isBadData } from "../failures.ts";
+import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
-import { type TransactionOptions, withTransaction } from "../transaction.ts";
 import { type SaveContext, scenarioCount } from "./library-content.ts";
 import { type FailureWrite, saveFailures } from "./save-failures.ts";
 import { saveLibraries } from "./save-libraries.ts";
@@ -39,8 +39,9 @@ const rowsOf = (one: LibraryContent) => 1 + (one.isSame ? 0 : scenarioCount(one)
 const bytesOf = ({ scenarios }: LibraryContent) =>
   scenarios.kind === "staged" ? BYTES_A_BATCH : scenarios.scenarios.reduce((sum, one) => sum + one.source.length, 0);
 
-export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): LibraryWriter {
-  const { pool, lease, context } = options;
+export function openLibraryWriter(options: WriterOptions): LibraryWriter {
+  const { context } = options;
+  const write = fencedWrites(options.pool, options.lease);
   let contents: LibraryContent[] = [];
   let failures: FailureWrite[] = [];
   let rows = 0;
@@ -50,19 +51,8 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
   const broken = new AbortController();
   const working = new Set<Promise<void>>();
 
-  const inTransaction = <T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>) =>
-    withTransaction(
-      pool,
-      options,
-      async (connection) => {
-        await lease.fence(connection);
-        return work(connection);
-      },
-      signal,
-    );
-
   const saveFailed = (batch: readonly FailureWrite[]) =>
-    inTransaction({ doing: `recording ${batch.length} failed libraries` }, (connection) =>
+    write({ doing: `recording ${batch.length} failed libraries` }, (connection) =>
       saveFailures(connection, context.runId, batch),
     );
 
@@ -70,7 +60,7 @@ export function openLibraryWriter(options: WriterOptions, signal: AbortSignal): 
   const saveContents = async (batch: readonly LibraryContent[]): Promise<void> => {
     let attempts = 0;
     try {
-      const saved = await inTransaction<SavedLibrary[]>(
+      const saved = await write<SavedLibrary[]>(
         // What the first attempt stored already, the last one finds unchanged.
         {
           doing: `storing ${batch.length} libraries`,

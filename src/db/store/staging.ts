@@ -1,7 +1,7 @@
 import type { Scenario, ScenarioId } from "../../model.ts";
 import type { Pool } from "../connect.ts";
+import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
-import { withTransaction } from "../transaction.ts";
 import { type ReadSeconds, toColumns } from "./scenario-rows.ts";
 
 /** The table through which long scenario lists pass, in short transactions. */
@@ -22,18 +22,13 @@ FROM unnest($2::int8[], $3::int8[], $4::text[], $5::bool[], $6::text[], $7::floa
   AS r(id, parent_id, scenario_name, is_result, last_modified, last_modified_s, description, raw)
 ON CONFLICT DO NOTHING`;
 
-export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds, signal: AbortSignal): Staging {
+export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds): Staging {
   let stages = 0;
+  const inTransaction = fencedWrites(pool, lease);
   const write = (text: string, values: unknown[]) =>
-    withTransaction(
-      pool,
-      { doing: "staging a long scenario list" },
-      async (connection) => {
-        await lease.fence(connection);
-        await connection.query(text, values);
-      },
-      signal,
-    );
+    inTransaction({ doing: "staging a long scenario list" }, async (connection) => {
+      await connection.query(text, values);
+    });
   const first = async <T>(text: string, values: unknown[]): Promise<T | undefined> =>
     (await pool.query<{ value: T }>(text, values)).rows[0]?.value;
 

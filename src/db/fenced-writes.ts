@@ -1,11 +1,11 @@
-import type { Connection, Pool } from "../db/connect.ts";
-import type { Lease } from "../db/lease.ts";
-import { type TransactionOptions, withTransaction } from "../db/transaction.ts";
+import type { Connection, Pool } from "./connect.ts";
+import type { Lease } from "./lease.ts";
+import { type TransactionOptions, withTransaction } from "./transaction.ts";
 
-/** One transaction of a run. */
+/** One transaction under a lease. */
 export type Write = <T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>) => Promise<T>;
 
-/** Transactions that are fenced by the run's token, and that end even when the reading was stopped. */
+/** Transactions that are fenced by the lease's token, and that end even when the work was told to stop. */
 export function fencedWrites(pool: Pool, lease: Lease): Write {
   return (options, work) =>
     withTransaction(
