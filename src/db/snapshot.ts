@@ -13,21 +13,10 @@ export async function readSnapshot<T>(
   signal: AbortSignal,
 ): Promise<T> {
   try {
-    return await withTransaction(
-      pool,
-      { doing, snapshot: true },
-      (connection) => readReadably(connection, work),
-      signal,
-    );
+    return await withTransaction(pool, { doing, snapshot: true }, work, signal);
   } catch (error) {
     throw signal.aborted ? error : namingDatabase(doing, error);
   }
-}
-
-/** Times are read from text, and a database or a role may have another style of it by default. */
-async function readReadably<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
-  await connection.query("SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'");
-  return work(connection);
 }
 
 /** The database's clock. */

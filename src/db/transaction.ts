@@ -10,6 +10,9 @@ const CONTENTION_ATTEMPTS = 5;
 /** Values travel as text: a role's own settings must neither round a number nor turn a NULL in an array into a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 
+/** Times are read from text, and a database or a role may have another style of it by default. */
+const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'";
+
 export interface TransactionOptions<T> {
   /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
   readonly doing: string;
@@ -62,6 +65,19 @@ type Attempt<T> =
   /** COMMIT was sent and its answer did not come: it may have been done. */
   | { readonly kind: "unanswered"; readonly error: unknown; readonly value: T };
 
+/**
+ * Local settings alone: a pooler forbids others. The idle limit is below the lease time, so that a stopped process cannot
+ * hold its row locks past a takeover.
+ */
+function begin({
+  snapshot = false,
+  lockTimeoutMs = 5_000,
+}: Pick<TransactionOptions<unknown>, "snapshot" | "lockTimeoutMs">): string {
+  return `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};
+    SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = 15000;
+    ${EXACT}; ${READABLE}`;
+}
+
 async function tryOnce<T>(
   pool: Pool,
   options: TransactionOptions<T>,
@@ -77,12 +93,7 @@ async function tryOnce<T>(
   try {
     connection = await pool.connect();
     connection.on("error", onError);
-    // Local settings alone: a pooler forbids others. The idle limit is below the lease time, so that a stopped process
-    // cannot hold its row locks past a takeover.
-    await connection.query(
-      `BEGIN ISOLATION LEVEL ${options.snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"}; SET LOCAL lock_timeout = ${options.lockTimeoutMs ?? 5_000};
-       SET LOCAL idle_in_transaction_session_timeout = 15000; ${EXACT}`,
-    );
+    await connection.query(begin(options));
     const value = await work(connection);
     computed = { value };
     const { command } = await connection.query("COMMIT");
