@@ -10,11 +10,9 @@ type Write<T> = (buffer: Buffer, value: T, at: number) => number;
 const OID = { bool: 16, int8: 20, int4: 23, text: 25, float8: 701, jsonb: 3802 } as const;
 const HEAD = 20;
 const LENGTH = 4;
-/** A unit of UTF-16 becomes three bytes of UTF-8 at the most. */
-const MOST_BYTES = 3;
 
-function toArray<T>(type: number, values: Values<T>, mostBytes: number, write: Write<T>): Buffer {
-  const buffer = Buffer.allocUnsafe(HEAD + values.length * LENGTH + mostBytes);
+function toArray<T>(type: number, values: Values<T>, bytes: number, write: Write<T>): Buffer {
+  const buffer = Buffer.allocUnsafe(HEAD + values.length * LENGTH + bytes);
   buffer.writeInt32BE(values.length > 0 ? 1 : 0, 0); // dimensions
   buffer.writeInt32BE(1, 4); // may hold NULLs
   buffer.writeInt32BE(type, 8);
@@ -32,18 +30,21 @@ function toArray<T>(type: number, values: Values<T>, mostBytes: number, write: W
   return buffer.subarray(0, at);
 }
 
-function mostBytesOf(values: Values<string>): number {
-  return values.reduce((sum, value) => sum + MOST_BYTES * (value?.length ?? 0), 0);
+/** Counted, for room to spare, three bytes a unit of UTF-16, was most of what the collector had to collect. */
+function bytesOf(values: Values<string>): number {
+  let sum = 0;
+  for (const value of values) if (value) sum += Buffer.byteLength(value);
+  return sum;
 }
 
 export function textArray(values: Values<string>): Buffer {
-  return toArray(OID.text, values, mostBytesOf(values), (buffer, value, at) => at + buffer.write(value, at));
+  return toArray(OID.text, values, bytesOf(values), (buffer, value, at) => at + buffer.write(value, at));
 }
 
 /** Of JSON source texts. */
 export function jsonbArray(values: Values<string>): Buffer {
   // The format's version, 1, stands before each.
-  return toArray(OID.jsonb, values, mostBytesOf(values) + values.length, (buffer, value, at) => {
+  return toArray(OID.jsonb, values, bytesOf(values) + values.length, (buffer, value, at) => {
     buffer[at] = 1;
     return at + 1 + buffer.write(value, at + 1);
   });
