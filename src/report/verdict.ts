@@ -15,7 +15,8 @@ export function judge({ key, now, stored, rejects }: LibraryRows, fullEveryMs: n
   if (stored === null) return { kind: "none", reason: rejects.open > 0 ? "rejected" : "forgotten" };
   if (stored.removed) return { kind: "none", reason: "removed" };
   const { sync } = stored;
-  const listed = { key, lastModified: sync?.listedText ?? null, source: null };
+  // An entry that can be stored: what the last listing lacked for that is owed already.
+  const listed = { key, lastModified: sync?.listedText ?? null, source: "{}" };
   const decision = decide(listed, stored, { now: now.getTime(), fullEveryMs, backfillSince: null });
   if (decision.kind === "read" || sync === null) return decision.kind === "read" ? decision : NEVER_READ;
   return { ...decision, until: Math.min(nextReadAt(sync) ?? Infinity, fullReadDueAt(sync, key, fullEveryMs)) };

@@ -361,6 +361,27 @@ test("two entries of one library that say different things: both rejected, the l
   expect(asked()).toHaveLength(3);
 });
 
+test("entries of one library that contradict each other under one date have it read by every run until they agree (fault 23)", async () => {
+  const { simcat, query, service, asked } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+  await simcat(["sync"]);
+  const synced = () => query("SELECT bookmark, owes FROM simcat.library_sync");
+  expect(await synced()).toEqual([{ bookmark: OLD, owes: null }]);
+  service.script([
+    { match: { operation: "listing" }, times: 2, action: { kind: "duplicateItem", index: 0, set: { foo: 1 } } },
+  ]);
+  for (const _ of [1, 2]) {
+    asked();
+    expect((await simcat(["sync"])).code).toBe(2);
+    expect(asked()).toHaveLength(3);
+    expect(await synced()).toEqual([{ bookmark: OLD, owes: "rejects" }]);
+  }
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(asked()).toHaveLength(3);
+  expect(await synced()).toEqual([{ bookmark: OLD, owes: null }]);
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(asked()).toEqual(["GET /libs"]);
+});
+
 test("names that differ by case, by accents or by blanks alone are libraries of their own (fault 26)", async () => {
   const names = [
     "Lib",

@@ -67,6 +67,11 @@ test.each<Owes>(["rejects", "failure", "shrunk", "restored"])("a library that ow
   expect(decide(listed("a"), stored("a", { owes }), WEEKLY)).toEqual({ kind: "read", reason: `owes a read: ${owes}` });
 });
 
+test("a library whose entry is a reject is read, though its date is the bookmark's (fault 23)", () => {
+  const rejected = { ...listed("a"), source: null };
+  expect(decide(rejected, stored("a"), WEEKLY)).toEqual({ kind: "read", reason: "owes a read: rejects" });
+});
+
 test("a removed library that is listed again is read (fault 41)", () => {
   const read = { kind: "read", reason: "owes a read: restored" };
   expect(decide(listed("a"), stored("a", {}, { removed: true }), WEEKLY)).toEqual(read);

@@ -22,6 +22,8 @@ export function decide(listed: ListedLibrary, stored: StoredLibrary | null, cont
     return { kind: "read", reason: "listed date changed" };
   }
   if (sync.owes !== null) return { kind: "read", reason: `owes a read: ${sync.owes}` };
+  // Its entry, or one of several under its name, is a reject of this very listing.
+  if (listed.source === null) return { kind: "read", reason: "owes a read: rejects" };
   if (stored.removed) return { kind: "read", reason: "owes a read: restored" };
   const settled = isSettled(sync);
   if (!settled && context.now >= (nextReadAt(sync) ?? 0)) return { kind: "read", reason: "not settled yet" };
