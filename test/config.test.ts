@@ -156,7 +156,11 @@ test.each([
   ["SIMCAT_ALLOW_HTTP", ["true", "false"], ["1"]],
   ["SIMCAT_SERVICE_TIMEZONE", ["UTC", "Asia/Kathmandu"], ["Mars/Olympus", "local"]],
   ["SIMCAT_TIMEZONE", ["Europe/Berlin"], ["nowhere"]],
-  ["SIMCAT_SCHEDULE", ["0 3 * * *", "*/30 * * * * *"], ["hourly", "* * * *", "* * * * * * *", "0 3 * * ;"]],
+  [
+    "SIMCAT_SCHEDULE",
+    ["0 3 * * *", "*/30 * * * * *", "0 3 * * MON-FRI", "0 0 29 2 *"],
+    ["hourly", "* * * *", "* * * * * * *", "0 3 * * ;", "61 * * * *", "a b c d e", "0 0 30 2 *", "0 0 31 4,6 *"],
+  ],
   ["SIMCAT_DEFAULT_OWNER", ["first-last", "ünï"], [".", "..", "\ud800"]],
   ["SIMCAT_LOG_LEVEL", ["trace", "silent"], ["verbose", "INFO"]],
   ["SIMCAT_LOG_FORMAT", ["auto", "json", "pretty"], ["text"]],
@@ -167,6 +171,13 @@ test.each([
     expect(problems).toHaveLength(1);
     expect(problems[0]?.startsWith(`${name} is ${JSON.stringify(value)}; expected `)).toBe(true);
   }
+});
+
+test("a schedule is refused for what is wrong with it, however long it is", () => {
+  const refused = (schedule: string) => problemsOf({ ...NEEDED, SIMCAT_SCHEDULE: schedule })[0];
+  expect(refused("0 24 * * *")).toContain("its hour cannot be read");
+  expect(refused("0 0 30 2 *")).toMatch(/its dayOfMonth cannot be read|never comes due/);
+  expect(refused(`${"9".repeat(5_000)} * * * *`)?.length).toBeLessThan(300);
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { parseDuration, parseShare, parseSize, type Share } from "../units.ts";
 import type { Reading } from "./urls.ts";
 
@@ -51,14 +52,20 @@ export const timeZone: Reader<string> = (text) => {
   }
 };
 
-/** Only its outline; whoever schedules by it asks the scheduler whether it can be kept. */
+/** Loaded for those who set a schedule: no command but the worker needs it. */
+const loadScheduler = () => createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
+
 export const cronSchedule: Reader<string> = (text) => {
-  const fields = text.trim().split(/\s+/);
-  const isPlausible =
-    (fields.length === 5 || fields.length === 6) && fields.every((field) => /^[\w*/,#-]+$/.test(field));
-  return isPlausible
-    ? { value: text }
-    : expected(text, "a cron expression of five or six fields, such as */15 * * * *");
+  const { validateDetailed, createTask } = loadScheduler();
+  const expression = "a cron expression such as */15 * * * *";
+  const [wrong] = validateDetailed(text).errors;
+  if (wrong) return expected(text, `${expression}; its ${wrong.field} cannot be read (${shorten(wrong.message)})`);
+  try {
+    createTask(text, () => {}).getNextRuns(1);
+    return { value: text };
+  } catch {
+    return expected(text, `${expression}; this one never comes due: no day of the next hundred years is like that`);
+  }
 };
 
 /** A path segment of the service's URLs: `.` and `..` would lead elsewhere. */
@@ -77,6 +84,9 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Reader<
 }
 
 function expected(text: string, what: string): { readonly problem: string } {
-  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return { problem: `is ${JSON.stringify(shown)}; expected ${what}` };
+  return { problem: `is ${JSON.stringify(shorten(text))}; expected ${what}` };
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -1,5 +1,4 @@
-import { createTask, type Logger, validateDetailed } from "node-cron";
-import { ConfigurationError } from "../errors.ts";
+import { createTask, type Logger } from "node-cron";
 
 /** When runs are due. Times are of the local wall clock, since people write schedules by it. */
 export interface Schedule {
@@ -26,7 +25,7 @@ const LOOK_AHEAD = 32;
 const none = () => {};
 const quiet: Logger = { info: none, warn: none, error: none, debug: none };
 
-/** @throws ConfigurationError for a schedule that cannot be read, or that never comes due */
+/** Of a schedule and a zone that the configuration has checked. */
 export function openSchedule({
   schedule,
   timezone,
@@ -34,13 +33,6 @@ export function openSchedule({
   readonly schedule: string;
   readonly timezone: string;
 }): Schedule {
-  const { errors } = validateDetailed(schedule);
-  const [wrong] = errors;
-  if (wrong) {
-    throw new ConfigurationError(
-      `SIMCAT_SCHEDULE is ${JSON.stringify(schedule)}; its ${wrong.field} cannot be read (${wrong.message}); expected a cron expression such as */15 * * * *`,
-    );
-  }
   let onDue = none;
   let onSlept: (ticks: number) => void = none;
   let slept = 0;
@@ -65,7 +57,7 @@ export function openSchedule({
   });
 
   const ahead = (count: number) => task.getNextRuns(count).map((date) => date.getTime());
-  const usualMs = longestOfThree(dueMoments(ahead, schedule));
+  const usualMs = longestOfThree(ahead(LOOK_AHEAD));
   let lately: readonly number[] = [];
   const watch = () => {
     const [wall = 0, , third = 0] = ahead(3);
@@ -94,17 +86,6 @@ export function openSchedule({
     isAlive: () =>
       watched === null || Date.now() < watched.wall + LATE_MS || performance.now() < watched.monotonic + LATE_MS,
   };
-}
-
-function dueMoments(ahead: (count: number) => number[], schedule: string): number[] {
-  try {
-    return ahead(LOOK_AHEAD);
-  } catch (cause) {
-    throw new ConfigurationError(
-      `SIMCAT_SCHEDULE is ${JSON.stringify(schedule)}, which never comes due: no day of the next hundred years is like that; expected a cron expression such as */15 * * * *`,
-      { cause },
-    );
-  }
 }
 
 function longestOfThree(moments: readonly number[]): number {
