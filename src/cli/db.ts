@@ -1,22 +1,13 @@
-import { openEmbeddedPostgres } from "../db/embedded/open.ts";
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../report/json.ts";
 import type { Context } from "./context.ts";
+import { openEmbedded } from "./embedded.ts";
 import { loadSettings } from "./settings.ts";
-import { tellBeside } from "./tell-beside.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** The embedded Postgres, kept up for psql and BI tools. What it prints holds its password: that is what it is for. */
 export async function db(context: Context, { json }: { readonly json: boolean }): Promise<number> {
-  const config = loadSettings(context, { service: false, database: false });
-  const { stateDir } = config;
-  const { environment } = context;
-  const tell = (level: "info" | "warn") => (text: string) =>
-    tellBeside(context, config, level, "embedded_database", text);
-  const embedded = await openEmbeddedPostgres(
-    { stateDir, environment, onProgress: tell("info"), onRevival: tell("warn") },
-    context.stop,
-  );
+  const embedded = await openEmbedded(context, loadSettings(context, { service: false, database: false }));
   try {
     const { url, psql, dataDirectory } = embedded;
     const { hostname, port, username, password, pathname } = new URL(url);

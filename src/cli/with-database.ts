@@ -3,8 +3,9 @@ import { connect, disconnect, type Pool } from "../db/connect.ts";
 import { namingDatabase } from "../db/failures.ts";
 import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
-import { databaseSecrets } from "../secrets.ts";
+import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
 import type { Context } from "./context.ts";
+import { openEmbedded } from "./embedded.ts";
 import { tellBeside } from "./tell-beside.ts";
 
 /** What a command does to the schema before it works. */
@@ -31,17 +32,11 @@ export async function withDatabaseUrls<T>(
   if (config.databaseUrl !== null) {
     return work({ url: config.databaseUrl, directUrl: config.databaseDirectUrl ?? config.databaseUrl });
   }
-  const { openEmbeddedPostgres } = await import("../db/embedded/open.ts");
-  const { stateDir } = config;
-  const { environment } = context;
-  const tell = (level: "info" | "warn") => (text: string) =>
-    tellBeside(context, config, level, "embedded_database", text);
-  const embedded = await openEmbeddedPostgres(
-    { stateDir, environment, onProgress: tell("info"), onRevival: tell("warn") },
-    context.stop,
-  );
+  const embedded = await openEmbedded(context, config);
   try {
     context.hide(databaseSecrets(embedded.url));
+    const told = `the embedded database is at ${maskDatabaseUrl(embedded.url)}; simcat db prints its password, and keeps it up`;
+    tellBeside(context, config, "info", "embedded_database", told);
     return await work({ url: embedded.url, directUrl: embedded.url });
   } finally {
     await embedded.stop();
@@ -55,11 +50,11 @@ export function withDatabase<T>(
   use: SchemaUse,
   work: (pool: Pool) => Promise<T>,
 ): Promise<T> {
-  return withDatabaseUrls(context, config, async ({ url, directUrl }) => {
+  const { stop } = context;
+  return withDatabaseUrls(context, config, async (urls) => {
     const mayMigrate = use === "migrate" && config.autoMigrate;
-    const pool = await (mayMigrate ? connectMigrated(url, directUrl, context.stop) : connect(url, {}, context.stop));
+    const pool = await (use === "any" ? connect(urls.url, {}, stop) : connectUsable(urls, mayMigrate, stop));
     try {
-      if (use !== "any") assertUsable(await look(pool, context.stop));
       return await work(pool);
     } catch (error) {
       throw namingDatabase("working with the database", error);
@@ -69,20 +64,24 @@ export function withDatabase<T>(
   });
 }
 
-const look = (pool: Pool, signal: AbortSignal) => readSnapshot(pool, "looking at the schema", readSchemaState, signal);
-
-/** Looks before it migrates: nearly always there is nothing to do, and a connection more costs as much as a short run. */
-async function connectMigrated(url: string, directUrl: string, signal: AbortSignal): Promise<Pool> {
-  const pool = await connect(url, {}, signal);
+/**
+ * Connects to a database whose schema is current. Looks before it migrates: nearly always there is nothing to do, and a
+ * connection more costs as much as a short run.
+ */
+async function connectUsable(urls: DatabaseUrls, mayMigrate: boolean, signal: AbortSignal): Promise<Pool> {
+  const pool = await connect(urls.url, {}, signal);
   try {
-    const { kind } = await look(pool, signal);
-    if (kind !== "behind") return pool;
+    const state = await readSnapshot(pool, "looking at the schema", readSchemaState, signal);
+    if (state.kind !== "behind" || !mayMigrate) {
+      assertUsable(state);
+      return pool;
+    }
   } catch (error) {
     await disconnect(pool);
     throw error;
   }
   // Closed before: a role may be limited to one connection.
   await disconnect(pool);
-  await migrate(directUrl, signal);
-  return connect(url, {}, signal);
+  await migrate(urls.directUrl, signal);
+  return connectUsable(urls, false, signal);
 }

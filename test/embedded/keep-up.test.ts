@@ -55,12 +55,18 @@ test("a killed server whose port another program takes says so, since nobody kno
     ]);
 });
 
-test("a worker goes on when its embedded database is killed", async () => {
+test("a worker says where its embedded database is, and goes on when that is killed", async () => {
   const stateDir = newStateDir();
   const { environment } = await fixture([library("ann", "A", { scenarios: [1] })]);
   const embedded = { DATABASE_URL: "", SIMCAT_STATE_DIR: stateDir, SIMCAT_SCHEDULE: EVERY_SECOND };
   const worker = startWorker({ ...environment, ...embedded });
   await worker.untilTold("run_finished");
+  expect(worker.told("embedded_database").at(-1)).toMatchObject({
+    level: "info",
+    msg: expect.stringMatching(
+      /^the embedded database is at postgres:\/\/simcat:\*\*\*@127\.0\.0\.1:\d+\/simcat; simcat db prints its password/,
+    ),
+  });
   kill(join(stateDir, "postgres", "data"));
   await expect
     .poll(() => worker.told("embedded_database").at(-1), SOON)
