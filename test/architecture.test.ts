@@ -151,7 +151,7 @@ const RULES: readonly Rule[] = [
   {
     rule: "no room beneath the commands imports src/cli",
     reason: "commands wire the rooms together; a room that needs a command's code needs that code in a room",
-    of: (path) => path !== "src/main.ts" && !under("src/cli", "src/worker")(path),
+    of: (path) => path !== "src/main.ts" && !under("src/cli")(path),
     allows: ({ target }) => !under("src/cli")(target),
   },
 ];

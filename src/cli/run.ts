@@ -53,12 +53,8 @@ async function runWithProgress(
   const lines = logRun(log);
   // A terminal has the progress line, and the summary says the rest; whoever wants to see more than that gets the lines.
   const logs = !terminal.isErr || log.isLevelEnabled("debug");
-  const progress = followRun({
-    isTerminal: !logs && log.isLevelEnabled("info"),
-    columns: terminal.columns,
-    draw,
-    log: (now) => lines.progress(now),
-  });
+  const screen = !logs && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
+  const progress = followRun(screen, lines.progress);
   const clock = await openClock(pool);
   const onEvent = logs ? lines.service : () => {};
   return withService(context, config, { onEvent }, async (service) => {

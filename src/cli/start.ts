@@ -8,10 +8,12 @@ import { openMetrics } from "../worker/metrics.ts";
 import { openObserver } from "../worker/observer.ts";
 import { openRoutes } from "../worker/routes.ts";
 import { openSchedule } from "../worker/schedule.ts";
+import type { Desk } from "../worker/scheduled-run.ts";
 import { openState } from "../worker/state.ts";
 import type { Context } from "./context.ts";
-import { loadServiceSettings } from "./settings.ts";
+import { loadServiceSettings, withCurrentKey } from "./settings.ts";
 import { withDatabase } from "./with-database.ts";
+import { withService } from "./with-service.ts";
 
 /** What a run may take for a moment beside its requests, before it counts as stuck. */
 const SPARE_MS = 60_000;
@@ -41,7 +43,16 @@ export async function start(outer: Context): Promise<number> {
     );
     const work = withDatabase(context, config, "migrate", (pool) => {
       state.pool = pool;
-      return keepSyncing({ context, config, pool, log, metrics, state }, schedule, stop).finally(() => {
+      const desk: Desk = {
+        settings: config,
+        version,
+        pool,
+        withService: async (onEvent, run) => withService(context, withCurrentKey(context, config), { onEvent }, run),
+        log,
+        metrics,
+        state,
+      };
+      return keepSyncing(desk, schedule, stop).finally(() => {
         state.pool = null;
       });
     });

@@ -36,12 +36,8 @@ async function compareSides(context: Context, { library, owner }: Omit<VerifyOpt
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
   const lines = logRun(openLog(config, terminal.isErr, draw));
-  const { event: tell, end } = followRun({
-    isTerminal: terminal.isErr,
-    columns: terminal.columns,
-    draw,
-    log: (now) => lines.progress(now),
-  });
+  const screen = terminal.isErr ? { columns: terminal.columns, draw } : null;
+  const { event: tell, end } = followRun(screen, lines.progress);
   const texts = openTextReader(config.serviceTimezone);
   try {
     return await withDatabase(context, config, "require", (pool) =>

@@ -24,16 +24,15 @@ export interface ProgressLine {
   end(): void;
 }
 
-/**
- * Follows a run. On a terminal one line is redrawn a few times a second; elsewhere `log` is told now and then.
- */
-export function followRun(output: {
-  readonly isTerminal: boolean;
+/** A terminal's one line that is redrawn. */
+interface Screen {
   readonly columns: number;
   readonly draw: (text: string) => void;
-  readonly log: (progress: Progress) => void;
-}): ProgressLine {
-  const everyMs = output.isTerminal ? 200 : 30_000;
+}
+
+/** Follows a run: redraws the screen's line a few times a second; without a screen, `log` is told now and then. */
+export function followRun(screen: Screen | null, log: (progress: Progress) => void): ProgressLine {
+  const everyMs = screen ? 200 : 30_000;
   let progress: Progress = { done: 0, total: 0, failed: 0, elapsedMs: 0 };
   let startedAt = 0;
   let drawn = false;
@@ -41,12 +40,12 @@ export function followRun(output: {
 
   const show = () => {
     const now = { ...progress, elapsedMs: performance.now() - startedAt };
-    if (!output.isTerminal) {
-      output.log(now);
+    if (screen === null) {
+      log(now);
       return;
     }
     // Written over itself, then cleared to the end of the line: nothing flickers.
-    output.draw(`\r${formatProgress(now).slice(0, Math.max(10, output.columns - 1))}\x1b[K`);
+    screen.draw(`\r${formatProgress(now).slice(0, Math.max(10, screen.columns - 1))}\x1b[K`);
     drawn = true;
   };
   return {
@@ -61,7 +60,7 @@ export function followRun(output: {
     },
     end() {
       clearInterval(timer);
-      if (drawn) output.draw("\r\x1b[K");
+      if (drawn) screen?.draw("\r\x1b[K");
     },
   };
 }

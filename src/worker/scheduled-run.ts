@@ -1,6 +1,3 @@
-import type { Context } from "../cli/context.ts";
-import { type ServiceConfig, withCurrentKey } from "../cli/settings.ts";
-import { withService } from "../cli/with-service.ts";
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/failures.ts";
@@ -10,18 +7,28 @@ import { BusyError, ConfigurationError, SimcatError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { followRun } from "../report/progress.ts";
 import { logRun } from "../report/run-log.ts";
-import type { ServiceEvent } from "../service/events.ts";
+import type { Service, ServiceEvent } from "../service/client.ts";
 import { toEnding } from "../sync/ending.ts";
+import type { RunSettings } from "../sync/prepare.ts";
 import { runSync } from "../sync/run.ts";
 import type { RunEvent } from "../sync/run-event.ts";
 import type { RunRequest, RunResult } from "../sync/run-request.ts";
 import type { Metrics } from "./metrics.ts";
 import { updateRun, type WorkerState } from "./state.ts";
 
+/** What the worker's runs share. */
 export interface Desk {
-  readonly context: Context;
-  readonly config: ServiceConfig;
+  readonly settings: RunSettings;
+  readonly version: string;
   readonly pool: Pool;
+  /**
+   * Opens the service's client for one run, with the key as it is by then.
+   * @throws ConfigurationError where there is none to be read
+   */
+  readonly withService: <T>(
+    onEvent: (event: ServiceEvent) => void,
+    work: (service: Service) => Promise<T>,
+  ) => Promise<T>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly state: WorkerState;
@@ -58,17 +65,10 @@ export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<Run
   }
 }
 
-async function runFollowed(
-  { context, config: atStart, pool, log, metrics, state }: Desk,
-  signal: AbortSignal,
-): Promise<RunResult> {
-  const config = withCurrentKey(context, atStart);
-  // Somebody may have migrated it while we waited.
-  assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
-  const clock = await openClock(pool);
-  const lines = logRun(log);
-  const { columns } = context.terminal;
-  const progress = followRun({ isTerminal: false, columns, draw: context.draw, log: lines.progress });
+async function runFollowed(desk: Desk, signal: AbortSignal): Promise<RunResult> {
+  const { settings, version, pool, metrics, state } = desk;
+  const lines = logRun(desk.log);
+  const progress = followRun(null, lines.progress);
   const tell = (event: RunEvent) => {
     progress.event(event);
     lines.event(event);
@@ -79,11 +79,13 @@ async function runFollowed(
     lines.service(event);
     if (event.kind === "request" && event.outcome === "2xx") updateRun(state, { progressAt: performance.now() });
   };
-  const { version } = context;
   try {
-    const result = await withService(context, config, { onEvent }, (service) =>
-      runSync({ pool, clock, service, settings: config, version, tell }, REQUEST, signal),
-    );
+    const result = await desk.withService(onEvent, async (service) => {
+      // Somebody may have migrated it while we waited.
+      assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
+      const clock = await openClock(pool);
+      return runSync({ pool, clock, service, settings, version, tell }, REQUEST, signal);
+    });
     lines.finished(result.report);
     return result;
   } finally {
