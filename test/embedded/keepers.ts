@@ -21,7 +21,8 @@ export interface Keeper {
 }
 
 export interface KeeperOptions {
-  readonly uid?: number;
+  /** Somebody else, who runs the project from where it is open to all. */
+  readonly other?: { readonly uid: number; readonly project: string };
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -35,12 +36,13 @@ export function newStateDir(): string {
 }
 
 /** Another process that opens the embedded database and keeps it. */
-export function startKeeper(stateDir: string | null, { uid, environment }: KeeperOptions = {}): Keeper {
-  const program = fileURLToPath(new URL("keeper.ts", import.meta.url));
-  const args = ["--import", import.meta.resolve("tsx"), program, ...(stateDir === null ? [] : [stateDir])];
-  const child = spawn(process.execPath, args, {
+export function startKeeper(stateDir: string | null, { other, environment }: KeeperOptions = {}): Keeper {
+  const project = other?.project ?? fileURLToPath(new URL("../..", import.meta.url));
+  const program = join(project, "test/embedded/keeper.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", program, ...(stateDir === null ? [] : [stateDir])], {
     stdio: ["pipe", "pipe", "inherit"],
-    ...(uid === undefined ? {} : { uid, gid: uid, cwd: "/" }),
+    cwd: project,
+    ...(other === undefined ? {} : { uid: other.uid, gid: other.uid }),
     ...(environment === undefined ? {} : { env: environment }),
   });
   const ended = once(child, "close");

@@ -1,13 +1,11 @@
 import { chmodSync, chownSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { canEnter } from "../../src/db/embedded/server-user.ts";
+import { openProject } from "../support/open-project.ts";
 import { newStateDir, query, startKeeper } from "./keepers.ts";
 
 const NOBODY = 65534;
 const NAMELESS = 54321;
-const here = dirname(fileURLToPath(import.meta.url));
 const isRoot = process.getuid?.() === 0;
 
 describe.runIf(isRoot)("as root", () => {
@@ -34,14 +32,15 @@ describe.runIf(isRoot)("as root", () => {
   });
 });
 
-const others = isRoot && canEnter({ name: "nobody", uid: NOBODY, gid: NOBODY }, here);
-describe.runIf(others)("without an environment", () => {
+describe.runIf(isRoot)("without an environment", () => {
+  const project = isRoot ? openProject() : "";
+
   test.each([
     ["nobody", NOBODY],
     ["a user id that has no name", NAMELESS],
   ])("%s gets a database in the temporary directory", async (_, uid) => {
     const temporary = ownedDirectory(uid);
-    const keeper = startKeeper(null, { uid, environment: { TMPDIR: temporary } });
+    const keeper = startKeeper(null, { other: { uid, project }, environment: { TMPDIR: temporary } });
     const { url, dataDirectory } = await keeper.opened;
     expect(dataDirectory).toBe(join(temporary, `simcat-${uid}`, "postgres", "data"));
     expect(statSync(dataDirectory).uid).toBe(uid);
@@ -53,7 +52,7 @@ describe.runIf(others)("without an environment", () => {
     const closed = newStateDir();
     mkdirSync(closed, { mode: 0o755 });
     chmodSync(dirname(closed), 0o755);
-    const keeper = startKeeper(closed, { uid: NOBODY, environment: {} });
+    const keeper = startKeeper(closed, { other: { uid: NOBODY, project }, environment: {} });
     await expect(keeper.opened).rejects.toThrow(`the embedded database cannot be kept in ${closed}`);
     expect(await keeper.stop()).toBe(1);
   });

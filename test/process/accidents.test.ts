@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { told } from "../postgres/told.ts";
 import { fixture } from "../support/fixture.ts";
+import { openProject } from "../support/open-project.ts";
 import { library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { gateAfter } from "./gate.ts";
@@ -70,15 +71,17 @@ test("out of memory: not 0, what was stored is whole, and the next run marks its
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.log("skipped: a foreign user and a read-only root need root");
 const hasTools = isRoot && ["setpriv", "unshare"].every((name) => findProgram(name, "util-linux") !== null);
+const project = hasTools ? openProject() : "";
 
 test.skipIf(!hasTools)(
   "on a read-only root file system, as an arbitrary user, without HOME: sync, backfill and status work (fault 55)",
   async () => {
     const { environment, query, service } = await fixture(twenty());
+    const main = join(project, "dist/main.js");
     const simcat = (command: string) => {
       const script = `mount --make-rprivate / && mount -o remount,bind,ro / && exec setpriv --reuid 54321 --regid 54321 --clear-groups "$@"`;
       const own = ["if touch /tmp/simcat-probe 2>/dev/null; then echo writable; exit 99; fi", `exec "$@"`].join("\n");
-      const args = ["-m", "sh", "-c", script, "sh", "sh", "-c", own, "sh", process.execPath, MAIN, command];
+      const args = ["-m", "sh", "-c", script, "sh", "sh", "-c", own, "sh", process.execPath, main, command];
       return startProgram("unshare", args, environment).ended;
     };
 

@@ -1,0 +1,29 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+import { canEnter } from "../../src/db/embedded/server-user.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "src", "test", "node_modules"];
+
+/**
+ * The project's directory as every user can read it, for tests that run it as somebody else: itself, or, where it lies in
+ * a directory that is root's alone, links to it that are gone when the file's tests are over. As root only.
+ */
+export function openProject(): string {
+  if (canEnter({ name: "nobody", uid: 65534, gid: 65534 }, ROOT)) return ROOT;
+  const open = mkdtempSync(join(tmpdir(), "simcat-open-"));
+  afterAll(() => rmSync(open, { recursive: true, force: true }));
+  chmodSync(open, 0o755);
+  const copy = (how: string) => execFileSync("cp", [how, ...NEEDED, open], { cwd: ROOT, stdio: "pipe" });
+  try {
+    copy("-al");
+  } catch {
+    // Another file system takes no links.
+    copy("-af");
+  }
+  return open;
+}
