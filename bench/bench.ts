@@ -21,8 +21,6 @@ export interface World {
   readonly tiny: boolean;
   readonly rounds: number;
   readonly database: Database;
-  /** Tells people what takes a while. */
-  readonly note: (text: string) => void;
 }
 
 export interface Bench {

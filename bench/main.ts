@@ -1,33 +1,11 @@
 /** `npm run bench`, `npm run bench -- NAME…`, `--json`, `--tiny`: each figure a ratio against a floor of the same run. */
 import { parseArgs } from "node:util";
-import type { Bench } from "./bench.ts";
-import { backfill } from "./benches/backfill.ts";
-import { extract } from "./benches/extract.ts";
-import { growth } from "./benches/growth.ts";
-import { latency } from "./benches/latency.ts";
-import { memory } from "./benches/memory.ts";
-import { nothingNew } from "./benches/nothing-new.ts";
-import { onePercent } from "./benches/one-percent.ts";
-import { rewrite } from "./benches/rewrite.ts";
-import { startUp } from "./benches/start-up.ts";
-import { write } from "./benches/write.ts";
-import { withDatabase } from "./tools/database.ts";
+import { BENCHES } from "./benches.ts";
+import { withDatabase, withServer } from "./tools/database.ts";
 import { describeMachine } from "./tools/machine.ts";
 import { median } from "./tools/measure.ts";
 import { formatFigure, formatMachine, isReached } from "./tools/print.ts";
-
-const BENCHES: Readonly<Record<string, Bench>> = {
-  write,
-  rewrite,
-  extract,
-  backfill,
-  "nothing-new": nothingNew,
-  "one-percent": onePercent,
-  latency,
-  memory,
-  growth,
-  "start-up": startUp,
-};
+import { runBench } from "./tools/run-bench.ts";
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -43,14 +21,14 @@ const { tiny = false, json = false } = options;
 const rounds = Number(options.rounds ?? (tiny ? 1 : 5));
 const print = (text: string) => json || console.log(text);
 
-await withDatabase(async (database) => {
-  const machine = await describeMachine(database.pool);
+await withServer(async (url) => {
+  const machine = await withDatabase(url, ({ pool }) => describeMachine(pool));
   print(formatMachine(machine));
   if (tiny) print("Tiny: this proves that everything runs. Its figures mean nothing.");
   const results = [];
-  for (const [name, { work, run }] of chosen) {
+  for (const [name, { work }] of chosen) {
     print(`\n${name}: ${work}`);
-    const figures = await run({ tiny, rounds, database, note: console.error });
+    const figures = await runBench({ name, url, tiny, rounds });
     for (const figure of figures) print(formatFigure(figure, tiny));
     results.push(
       ...figures.map((one) => ({ bench: name, ...one, median: median(one.values), reached: isReached(one) })),

@@ -5,13 +5,20 @@ import { environmentFor, MAIN } from "../tools/cli.ts";
 import { interleave, ratios, sayBoth, timed } from "../tools/measure.ts";
 import { withService } from "../tools/service.ts";
 
-/** The packages that a run cannot do without, and a connection. */
-const IMPORTS_AND_CONNECT = `
-import "commander"; import "drizzle-orm/node-postgres"; import "drizzle-orm/pg-core"; import "lossless-json";
-import "pino"; import "undici"; import "zod"; import pg from "pg";
+const CONNECT = `
+import pg from "pg";
 const client = new pg.Client(process.env.DATABASE_URL);
 await client.connect();
 await client.end();`;
+
+/** The packages that a run cannot do without, and a connection. */
+const PACKAGES_AND_CONNECT = `
+import "commander"; import "drizzle-orm/node-postgres"; import "drizzle-orm/pg-core"; import "lossless-json";
+import "pino"; import "undici"; import "zod"; ${CONNECT}`;
+
+/** With simcat's own modules, as the command imports them. */
+const IMPORTS_AND_CONNECT = `
+${["program", "sync"].map((name) => `import "${new URL(`../../dist/cli/${name}.js`, import.meta.url)}";`).join(" ")} ${CONNECT}`;
 
 /** A process is over in the time of a few ticks: more rounds than elsewhere. */
 const MORE = 3;
@@ -31,6 +38,7 @@ export const startUp: Bench = {
         bare: node("-e", "0"),
         sync: node(MAIN, "sync", "--quiet"),
         imports: node("--input-type=module", "-e", IMPORTS_AND_CONNECT),
+        packages: node("--input-type=module", "-e", PACKAGES_AND_CONNECT),
       });
       return [
         {
@@ -44,6 +52,12 @@ export const startUp: Bench = {
           values: ratios(times.sync, times.imports),
           target: { atMost: 1.5 },
           detail: sayBoth(times.sync, times.imports),
+        },
+        {
+          name: "the same ÷ (other people's packages + connect)",
+          values: ratios(times.sync, times.packages),
+          target: { atMost: 1.5 },
+          detail: sayBoth(times.sync, times.packages),
         },
       ];
     });

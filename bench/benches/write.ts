@@ -1,6 +1,6 @@
 import type { Bench } from "../bench.ts";
 import { copyRows } from "../floors/copy.ts";
-import { insertRowByRow } from "../floors/row-by-row.ts";
+import { upsertRowByRow } from "../floors/row-by-row.ts";
 import { readEverything } from "../tools/contents.ts";
 import { interleave, median, ratios, sayBoth, sayCount, timed } from "../tools/measure.ts";
 import { withService } from "../tools/service.ts";
@@ -25,7 +25,7 @@ export const write: Bench = {
     const times = await interleave(rounds, {
       ours: () => fresh(() => store(database, all)),
       copy: () => fresh(() => copyRows(database, all)),
-      rows: async () => (await fresh(() => insertRowByRow(database, some))) * (all.length / some.length),
+      rows: async () => (await fresh(() => upsertRowByRow(database, some))) * (all.length / some.length),
     });
     const rate = `${sayCount((count * SCENARIOS) / median(times.ours))} scenarios/s`;
     return [

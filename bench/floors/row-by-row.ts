@@ -7,12 +7,28 @@ import type { Database } from "../tools/database.ts";
 const { seconds } = openTextReader("UTC");
 const NOW = new Date();
 
-/** What most programs do: a row a statement through the ORM, all of them in one transaction. */
-export async function insertRowByRow({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {
+const LIBRARY_KEY = [librariesTable.owner, librariesTable.libraryName];
+const SCENARIO_KEY = [scenariosTable.owner, scenariosTable.libraryName, scenariosTable.scenarioId];
+
+/**
+ * What most programs do: a row a statement through the ORM, all of them in one transaction. Upserts, for a program that
+ * keeps a copy runs more than once.
+ */
+export async function upsertRowByRow({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {
   await drizzle(pool).transaction(async (transaction) => {
     for (const { listed, read, scenarios } of libraries) {
-      await transaction.insert(librariesTable).values(toLibraryRow(listed, read));
-      for (const one of scenarios) await transaction.insert(scenariosTable).values(toScenarioRow(listed.key, one));
+      const library = toLibraryRow(listed, read);
+      await transaction
+        .insert(librariesTable)
+        .values(library)
+        .onConflictDoUpdate({ target: LIBRARY_KEY, set: library });
+      for (const one of scenarios) {
+        const scenario = toScenarioRow(listed.key, one);
+        await transaction
+          .insert(scenariosTable)
+          .values(scenario)
+          .onConflictDoUpdate({ target: SCENARIO_KEY, set: scenario });
+      }
     }
   });
 }

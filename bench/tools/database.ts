@@ -19,21 +19,25 @@ WHERE schemaname = 'simcat' AND tablename <> 'leases'`;
 
 const never = new AbortController().signal;
 
-/** A Postgres of the bench's own, as durable as any: nothing is switched off. */
-export async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+/** A Postgres of the bench's own, as durable as any: nothing is switched off. Hands over its URL. */
+export async function withServer<T>(work: (url: string) => Promise<T>): Promise<T> {
   const stateDir = join(tmpdir(), `simcat-bench-${process.pid}`);
   const embedded = await openEmbeddedPostgres({ stateDir, environment: process.env }, never);
   try {
     await migrate(embedded.url, never);
-    const pool = await connect(embedded.url, {}, never);
-    try {
-      return await work(toDatabase(embedded.url, pool));
-    } finally {
-      await disconnect(pool);
-    }
+    return await work(embedded.url);
   } finally {
     await embedded.stop();
     await rm(stateDir, { recursive: true, force: true });
+  }
+}
+
+export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const pool = await connect(url, {}, never);
+  try {
+    return await work(toDatabase(url, pool));
+  } finally {
+    await disconnect(pool);
   }
 }
 

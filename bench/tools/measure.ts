@@ -5,11 +5,14 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - began) / 1000;
 }
 
+const WARM_UP_SECONDS = 0.5;
+
 type Contenders<Name extends string> = Readonly<Record<Name, () => Promise<number>>>;
 
 /**
  * Lets contenders run in turn, round by round, and every other round in the opposite order: whatever else the machine
- * does meets all of them. Each answers its seconds, so that what it prepares does not count.
+ * does meets all of them. Each answers its seconds, so that what it prepares does not count. Where there are several
+ * rounds, each runs for `WARM_UP_SECONDS` before them, once at least: no contender's figure is that of its compiler.
  */
 export async function interleave<Name extends string>(
   rounds: number,
@@ -17,10 +20,16 @@ export async function interleave<Name extends string>(
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(contenders) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  if (rounds > 1) for (const name of names) await warmUp(contenders[name]);
   for (let round = 0; round < rounds; round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) results[name].push(await contenders[name]());
   }
   return results;
+}
+
+async function warmUp(contender: () => Promise<number>): Promise<void> {
+  let seconds = 0;
+  while (seconds < WARM_UP_SECONDS) seconds += await contender();
 }
 
 /** Round by round, so that a disturbance that met both cancels out. */

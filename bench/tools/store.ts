@@ -34,20 +34,17 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
         await saveListing(connection, 1, { changed: changed.map((one) => one.listed), ...news });
         connection.release();
       }
-      const writer = openLibraryWriter(
-        {
-          pool,
-          lease,
-          context: { runId: 1, seconds: texts.seconds, bytes: texts.bytes, guard: () => "mark" },
-          onSaved: async (_: LibraryContent, one) => {
-            saved.push(one);
-          },
-          onRefused: (_, error) => {
-            throw error;
-          },
+      const writer = openLibraryWriter({
+        pool,
+        lease,
+        context: { runId: 1, seconds: texts.seconds, bytes: texts.bytes, guard: () => "mark" },
+        onSaved: async (_: LibraryContent, one) => {
+          saved.push(one);
         },
-        lease.lost,
-      );
+        onRefused: (_, error) => {
+          throw error;
+        },
+      });
       for (const library of libraries) await writer.store(contentOf(library, storedOf(library), listedAt));
       await writer.drain();
     },
