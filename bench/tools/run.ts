@@ -12,7 +12,7 @@ export async function run(
   { pool }: Database,
   concurrency = CONCURRENCY,
 ): Promise<RunReport> {
-  const clock = await openClock(pool);
+  const clock = await openClock(pool, never);
   const settings = {
     concurrency,
     fullEveryMs: 7 * 86_400_000,

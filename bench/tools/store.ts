@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 
 /** Stores libraries that are in memory as a run does, through the writer and under a lease, the listing's texts first. */
 export async function store({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<SavedLibrary[]> {
-  const clock = await openClock(pool);
+  const clock = await openClock(pool, never);
   const listedAt = clock.now();
   const stored = await readSnapshot(pool, "reading what is stored", readStored, never);
   const storedOf = ({ listed: { key } }: ReadLibrary): StoredLibrary | null =>

@@ -17,7 +17,7 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
   const prepared = await withDatabase(context, config, "any", async (pool) => {
-    const clock = await openClock(pool);
+    const clock = await openClock(pool, context.stop);
     const stored = await storedIn(pool, context.stop);
     return withService(context, config, {}, (service) =>
       prepare(

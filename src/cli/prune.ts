@@ -30,7 +30,7 @@ export async function prune(context: Context, { olderThan, dryRun, json }: Prune
     );
   }
   const work = async (pool: Pool) => {
-    const cutoff = await readCutoff(pool, olderThanMs);
+    const cutoff = await readCutoff(pool, olderThanMs, context.stop);
     const rows = await (dryRun ? countPrunable(pool, cutoff, context.stop) : pruneUnderLease(context, pool, cutoff));
     return { dryRun, olderThanMs, cutoff, rows };
   };
@@ -53,7 +53,7 @@ async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cu
   };
   const work = (lease: Lease) => pruneRows({ pool, lease, cutoff, tell }, AbortSignal.any([stop, lease.lost]));
   try {
-    return await withLease(pool, await openClock(pool), `${hostname()}:${process.pid} prune`, work, stop);
+    return await withLease(pool, await openClock(pool, stop), `${hostname()}:${process.pid} prune`, work, stop);
   } finally {
     if (terminal.isErr) draw("\r\x1b[K");
   }

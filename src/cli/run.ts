@@ -55,7 +55,7 @@ async function runWithProgress(
   const logs = !terminal.isErr || log.isLevelEnabled("debug");
   const screen = !logs && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
   const progress = followRun(screen, lines.progress);
-  const clock = await openClock(pool);
+  const clock = await openClock(pool, context.stop);
   const onEvent = logs ? lines.service : () => {};
   return withService(context, config, { onEvent }, async (service) => {
     try {

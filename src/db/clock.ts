@@ -1,5 +1,6 @@
 import type { Pool } from "./connect.ts";
-import { isConnectionLost, namingDatabase } from "./failures.ts";
+import { namingDatabase } from "./failures.ts";
+import { persist } from "./patience.ts";
 
 /** The database's clock, so that a wrong local one decides nothing. */
 export interface DatabaseClock {
@@ -7,8 +8,11 @@ export interface DatabaseClock {
   now(): number;
   /** The same for a moment of `performance.now()`. */
   at(monotonic: number): number;
-  /** Compares the clocks anew. */
-  sample(): Promise<void>;
+  /**
+   * Compares the clocks anew.
+   * @throws DatabaseError when the database does not answer in time
+   */
+  sample(signal: AbortSignal): Promise<void>;
 }
 
 interface Sample {
@@ -18,7 +22,8 @@ interface Sample {
 
 const KEPT = 1_000;
 
-export async function openClock(pool: Pool): Promise<DatabaseClock> {
+/** @throws DatabaseError when the database does not answer in time */
+export async function openClock(pool: Pool, signal: AbortSignal): Promise<DatabaseClock> {
   const samples: Sample[] = [];
   const take = async () => {
     const before = performance.now();
@@ -30,14 +35,11 @@ export async function openClock(pool: Pool): Promise<DatabaseClock> {
     samples.push({ takenAt, offset: Number(rows[0]?.now) - (before + takenAt) / 2 });
     if (samples.length > KEPT) samples.shift();
   };
-  // A session that ended while it was idle is nobody's fault; the next one answers.
-  const sample = () =>
-    take()
-      .catch((error) => (isConnectionLost(error) ? take() : Promise.reject(error)))
-      .catch((error) => {
-        throw namingDatabase("asking the database for its time", error);
-      });
-  await sample();
+  const sample = (until: AbortSignal) =>
+    persist(take, until).catch((error) => {
+      throw namingDatabase("asking the database for its time", error);
+    });
+  await sample(signal);
   // By the sample of its time: a machine that slept in between must not make an earlier moment look later than it was.
   const at = (monotonic: number) => {
     const then = samples.findLast((one) => one.takenAt <= monotonic) ?? samples[0];

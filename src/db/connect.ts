@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ConfigurationError } from "../errors.ts";
-import { pause, unlessAborted } from "../pause.ts";
-import { databaseError, errorCode, isConnectionLost } from "./failures.ts";
+import { unlessAborted } from "../pause.ts";
+import { databaseError } from "./failures.ts";
+import { persist } from "./patience.ts";
 
 export type Pool = pg.Pool;
 export type Connection = pg.PoolClient;
@@ -46,34 +47,25 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   // While it is handed over nobody listens to a connection, and its end may come in that very packet.
   pool.on("connect", (connection) => connection.on("error", () => {}));
   try {
-    await untilAnswer(pool, options.patienceMs ?? 10_000, signal);
-    return pool;
+    if ((await readEncoding(pool, options.patienceMs ?? 10_000, signal)) === "UTF8") return pool;
+    throw new ConfigurationError(
+      "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
+    );
   } catch (error) {
     await disconnect(pool);
     throw error;
   }
 }
 
-async function untilAnswer(pool: Pool, patienceMs: number, signal: AbortSignal): Promise<void> {
-  const giveUpAt = performance.now() + patienceMs;
-  for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
+async function readEncoding(pool: Pool, patienceMs: number, signal: AbortSignal): Promise<string | undefined> {
+  const ask = () =>
+    unlessAborted(pool.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding"), signal);
+  try {
+    const { rows } = await persist(ask, signal, patienceMs);
+    return rows[0]?.encoding;
+  } catch (error) {
     signal.throwIfAborted();
-    try {
-      const { rows } = await unlessAborted(
-        pool.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding"),
-        signal,
-      );
-      if (rows[0]?.encoding === "UTF8") return;
-    } catch (error) {
-      signal.throwIfAborted();
-      const mayHeal = isConnectionLost(error) && errorCode(error) !== "ENOTFOUND";
-      if (!mayHeal || performance.now() + wait > giveUpAt) throw databaseError("connecting to the database", error);
-      await pause(wait, signal);
-      continue;
-    }
-    throw new ConfigurationError(
-      "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
-    );
+    throw databaseError("connecting to the database", error);
   }
 }
 

@@ -2,12 +2,15 @@ import { BusyError, LostLeaseError } from "../errors.ts";
 import { pause } from "../pause.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Connection, Pool } from "./connect.ts";
+import { persist } from "./patience.ts";
 import { readSnapshot } from "./snapshot.ts";
 import { withTransaction } from "./transaction.ts";
 
 const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
 const WATCH_MS = 500;
+/** Whoever comes next waits for the rest of a lease that was not given back. */
+const GIVE_BACK_MS = 2_000;
 /** Whose lease is not renewed for so long is dead, whatever the clock says. */
 const SILENT_MS = 3 * RENEW_MS;
 const NAME = "sync";
@@ -122,7 +125,7 @@ function keepRenewed(pool: Pool, clock: DatabaseClock, token: number, lost: Abor
         [NAME, token, LEASE_MS],
       );
       if (rowCount === 0) lost.abort(lostLease());
-      await clock.sample();
+      await clock.sample(AbortSignal.timeout(RENEW_MS));
     } catch {
       // A database that does not answer now fails the run's own transactions, with words; the next renewal may succeed.
     } finally {
@@ -147,8 +150,9 @@ function lostLease(): LostLeaseError {
 }
 
 async function giveBack(pool: Pool, token: number): Promise<void> {
+  const text = "UPDATE simcat.leases SET expires_at = '-infinity' WHERE name = $1 AND token = $2";
   try {
-    await pool.query("UPDATE simcat.leases SET expires_at = '-infinity' WHERE name = $1 AND token = $2", [NAME, token]);
+    await persist(() => pool.query(text, [NAME, token]), AbortSignal.timeout(GIVE_BACK_MS));
   } catch {
     // It expires by itself.
   }

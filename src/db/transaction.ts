@@ -1,11 +1,7 @@
 import { DatabaseError } from "../errors.ts";
-import { pause } from "../pause.ts";
 import type { Connection, Pool } from "./connect.ts";
-import { isBadData, isConnectionLost, isContention, namingDatabase } from "./failures.ts";
-
-/** How long a whole transaction is tried again for, in milliseconds: long enough for a restart of the server. */
-const PATIENCE_MS = 30_000;
-const CONTENTION_ATTEMPTS = 5;
+import { isBadData, isConnectionLost, namingDatabase } from "./failures.ts";
+import { persist } from "./patience.ts";
 
 /** Values travel as text: a role's own settings must neither round a number nor turn a NULL in an array into a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
@@ -40,22 +36,19 @@ export async function withTransaction<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const giveUpAt = performance.now() + (options.patienceMs ?? PATIENCE_MS);
-  let contended = 0;
   let unanswered: { readonly value: T } | null = null;
-  for (let attempt = 0; ; attempt++) {
-    signal.throwIfAborted();
+  const attempt = async () => {
     const result = await tryOnce(pool, options, work);
     if (result.kind === "done")
       return unanswered ? (options.reconcile?.(unanswered.value, result.value) ?? result.value) : result.value;
-    const { error } = result;
     if (result.kind === "unanswered") unanswered ??= { value: result.value };
-    const mayHeal = isContention(error)
-      ? ++contended < CONTENTION_ATTEMPTS
-      : isConnectionLost(error) && performance.now() < giveUpAt;
+    throw result.error;
+  };
+  try {
+    return await persist(attempt, signal, options.patienceMs);
+  } catch (error) {
     // Bad rows are the caller's to tell apart, as others of the batch may do.
-    if (!mayHeal) throw isBadData(error) ? error : namingDatabase(options.doing, error);
-    await pause(Math.random() * Math.min(2_000, 50 * 2 ** attempt), signal);
+    throw isBadData(error) ? error : namingDatabase(options.doing, error);
   }
 }
 
@@ -66,10 +59,10 @@ type Attempt<T> =
   | { readonly kind: "unanswered"; readonly error: unknown; readonly value: T };
 
 /**
- * Local settings alone: a pooler forbids others. The idle limit is below the lease time, so that a stopped process cannot
+ * How each of our transactions begins. Local settings alone: a pooler forbids others. The idle limit is below the lease time, so that a stopped process cannot
  * hold its row locks past a takeover.
  */
-function begin({
+export function begin({
   snapshot = false,
   lockTimeoutMs = 5_000,
 }: Pick<TransactionOptions<unknown>, "snapshot" | "lockTimeoutMs">): string {

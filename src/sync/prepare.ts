@@ -53,7 +53,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const listing = await service.listLibraries(signal);
   // Compared anew, and after the last byte: said too late costs a read, said too early could miss an edit.
-  await clock.sample();
+  await clock.sample(signal);
   const listedAt = clock.now();
   const { fullEveryMs, maxRemoved } = settings;
   const now = clock.at(listing.startedAt);

@@ -83,7 +83,7 @@ async function runFollowed(desk: Desk, signal: AbortSignal): Promise<RunResult> 
     const result = await desk.withService(onEvent, async (service) => {
       // Somebody may have migrated it while we waited.
       assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
-      const clock = await openClock(pool);
+      const clock = await openClock(pool, signal);
       return runSync({ pool, clock, service, settings, version, tell }, REQUEST, signal);
     });
     lines.finished(result.report);

@@ -97,6 +97,33 @@ test("a session ended in the very moment in which it is ready, three times in a 
   await expectWhole(made);
 });
 
+test("a session ended before any statement that a run sends, and the next three as soon as they are ready: the run goes on (fault 58)", {
+  timeout: 120_000,
+}, async () => {
+  const sync = async (endBefore: string | null) => {
+    const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] }), library("bob", "Water")]);
+    const proxy = await startPostgresProxy(made.database.url);
+    const sent = new Set<string>();
+    proxy.judge = (statement) => {
+      const isNew = !sent.has(statement);
+      sent.add(statement);
+      if (!isNew || statement !== endBefore) return "pass";
+      proxy.endAtOnce = 3;
+      return "cut before";
+    };
+    const ended = await made.simcat(["sync"], { DATABASE_URL: proxy.url(made.database.url) });
+    await expectWhole(made);
+    return { ended: { code: ended.code, said: ended.code === 0 ? "" : ended.stderr, left: proxy.endAtOnce }, sent };
+  };
+
+  const { sent } = await sync(null);
+  expect(sent.size).toBeGreaterThan(20);
+  for (const statement of sent) {
+    const { ended } = await sync(statement);
+    expect({ statement, ...ended }).toEqual({ statement, code: 0, said: "", left: 0 });
+  }
+});
+
 /** The first so many statements on the table raise the SQLSTATE, whoever tries it again. */
 function raising({ query }: Fixture, times: number, state: string, on: string): Promise<unknown> {
   return query(`

@@ -163,7 +163,7 @@ test("a prune whose lease another run takes over stops there", async () => {
     await insertVersion(database, table, "gone", OLD, table === "library_history" ? undefined : 1);
   }
   const pool = await openPool(database);
-  const clock = await openClock(pool);
+  const clock = await openClock(pool, never);
   const cutDown = withLease(
     pool,
     clock,
@@ -270,7 +270,7 @@ describe("the command", () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     const pool = await openPool(database);
-    const clock = await openClock(pool);
+    const clock = await openClock(pool, never);
     const work = async () => {
       // The lease is renewed every five seconds; a reader must see it move to believe that its holder is alive.
       const renewing = setInterval(
@@ -361,7 +361,7 @@ async function openPool(database: TestDatabase): Promise<Pool> {
 
 async function pruneUntil(database: TestDatabase, signal: AbortSignal, tell: () => void): Promise<PrunedRows> {
   const pool = await openPool(database);
-  const clock = await openClock(pool);
+  const clock = await openClock(pool, never);
   return withLease(pool, clock, "test", (lease) => prune({ pool, lease, cutoff: CUTOFF, tell }, signal), never);
 }
 

@@ -18,11 +18,17 @@ export async function pruneBetween(stage: Stage, olderThanMs: number): Promise<v
   const before = await look(place.control);
   const pool = await connect(place.databaseUrl, {}, never);
   try {
-    const cutoff = await readCutoff(pool, olderThanMs);
+    const cutoff = await readCutoff(pool, olderThanMs, never);
     const foretold = await countPrunable(pool, cutoff, never);
     const work = async () => {
       const tools = { pool, cutoff, tell: () => {} };
-      return withLease(pool, await openClock(pool), "prune", (lease) => prune({ ...tools, lease }, never), never);
+      return withLease(
+        pool,
+        await openClock(pool, never),
+        "prune",
+        (lease) => prune({ ...tools, lease }, never),
+        never,
+      );
     };
     const pruned = await work();
     note(`  prune of what is older than ${olderThanMs / HOUR} h: ${JSON.stringify(pruned)}`);

@@ -30,7 +30,7 @@ export async function* checkUrl(config: Config, { url }: DatabaseUrls, signal: A
     throw error;
   }
   try {
-    yield* checkPool(pool, where, config);
+    yield* checkPool(pool, where, config, signal);
   } catch (error) {
     throw error instanceof SimcatError ? error : databaseError("asking the database", error);
   } finally {
@@ -38,7 +38,7 @@ export async function* checkUrl(config: Config, { url }: DatabaseUrls, signal: A
   }
 }
 
-async function* checkPool(pool: Pool, where: string, config: Config): Lines {
+async function* checkPool(pool: Pool, where: string, config: Config, signal: AbortSignal): Lines {
   const server = await readServer(pool);
   yield judgeServer(server, where);
   yield ok("encoding", `${server.encoding}, which holds every name`);
@@ -53,6 +53,6 @@ async function* checkPool(pool: Pool, where: string, config: Config): Lines {
     const more = migratesHere && state.kind === "behind" ? await readMigrationLacks(pool) : [];
     yield judgePrivileges([...lacks, ...more]);
   }
-  const clock = await openClock(pool);
+  const clock = await openClock(pool, signal);
   yield judgeClock(Date.now(), clock.now());
 }

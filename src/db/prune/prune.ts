@@ -2,7 +2,7 @@ import type { LibraryKey } from "../../model.ts";
 import type { Connection, Pool } from "../connect.ts";
 import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
-import { readSnapshot } from "../snapshot.ts";
+import { readNow, readSnapshot } from "../snapshot.ts";
 import * as statements from "./prune-statements.ts";
 
 /** How many rows of each table are old enough to be deleted, or were deleted. */
@@ -23,11 +23,9 @@ const LIBRARIES_AT_ONCE = 500;
 const BLOCKS_AT_ONCE = 500;
 
 /** The moment so long ago, by the database's clock: what ended before it is old. */
-export async function readCutoff(pool: Pool, olderThanMs: number): Promise<Date> {
-  const age = Math.min(olderThanMs, OLDEST_MS);
-  const { rows } = await pool.query<{ at: Date }>("SELECT clock_timestamp() - $1 * interval '1 ms' AS at", [age]);
-  if (rows[0] === undefined) throw new Error("SELECT clock_timestamp() returned no row");
-  return rows[0].at;
+export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortSignal): Promise<Date> {
+  const now = await readSnapshot(pool, "asking the database for its time", readNow, signal);
+  return new Date(now.getTime() - Math.min(olderThanMs, OLDEST_MS));
 }
 
 /** How much `prune` would delete. */
@@ -63,10 +61,14 @@ export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: A
     return sumOf(some);
   };
 
-  const removed = await pool.query<RemovedLibrary>(statements.SELECT_REMOVED_LIBRARIES, [cutoff]);
-  for (const keys of groupByRows(removed.rows)) await write((connection) => deleteLibraries(connection, keys, cutoff));
-  const { rows } = await pool.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS);
-  for (let block = 0; block < (rows[0]?.blocks ?? 0); block += BLOCKS_AT_ONCE) {
+  const { libraries, blocks } = await readSnapshot(
+    pool,
+    "looking for what is old",
+    (connection) => readOld(connection, cutoff),
+    signal,
+  );
+  for (const keys of groupByRows(libraries)) await write((connection) => deleteLibraries(connection, keys, cutoff));
+  for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE) {
     await write((connection) => deleteScenarios(connection, block, cutoff));
   }
   for (const [table, text] of Object.entries(statements.DELETE_OLDEST)) {
@@ -74,6 +76,12 @@ export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: A
     while ((await write(some)) === statements.ROWS_AT_ONCE);
   }
   return pruned;
+}
+
+async function readOld(connection: Connection, cutoff: Date) {
+  const libraries = await connection.query<RemovedLibrary>(statements.SELECT_REMOVED_LIBRARIES, [cutoff]);
+  const { rows } = await connection.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS);
+  return { libraries: libraries.rows, blocks: rows[0]?.blocks ?? 0 };
 }
 
 const noRows = (): PrunedRows => ({

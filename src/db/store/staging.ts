@@ -2,6 +2,7 @@ import type { Scenario, ScenarioId } from "../../model.ts";
 import type { Pool } from "../connect.ts";
 import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
+import { readSnapshot } from "../snapshot.ts";
 import { type ReadSeconds, toColumns } from "./scenario-rows.ts";
 
 /** The table through which long scenario lists pass, in short transactions. */
@@ -29,17 +30,21 @@ export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds): Sta
     inTransaction({ doing: "staging a long scenario list" }, async (connection) => {
       await connection.query(text, values);
     });
-  const first = async <T>(text: string, values: unknown[]): Promise<T | undefined> =>
-    (await pool.query<{ value: T }>(text, values)).rows[0]?.value;
 
   return {
     newStage: () => `${lease.token}.${++stages}`,
     add: (stage, scenarios) => write(INSERT, [stage, ...toColumns(scenarios, seconds)]),
-    source: async (stage, id) =>
-      (await first<string>(
-        "SELECT raw::text AS value FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2",
-        [stage, id.toString()],
-      )) ?? null,
+    source: (stage, id) =>
+      readSnapshot(
+        pool,
+        "reading a staged scenario",
+        async (connection) => {
+          const text = "SELECT raw::text AS source FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2";
+          const { rows } = await connection.query<{ source: string }>(text, [stage, id.toString()]);
+          return rows[0]?.source ?? null;
+        },
+        lease.lost,
+      ),
     removeOne: (stage, id) =>
       write("DELETE FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2", [stage, id.toString()]),
     remove: (stage) => write("DELETE FROM simcat.scenario_staging WHERE stage = $1", [stage]),
