@@ -207,6 +207,14 @@ function findCircles(): string[] {
   return circles;
 }
 
+describe("the database", () => {
+  test("is asked within transactions but for what cannot be misread, since a role's own settings decide how times and numbers are written elsewhere", () => {
+    const past = sources.filter(({ code }) => /\bpool\.query\b/.test(code)).map(({ path }) => path);
+    // One asks for a word, two for nothing, one for a number as text; the demo prints what comes, as psql would.
+    expect(past).toEqual(["src/cli/demo.ts", "src/db/clock.ts", "src/db/connect.ts", "src/db/lease.ts"]);
+  });
+});
+
 /** Who may look at the process, and at what of it, besides src/main.ts. */
 const PROCESS_EXCEPTIONS: readonly {
   readonly files: (path: string) => boolean;

@@ -6,6 +6,7 @@ import { readSchemaState, type SchemaState } from "../db/migrate.ts";
 import { type RunRow, readLastGoodRun } from "../db/read/recent-runs.ts";
 import { rejects } from "../db/schema.ts";
 import { readNow } from "../db/snapshot.ts";
+import { begin } from "../db/transaction.ts";
 
 /** What probes and metrics ask of the database, at one moment. */
 export interface Vitals {
@@ -56,6 +57,13 @@ export async function readVitals(pool: Pool, patienceMs: number): Promise<Vitals
 }
 
 async function readAll(connection: Connection): Promise<Vitals> {
+  await connection.query(begin({ snapshot: true }));
+  const vitals = await readMoment(connection);
+  await connection.query("COMMIT");
+  return vitals;
+}
+
+async function readMoment(connection: Connection): Promise<Vitals> {
   const schema = await readSchemaState(connection);
   const now = await readNow(connection);
   const moment = { readAt: performance.now(), now, schema };

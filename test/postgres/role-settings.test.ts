@@ -85,5 +85,16 @@ test.each([
     expect((await simcat(["sync"], asRole)).code).toBe(0);
     expect(await storedRows(query)).toEqual(serviceRows(service.organization));
     expect(await brokenHistories(query)).toEqual([]);
+
+    const prune = ["prune", "--older-than", "1s", "--dry-run", "--json"];
+    await query("SELECT pg_sleep(1)");
+    const pruned = await simcat(prune, asRole);
+    expect(JSON.parse(pruned.stdout)).toMatchObject({
+      rows: { scenarios: 2, scenario_history: 3, library_history: 1 },
+    });
+    const told = async (command: string, more = {}) =>
+      (await simcat([command, "--json"], more)).stdout.replace(/"(now|duration_ms)": .+\n/g, "");
+    expect(await told("status", asRole)).toBe(await told("status"));
+    expect(await told("verify", asRole)).toBe(await told("verify"));
   },
 );

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createRole } from "../postgres/roles.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { EVERY_SECOND, startWorker } from "./worker-under-test.ts";
@@ -121,6 +122,21 @@ test("a run moves the counters by what it did", async () => {
   expect(gauge("simcat_seconds_since_last_success")).toBeLessThan(60);
   expect(gauge("simcat_oldest_library_read_lag_seconds")).toBeLessThan(60);
   expect(families.get("simcat_run_duration_seconds")?.series.get("simcat_run_duration_seconds_count")).toBe(1);
+});
+
+test("a role that writes times otherwise, in a zone of its own: moments and ages are right", async () => {
+  const { environment, database, query } = await fixture(organization);
+  const role = await createRole(database);
+  await query(`ALTER ROLE ${role.name} SET DateStyle = 'SQL, DMY'`);
+  await query(`ALTER ROLE ${role.name} SET TimeZone = 'America/St_Johns'`);
+  const worker = startWorker({ ...environment, DATABASE_URL: role.url });
+  await worker.untilTold("run_finished");
+  await worker.untilTold("next_run");
+  const [run] = await query<{ s: number }>("SELECT extract(epoch FROM finished_at)::float8 AS s FROM simcat.sync_runs");
+  expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBeCloseTo(run?.s ?? Number.NaN, 2);
+  expect(await worker.metric("simcat_seconds_since_last_success")).toBeLessThan(60);
+  expect(await worker.metric("simcat_oldest_library_read_lag_seconds")).toBeLessThan(60);
+  expect(await worker.readyz()).toMatchObject({ status: 200, body: { reasons: [] } });
 });
 
 test("before the first good run the time since it is endless, and its moment 0", async () => {
