@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { ListedLibrary } from "../../src/model.ts";
-import { openShelf } from "../../src/service/wire/listed-libraries.ts";
+import { type FitLibrary, openShelf } from "../../src/service/wire/listed-libraries.ts";
 
 /** Entries whose text is `owner|name`. */
 function shelf() {
@@ -10,7 +9,7 @@ function shelf() {
   });
 }
 
-const entry = (owner: string, name: string): ListedLibrary => {
+const entry = (owner: string, name: string): FitLibrary => {
   return { key: { owner, name }, lastModified: null, source: `${owner}|${name}` };
 };
 
@@ -23,7 +22,7 @@ test("libraries are found by both parts of their key, and come back in the order
     entry("annL", "ib"),
     entry("🌲", "é"),
   ];
-  for (const { key, source } of entries) kept.add(key, source ?? "");
+  for (const one of entries) kept.add(one);
   expect([...kept]).toEqual(entries);
   expect(entries.map(({ key }) => kept.find(key))).toEqual([0, 1, 2, 3, 4]);
   expect(kept.find({ owner: "cem", name: "Lib" })).toBeUndefined();
@@ -31,7 +30,7 @@ test("libraries are found by both parts of their key, and come back in the order
 
 test("what was replaced is what is found from then on", () => {
   const kept = shelf();
-  kept.add({ owner: "ann", name: "Lib" }, "ann|Lib");
+  kept.add(entry("ann", "Lib"));
   expect(kept.at(0).source).toBe("ann|Lib");
   const disputed = { key: { owner: "ann", name: "Lib" }, lastModified: null, source: null };
   kept.replace(0, disputed);
@@ -41,9 +40,12 @@ test("what was replaced is what is found from then on", () => {
 test("a hundred thousand are kept, and a text longer than a page", () => {
   const kept = shelf();
   const nameOf = (at: number) => (at === 70_000 ? "x".repeat(3 * 2 ** 20) : `Lib ${at}`);
-  for (let at = 0; at < 100_000; at++) kept.add({ owner: "ann", name: nameOf(at) }, `ann|${nameOf(at)}`);
+  for (let at = 0; at < 100_000; at++) kept.add(entry("ann", nameOf(at)));
   expect(kept).toHaveLength(100_000);
   const all = Array.from({ length: 100_000 }, (_, at) => at);
   expect(all.filter((at) => kept.find({ owner: "ann", name: nameOf(at) }) !== at)).toEqual([]);
   expect(all.filter((at) => kept.at(at).source !== `ann|${nameOf(at)}`)).toEqual([]);
+  const disputed = { key: { owner: "ann", name: nameOf(90_000) }, lastModified: null, source: null };
+  kept.replace(90_000, disputed);
+  expect([kept.at(90_000), kept.find(disputed.key)]).toEqual([disputed, 90_000]);
 });

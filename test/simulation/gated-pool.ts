@@ -24,6 +24,11 @@ export type Interference =
   /** The worker dies: before, or after it was carried out. */
   | { readonly kind: "die"; readonly when: "before" | "after" };
 
+interface QueryWithCallback {
+  readonly text: string;
+  callback(error: unknown, result?: unknown): void;
+}
+
 /** What one run has to do with its statements. */
 interface Gate {
   readonly worker: string;
@@ -122,7 +127,20 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
       clients.add(this);
       this.once("end", () => clients.delete(this));
       const send = super.query.bind(this) as (...args: unknown[]) => Promise<unknown>;
+      /** A query whose rows are taken as they come; it tells its end by a callback. */
+      const gatedRows = (query: QueryWithCallback) => {
+        const { callback, text } = query;
+        const answer = pass(this, text, () => {
+          return new Promise((resolve, reject) => {
+            query.callback = (error, result) => (error ? reject(error) : resolve(result));
+            void send(query);
+          });
+        });
+        answer.then((result) => callback(null, result), callback);
+        return query;
+      };
       const gated = (...args: unknown[]) => {
+        if (args[0] instanceof pg.Query) return gatedRows(args[0] as unknown as QueryWithCallback);
         const callback = typeof args.at(-1) === "function" ? (args.pop() as (e: unknown, r?: unknown) => void) : null;
         const [first] = args;
         const text = typeof first === "string" ? first : String((first as { text?: string }).text);

@@ -56,7 +56,7 @@ export function readListing(defaultOwner: string | null): ListingReader {
   function takeNew(key: LibraryKey, content: EntryContent, source: string): void {
     const at = libraries.length;
     const { lastModified, fault } = content;
-    libraries.add(key, source);
+    libraries.add({ key, lastModified, source });
     if (fault === null) return;
     libraries.replace(at, { key, lastModified, source: null });
     disputed.set(at, new Set([source]));

@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import { eachRow } from "../../src/db/read/each-row.ts";
+import { eachStored, readStored, readStoredLibrary } from "../../src/db/read/stored.ts";
+import { keyText } from "../../src/key.ts";
+import type { LibraryKey, StoredLibrary, SyncState } from "../../src/model.ts";
+import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+
+const USUAL: SyncState = {
+  listedText: "1 May 2024",
+  bookmark: "1 May 2024",
+  contentHash: "a hash",
+  bookmarkSeenAt: Date.UTC(2024, 4, 2, 3, 4, 5, 678),
+  contentReadAt: Date.UTC(2026, 10, 22),
+  owes: null,
+  shrunkRunId: null,
+  failures: 0,
+  doubtfulReads: 0,
+};
+
+function usual(key: LibraryKey, sync: Partial<SyncState> = {}): StoredLibrary {
+  return { key, stored: true, removed: false, sync: { ...USUAL, ...sync } };
+}
+
+async function insert({ query }: TestDatabase, { key, stored, removed, sync }: StoredLibrary): Promise<void> {
+  const { owner, name } = key;
+  if (stored) {
+    await query(
+      `INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, removed_at, run_id)
+       VALUES ($1, $2, now(), now(), CASE WHEN $3 THEN now() END, 1)`,
+      [owner, name, removed],
+    );
+  }
+  if (sync === null) return;
+  await query(
+    `INSERT INTO simcat.library_sync (owner, library_name, listed_text, bookmark, content_hash, bookmark_seen_at,
+       content_read_at, owes, shrunk_run_id, failures, doubtful_reads)
+     VALUES ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), to_timestamp($7::float8 / 1000), $8, $9, $10, $11)`,
+    [
+      ...[owner, name, sync.listedText, sync.bookmark, sync.contentHash, sync.bookmarkSeenAt, sync.contentReadAt],
+      ...[sync.owes, sync.shrunkRunId, sync.failures, sync.doubtfulReads],
+    ],
+  );
+}
+
+const key = (name: string, owner = "ann") => ({ owner, name });
+
+const LIBRARIES: readonly StoredLibrary[] = [
+  usual(key("usual")),
+  usual(key("{}", "{")),
+  usual(key("\x1f")),
+  usual(key("a\x1fb")),
+  usual(key("b", "o\x1f")),
+  usual(key("b", "\x1fo")),
+  usual(key("lines\r\n\ttabs\\n", "🌲\u2028"), { listedText: "é 🌲", bookmark: "é 🌲" }),
+  usual(key("its text"), { listedText: "\x1f1\x1f", bookmark: "\x1f1\x1f" }),
+  usual(key("an empty text"), { listedText: "", bookmark: "" }),
+  usual(key("an empty hash"), { contentHash: "" }),
+  usual(key("no text"), { listedText: null, bookmark: null }),
+  usual(key("another bookmark"), { bookmark: "30 April 2024" }),
+  usual(key("no hash"), { contentHash: null }),
+  usual(key("never seen"), { bookmarkSeenAt: null }),
+  usual(key("never read"), { contentReadAt: null }),
+  usual(key("seen before 2000"), { bookmarkSeenAt: -1 }),
+  usual(key("read before 2000"), { contentReadAt: Date.UTC(1999, 11, 31, 23, 59, 59, 999) }),
+  usual(key("read in 2000"), { bookmarkSeenAt: Date.UTC(2000, 0, 1), contentReadAt: Date.UTC(2000, 0, 1) + 0.001 }),
+  usual(key("seen in 9999"), { bookmarkSeenAt: Date.UTC(9999, 11, 31), contentReadAt: Date.UTC(9999, 11, 31) }),
+  usual(key("owing"), { owes: "shrunk", shrunkRunId: 7 }),
+  usual(key("failing"), { owes: "failure", failures: 3 }),
+  usual(key("doubtful"), { doubtfulReads: 2 }),
+  { ...usual(key("removed")), removed: true },
+  { ...usual(key("stored alone")), sync: null },
+  { ...usual(key("listed alone")), stored: false },
+];
+
+test("what is stored comes back exactly, whatever its texts hold and however unusual it is", async () => {
+  const database = await freshTestDatabase();
+  for (const one of LIBRARIES) await insert(database, one);
+  const connection = await database.pool.connect();
+  try {
+    await connection.query("BEGIN");
+    expect(await readStored(connection)).toEqual(new Map(LIBRARIES.map((one) => [keyText(one.key), one])));
+    await connection.query("COMMIT");
+    for (const one of LIBRARIES) expect(await readStoredLibrary(connection, one.key)).toEqual(one);
+    expect(await readStoredLibrary(connection, key("nobody's"))).toBeNull();
+  } finally {
+    connection.release();
+  }
+});
+
+test("microseconds are kept", async () => {
+  const database = await freshTestDatabase();
+  await insert(database, usual(key("one")));
+  await database.query("UPDATE simcat.library_sync SET bookmark_seen_at = '2026-11-22 01:02:03.456789Z'");
+  const connection = await database.pool.connect();
+  try {
+    const seen = (await readStoredLibrary(connection, key("one")))?.sync?.bookmarkSeenAt ?? Number.NaN;
+    expect(seen).toBeCloseTo(Date.UTC(2026, 10, 22, 1, 2, 3, 456) + 0.789, 3);
+  } finally {
+    connection.release();
+  }
+});
+
+test("what is thrown over a row is thrown when the rows have ended, and the connection goes on", async () => {
+  const database = await freshTestDatabase();
+  for (const one of LIBRARIES) await insert(database, one);
+  const connection = await database.pool.connect();
+  try {
+    let taken = 0;
+    const take = () => {
+      taken++;
+      throw new Error(`row ${taken}`);
+    };
+    await expect(eachStored(connection, take)).rejects.toThrow("row 1");
+    await expect(eachRow(connection, "SELECT 1 / (3 - n) FROM generate_series(1, 5) n", () => {})).rejects.toThrow(
+      "division by zero",
+    );
+    expect(taken).toBe(1);
+    expect((await connection.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  } finally {
+    connection.release();
+  }
+});
