@@ -104,7 +104,8 @@ function schemaFor(allowHttp: boolean) {
     maxBodyBytes: withDefault("512MiB", read.size),
     fullEveryMs: withDefault("7d", read.interval),
     maxRemoved: withDefault("30%", read.share),
-    schedule: withDefault("*/15 * * * *", read.cronSchedule),
+    // Not read, as it is good: the scheduler would be loaded for it.
+    schedule: readBy(z.string(), read.cronSchedule).default("*/15 * * * *"),
     timezone: withDefault("UTC", read.timeZone),
     httpHost: withDefault("127.0.0.1", read.anyText),
     httpPort: withDefault("9464", read.wholeNumber(0, 65_535)),

@@ -1,7 +1,7 @@
 import { DatabaseError, SimcatError } from "../errors.ts";
 
 /** The SQLSTATE or system error code of what a driver threw; empty when it has none. */
-export function errorCode(error: unknown): string {
+function errorCode(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   if ("code" in error && typeof error.code === "string") return error.code;
   return "cause" in error ? errorCode(error.cause) : "";
