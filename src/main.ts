@@ -2,9 +2,8 @@
 /** Arguments, environment, signals, exit code: the only file that touches `process`. */
 import { writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
-import { runProgram } from "./cli/program.ts";
 import { readEnvironment } from "./config/environment.ts";
-import { InterruptedError } from "./errors.ts";
+import { EXIT, InterruptedError } from "./errors.ts";
 import { environmentSecrets, redactorOf } from "./secrets.ts";
 import { readVersion } from "./version.ts";
 
@@ -70,15 +69,23 @@ async function tellError(error: unknown): Promise<number> {
   return printError(context, error);
 }
 
-async function main(): Promise<number> {
+const VERSION_FLAGS = ["--version", "-V"];
+
+async function main(args: readonly string[]): Promise<number> {
   try {
+    if (args.length === 1 && VERSION_FLAGS.includes(args[0] ?? "")) {
+      context.print(context.version);
+      return EXIT.ok;
+    }
+    // Imported behind the one command that needs no command line: it would be half of its time.
+    const { runProgram } = await import("./cli/program.ts");
     context = { ...context, ...readEnvironment(process.env, process.cwd()) };
     hide(environmentSecrets(context.environment));
-    return await runProgram(context, process.argv.slice(2));
+    return await runProgram(context, args);
   } catch (error) {
     return tellError(error);
   }
 }
 
 process.on("uncaughtException", (error) => void tellError(error).then((code) => process.exit(code)));
-process.exit(await main());
+process.exit(await main(process.argv.slice(2)));
