@@ -9,7 +9,7 @@ import type { Answer } from "./http/transport.ts";
 import { readListingAnswer } from "./list-libraries.ts";
 import { readLibraryContent } from "./read-content.ts";
 import type { Service, ServiceOptions } from "./service.ts";
-import { contentPath, listingPath } from "./urls.ts";
+import { contentPaths, listingPath } from "./urls.ts";
 
 export type { ServiceEvent } from "./events.ts";
 export type { Service, ServiceOptions } from "./service.ts";
@@ -36,13 +36,7 @@ export function openService(options: ServiceOptions): Service {
   }
 
   async function readContent(key: LibraryKey, sink: ScenarioSink, life: Life): Promise<ContentRead> {
-    const request = {
-      key,
-      sink,
-      metadataPath: contentPath(baseUrl, key, "metadata"),
-      scenariosPath: contentPath(baseUrl, key, "scenarios"),
-      hideKey: hide,
-    };
+    const request = { key, sink, paths: contentPaths(baseUrl, key), hideKey: hide };
     try {
       return await readLibraryContent(request, desk, life);
     } catch (error) {

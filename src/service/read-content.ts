@@ -16,8 +16,7 @@ import { namesNextPage } from "./http/link-header.ts";
 export interface ContentRequest {
   readonly key: LibraryKey;
   readonly sink: ScenarioSink;
-  readonly metadataPath: string;
-  readonly scenariosPath: string;
+  readonly paths: { readonly metadata: string; readonly scenarios: string };
   /** Takes the key out of text that the service sent. */
   readonly hideKey: (text: string) => string;
 }
@@ -29,7 +28,7 @@ interface Both {
 
 /** Asks for metadata and scenarios at once; the first of the two that fails for good calls the other one off. */
 async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, life: Life): Promise<Both> {
-  const { key, metadataPath, scenariosPath } = request;
+  const { key, paths } = request;
   const ask = <T>(what: Ask<T>): Promise<T> =>
     get(desk, what, life).catch((error: unknown) => {
       life.end(error);
@@ -39,13 +38,13 @@ async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, l
   const [metadata, scenarios] = await Promise.allSettled([
     ask({
       operation: "metadata",
-      path: metadataPath,
+      path: paths.metadata,
       patient: true,
       read: (answer) => readMetadataAnswer(answer, key),
     }),
     ask({
       operation: "scenarios",
-      path: scenariosPath,
+      path: paths.scenarios,
       patient: true,
       read: (answer) => readScenariosAnswer(answer, key, sink),
     }),

@@ -18,6 +18,7 @@ export function listingPath(base: URL): string {
 }
 
 /** Specification 4.2 and 4.3. */
-export function contentPath(base: URL, key: LibraryKey, what: "metadata" | "scenarios"): string {
-  return `${basePath(base)}/libs/user/${encodeSegment(key.owner)}/${encodeSegment(key.name)}/${what}`;
+export function contentPaths(base: URL, { owner, name }: LibraryKey): { metadata: string; scenarios: string } {
+  const library = `${basePath(base)}/libs/user/${encodeSegment(owner)}/${encodeSegment(name)}`;
+  return { metadata: `${library}/metadata`, scenarios: `${library}/scenarios` };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentPath, encodeSegment, listingPath } from "../../src/service/urls.ts";
+import { contentPaths, encodeSegment, listingPath } from "../../src/service/urls.ts";
 
 describe("encodeSegment", () => {
   it.each([
@@ -35,6 +35,9 @@ describe("the paths", () => {
 
   it("hold owner and name as one segment each", () => {
     const key = { owner: "a/b", name: ".c" };
-    expect(contentPath(new URL("https://service.test/v1/"), key, "metadata")).toBe("/v1/libs/user/a%2Fb/.c/metadata");
+    expect(contentPaths(new URL("https://service.test/v1/"), key)).toEqual({
+      metadata: "/v1/libs/user/a%2Fb/.c/metadata",
+      scenarios: "/v1/libs/user/a%2Fb/.c/scenarios",
+    });
   });
 });
