@@ -81,6 +81,7 @@ export async function prepare(
       : { peakLive: plan.live.count, removedLately: 0 };
   const verdict = guardRemovals({
     listedCount: listing.libraries.length,
+    rejectedCount: listing.rejects.length,
     liveCount: plan.live.count,
     sharedWithLive: plan.live.listed,
     missing: plan.missing.length,

@@ -6,6 +6,7 @@ const HINT = "If they are really gone, run it again with --allow-removals";
 /** Ten live libraries, all listed. */
 const quiet: RemovalFacts = {
   listedCount: 10,
+  rejectedCount: 0,
   liveCount: 10,
   sharedWithLive: 10,
   missing: 0,
@@ -78,6 +79,14 @@ test("an empty listing is held as soon as one library is live (fault 38)", () =>
   });
   const one = { listedCount: 0, liveCount: 1, sharedWithLive: 0, missing: 1, peakLive: 1 };
   expect(guardRemovals({ ...quiet, ...one, maxRemoved: { numerator: 100, denominator: 100 } }).kind).toBe("held");
+});
+
+test("a listing of nothing but rejects is held as an empty one, and not called empty", () => {
+  const facts = { listedCount: 0, rejectedCount: 3, liveCount: 50, sharedWithLive: 0, missing: 50, peakLive: 50 };
+  expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({
+    rule: "empty_listing",
+    message: `the listing holds rejects alone, 3 of them, while 50 libraries are live; nothing was marked. ${HINT}`,
+  });
 });
 
 test("an empty listing is held even when the selection lacks nothing", () => {

@@ -6,6 +6,8 @@ const TELLING_COUNT = 10;
 export interface RemovalFacts {
   /** Libraries of the listing whose identity could be read. */
   readonly listedCount: number;
+  /** Entries of the listing that are rejects. */
+  readonly rejectedCount: number;
   /** Libraries that are stored and live, in the whole organization whatever the selection. */
   readonly liveCount: number;
   /** Live libraries that the listing holds. */
@@ -44,10 +46,10 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
   if (!facts.complete) return { kind: "incomplete" };
   if (allowed) return { kind: "pass" };
   if (listedCount === 0 && liveCount > 0) {
-    return held(
-      "empty_listing",
-      `the listing is empty while ${liveCount} libraries are live; nothing was marked. ${HINT}`,
-    );
+    const { rejectedCount } = facts;
+    const lack =
+      rejectedCount === 0 ? "the listing is empty" : `the listing holds rejects alone, ${rejectedCount} of them,`;
+    return held("empty_listing", `${lack} while ${liveCount} libraries are live; nothing was marked. ${HINT}`);
   }
   const removed = facts.missing + facts.removedLately;
   const peakLive = Math.max(facts.peakLive, liveCount);
