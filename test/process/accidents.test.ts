@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { told } from "../postgres/told.ts";
 import { fixture } from "../support/fixture.ts";
@@ -165,9 +166,10 @@ test("a reader that takes its time gets everything, costs no processor meanwhile
   const { pid } = running.process;
   if (pid === undefined) throw new Error("not started");
   await untilBlocked(pid);
+  // Its compiler and its collector may still have work in the background.
+  await sleep(1_000);
   const before = processorTicks(pid);
-  const pausedAt = performance.now();
-  while (performance.now() < pausedAt + 1_000) await new Promise((resolve) => setTimeout(resolve, 100));
+  await sleep(1_000);
   const used = processorTicks(pid) - before;
 
   const resumedAt = performance.now();
@@ -179,7 +181,7 @@ test("a reader that takes its time gets everything, costs no processor meanwhile
   expect((await read.ended).stdout.match(/A library with a long name/g)).toHaveLength(3_000);
   closeSync(reader);
   // In hundredths of that second.
-  expect(used).toBeLessThan(8);
+  expect(used).toBeLessThan(5);
 });
 
 /** Processor time of a process in hundredths of a second. */
