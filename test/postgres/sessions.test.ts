@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { connect, disconnect } from "../../src/db/connect.ts";
 import { amendLibrary } from "../../src/mock/amend.ts";
 import { type Gate, gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
@@ -125,6 +126,21 @@ test("a session ended before any statement that a run sends, and the next three 
     expect({ remainder, ...ended }).toEqual({ remainder, code: 0, said: "", left: 0 });
     expect([...some].filter((statement) => !sent.has(statement))).toEqual([]);
   }
+});
+
+test("to a machine that slept through its first attempt to connect all patience seems to have passed: it tries once more, and without patience it does not", async () => {
+  const { database } = await fixture([]);
+  const proxy = await startPostgresProxy(database.url);
+  const patiently = (patienceMs: number) => {
+    proxy.endAtOnce = 1;
+    return connect(proxy.url(database.url), { max: 1, patienceMs }, new AbortController().signal);
+  };
+
+  // Over before a connection can be made.
+  const pool = await patiently(0.001);
+  expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  await disconnect(pool);
+  await expect(patiently(0)).rejects.toThrow(/^connecting to the database failed: /);
 });
 
 /** The first so many statements on the table raise the SQLSTATE, whoever tries it again. */
