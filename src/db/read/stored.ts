@@ -1,6 +1,6 @@
 import { keyText } from "../../key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../model.ts";
-import type { Connection, Pool } from "../connect.ts";
+import type { Connection } from "../connect.ts";
 import { eachRow } from "./each-row.ts";
 
 /** Begins a line of parts, and stands between them. A library whose owner or name holds it comes as JSON. */
@@ -59,7 +59,7 @@ export async function readStored(connection: Connection): Promise<Map<string, St
   return found;
 }
 
-export async function readStoredLibrary(connection: Connection | Pool, key: LibraryKey): Promise<StoredLibrary | null> {
+export async function readStoredLibrary(connection: Connection, key: LibraryKey): Promise<StoredLibrary | null> {
   const { rows } = await connection.query<Row>(`${SELECT_STORED} WHERE owner = $1 AND library_name = $2`, [
     key.owner,
     key.name,

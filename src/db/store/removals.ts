@@ -1,5 +1,5 @@
 import type { LibraryKey } from "../../model.ts";
-import type { Connection, Pool } from "../connect.ts";
+import type { Connection } from "../connect.ts";
 import { REMOVE_LIBRARIES } from "./library-statements.ts";
 
 /**
@@ -24,9 +24,7 @@ SELECT (SELECT coalesce(max(live), 0) FROM levels)::int8 AS peak,
    WHERE v.removed_at > since.at AND NOT coalesce(r.allow_removals, false)) AS removed`;
 
 /** The most libraries that were live within the last 24 hours, and the removals in that time of runs that were not allowed them. */
-export async function readRemovalNumbers(
-  connection: Connection | Pool,
-): Promise<{ peakLive: number; removedLately: number }> {
+export async function readRemovalNumbers(connection: Connection): Promise<{ peakLive: number; removedLately: number }> {
   const { rows } = await connection.query<{ peak: number; removed: number }>(NUMBERS);
   return { peakLive: rows[0]?.peak ?? 0, removedLately: rows[0]?.removed ?? 0 };
 }
