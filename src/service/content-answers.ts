@@ -45,5 +45,5 @@ export async function readScenariosAnswer(
     await reader.add(splitter.push(bytes), splitter.plain());
   }
   splitter.end();
-  return { answer, hash, ...(await reader.finish()) };
+  return { answer, hash, ...reader.finish() };
 }

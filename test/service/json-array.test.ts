@@ -2,8 +2,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ArraySplitter, MalformedJson, splitArray } from "../../src/service/wire/json-array.ts";
 
-function splitChunks(chunks: readonly Uint8Array[], splitter: ArraySplitter = splitArray()): string[] {
-  const items = chunks.flatMap((chunk) => splitter.push(chunk));
+/** The source texts of the items; that each has the value of its text is checked on the way. */
+function push(splitter: ArraySplitter, chunk: Uint8Array): string[] {
+  return splitter.push(chunk).map(({ source, value }) => {
+    expect(value).toEqual(JSON.parse(source));
+    return source;
+  });
+}
+
+function splitChunks(chunks: readonly Uint8Array[]): string[] {
+  const splitter = splitArray();
+  const items = chunks.flatMap((chunk) => push(splitter, chunk));
   splitter.end();
   return items;
 }
@@ -11,6 +20,12 @@ function splitChunks(chunks: readonly Uint8Array[], splitter: ArraySplitter = sp
 function split(text: string | Uint8Array): string[] {
   return splitChunks([Buffer.from(text)]);
 }
+
+/** What a service sends: an object, with strings and lists in it that look like the seam between two. */
+const object = fc.dictionary(
+  fc.constantFrom("a", "b", "c"),
+  fc.oneof(fc.integer(), fc.constantFrom("},{", "}]", 'é"},{"', "\\"), fc.array(fc.constantFrom({}, { a: 1 }, "}]"))),
+);
 
 function byteByByte(bytes: Uint8Array): Uint8Array[] {
   return Array.from(bytes, (byte) => Uint8Array.of(byte));
@@ -43,6 +58,17 @@ describe("a list is split into the exact source text of its items", () => {
       '[{"a":"]},\\"[\\\\"},{"b":"\\\\\\""}]',
       ['{"a":"]},\\"[\\\\"}', '{"b":"\\\\\\""}'],
     ],
+    [
+      "what stands between two items, and behind the last, in a string",
+      '[{"a":"},{"},{"b":"}]"},{"c":1}]',
+      ['{"a":"},{"}', '{"b":"}]"}', '{"c":1}'],
+    ],
+    [
+      "the same in lists of objects within items",
+      '[{"a":[{},{"b":1}]},{"c":[{"d":{}},{}]},{}]',
+      ['{"a":[{},{"b":1}]}', '{"c":[{"d":{}},{}]}', "{}"],
+    ],
+    ["objects between which others stand", '[{"a":1},[{"b":2},{"c":3}],{}]', ['{"a":1}', '[{"b":2},{"c":3}]', "{}"]],
     ["what is no object", '[1,"a,]",null,true,[2,[3]],-1.5e3]', ["1", '"a,]"', "null", "true", "[2,[3]]", "-1.5e3"]],
     ["text beyond ASCII", '["é🌲مكتبة"]', ['"é🌲مكتبة"']],
     ["escapes, kept as they are", '["\\u0000\\ud800"]', ['"\\u0000\\ud800"']],
@@ -55,7 +81,7 @@ describe("a list is split into the exact source text of its items", () => {
   test("any list, cut anywhere, is what JSON.parse makes of it", () => {
     fc.assert(
       fc.property(
-        fc.array(fc.jsonValue()),
+        fc.array(fc.oneof(fc.jsonValue(), object)),
         fc.constantFrom(undefined, 1, "\t"),
         fc.array(fc.nat()),
         fc.boolean(),
@@ -71,7 +97,11 @@ describe("a list is split into the exact source text of its items", () => {
 
   test("any text over JSON's alphabet is taken when JSON.parse takes it as a list, and refused when it does not", () => {
     const text = fc
-      .array(fc.constantFrom("[", "]", "{", "}", ",", ":", '"', "\\", " ", "1", "null", '"a"', '{"a":1}', "é"))
+      .array(
+        fc.constantFrom(
+          ...["[", "]", "{", "}", ",", ":", '"', "\\", " ", "1", "null", '"a"', '{"a":1}', "é", "},{", "}]", '{"a":'],
+        ),
+      )
       .map((parts) => `[${parts.join("")}`);
     fc.assert(
       fc.property(text, fc.array(fc.nat()), (source, cuts) => {
@@ -92,11 +122,11 @@ describe("a list is split into the exact source text of its items", () => {
 
   test("items are handed out by the chunk that completes them", () => {
     const splitter = splitArray();
-    expect(splitter.push(Buffer.from('[{"a":1},{"b'))).toEqual(['{"a":1}']);
-    expect(splitter.push(Buffer.from('":2}'))).toEqual(['{"b":2}']);
-    expect(splitter.push(Buffer.from(",3"))).toEqual([]);
-    expect(splitter.push(new Uint8Array())).toEqual([]);
-    expect(splitter.push(Buffer.from("4]"))).toEqual(["34"]);
+    expect(push(splitter, Buffer.from('[{"a":1},{"b'))).toEqual(['{"a":1}']);
+    expect(push(splitter, Buffer.from('":2}'))).toEqual(['{"b":2}']);
+    expect(push(splitter, Buffer.from(",3"))).toEqual([]);
+    expect(push(splitter, new Uint8Array())).toEqual([]);
+    expect(push(splitter, Buffer.from("4]"))).toEqual(["34"]);
     expect(() => splitter.end()).not.toThrow();
   });
 
@@ -105,7 +135,7 @@ describe("a list is split into the exact source text of its items", () => {
     const buffer = Buffer.from('["ab');
     splitter.push(buffer);
     buffer.fill("x");
-    expect(splitter.push(Buffer.from('c"]'))).toEqual(['"abc"']);
+    expect(push(splitter, Buffer.from('c"]'))).toEqual(['"abc"']);
   });
 
   test("an empty chunk between a backslash and what it escapes changes nothing", () => {
@@ -165,6 +195,18 @@ describe("an answer that is no list is told as what it is", () => {
 });
 
 describe("a list that is not well-formed is refused (fault 36)", () => {
+  test.each([
+    ['[{"a":1},{secret}]', 2],
+    ['[{"a":1},{"b":secret},{"c":3}]', 2],
+    ['[{"a":1,},{"c":3}]', 1],
+    ['[{"a":1},{"b":2},secret]', 3],
+    ['[{"a":1},{"b":2]},{"c":3}]', 2],
+  ])("%j: an item that is no JSON spoils the answer, and the message does not quote it", (text, nth) => {
+    const refused = { message: `item ${nth} of the list is not well-formed JSON`, truncated: false, empty: false };
+    expect(caught(() => split(text))).toEqual(refused);
+    expect(caught(() => splitChunks(byteByByte(Buffer.from(text))))).toEqual(refused);
+  });
+
   test.each([
     ["[1,]", "no item before byte 3 of the list"],
     ["[,1]", "no item before byte 1 of the list"],

@@ -11,7 +11,7 @@ function split(text: string, chunkSize: number): { items: string[]; plain: boole
   const items: string[] = [];
   let plain = true;
   for (let at = 0; at < bytes.length; at += chunkSize) {
-    items.push(...splitter.push(bytes.subarray(at, at + chunkSize)));
+    items.push(...splitter.push(bytes.subarray(at, at + chunkSize)).map(({ source }) => source));
     plain &&= splitter.plain();
   }
   splitter.end();
@@ -24,21 +24,21 @@ test.each([
   ['{"id":123456789012345,"at":"2024-09-19 15:24:41.3994461","n":[1.5,-2,true,false,null]}', true],
   ['{"id":1234567890123456}', false],
   ['{"id":1.00000000000000}', false],
-  ['{"id":1e2}', false],
-  ['{"id":1E2}', false],
+  ['{"id":1e99,"at":[1E-99,-1.5e+10]}', true],
+  ['{"id":1e100}', false],
+  ['{"id":1E-100}', false],
+  ['{"id":1E+100}', false],
   ['{"name":"caf\\u00e9"}', false],
-  ['{"name":"a\\\\u0000 b"}', true],
-  ['{"name":"12345678901234567890 1e999 \\" u"}', true],
-  [`{"deep":${deep(499)}}`, true],
-  [`{"deep":${deep(500)}}`, false],
-  ["1", false],
+  ['{"name":"12345678901234567890"}', false],
+  [`{"deep":${deep(600)}}`, true],
+  ["1", true],
 ])("%s is plain: %s, however it is cut", (item, plain) => {
   for (const chunkSize of [1, 2, 3, 7, 10_000]) expect(split(`[${item}]`, chunkSize).plain).toBe(plain);
 });
 
 test("one item that is not plain spoils its own chunk, and no later one", () => {
   const splitter = splitArray();
-  splitter.push(Buffer.from('[{"a":1},{"a":1e5},{"a":2},'));
+  splitter.push(Buffer.from('[{"a":1},{"a":1e500},{"a":2},'));
   expect(splitter.plain()).toBe(false);
   splitter.push(Buffer.from('{"a":3}]'));
   expect(splitter.plain()).toBe(true);
@@ -68,14 +68,15 @@ const item = fc
   .array(fc.tuple(fc.constantFrom("scenarioId", "x", "y"), value), { maxLength: 5 })
   .map((fields) => `{${fields.map(([name, one]) => `"${name}":${one}`).join(", ")}}`);
 
-test("what is called plain can be stored as it stands and has no integer in doubt, whatever it is and wherever it is cut", () => {
+test("what is called plain is judged as if it were not, and has no integer in doubt, whatever it is and wherever it is cut", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 4 }), fc.integer({ min: 1, max: 40 }), (items, chunkSize) => {
       const found = split(`[${items.join(",")}]`, chunkSize);
       expect(found.items).toEqual(items);
       if (!found.plain) return;
       for (const source of items) {
-        expect(findUnstorable(source, JSON.parse(source))).toBeNull();
+        const value = JSON.parse(source);
+        expect(findUnstorable(source, value, true)).toEqual(findUnstorable(source, value));
         expect(mayRoundToInteger(source.replace(/"(?:[^"\\]|\\.)*"/g, '""'))).toBe(false);
       }
     }),

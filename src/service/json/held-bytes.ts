@@ -1,43 +1,29 @@
 const KEPT = 64 * 1024;
 const NONE = Buffer.alloc(0);
 
-interface HeldBytes {
-  readonly length: number;
-  add(bytes: Uint8Array): void;
-  /** All bytes held, valid until the next call; holds nothing afterwards. */
-  take(): Buffer;
-}
-
 /**
  * Bytes that wait for more: copied, because the sender may use its buffer again, into one that doubles, so that
  * a thousand drips cost no more than one gush.
  */
-export function holdBytes(): HeldBytes {
-  let buffer = NONE;
-  let length = 0;
+export class HeldBytes {
+  private buffer = NONE;
+  length = 0;
 
-  function add(bytes: Uint8Array): void {
-    if (length + bytes.length > buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(1024, 2 * buffer.length, length + bytes.length));
-      buffer.copy(larger, 0, 0, length);
-      buffer = larger;
+  add(bytes: Uint8Array): void {
+    if (this.length + bytes.length > this.buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(1024, 2 * this.buffer.length, this.length + bytes.length));
+      this.buffer.copy(larger, 0, 0, this.length);
+      this.buffer = larger;
     }
-    buffer.set(bytes, length);
-    length += bytes.length;
+    this.buffer.set(bytes, this.length);
+    this.length += bytes.length;
   }
 
-  function take(): Buffer {
-    const taken = buffer.subarray(0, length);
-    if (buffer.length > KEPT) buffer = NONE;
-    length = 0;
+  /** All bytes held, valid until the next call; holds nothing afterwards. */
+  take(): Buffer {
+    const taken = this.buffer.subarray(0, this.length);
+    if (this.buffer.length > KEPT) this.buffer = NONE;
+    this.length = 0;
     return taken;
   }
-
-  return {
-    get length() {
-      return length;
-    },
-    add,
-    take,
-  };
 }

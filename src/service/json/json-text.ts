@@ -13,9 +13,20 @@ function behindString(source: string, open: number): number {
   return i + 1;
 }
 
+/** Whether brackets open that often in the text, in strings or not. */
+function opensOften(count: number, source: string): boolean {
+  let found = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = source.indexOf(bracket); at !== -1; at = source.indexOf(bracket, at + 1)) {
+      if (++found === count) return true;
+    }
+  }
+  return false;
+}
+
 /** Whether the text nests deeper than `limit` objects and lists. */
 export function isDeeperThan(limit: number, source: string): boolean {
-  if (source.length <= 2 * limit) return false;
+  if (source.length <= 2 * limit || !opensOften(limit + 1, source)) return false;
   let depth = 0;
   let i = 0;
   while (i < source.length) {

@@ -1,17 +1,24 @@
 import { isUtf8 } from "node:buffer";
-import { holdBytes } from "../json/held-bytes.ts";
+import { HeldBytes } from "../json/held-bytes.ts";
 import { beginItem, isSpace, openItem, scanItem } from "../json/json-item.ts";
 import { MalformedJson } from "../json/malformed-json.ts";
 import { decodeUtf8 } from "../json/utf8.ts";
 import { HEAD, nameAnswer } from "./name-answer.ts";
 import { MOCK_ADVICE, showsPlaceholders } from "./placeholders.ts";
+import { isPlain } from "./storable.ts";
 
 export { MalformedJson };
 
+/** An item's exact source text, and what `JSON.parse` makes of it. */
+export interface ListItem {
+  readonly source: string;
+  readonly value: unknown;
+}
+
 export interface ArraySplitter {
-  /** The items that this chunk completed, each as its exact source text. Throws MalformedJson. */
-  push(chunk: Uint8Array): string[];
-  /** Whether all items of the last push are plain: their numbers and texts need no closer look (`json-item.ts`). */
+  /** The items that this chunk completed. Throws MalformedJson. */
+  push(chunk: Uint8Array): ListItem[];
+  /** What `isPlain` says of all items of the last push. */
   plain(): boolean;
   /** Throws MalformedJson, `truncated` when the list never ended. */
   end(): void;
@@ -23,6 +30,7 @@ const BOM = [0xef, 0xbb, 0xbf] as const;
 const COMMA = 0x2c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
+const OPEN_OBJECT = 0x7b;
 
 /** The phase after a byte that stands outside of all items. */
 function step(phase: Phase, byte: number, offset: number): Phase {
@@ -46,16 +54,37 @@ function describeHead(head: Buffer): MalformedJson {
 }
 
 /**
- * Splits a JSON array into the source texts of its items while its bytes arrive, cut anywhere, so that a list of a
- * million items never stands in memory as a whole. Whether an item is JSON is left to whoever parses it.
+ * Index behind the object that begins at `from`, as it would be in a list of objects without white space between them;
+ * -1 without a guess. `text` has one character for each byte.
+ */
+function guessEnd(text: string, from: number): number {
+  const next = text.indexOf("},{", from);
+  if (next !== -1) return next + 1;
+  return text.endsWith("}]") ? text.length - 1 : -1;
+}
+
+/** Null when the text is not well-formed JSON. */
+function parseItem(source: string): ListItem | null {
+  try {
+    return { source, value: JSON.parse(source) };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Splits a JSON array into its items while its bytes arrive, cut anywhere, so that a list of a million items never stands
+ * in memory as a whole.
  */
 export function splitArray(): ArraySplitter {
-  const held = holdBytes();
+  const held = new HeldBytes();
   const item = openItem();
   let phase: Phase = "start";
   let bom = 0;
   let read = 0;
+  let count = 0;
   let plain = true;
+  let misled = false;
 
   function skipBom(bytes: Buffer): number {
     let i = 0;
@@ -66,41 +95,67 @@ export function splitArray(): ArraySplitter {
     return i;
   }
 
-  function split(bytes: Buffer, from: number): string[] {
-    const items: string[] = [];
-    const valid = isUtf8(bytes);
-    plain = true;
+  /** The item that ends there, whose beginning may be held. */
+  function complete(bytes: Buffer, from: number, end: number): ListItem {
+    let whole = bytes.subarray(from, end);
+    if (held.length > 0) {
+      held.add(whole);
+      whole = held.take();
+    }
+    const source = decodeUtf8(whole, read + end - whole.length);
+    if (whole.length > end - from) plain &&= isPlain(source, whole);
+    const parsed = parseItem(source);
+    // An item that is not JSON spoils the whole answer. The parser's own message would quote it.
+    if (parsed === null) throw new MalformedJson(`item ${count + 1} of the list is not well-formed JSON`);
+    return parsed;
+  }
+
+  function split(bytes: Buffer, from: number): ListItem[] {
+    const items: ListItem[] = [];
+    const text = bytes.toString("latin1");
+    let guessing = !misled && isUtf8(bytes);
+    plain = isPlain(text, bytes);
     let i = from;
     if (phase === "start" && bom % BOM.length > 0 && i < bytes.length) {
       held.add(Buffer.from(BOM.slice(0, bom)));
       phase = "no list";
     }
+    const take = (one: ListItem, end: number) => {
+      items.push(one);
+      count++;
+      phase = "behind";
+      i = end;
+    };
     while (i < bytes.length) {
       if (phase !== "inside") {
         const byte = bytes[i] ?? 0;
         if (phase !== "no list") phase = step(phase, byte, read + i);
         if (phase === "no list") break;
-        if (phase === "inside") beginItem(item, byte);
-        else i++;
-        continue;
+        if (phase !== "inside") {
+          i++;
+          continue;
+        }
+        const end = guessing && byte === OPEN_OBJECT ? guessEnd(text, i) : -1;
+        const guessed = end === -1 ? null : parseItem(bytes.toString("utf8", i, end));
+        // What begins an object and is one is the whole of it: a guess that can be parsed is right.
+        if (guessed !== null) {
+          take(guessed, end);
+          continue;
+        }
+        guessing = false;
+        misled ||= end !== -1;
+        beginItem(item, byte);
       }
       const end = scanItem(item, bytes, i);
       if (end === -1) break;
-      if (held.length > 0) {
-        held.add(bytes.subarray(i, end));
-        const offset = read + end - held.length;
-        items.push(decodeUtf8(held.take(), offset));
-      } else items.push(valid ? bytes.toString("utf8", i, end) : decodeUtf8(bytes.subarray(i, end), read + i));
-      plain &&= item.plain;
-      phase = "behind";
-      i = end;
+      take(complete(bytes, i, end), end);
     }
     if (phase === "inside") held.add(bytes.subarray(i));
     if (phase === "no list") held.add(bytes.subarray(i, i + HEAD));
     return items;
   }
 
-  function push(chunk: Uint8Array): string[] {
+  function push(chunk: Uint8Array): ListItem[] {
     if (chunk.length === 0) return [];
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const items = split(bytes, phase === "start" ? skipBom(bytes) : 0);

@@ -54,9 +54,9 @@ export interface EntryContent {
   readonly fault: Fault | null;
 }
 
-/** `plain`: nothing in the source can make it unfit to store. */
+/** `plain`: what `isPlain` said of a text around the entry. */
 export function readContent(entry: JsonObject, source: string, plain: boolean): EntryContent {
-  const fault = plain ? null : findUnstorable(source, entry);
+  const fault = findUnstorable(source, entry, plain);
   if (fault !== null) return { lastModified: null, fault };
   const checked = schema.safeParse(entry);
   if (!checked.success) return { lastModified: null, fault: wrongField(entry, "lastModified", "string") };

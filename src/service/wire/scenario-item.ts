@@ -28,9 +28,9 @@ function certainId(object: JsonObject, doubtful: boolean): ScenarioId | null {
   return typeof value === "number" && Number.isSafeInteger(value) && !doubtful ? value : null;
 }
 
-/** `plain`: nothing in the source can make it unfit to store, or its integers doubtful. */
+/** `plain`: what `isPlain` said of a text around the item. */
 export function readScenarioItem(object: JsonObject, source: string, plain: boolean): ScenarioItem {
-  const unstorable = plain ? null : findUnstorable(source, object);
+  const unstorable = findUnstorable(source, object, plain);
   const doubtful = !plain && mayRoundToInteger(source);
   if (unstorable?.code === "too_deep") return { kind: "bad", id: certainId(object, doubtful), fault: unstorable };
   const id = readInteger(object, "scenarioId", source, doubtful);

@@ -1,16 +1,16 @@
 import type { LibraryKey, ListedLibraries, ListedLibrary, Reject } from "../../model.ts";
 import { UntrustedAnswer } from "../untrusted-answer.ts";
 import { type Fault, notAnObject, rejectItem } from "./fault.ts";
+import type { ListItem } from "./json-array.ts";
 import { type EntryContent, findUnaddressable, readAgain, readContent, readKey } from "./list-entry.ts";
 import { openShelf } from "./listed-libraries.ts";
-import { parseItem } from "./parse-item.ts";
 import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
 import { saySame } from "./same-content.ts";
 import { hasAnyField, isJsonObject, type JsonObject, LIST_FIELDS } from "./specification.ts";
 
 export interface ListingReader {
-  /** `plain` as the splitter says it. Throws MalformedJson. */
-  add(sources: readonly string[], plain?: boolean): void;
+  /** `plain` as the splitter says it. */
+  add(items: readonly ListItem[], plain?: boolean): void;
   /** Throws UntrustedAnswer when the whole cannot be the service's. */
   finish(): { libraries: ListedLibraries; rejects: Reject[]; incomplete: string | null; repeated: number };
 }
@@ -80,8 +80,7 @@ export function readListing(defaultOwner: string | null): ListingReader {
     libraries.replace(at, { key: earlier.key, lastModified, source: null });
   }
 
-  function take(source: string, plain: boolean): void {
-    const entry = parseItem(source, entries);
+  function take({ source, value: entry }: ListItem, plain: boolean): void {
     entries++;
     if (!isJsonObject(entry)) {
       refuseUnread(notAnObject(entry), source);
@@ -106,8 +105,8 @@ export function readListing(defaultOwner: string | null): ListingReader {
     else takeRepeated(at, libraries.at(at), content, source);
   }
 
-  function add(sources: readonly string[], plain = false): void {
-    for (const source of sources) take(source, plain);
+  function add(items: readonly ListItem[], plain = false): void {
+    for (const item of items) take(item, plain);
   }
 
   function finish(): { libraries: ListedLibraries; rejects: Reject[]; incomplete: string | null; repeated: number } {

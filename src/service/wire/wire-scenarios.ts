@@ -3,17 +3,17 @@ import type { DriftField, LibraryKey, Reject, Scenario, ScenarioId, ScenarioSink
 import { openSeenIds } from "../compact/seen-ids.ts";
 import { UntrustedAnswer } from "../untrusted-answer.ts";
 import { type Fault, notAnObject, rejectItem } from "./fault.ts";
-import { parseItem } from "./parse-item.ts";
+import type { ListItem } from "./json-array.ts";
 import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
 import { saySame } from "./same-content.ts";
 import { readScenarioItem, type ScenarioItem } from "./scenario-item.ts";
 import { hasAnyField, isJsonObject, type JsonObject, SCENARIO_FIELDS } from "./specification.ts";
 
 export interface ScenarioListReader {
-  /** Hands the good ones on, in order. `plain` as the splitter says it. Throws MalformedJson. One call at a time. */
-  add(sources: readonly string[], plain?: boolean): Promise<void>;
+  /** Hands the good ones on, in order. `plain` as the splitter says it. One call at a time. */
+  add(items: readonly ListItem[], plain?: boolean): Promise<void>;
   /** Throws UntrustedAnswer. Each item gave at most one reject. */
-  finish(): Promise<{ rejects: Reject[]; items: number; present: Record<DriftField, number> }>;
+  finish(): { rejects: Reject[]; items: number; present: Record<DriftField, number> };
 }
 
 /** In place of text or checksum: this id was rejected, and so is whatever else claims it. */
@@ -57,8 +57,7 @@ export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioList
     if (placeholders === items && isPlaceholder(object, SCENARIO_FIELDS)) placeholders++;
   }
 
-  function read(source: string, plain: boolean): ScenarioItem {
-    const value = parseItem(source, items);
+  function read({ source, value }: ListItem, plain: boolean): ScenarioItem {
     if (isJsonObject(value)) note(value);
     items++;
     if (!isJsonObject(value)) return { kind: "bad", id: null, fault: notAnObject(value) };
@@ -84,9 +83,10 @@ export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioList
     reject(item.kind === "bad" ? item.fault : CONTRADICTION, source);
   }
 
-  async function add(sources: readonly string[], plain = false): Promise<void> {
-    for (const source of sources) {
-      const item = read(source, plain);
+  async function add(listed: readonly ListItem[], plain = false): Promise<void> {
+    for (const one of listed) {
+      const { source } = one;
+      const item = read(one, plain);
       const earlier = item.id === null ? undefined : seen.get(item.id);
       if (item.id !== null && earlier !== undefined && earlier !== REFUSED) await compare(item.id, item, source);
       else if (item.kind === "good" && earlier === undefined) {
@@ -100,7 +100,7 @@ export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioList
     await flush();
   }
 
-  async function finish(): Promise<{ rejects: Reject[]; items: number; present: Record<DriftField, number> }> {
+  function finish(): { rejects: Reject[]; items: number; present: Record<DriftField, number> } {
     if (items > 0 && placeholders === items) {
       throw new UntrustedAnswer(`a scenario list of placeholders: ${MOCK_ADVICE}`);
     }
