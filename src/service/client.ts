@@ -9,7 +9,7 @@ import type { Answer } from "./http/transport.ts";
 import { readListingAnswer } from "./list-libraries.ts";
 import { readLibraryContent } from "./read-content.ts";
 import type { Service, ServiceOptions } from "./service.ts";
-import { contentPaths, listingPath } from "./urls.ts";
+import { basePath, contentPaths, listingPath } from "./urls.ts";
 
 export type { ServiceEvent } from "./events.ts";
 export type { Service, ServiceOptions } from "./service.ts";
@@ -20,7 +20,8 @@ export function openService(options: ServiceOptions): Service {
   const hide = hideKey(apiKey);
   const desk = openDesk(options, printable);
   const lives = openLives();
-  const listing = listingPath(baseUrl);
+  const base = basePath(baseUrl);
+  const listing = listingPath(base);
   const about = (path: string) => ({ path, base: baseUrl, printable, maxRetryWaitMs, patienceMs: desk.patienceMs });
 
   async function listLibraries(life: Life): Promise<Listing> {
@@ -36,7 +37,7 @@ export function openService(options: ServiceOptions): Service {
   }
 
   async function readContent(key: LibraryKey, sink: ScenarioSink, life: Life): Promise<ContentRead> {
-    const request = { key, sink, paths: contentPaths(baseUrl, key), hideKey: hide };
+    const request = { key, sink, paths: contentPaths(base, key), hideKey: hide };
     try {
       return await readLibraryContent(request, desk, life);
     } catch (error) {

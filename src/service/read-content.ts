@@ -29,13 +29,16 @@ interface Both {
 /** Asks for metadata and scenarios at once; the first of the two that fails for good calls the other one off. */
 async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, life: Life): Promise<Both> {
   const { key, paths } = request;
-  const ask = <T>(what: Ask<T>): Promise<T> =>
-    get(desk, what, life).catch((error: unknown) => {
+  const ask = async <T>(what: Ask<T>): Promise<T | null> => {
+    try {
+      return await get(desk, what, life);
+    } catch (error) {
       life.end(error);
-      throw error;
-    });
+      return null;
+    }
+  };
   // Both have ended before anybody learns of it, so that nothing goes into the sink behind its owner's back.
-  const [metadata, scenarios] = await Promise.allSettled([
+  const [metadata, scenarios] = await Promise.all([
     ask({
       operation: "metadata",
       path: paths.metadata,
@@ -49,8 +52,8 @@ async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, l
       read: (answer) => readScenariosAnswer(answer, key, sink),
     }),
   ]);
-  if (metadata.status === "rejected" || scenarios.status === "rejected") throw life.reason;
-  return { metadata: metadata.value, scenarios: scenarios.value };
+  if (metadata === null || scenarios === null) throw life.reason;
+  return { metadata, scenarios };
 }
 
 function rejectPaged(key: LibraryKey, link: string): Reject {

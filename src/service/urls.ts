@@ -4,7 +4,7 @@ const toHex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase(
 
 /** Percent-encodes one path segment, strictly by RFC 3986: decoding what is sent gives back the exact name. */
 export function encodeSegment(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, toHex);
+  return /^[\w.~-]*$/.test(text) ? text : encodeURIComponent(text).replace(/[!'()*]/g, toHex);
 }
 
 /** The base's own path without its trailing slash, so that `/v1` and `/v1/` ask for the same. */
@@ -13,12 +13,12 @@ export function basePath(base: URL): string {
 }
 
 /** Specification 4.1. */
-export function listingPath(base: URL): string {
-  return `${basePath(base)}/libs`;
+export function listingPath(base: string): string {
+  return `${base}/libs`;
 }
 
 /** Specification 4.2 and 4.3. */
-export function contentPaths(base: URL, { owner, name }: LibraryKey): { metadata: string; scenarios: string } {
-  const library = `${basePath(base)}/libs/user/${encodeSegment(owner)}/${encodeSegment(name)}`;
+export function contentPaths(base: string, { owner, name }: LibraryKey): { metadata: string; scenarios: string } {
+  const library = `${base}/libs/user/${encodeSegment(owner)}/${encodeSegment(name)}`;
   return { metadata: `${library}/metadata`, scenarios: `${library}/scenarios` };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentPaths, encodeSegment, listingPath } from "../../src/service/urls.ts";
+import { basePath, contentPaths, encodeSegment, listingPath } from "../../src/service/urls.ts";
 
 describe("encodeSegment", () => {
   it.each([
@@ -30,12 +30,12 @@ describe("the paths", () => {
     ["https://service.test/v1/", "/v1/libs"],
     ["https://service.test/api/v1//", "/api/v1/libs"],
   ])("of the base %s lead to %s", (base, path) => {
-    expect(listingPath(new URL(base))).toBe(path);
+    expect(listingPath(basePath(new URL(base)))).toBe(path);
   });
 
   it("hold owner and name as one segment each", () => {
     const key = { owner: "a/b", name: ".c" };
-    expect(contentPaths(new URL("https://service.test/v1/"), key)).toEqual({
+    expect(contentPaths("/v1", key)).toEqual({
       metadata: "/v1/libs/user/a%2Fb/.c/metadata",
       scenarios: "/v1/libs/user/a%2Fb/.c/scenarios",
     });

@@ -2,6 +2,7 @@ import { MalformedJson } from "../json/malformed-json.ts";
 import { UntrustedAnswer } from "../untrusted-answer.ts";
 import { AttemptFailure, type Head, HeldBack } from "./attempt-failure.ts";
 import type { Ask, Desk } from "./desk.ts";
+import type { ExchangeHooks } from "./exchange.ts";
 import { header } from "./headers.ts";
 import type { StopSignal } from "./life.ts";
 import type { Printable } from "./printable.ts";
@@ -44,66 +45,78 @@ function heed({ status, headers }: Head, ask: Ask<unknown>, desk: Desk): number 
   return asked;
 }
 
+/** What an attempt does at the moment its request leaves, is answered, and ends; and what it has to remember of that. */
+class Passage implements ExchangeHooks {
+  private readonly desk: Desk;
+  private readonly ask: Ask<unknown>;
+  private readonly began = performance.now();
+  private inFlight = true;
+  /** Counted, and not yet written to a connection. */
+  isWaiting = true;
+  retryAfter: number | null = null;
+
+  constructor(desk: Desk, ask: Ask<unknown>) {
+    this.desk = desk;
+    this.ask = ask;
+  }
+
+  mayLeave(): boolean {
+    this.isWaiting = this.desk.limiter.paused();
+    return !this.isWaiting;
+  }
+
+  onHead(head: Head): void {
+    this.retryAfter = heed(head, this.ask, this.desk);
+  }
+
+  onEnd({ status }: Head): void {
+    if (status === 200) {
+      this.desk.congestion.succeeded();
+      this.desk.pulse.succeeded();
+    }
+    this.leave();
+  }
+
+  /** Makes room for the next, once. */
+  leave(): void {
+    if (this.inFlight) this.desk.limiter.leave();
+    this.inFlight = false;
+  }
+
+  tell(outcome: string): void {
+    const { operation } = this.ask;
+    this.desk.onEvent({ kind: "request", operation, outcome, ms: performance.now() - this.began });
+  }
+}
+
 /** One attempt at a GET, from its place in the queue to the last item read. */
 export async function attempt<T>(desk: Desk, ask: Ask<T>, signal: StopSignal): Promise<Attempt<T>> {
   const { limiter, counters, transport } = desk;
   await limiter.enter(signal);
-  const began = performance.now();
-  let inFlight = true;
-  /** Counted, and not yet written to a connection. */
-  let isWaiting = false;
-  let retryAfter: number | null = null;
+  const passage = new Passage(desk, ask);
   let answer: Answer | null = null;
-  const leave = () => {
-    if (inFlight) limiter.leave();
-    inFlight = false;
-  };
-  const tell = (outcome: string) => {
-    desk.onEvent({ kind: "request", operation: ask.operation, outcome, ms: performance.now() - began });
-  };
-  const hooks = {
-    mayLeave() {
-      isWaiting = limiter.paused();
-      return !isWaiting;
-    },
-    onHead(head: Head) {
-      retryAfter = heed(head, ask, desk);
-    },
-    onEnd({ status }: Head) {
-      if (status === 200) {
-        desk.congestion.succeeded();
-        desk.pulse.succeeded();
-      }
-      leave();
-    },
-  };
   try {
-    signal.throwIfAborted();
     counters.requests++;
-    isWaiting = true;
-    answer = await openAnswer(transport, ask.path, hooks, signal);
+    answer = await openAnswer(transport, ask.path, passage, signal);
     const value = await ask.read(answer);
-    tell("2xx");
+    passage.tell("2xx");
     return { kind: "answered", value };
   } catch (error) {
     if (error instanceof HeldBack) {
       counters.requests--;
       return { kind: "held_back" };
     }
-    if (isWaiting && signal.aborted) counters.requests--;
+    if (passage.isWaiting && signal.aborted) counters.requests--;
     const failure = asFailure(error, answer, transport.printable);
     if (failure === null) throw error;
     signal.throwIfAborted();
     const { kind, head, stale } = failure;
-    tell(head === null ? kind : `${Math.floor(head.status / 100)}xx`);
-    return {
-      kind: "failed",
-      failure,
-      setback: { kind, status: head?.status ?? null, retryAfterMs: retryAfter, stale },
-    };
+    passage.tell(head === null ? kind : `${Math.floor(head.status / 100)}xx`);
+    const setback = { kind, status: head?.status ?? null, retryAfterMs: passage.retryAfter, stale };
+    return { kind: "failed", failure, setback };
   } finally {
     counters.bytes += answer?.bytes() ?? 0;
     answer?.drop();
-    leave();
+    passage.leave();
   }
 }

@@ -1,41 +1,42 @@
 import { LONGEST_TIMER } from "./sleep.ts";
 
-/** Time that runs only while somebody waits. */
-export interface Deadline {
-  /** Waits for the next `wake`, at most as long as time is left. One at a time. */
-  wait(): Promise<void>;
-  wake(): void;
-  /** Leaves at most that much more. */
-  hurry(ms: number): void;
-}
+/** Time that runs only while somebody waits, one at a time. */
+export class Deadline {
+  private left: number;
+  private readonly onExpired: () => void;
+  private since = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private resume: (() => void) | null = null;
 
-export function startDeadline(ms: number, onExpired: () => void): Deadline {
-  let left = ms;
-  let wake: (() => void) | null = null;
+  constructor(ms: number, onExpired: () => void) {
+    this.left = ms;
+    this.onExpired = onExpired;
+  }
 
-  function wait(): Promise<void> {
+  /** Waits for the next `wake`, at most as long as time is left. */
+  wait(): Promise<void> {
     return new Promise((resolve) => {
-      const since = performance.now();
+      this.since = performance.now();
+      this.resume = resolve;
       // A busy process runs a late timer before it reads what has long arrived: look at the sockets once more.
-      const timer = setTimeout(() => setImmediate(expire), Math.min(left, LONGEST_TIMER));
-      function awake(): void {
-        wake = null;
-        clearTimeout(timer);
-        left -= performance.now() - since;
-        resolve();
-      }
-      function expire(): void {
-        if (wake === awake) onExpired();
-      }
-      wake = awake;
+      this.timer = setTimeout(() => setImmediate(() => this.expire(resolve)), Math.min(this.left, LONGEST_TIMER));
     });
   }
 
-  return {
-    wait,
-    wake: () => wake?.(),
-    hurry(most) {
-      left = Math.min(left, most);
-    },
-  };
+  wake(): void {
+    if (this.resume === null) return;
+    clearTimeout(this.timer);
+    this.left -= performance.now() - this.since;
+    this.resume();
+    this.resume = null;
+  }
+
+  /** Leaves at most that much more. */
+  hurry(ms: number): void {
+    this.left = Math.min(this.left, ms);
+  }
+
+  private expire(waiting: () => void): void {
+    if (this.resume === waiting) this.onExpired();
+  }
 }

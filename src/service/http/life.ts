@@ -7,36 +7,38 @@ export interface StopSignal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** The signal of one call, which the call itself can end. */
-export interface Life extends StopSignal {
-  /** Once: the first reason stands. */
-  end(reason: unknown): void;
-}
+/**
+ * The signal of one call, which the call itself can end. In place of an AbortController, which takes 8 µs, and 10 more for
+ * its listeners: as much as half a library's parsing.
+ */
+export class Life implements StopSignal {
+  private readonly listeners = new Set<() => void>();
+  private ended: { readonly reason: unknown } | null = null;
 
-/** In place of an AbortController, which takes 8 µs, and 10 more for its listeners: as much as half a library's parsing. */
-export function openLife(): Life {
-  const listeners = new Set<() => void>();
-  let ended: { readonly reason: unknown } | null = null;
-  return {
-    get aborted() {
-      return ended !== null;
-    },
-    get reason() {
-      return ended?.reason;
-    },
-    throwIfAborted() {
-      if (ended !== null) throw ended.reason;
-    },
-    addEventListener(_, listener) {
-      listeners.add(listener);
-    },
-    removeEventListener(_, listener) {
-      listeners.delete(listener);
-    },
-    end(reason) {
-      if (ended !== null) return;
-      ended = { reason };
-      for (const listener of listeners) listener();
-    },
-  };
+  get aborted(): boolean {
+    return this.ended !== null;
+  }
+
+  get reason(): unknown {
+    return this.ended?.reason;
+  }
+
+  throwIfAborted(): void {
+    if (this.ended !== null) throw this.ended.reason;
+  }
+
+  addEventListener(_: "abort", listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  removeEventListener(_: "abort", listener: () => void): void {
+    this.listeners.delete(listener);
+  }
+
+  /** Once: the first reason stands. */
+  end(reason: unknown): void {
+    if (this.ended !== null) return;
+    this.ended = { reason };
+    for (const listener of this.listeners) listener();
+  }
 }

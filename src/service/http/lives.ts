@@ -1,4 +1,4 @@
-import { type Life, openLife } from "./life.ts";
+import { Life } from "./life.ts";
 
 /** The calls that are under way, each with an end that its caller, or the closing of everything, can bring about. */
 export interface Lives {
@@ -37,25 +37,29 @@ export function openLives(): Lives {
     return known;
   }
 
-  async function during<T>(signal: AbortSignal, work: (life: Life) => Promise<T>): Promise<T> {
-    signal.throwIfAborted();
-    if (closed !== null) throw closed;
-    const life = openLife();
-    let end: Stop = () => {};
-    const ended = new Promise<never>((_, reject) => {
-      end = reject;
+  function during<T>(signal: AbortSignal, work: (life: Life) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      if (closed !== null) throw closed;
+      const life = new Life();
+      const { stops, forget } = watch(signal);
+      const stop = (reason: unknown) => {
+        life.end(reason);
+        forget(stop);
+        reject(reason);
+      };
+      stops.add(stop);
+      work(life).then(
+        (value) => {
+          forget(stop);
+          resolve(value);
+        },
+        (error) => {
+          forget(stop);
+          reject(error);
+        },
+      );
     });
-    const stop = (reason: unknown) => {
-      life.end(reason);
-      end(reason);
-    };
-    const { stops, forget } = watch(signal);
-    stops.add(stop);
-    try {
-      return await Promise.race([work(life), ended]);
-    } finally {
-      forget(stop);
-    }
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AttemptFailure, type Head } from "./attempt-failure.ts";
 import { decodeStream, decodeWhole, type Encoding, readEncodings, tooLarge } from "./decode.ts";
-import { type Caller, type Exchange, type ExchangeHooks, startExchange } from "./exchange.ts";
+import { type Caller, Exchange, type ExchangeHooks } from "./exchange.ts";
 import { header } from "./headers.ts";
 import type { StopSignal } from "./life.ts";
 
@@ -13,16 +13,46 @@ export interface TransportOptions extends Caller {
 }
 
 /** An answer of status 200, to be read to its end, once, and dropped in any case. */
-export interface Answer {
+export class Answer {
   readonly headers: IncomingHttpHeaders;
   readonly sentAt: number;
+  private readonly exchange: Exchange;
+  /** Null when the body is not encoded. */
+  private readonly body: AsyncGenerator<Buffer> | null;
+  private readonly maxBodyBytes: number;
+  private total = 0;
+
+  constructor(head: Head, exchange: Exchange, body: AsyncGenerator<Buffer> | null, maxBodyBytes: number) {
+    this.headers = head.headers;
+    this.sentAt = head.sentAt;
+    this.exchange = exchange;
+    this.body = body;
+    this.maxBodyBytes = maxBodyBytes;
+  }
+
   /** The next decoded bytes; null behind the last. Throws AttemptFailure. */
-  read(): Promise<Buffer | null>;
+  async read(): Promise<Buffer | null> {
+    const next = this.body === null ? await this.exchange.read() : ((await this.body.next()).value ?? null);
+    this.total += next?.length ?? 0;
+    if (this.total > this.maxBodyBytes) throw tooLarge(this.maxBodyBytes);
+    return next;
+  }
+
   /** Local monotonic time of the last byte. */
-  endedAt(): number;
+  endedAt(): number {
+    return this.exchange.endedAt() ?? performance.now();
+  }
+
   /** Decoded bytes so far. */
-  bytes(): number;
-  drop(): void;
+  bytes(): number {
+    return this.total;
+  }
+
+  drop(): void {
+    this.exchange.drop();
+    // Lets go of the decoders, if it is waiting between two batches.
+    this.body?.return(null).catch(() => {});
+  }
 }
 
 async function* batches(exchange: Exchange): AsyncGenerator<Buffer> {
@@ -65,7 +95,7 @@ export async function openAnswer(
   signal: StopSignal,
 ): Promise<Answer> {
   const { maxBodyBytes, printable } = options;
-  const exchange = startExchange(options, path, hooks, signal);
+  const exchange = new Exchange(options, path, hooks, signal);
   try {
     const head = await exchange.head();
     if (head.status !== 200) {
@@ -78,24 +108,7 @@ export async function openAnswer(
       throw tooLarge(maxBodyBytes);
     }
     const body = encodings.length === 0 ? null : decoded(exchange, encodings, maxBodyBytes);
-    let total = 0;
-    return {
-      headers: head.headers,
-      sentAt: head.sentAt,
-      async read() {
-        const next = body === null ? await exchange.read() : ((await body.next()).value ?? null);
-        total += next?.length ?? 0;
-        if (total > maxBodyBytes) throw tooLarge(maxBodyBytes);
-        return next;
-      },
-      endedAt: () => exchange.endedAt() ?? performance.now(),
-      bytes: () => total,
-      drop() {
-        exchange.drop();
-        // Lets go of the decoders, if it is waiting between two batches.
-        body?.return(null).catch(() => {});
-      },
-    };
+    return new Answer(head, exchange, body, maxBodyBytes);
   } catch (error) {
     exchange.drop();
     throw error;
