@@ -16,8 +16,8 @@ const SOCKET = new Set([
   "ENETUNREACH",
   "EAI_AGAIN",
 ]);
-/** Shutting down, starting up, too many connections, and the time-outs that the server enforces on an idle session. */
-const SERVER_GONE = new Set(["57P01", "57P02", "57P03", "53300", "25P03", "57P05"]);
+/** Shutting down, starting up, too many connections, and the time limits that end a session. */
+const SERVER_GONE = new Set(["57P01", "57P02", "57P03", "53300", "25P03", "25P04", "57P05"]);
 
 /** The session is gone; another one may do. The driver gives some of these no code, only words. */
 export function isConnectionLost(error: unknown): boolean {
@@ -52,6 +52,7 @@ const MENDS: readonly (readonly [RegExp, string])[] = [
   [/^42501$/, "grant what is missing to this role, then run it again"],
   [/^53100$/, "free space on the database's disk; the next run goes on from what is stored"],
   [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],
+  [/^(57014|25P03|25P04|57P05)$/, "see the time limits of this role and of the server, or who cancelled it"],
   [/^55P03$/, "somebody else holds a lock on simcat's tables: see pg_stat_activity"],
   [
     /^25006$/,

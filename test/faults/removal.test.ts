@@ -53,7 +53,7 @@ test("an empty listing is held even when one library is live, run after run, unt
   const second = await made.simcat(["backfill"]);
 
   expect([first.code, second.code]).toEqual([3, 3]);
-  expect(first.stdout).toContain("the listing is empty while 1 libraries are live; nothing was marked");
+  expect(first.stdout).toContain("the listing is empty while 1 library is live; nothing was marked");
   expect(logLines(first).at(-1)).toMatchObject({
     code: "run_finished",
     status: "held",

@@ -49,7 +49,8 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     const { rejectedCount } = facts;
     const lack =
       rejectedCount === 0 ? "the listing is empty" : `the listing holds rejects alone, ${rejectedCount} of them,`;
-    return held("empty_listing", `${lack} while ${liveCount} libraries are live; nothing was marked. ${HINT}`);
+    const live = liveCount === 1 ? "1 library is live" : `${liveCount} libraries are live`;
+    return held("empty_listing", `${lack} while ${live}; nothing was marked. ${HINT}`);
   }
   const removed = facts.missing + facts.removedLately;
   const peakLive = Math.max(facts.peakLive, liveCount);
