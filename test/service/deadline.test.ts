@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { createServer } from "node:net";
+import { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SourceUnavailableError } from "../../src/errors.ts";
 import { collect, failureOf, LIBRARY, LISTING, METADATA, never, open, serve, serveRaw } from "./service-under-test.ts";
@@ -32,6 +34,28 @@ describe("the deadline", () => {
     });
     const error = await failureOf(open(server.url, QUICK).listLibraries(never));
     expect(error.message).toContain("timed out after 2 attempts");
+  });
+
+  it("cuts a body of which large parts keep coming", async () => {
+    const server = await serve((_, response) => {
+      response.write("[");
+      const pour = setInterval(() => response.write(" ".repeat(70_000)), 20);
+      response.on("close", () => clearInterval(pour));
+    });
+    const error = await failureOf(open(server.url, QUICK).listLibraries(never));
+    expect(error.message).toContain("timed out after 2 attempts");
+  });
+
+  it("takes an answer that came in time while the process was busy with something else", async () => {
+    const { port, stop } = await serveElsewhere(LISTING, 50);
+    const service = open(new URL(`http://127.0.0.1:${port}/v1/`), { requestTimeoutMs: 200, maxRetries: 0 });
+    const read = service.listLibraries(never);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    // Behind the sockets' turn and before that of the timers.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const end = performance.now() + 400; performance.now() < end; );
+    expect((await read).libraries).toHaveLength(1);
+    await stop();
   });
 
   it("cuts headers that drip", async () => {
@@ -130,6 +154,21 @@ describe("the deadline", () => {
     expect((await read).items).toBe(20_000);
   });
 });
+
+/** A server in a thread of its own, which answers while this one does something else. */
+async function serveElsewhere(body: string, afterMs: number): Promise<{ port: number; stop: () => Promise<unknown> }> {
+  const answer = JSON.stringify(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  const code = `
+    const { parentPort } = require("node:worker_threads");
+    const server = require("node:net").createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => setTimeout(() => socket.write(${answer}), ${afterMs}));
+    });
+    server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));`;
+  const worker = new Worker(code, { eval: true });
+  const [port] = await once(worker, "message");
+  return { port, stop: () => worker.terminate() };
+}
 
 function gate(): { promise: Promise<void>; release: () => void } {
   let release = () => {};

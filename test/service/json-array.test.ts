@@ -238,6 +238,17 @@ describe("a list that is not well-formed is refused (fault 36)", () => {
     expect(caught(() => split(answer))).toEqual(refused);
     expect(caught(() => splitChunks(byteByByte(answer)))).toEqual(refused);
   });
+
+  test.each([
+    ["the first of three items", '[{"a":"*"},{"b":2},{"c":3}]', 7],
+    ["one between two", '[{"a":1},{"b":"*"},{"c":3}]', 15],
+    ["the last", '[{"a":1},{"b":2},{"c":"*"}]', 23],
+  ])("%s is not UTF-8", (_, text, at) => {
+    const answer = Buffer.from(text.replace("*", "\u00e9"), "latin1");
+    const refused = { message: `not UTF-8 at byte ${at}`, truncated: false, empty: false };
+    expect(caught(() => split(answer))).toEqual(refused);
+    expect(caught(() => splitChunks(byteByByte(answer)))).toEqual(refused);
+  });
 });
 
 describe("an answer whose end is missing is told apart (fault 3)", () => {
