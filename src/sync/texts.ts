@@ -8,25 +8,15 @@ export interface TextReader {
   unread(): { readonly dates: number; readonly sizes: number };
 }
 
-/** The dates of one library repeat a lot; parsing costs more than looking up. */
-const REMEMBERED = 10_000;
-
 export function openTextReader(timeZone: string): TextReader {
-  const known = new Map<string, number | null>();
   let dates = 0;
   let sizes = 0;
   return {
     seconds(text) {
       if (!text) return null;
-      let seconds = known.get(text);
-      if (seconds === undefined) {
-        const date = readDate(text, timeZone);
-        seconds = date === null ? null : date.at / 1000;
-        if (known.size >= REMEMBERED) known.clear();
-        known.set(text, seconds);
-      }
-      if (seconds === null) dates += 1;
-      return seconds;
+      const date = readDate(text, timeZone);
+      if (date === null) dates += 1;
+      return date === null ? null : date.at / 1000;
     },
     bytes(text) {
       const size = readSize(text);

@@ -1,5 +1,6 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { float8Array, int8Array, jsonbArray, textArray } from "./binary-arrays.ts";
 import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
@@ -41,7 +42,7 @@ export async function saveLibraries(
 }
 
 const keyColumns = (batch: readonly LibraryContent[]) =>
-  [batch.map((one) => one.listed.key.owner), batch.map((one) => one.listed.key.name)] as const;
+  [textArray(batch.map((one) => one.listed.key.owner)), textArray(batch.map((one) => one.listed.key.name))] as const;
 
 /** @returns the libraries whose own row is new or another version */
 async function mergeLibraries(
@@ -52,16 +53,16 @@ async function mergeLibraries(
   if (batch.length === 0) return new Set();
   const { rows } = await connection.query<{ changed: boolean }>(MERGE_LIBRARIES, [
     ...keyColumns(batch),
-    batch.map((one) => one.metadata?.libraryOwner),
-    batch.map((one) => one.listed.lastModified),
-    batch.map((one) => seconds(one.listed.lastModified)),
-    batch.map((one) => one.metadata?.fileSize),
-    batch.map((one) => bytes(one.metadata?.fileSize ?? null)),
-    batch.map((one) => one.metadata?.packageName),
-    batch.map((one) => one.metadata?.packageVersion),
-    batch.map((one) => one.metadata?.description),
-    batch.map((one) => one.listed.source),
-    batch.map((one) => one.metadata?.source),
+    textArray(batch.map((one) => one.metadata?.libraryOwner)),
+    textArray(batch.map((one) => one.listed.lastModified)),
+    float8Array(batch.map((one) => seconds(one.listed.lastModified))),
+    textArray(batch.map((one) => one.metadata?.fileSize)),
+    int8Array(batch.map((one) => bytes(one.metadata?.fileSize ?? null))),
+    textArray(batch.map((one) => one.metadata?.packageName)),
+    textArray(batch.map((one) => one.metadata?.packageVersion)),
+    textArray(batch.map((one) => one.metadata?.description)),
+    jsonbArray(batch.map((one) => one.listed.source)),
+    jsonbArray(batch.map((one) => one.metadata?.source)),
     runId,
   ]);
   return new Set(batch.filter((_, at) => rows[at]?.changed));

@@ -26,12 +26,14 @@ const SHAPE = new RegExp(`^(?:${NUMERIC_DAY}|${NAMED_DAY})(?:(?:t|,?${GAP}(?:at$
 
 /** Null for every text that is not a whole, existing date in a shape seen with this service or its relatives. */
 export function readShape(text: string): DateShape | null {
-  const [matched, year1, month1, day1, day2, month2, year2, ...clock] = SHAPE.exec(text) ?? [];
-  if (matched === undefined) return null;
+  const match = SHAPE.exec(text);
+  if (match === null) return null;
+  const [, year1, month1, day1, day2, month2, year2, hour, minute, second, fraction, half, utc, sign, hours, minutes] =
+    match;
   const month = month1 ? Number(month1) : MONTHS.indexOf((month2 ?? "").toLowerCase()) + 1;
   const day = startOfDay(Number(year1 ?? year2), month, Number(day1 ?? day2));
-  const time = readClock(clock.slice(0, 5));
-  const offsetMs = readOffset(clock.slice(5));
+  const time = readClock(hour, minute, second, fraction, half);
+  const offsetMs = readOffset(utc, sign, hours, minutes);
   if (day === null || time === null || Number.isNaN(offsetMs)) return null;
   return { wall: day + time.ms, grainMs: time.grainMs, offsetMs };
 }
@@ -45,7 +47,7 @@ function startOfDay(year: number, month: number, day: number): number | null {
 
 type Field = string | undefined;
 
-function readClock([hourText, minuteText, secondText, fraction, half]: readonly Field[]) {
+function readClock(hourText: Field, minuteText: Field, secondText: Field, fraction: Field, half: Field) {
   if (hourText === undefined) return { ms: 0, grainMs: DAY_MS };
   // Without am or pm an unpadded hour may be half of a 12-hour clock, whose texts come twice a day.
   if (half === undefined && hourText.length < 2) return null;
@@ -53,7 +55,7 @@ function readClock([hourText, minuteText, secondText, fraction, half]: readonly 
   const minute = Number(minuteText);
   const second = Number(secondText ?? 0);
   if (hour > 23 || minute > 59 || second > 59) return null;
-  const digits = (fraction ?? "").replace(/0+$/, "");
+  const digits = fraction === undefined ? "" : fraction.replace(/0+$/, "");
   const ms = hour * HOUR + minute * MINUTE + second * SECOND + Number(digits.padEnd(3, "0").slice(0, 3));
   return { ms, grainMs: digits === "" ? coarseGrain(ms) : Math.max(1, SECOND / 10 ** digits.length) };
 }
@@ -72,7 +74,7 @@ function coarseGrain(ms: number): number {
 }
 
 /** NaN for an offset that no zone has. */
-function readOffset([utc, sign, hours, minutes]: readonly Field[]): number | null {
+function readOffset(utc: Field, sign: Field, hours: Field, minutes: Field): number | null {
   if (utc !== undefined) return 0;
   if (sign === undefined) return null;
   const size = Number(hours) * HOUR + Number(minutes ?? 0) * MINUTE;
