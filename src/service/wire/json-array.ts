@@ -84,6 +84,7 @@ export function splitArray(): ArraySplitter {
   let read = 0;
   let count = 0;
   let plain = true;
+  /** A guess was wrong: the rest of this list is not guessed at, since each wrong one costs an exception. */
   let misled = false;
 
   function skipBom(bytes: Buffer): number {
