@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Scenario } from "../../src/model.ts";
 import { collect, KEY, LIBRARY, never, open, serveWell } from "./service-under-test.ts";
 
 describe("every request", () => {
@@ -81,5 +83,36 @@ describe("every request", () => {
     expect(read.metadata).toMatchObject({ fileSize: "1 MB" });
     expect([...sink.scenarios.keys()]).toEqual([1, 2]);
     expect(sink.restarts).toBe(0);
+  });
+});
+
+describe("a connection that an answer leaves free", () => {
+  it("has its next request before the answer is parsed", async () => {
+    const server = await serveWell();
+    const service = open(server.url, { concurrency: 1 });
+    const sent: string[] = [];
+    const onSent = (message: unknown) => {
+      const { request } = message as { request: { origin: string; path: string } };
+      if (request.origin === server.url.origin) sent.push(request.path);
+    };
+    subscribe("undici:client:sendHeaders", onSent);
+    onTestFinished(() => {
+      unsubscribe("undici:client:sendHeaders", onSent);
+    });
+    const sentBefore = new Map<string, readonly string[]>();
+    const read = (name: string) => {
+      const sink = collect();
+      const add = async (more: readonly Scenario[]) => {
+        sentBefore.set(name, [...sent]);
+        await sink.add(more);
+      };
+      return service.readContent({ owner: "ada", name }, { ...sink, add }, never);
+    };
+    await Promise.all([read("Forest"), read("Lake")]);
+    expect(sentBefore.get("Forest")?.map((path) => path.split("/").slice(-2).join(" "))).toEqual([
+      "Forest metadata",
+      "Forest scenarios",
+      "Lake metadata",
+    ]);
   });
 });

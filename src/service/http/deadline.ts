@@ -23,11 +23,12 @@ export class Deadline {
     });
   }
 
-  wake(): void {
+  /** The waiting is over, and `goOn` says when it returns. */
+  wake(goOn: (resume: () => void) => void): void {
     if (this.resume === null) return;
     clearTimeout(this.timer);
     this.left -= performance.now() - this.since;
-    this.resume();
+    goOn(this.resume);
     this.resume = null;
   }
 

@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import { sayDuration } from "../amounts.ts";
 import { AttemptFailure, type Head, HeldBack } from "./attempt-failure.ts";
 import { Deadline } from "./deadline.ts";
+import { inTurn } from "./in-turn.ts";
 import type { StopSignal } from "./life.ts";
 import type { Line } from "./line.ts";
 import { networkFailure } from "./network-failure.ts";
@@ -30,6 +31,7 @@ export interface ExchangeHooks {
 /** Small answers, most of them, are handed over whole; of a large one, no more than this is held. */
 const BATCH = 64 * 1024;
 const GIVEN_UP = new Error("given up");
+const atOnce = (resume: () => void) => resume();
 
 /**
  * One GET on the wire, and undici's handler of it. Its time runs only while somebody waits for it: what we do in between
@@ -63,11 +65,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
+  /** The head, also when the rest failed meanwhile: its status says more. */
   async head(): Promise<Head> {
     while (this.failure === null && this.answered === null) await this.deadline.wait();
-    if (this.failure !== null) throw this.failure.reason;
-    if (this.answered === null) throw new Error("an exchange without a head");
-    return this.answered;
+    if (this.answered !== null) return this.answered;
+    throw this.failure?.reason;
   }
 
   /** The bytes that came since the last call, at least `BATCH` of them or the rest; null behind the end. */
@@ -85,6 +87,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** When the last byte came; null before. */
   endedAt(): number | null {
     return this.ended;
+  }
+
+  /** Whether all of it has come and was read: to read on may bring the rest, and the end, at once. */
+  isRead(): boolean {
+    return this.ended !== null && this.size === 0;
   }
 
   /** Leaves it at most that much more time. */
@@ -106,7 +113,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private settle(): void {
     this.signal.removeEventListener("abort", this.onAbort);
-    this.deadline.wake();
+    this.wake();
+  }
+
+  /** What is to be parsed waits for its turn; what went wrong is told at once, for it may call off what has not left yet. */
+  private wake(): void {
+    const isWell = this.failure === null && this.answered?.status === 200;
+    this.deadline.wake(isWell ? inTurn : atOnce);
   }
 
   private fail(reason: unknown): void {
@@ -127,7 +140,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.answered = { status, headers, sentAt: this.sentAt };
     this.hooks.onHead(this.answered);
-    this.deadline.wake();
+    this.wake();
   }
 
   onResponseData(current: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -135,7 +148,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.size += chunk.length;
     if (this.size < BATCH) return;
     current.pause();
-    this.deadline.wake();
+    this.wake();
   }
 
   onResponseEnd(): void {

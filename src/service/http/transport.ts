@@ -62,7 +62,7 @@ async function* batches(exchange: Exchange): AsyncGenerator<Buffer> {
 async function* decoded(exchange: Exchange, encodings: readonly Encoding[], cap: number): AsyncGenerator<Buffer> {
   const first = await exchange.read();
   if (first === null) return;
-  if (exchange.endedAt() !== null) {
+  if (exchange.isRead()) {
     yield encodings.reduce((bytes, encoding) => decodeWhole(bytes, encoding, cap), first);
     return;
   }
