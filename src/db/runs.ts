@@ -26,8 +26,6 @@ export function toScope({ libraries, owners }: Selection) {
 
 export async function insertRun(connection: Connection, start: RunStart): Promise<number> {
   const { kind, trigger, allowRemovals, backfillSince, version } = start;
-  // Under the lease a running row can only be this one, from an attempt whose COMMIT was not answered.
-  await connection.query("DELETE FROM simcat.sync_runs WHERE status = 'running'");
   const [row] = await drizzle(connection)
     .insert(syncRuns)
     .values({
@@ -42,6 +40,20 @@ export async function insertRun(connection: Connection, start: RunStart): Promis
     .returning({ id: syncRuns.id });
   if (row === undefined) throw new Error("INSERT INTO sync_runs returned no row");
   return row.id;
+}
+
+/** Takes back the row of an attempt whose COMMIT was not answered. */
+export async function deleteRun(connection: Connection, id: number): Promise<void> {
+  await connection.query("DELETE FROM simcat.sync_runs WHERE id = $1", [id]);
+}
+
+/** Whether its row says how it ended, in its own words. */
+export async function isFinished(connection: Connection, id: number): Promise<boolean> {
+  const { rowCount } = await connection.query(
+    "SELECT FROM simcat.sync_runs WHERE id = $1 AND status NOT IN ('running', 'abandoned')",
+    [id],
+  );
+  return rowCount === 1;
 }
 
 export async function finishRun(

@@ -3,8 +3,9 @@ import { keyText } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import type { Prepared } from "./prepare.ts";
 
-/** What the database has to know of the listing before any content is read. Only what is new is written. */
-export function toListingWrite({ listing, listedAt, plan, verdict }: Prepared): ListingWrite {
+/** What the database has to know of the listing before any content is read; null when it has no news. */
+export function toListingWrite({ listing, listedAt, plan, openRejects, verdict }: Prepared): ListingWrite | null {
+  if (plan.changed.length + plan.restored.length + listing.rejects.length === 0 && !openRejects) return null;
   // A listing that may lack entries says nothing of what it lacks, but what it lists well is well.
   const isTrusted = listing.incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
   let listedWell: Set<string> | undefined;

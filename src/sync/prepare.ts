@@ -3,6 +3,7 @@ import type { Pool } from "../db/connect.ts";
 import { eachStored } from "../db/read/stored.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { readRemovalNumbers } from "../db/store/removals.ts";
+import { hasListingRejects } from "../db/store/save-rejects.ts";
 import type { Listing, Selection } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";
@@ -34,6 +35,8 @@ export interface Prepared {
   /** When the listing's last byte had arrived, in database ms. */
   readonly listedAt: number;
   readonly plan: Plan;
+  /** A reject of an earlier listing is open. */
+  readonly openRejects: boolean;
   readonly verdict: RemovalVerdict;
 }
 
@@ -60,16 +63,16 @@ export async function prepare(
   const cached = listing.cachedMs > 0 ? { cachedAt: now - listing.cachedMs - CACHE_MARGIN_MS } : {};
   const context = { now, fullEveryMs, backfillSince: request.backfillSince, ...cached };
   const openPlanner = () => openPlan(listing.libraries, context, request.selection);
-  const planner =
+  const { planner, openRejects } =
     pool === null
-      ? openPlanner()
+      ? { planner: openPlanner(), openRejects: false }
       : await readSnapshot(
           pool,
           "reading what is stored",
           async (connection) => {
             const started = openPlanner();
             await eachStored(connection, started.meet);
-            return started;
+            return { planner: started, openRejects: await hasListingRejects(connection) };
           },
           signal,
         );
@@ -90,5 +93,5 @@ export async function prepare(
     allowed: request.allowRemovals,
     complete: listing.incomplete === null,
   });
-  return { listing, listedAt, plan, verdict };
+  return { listing, listedAt, plan, openRejects, verdict };
 }

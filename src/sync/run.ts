@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
+import type { Connection } from "../db/connect.ts";
 import { fencedWrites, type Write } from "../db/fenced-writes.ts";
-import { type Lease, withLease } from "../db/lease.ts";
-import { countIdleRuns, finishRun, insertRun } from "../db/runs.ts";
+import { type Lease, startUnderLease } from "../db/lease.ts";
+import { countIdleRuns, finishRun, isFinished } from "../db/runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { saveListing } from "../db/store/save-listing.ts";
-import { readBackfillStart } from "./backfill-start.ts";
 import { byLibrary } from "./by-library.ts";
 import { came, type Ending, toEnding } from "./ending.ts";
 import { toListingWrite } from "./listing-write.ts";
@@ -12,6 +12,7 @@ import { markGone } from "./mark-gone.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { toReport } from "./run-report.ts";
 import type { RunRequest, RunResult, RunTools } from "./run-request.ts";
+import { runStarter, type StartedRun } from "./start-run.ts";
 import { storeContent } from "./store-content.ts";
 import { openTally, type Tally } from "./tally.ts";
 import { openTextReader } from "./texts.ts";
@@ -24,22 +25,21 @@ import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading } from "./warnings
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
   const holder = `${hostname()}:${process.pid}`;
-  return withLease(tools.pool, tools.clock, holder, (lease) => runUnderLease(tools, request, lease, signal), signal);
+  const start = runStarter(tools, request);
+  const work = (lease: Lease, run: StartedRun) => runUnderLease(tools, request, lease, run, signal);
+  return startUnderLease(tools.pool, tools.clock, holder, { start, work }, signal);
 }
 
 async function runUnderLease(
   tools: RunTools,
   request: RunRequest,
   lease: Lease,
+  { id, backfillSince }: StartedRun,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const startedAt = performance.now();
   const write = fencedWrites(tools.pool, lease);
   const before = tools.service.counters();
-  const backfillSince = await readBackfillStart(tools, request, signal);
-  const id = await write({ doing: "starting the run" }, (connection) =>
-    insertRun(connection, { ...request, backfillSince, version: tools.version }),
-  );
   tools.tell({ kind: "started", id, run: request.kind });
 
   const tally = openTally();
@@ -60,7 +60,9 @@ async function runUnderLease(
   try {
     // A server that was waited for in vain is not waited for twice.
     const patience = ending.status === "database_failed" ? { patienceMs: 1_000 } : {};
-    await write({ doing: "finishing the run", ...patience }, (connection) => finishRun(connection, id, report));
+    const isDone = (connection: Connection) => isFinished(connection, id);
+    const finish = (connection: Connection) => finishRun(connection, id, report);
+    await lease.end({ doing: "finishing the run", isDone, ...patience }, finish);
     return { report, error: ending.error };
   } catch (thrown) {
     const unfinished = toEnding(thrown);
@@ -97,7 +99,9 @@ async function carryOut(
   const toRead = plan.actions.length;
   tools.tell({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
   const news = toListingWrite(prepared);
-  await write({ doing: "recording the listing" }, (connection) => saveListing(connection, id, news));
+  if (news !== null) {
+    await write({ doing: "recording the listing" }, (connection) => saveListing(connection, id, news));
+  }
 
   const texts = openTextReader(tools.settings.serviceTimezone);
   const { allowRemovals, restart } = request;

@@ -82,9 +82,12 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
     },
     listedAt: listing.listedAt,
     plan: made.planned,
+    openRejects: false,
     verdict: { kind: "pass" },
   };
-  const { changed, restored, seenAt } = toListingWrite(prepared);
+  const news = toListingWrite(prepared);
+  if (news === null) return store;
+  const { changed, restored, seenAt } = news;
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
     const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, doubtfulReads: 0 };

@@ -16,6 +16,14 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text
 ON CONFLICT (fingerprint) DO UPDATE
   SET run_id = excluded.run_id, last_seen_at = excluded.last_seen_at, reason = excluded.reason, resolved_at = NULL`;
 
+/** Whether any reject of an earlier listing is open, and so may be over. */
+export async function hasListingRejects(connection: Connection): Promise<boolean> {
+  const { rowCount } = await connection.query(
+    "SELECT FROM simcat.rejects WHERE resolved_at IS NULL AND kind = 'listing' LIMIT 1",
+  );
+  return rowCount === 1;
+}
+
 /** Keeps the rejects of a listing, and resolves those of earlier ones that `isOver` says are over: null stands for no library. */
 export async function saveListingRejects(
   connection: Connection,

@@ -1,0 +1,33 @@
+import type { Connection } from "../db/connect.ts";
+import { deleteRun, insertRun, readUnfinishedBackfill } from "../db/runs.ts";
+import type { RunRequest, RunTools } from "./run-request.ts";
+
+export interface StartedRun {
+  readonly id: number;
+  /** Since when a backfill reads, in database ms; null for a sync. */
+  readonly backfillSince: number | null;
+}
+
+/** Writes the run's row in the transaction that takes the lease. Called once more, it does it anew. */
+export function runStarter(
+  { clock, settings, version }: RunTools,
+  request: RunRequest,
+): (connection: Connection) => Promise<StartedRun> {
+  let unanswered: number | null = null;
+
+  /** Since the interrupted backfill of the same scope began, if that is young enough, else from now. */
+  async function readBackfillStart(connection: Connection): Promise<number> {
+    const now = clock.now();
+    const unfinished = request.restart ? null : await readUnfinishedBackfill(connection, request.selection);
+    // One that began later than now began by a clock that has been set back since.
+    const isYoung = unfinished !== null && unfinished <= now && now - unfinished < settings.fullEveryMs;
+    return isYoung ? unfinished : now;
+  }
+
+  return async (connection) => {
+    if (unanswered !== null) await deleteRun(connection, unanswered);
+    const backfillSince = request.kind === "sync" ? null : await readBackfillStart(connection);
+    unanswered = await insertRun(connection, { ...request, backfillSince, version });
+    return { id: unanswered, backfillSince };
+  };
+}
