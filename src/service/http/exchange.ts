@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
 import { sayDuration } from "../amounts.ts";
 import { AttemptFailure, type Head, HeldBack } from "./attempt-failure.ts";
+import { allowReading, onceConnected, readOn, stopReading } from "./connection.ts";
 import { Deadline } from "./deadline.ts";
 import { inTurn } from "./in-turn.ts";
 import type { StopSignal } from "./life.ts";
@@ -45,6 +47,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private readonly deadline: Deadline;
   private readonly sentAt = performance.now();
   private controller: Dispatcher.DispatchController | null = null;
+  private socket: Socket | null = null;
+  private isHeldBack = false;
   private reusedConnection = false;
   private answered: Head | null = null;
   private chunks: Buffer[] = [];
@@ -80,7 +84,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (chunks[0] === undefined) return null;
     this.chunks = [];
     this.size = 0;
-    this.controller?.resume();
+    this.letGo(readOn);
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size);
   }
 
@@ -111,7 +115,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.fail(new AttemptFailure("timeout", "timed out", { detail }));
   }
 
+  private holdBack(): void {
+    if (this.socket === null) return;
+    this.isHeldBack = true;
+    stopReading(this.socket);
+  }
+
+  private letGo(how: typeof readOn): void {
+    if (this.socket === null || !this.isHeldBack) return;
+    // More may come at once, and be held back in turn.
+    this.isHeldBack = false;
+    how(this.socket);
+  }
+
   private settle(): void {
+    this.letGo(allowReading);
     this.signal.removeEventListener("abort", this.onAbort);
     this.wake();
   }
@@ -134,6 +152,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.reusedConnection = this.caller.line.reused();
     if (this.failure !== null) started.abort(GIVEN_UP);
     else if (!this.hooks.mayLeave()) this.fail(new HeldBack());
+    else
+      onceConnected((socket) => {
+        this.socket = socket;
+      });
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -143,11 +165,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.wake();
   }
 
-  onResponseData(current: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.chunks.push(chunk);
     this.size += chunk.length;
     if (this.size < BATCH) return;
-    current.pause();
+    this.holdBack();
     this.wake();
   }
 
