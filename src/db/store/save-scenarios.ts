@@ -5,7 +5,7 @@ import { int4Array } from "./binary-arrays.ts";
 import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { toColumns } from "./scenario-rows.ts";
 import {
-  countMissing,
+  countConfirmed,
   DELETE_ABSENCES,
   deletePresentAbsences,
   insertAbsences,
@@ -92,30 +92,54 @@ async function insertNew(connection: Connection, group: Group, { runId }: SaveCo
   }));
 }
 
+/** What merging one library's list found; `live` before it, and how many of those the list lacks. */
+interface Merged extends Pick<ScenarioCounts, "inserted" | "updated" | "unchanged"> {
+  readonly live: number;
+  readonly missing: number;
+}
+
+const NOTHING: Merged = { inserted: 0, updated: 0, unchanged: 0, live: 0, missing: 0 };
+
 async function mergeStored(connection: Connection, group: Group, context: SaveContext): Promise<ScenarioCounts[]> {
-  const vanished = await removeVanished(connection, group, context);
-  const { rows } = await connection.query<{ ord: number; inserted: number; updated: number; unchanged: number }>(
-    mergeScenarios(group.source),
-    [...group.keys, context.runId, ...group.columns],
-  );
-  const merged = new Map(rows.map(({ ord, ...found }) => [ord, found]));
-  return group.libraries.map((_, at) => ({ ...NO_SCENARIOS, ...merged.get(at + 1), ...vanished[at] }));
+  const { rows } = await connection.query<Merged & { ord: number }>(mergeScenarios(group.source), [
+    ...group.keys,
+    context.runId,
+    ...group.columns,
+  ]);
+  const found = new Map(rows.map(({ ord, ...merged }) => [ord, merged]));
+  const merged = group.libraries.map((_, at) => found.get(at + 1) ?? NOTHING);
+  const vanished = await removeVanished(connection, group, merged, context);
+  return merged.map(({ inserted, updated, unchanged }, at) => ({
+    ...NO_SCENARIOS,
+    inserted,
+    updated,
+    unchanged,
+    ...vanished[at],
+  }));
 }
 
 type Vanished = Pick<ScenarioCounts, "removed" | "withheld">;
 
 /** Marks what whole lists lack, as far as the guard lets it; what it withholds is remembered for the next read. */
-async function removeVanished(connection: Connection, group: Group, context: SaveContext): Promise<Vanished[]> {
+async function removeVanished(
+  connection: Connection,
+  group: Group,
+  merged: readonly Merged[],
+  context: SaveContext,
+): Promise<Vanished[]> {
   const { source, keys, ids, libraries } = group;
-  const counted = await connection.query<{ ord: number; live: number; missing: number; confirmed: number }>(
-    countMissing(source),
-    [...keys, context.runId, ...ids],
-  );
-  const numbers = new Map(counted.rows.map((row) => [row.ord, row]));
+  const confirmed = merged.some((one) => one.missing > 0)
+    ? await connection.query<{ ord: number; confirmed: number }>(countConfirmed(source), [
+        ...keys,
+        context.runId,
+        ...ids,
+      ])
+    : { rows: [] };
+  const confirmedOf = new Map(confirmed.rows.map((row) => [row.ord, row.confirmed]));
   const decided = libraries.map((one, at) => {
-    const { live = 0, missing = 0, confirmed = 0 } = numbers.get(at + 1) ?? {};
+    const { live, missing } = merged[at] ?? NOTHING;
     if (missing === 0 || isPartial(one)) return { mark: "none", withheld: null };
-    const unconfirmed = missing - confirmed;
+    const unconfirmed = missing - (confirmedOf.get(at + 1) ?? 0);
     const verdict = context.guard({ live, listed: scenarioCount(one), missing: unconfirmed });
     if (verdict === "mark" || unconfirmed === 0) return { mark: "all", withheld: null };
     return { mark: "confirmed", withheld: { live, missing: unconfirmed } };

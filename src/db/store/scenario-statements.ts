@@ -5,8 +5,8 @@ import { nextMoment } from "./library-statements.ts";
  *
  * The planner takes owner and name for a key: it expects one row behind them, and its plans loop over whole libraries for
  * each row (10 s for 5,000 scenarios that were stored, where 60 ms will do). So nothing is left to it: a stored row is
- * looked up by its whole key (LATERAL … LIMIT 1), written by it (ON CONFLICT), and what a read lacks is found by a
- * FULL JOIN, the one join that never loops.
+ * written by its whole key (ON CONFLICT), looked up by it where it is one of few (LATERAL … LIMIT 1), and a read meets what
+ * is stored in a FULL JOIN, the one join that never loops.
  */
 const VERSIONED = ["parent_id", "scenario_name", "is_result", "last_modified", "description"] as const;
 const IN_PLACE = ["last_modified_at", "raw"] as const;
@@ -51,26 +51,37 @@ INSERT INTO simcat.scenarios (${COLUMNS})
 SELECT lib.owner, lib.library_name, r.scenario_id, ${list("r", STORED)}, now(), now(), NULL, $3::int8
 FROM (${READ[source]}) AS r JOIN lib USING (ord)`;
 
-/** Scenarios of libraries that are stored: what is new, what differs (superseded into history), what is the same. $3 is the run. */
+/**
+ * Scenarios of libraries that are stored: what is new, what differs (superseded into history), what is the same, and how
+ * many live ones there were that the read has (or lacks). MATERIALIZED, for a condition on one side would turn the join into
+ * one that may loop. $3 is the run.
+ */
 export const mergeScenarios = (source: Source) => `
-WITH ${LIB}, diff AS (
-  SELECT lib.owner, lib.library_name, r.*, found.old, (found.old).owner IS NULL AS is_new,
-    (found.old).owner IS NULL OR (found.old).removed_at IS NOT NULL
-      OR (${list("r", VERSIONED)}) IS DISTINCT FROM (${list("(found.old)", VERSIONED)}) AS changed,
-    (${list("r", IN_PLACE)}) IS DISTINCT FROM (${list("(found.old)", IN_PLACE)}) AS in_place
-  FROM (${READ[source]}) AS r JOIN lib USING (ord) LEFT JOIN LATERAL ${findOld("r")} ON true
-), superseded AS (${supersede("diff d WHERE d.changed AND NOT d.is_new")}
+WITH ${LIB}, met AS MATERIALIZED (
+  SELECT ord, scenario_id, r.owner, r.library_name, ${list("r", STORED)}, r.owner IS NOT NULL AS is_read,
+    CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
+    (s.old).owner IS NOT NULL AND (s.old).removed_at IS NULL AS is_live, (s.old).owner IS NULL AS is_new,
+    (s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL
+      OR (${list("r", VERSIONED)}) IS DISTINCT FROM (${list("(s.old)", VERSIONED)}) AS changed,
+    (${list("r", IN_PLACE)}) IS DISTINCT FROM (${list("(s.old)", IN_PLACE)}) AS in_place
+  FROM (SELECT lib.owner, lib.library_name, r.* FROM (${READ[source]}) AS r JOIN lib USING (ord)) AS r
+  FULL JOIN (
+    SELECT lib.ord, s.scenario_id, s AS old FROM lib JOIN simcat.scenarios s USING (owner, library_name)
+  ) AS s USING (ord, scenario_id)
+), superseded AS (${supersede("met d WHERE d.is_read AND d.changed AND NOT d.is_new")}
 ), written AS (
   INSERT INTO simcat.scenarios (${COLUMNS})
   SELECT ${KEY}, ${STORED.join(", ")}, now(),
     CASE WHEN is_new THEN now() WHEN changed THEN ${nextMoment("(old)")} ELSE (old).changed_at END, NULL,
     CASE WHEN changed THEN $3::int8 ELSE (old).run_id END
-  FROM diff WHERE changed OR in_place
+  FROM met WHERE is_read AND (changed OR in_place)
   ON CONFLICT (${KEY}) DO UPDATE SET ${takeOver([...STORED, "changed_at", "removed_at", "run_id"])}
 )
 SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
-  count(*) FILTER (WHERE NOT is_new AND changed) AS updated, count(*) FILTER (WHERE NOT changed) AS unchanged
-FROM diff GROUP BY ord`;
+  count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,
+  count(*) FILTER (WHERE is_read AND NOT changed) AS unchanged,
+  count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE is_live AND NOT is_read) AS missing
+FROM met GROUP BY ord`;
 
 /** The ids of the read alone, after keys and run: `arrays`: $4 positions, $5 ids; `staging`: $4 the stage. */
 const READ_IDS: Readonly<Record<Source, string>> = {
@@ -101,15 +112,10 @@ ${LIB}, met AS MATERIALIZED (
   FROM met m JOIN lib USING (ord) WHERE m.is_live AND m.is_read IS NULL
 )`;
 
-/** How many live scenarios each library has, how many the read lacks, and how many of those were lacking before. */
-export const countMissing = (source: Source) => `
+/** How many of the scenarios that a read lacks were lacking before. */
+export const countConfirmed = (source: Source) => `
 WITH ${MISSING(source)}
-SELECT ord::int4 AS ord, sum(live)::int8 AS live, sum(missing)::int8 AS missing, sum(confirmed)::int8 AS confirmed
-FROM (
-  SELECT ord, count(is_live) AS live, 0 AS missing, 0 AS confirmed FROM met GROUP BY ord
-  UNION ALL
-  SELECT ord, 0, count(*), count(*) FILTER (WHERE lacked_before) FROM missing GROUP BY ord
-) AS counted GROUP BY ord HAVING sum(live) > 0`;
+SELECT ord::int4 AS ord, count(*) AS confirmed FROM missing WHERE lacked_before GROUP BY ord`;
 
 /**
  * Marks as removed what the read lacks. The last parameter says by position which of it is meant:
@@ -139,7 +145,7 @@ SELECT owner, library_name, scenario_id, $3::int8 FROM missing m
 WHERE (${LAST[source]}::bool[])[m.ord]
 ON CONFLICT DO NOTHING`;
 
-/** What was lacking and is there again; parameters as for `countMissing`. */
+/** What was lacking and is there again; parameters as for `countConfirmed`. */
 export const deletePresentAbsences = (source: Source) => `
 WITH ${LIB}
 DELETE FROM simcat.scenario_absences a USING lib JOIN (${READ_IDS[source]}) AS r USING (ord)
