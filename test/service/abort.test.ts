@@ -1,5 +1,16 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collect, failureOf, goodBody, LIBRARY, never, open, serve, serveRaw } from "./service-under-test.ts";
+import {
+  collect,
+  failureOf,
+  goodBody,
+  LIBRARY,
+  never,
+  open,
+  serve,
+  serveRaw,
+  serveWell,
+} from "./service-under-test.ts";
 
 const REASON = new Error("SIGTERM");
 
@@ -43,6 +54,24 @@ describe("an abort", () => {
     await turns();
     expect(server.targets).toHaveLength(1);
     expect(errors).toEqual([]);
+  });
+
+  it("behind the last byte of an answer lets it be read to its end", async () => {
+    const server = await serveWell();
+    const caller = new AbortController();
+    let answered = 0;
+    const onWhole = (message: unknown) => {
+      const { request } = message as { request: { origin: string } };
+      if (request.origin === server.url.origin && ++answered === 2) queueMicrotask(() => caller.abort(REASON));
+    };
+    subscribe("undici:request:trailers", onWhole);
+    onTestFinished(() => {
+      unsubscribe("undici:request:trailers", onWhole);
+    });
+    const service = open(server.url, { concurrency: 1 });
+    expect((await service.readContent(LIBRARY, collect(), caller.signal)).items).toBe(2);
+    expect(await failureOf(service.readContent(LIBRARY, collect(), caller.signal))).toBe(REASON);
+    expect(answered).toBe(2);
   });
 
   it("during a back-off ends it at once", async () => {

@@ -16,7 +16,8 @@ function waitFor(turns: number): void {
   setImmediate(turns === 1 ? resumeAll : () => waitFor(turns - 1));
 }
 
-function resumeAll(): void {
+/** Lets go on at once whoever waits for its turn. */
+export function resumeAll(): void {
   const due = waiting;
   waiting = [];
   for (const resume of due) resume();

@@ -1,8 +1,12 @@
+import { resumeAll } from "./in-turn.ts";
 import { Life } from "./life.ts";
 
 /** The calls that are under way, each with an end that its caller, or the closing of everything, can bring about. */
 export interface Lives {
-  /** Runs the work with a life of its own; rejects as soon as the signal is aborted, with its reason. */
+  /**
+   * Runs the work with a life of its own; rejects when the signal is aborted, with its reason, and at once but for what has
+   * come whole: that is read to its end.
+   */
   during<T>(signal: AbortSignal, work: (life: Life) => Promise<T>): Promise<T>;
   endAll(reason: Error): void;
 }
@@ -12,8 +16,12 @@ type Stop = (reason: unknown) => void;
 /** One listener for all the calls of one signal: Node warns of a leak from the eleventh on. */
 function openWatch(signal: AbortSignal, onIdle: () => void) {
   const stops = new Set<Stop>();
-  const onAbort = () => {
+  const stopAll = () => {
     for (const stop of stops) stop(signal.reason);
+  };
+  const onAbort = () => {
+    resumeAll();
+    setImmediate(stopAll);
   };
   signal.addEventListener("abort", onAbort);
   return {
