@@ -42,7 +42,7 @@ function slow(sink: CollectingSink, ms: number): ScenarioSink {
   return { ...sink, add };
 }
 
-describe("a list that is held back", () => {
+describe("a list that is held back (fault 3)", () => {
   const sizes = [2, 3, 4].flatMap((chunks) => [-1, 0, 1].map((more) => chunks * CHUNK + more));
   const endings = {
     "a FIN behind its last byte": (socket: Socket, answer: string) => socket.end(answer),
