@@ -44,8 +44,7 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   });
   // An idle connection that the server ends reports here; the next query opens another one.
   pool.on("error", () => {});
-  // While it is handed over nobody listens to a connection, and its end may come in that very packet.
-  pool.on("connect", (connection) => connection.on("error", () => {}));
+  pool.on("connect", keepLastWords);
   try {
     if ((await readEncoding(pool, options.patienceMs ?? 10_000, signal)) === "UTF8") return pool;
     throw new ConfigurationError(
@@ -55,6 +54,23 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
     await disconnect(pool);
     throw error;
   }
+}
+
+const lastWords = new WeakMap<Connection, Error>();
+
+/** Also while a connection is handed over, when nobody else listens to it: its end may come in that very packet. */
+function keepLastWords(connection: Connection): void {
+  connection.on("error", (error) => {
+    if (error instanceof pg.DatabaseError) lastWords.set(connection, error);
+  });
+}
+
+/**
+ * What the server said as it ended the session of this connection between two statements: to the next one the driver says only
+ * that there is none. Undefined when it said nothing, or said it to a statement.
+ */
+export function endedBy(connection: Connection): Error | undefined {
+  return lastWords.get(connection);
 }
 
 async function readEncoding(pool: Pool, patienceMs: number, signal: AbortSignal): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { DatabaseError } from "../errors.ts";
-import type { Connection, Pool } from "./connect.ts";
+import { type Connection, endedBy, type Pool } from "./connect.ts";
 import { isBadData, isConnectionLost, namingDatabase } from "./failures.ts";
 import { persist } from "./patience.ts";
 
@@ -80,24 +80,24 @@ async function tryOnce<T>(
   let computed: { readonly value: T } | undefined;
   let broken: Error | undefined;
   let lost = false;
-  const onError = (error: Error) => {
-    broken = error;
-  };
   try {
     connection = await pool.connect();
-    connection.on("error", onError);
     await connection.query(begin(options));
     const value = await work(connection);
     computed = { value };
     const { command } = await connection.query("COMMIT");
     if (command !== "COMMIT") throw new DatabaseError(`${options.doing} failed: COMMIT was answered with ${command}`);
     return { kind: "done", value };
-  } catch (error) {
-    lost = isConnectionLost(error);
-    if (connection && !lost) await connection.query("ROLLBACK").catch(onError);
+  } catch (thrown) {
+    lost = isConnectionLost(thrown);
+    const error = (lost && connection && endedBy(connection)) || thrown;
+    if (connection && !lost) {
+      await connection.query("ROLLBACK").catch((failed: Error) => {
+        broken = failed;
+      });
+    }
     return computed && lost ? { kind: "unanswered", error, ...computed } : { kind: "failed", error };
   } finally {
-    connection?.off("error", onError);
     // What was lost, or may have been, is not used again.
     connection?.release(broken ?? lost);
   }

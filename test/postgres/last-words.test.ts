@@ -1,0 +1,52 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type Connection, connect, disconnect, type Pool } from "../../src/db/connect.ts";
+import { withTransaction } from "../../src/db/transaction.ts";
+import { useTestDatabase } from "../support/database.ts";
+
+const database = useTestDatabase({ empty: true });
+const never = new AbortController().signal;
+
+async function pool(): Promise<Pool> {
+  const made = await connect(database().url, { max: 1 }, never);
+  onTestFinished(() => disconnect(made));
+  return made;
+}
+
+/** Ends the session while it waits for no answer, and comes back when its driver knows. */
+async function end(connection: Connection): Promise<void> {
+  const { rows } = await connection.query("SELECT pg_backend_pid() AS pid");
+  const ended = new Promise((resolve) => connection.once("end", () => resolve(null)));
+  await database().query("SELECT pg_terminate_backend($1)", [rows[0].pid]);
+  await ended;
+}
+
+test("a session that the server ended between two statements is told in the server's words, not in the driver's", async () => {
+  const failing = withTransaction(
+    await pool(),
+    { doing: "looking", patienceMs: 0 },
+    async (connection) => {
+      await end(connection);
+      await connection.query("SELECT 1");
+    },
+    never,
+  );
+
+  await expect(failing).rejects.toThrow(
+    /^looking failed: terminating connection due to administrator command \(57P01\); see the database's log$/,
+  );
+});
+
+test("one that the server ended before its COMMIT, likewise; and the transaction is tried again on another session", async () => {
+  let attempts = 0;
+  const work = async (connection: Connection) => {
+    attempts += 1;
+    if (attempts === 1) await end(connection);
+    return attempts;
+  };
+
+  await expect(withTransaction(await pool(), { doing: "looking", patienceMs: 0 }, work, never)).rejects.toThrow(
+    "(57P01)",
+  );
+  attempts = 0;
+  expect(await withTransaction(await pool(), { doing: "looking" }, work, never)).toBe(2);
+});
