@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../../errors.ts";
+import { putOffOptimizingTheParser } from "./parser-tiering.ts";
 
 /** The connections to the one origin that we talk to, through a proxy or not. */
 export interface Line {
@@ -32,6 +33,7 @@ function proxyFrom(environment: LineOptions["environment"], name: string): strin
 
 export function openLine(options: LineOptions): Line {
   const { concurrency, requestTimeoutMs, keepAliveMs, environment } = options;
+  putOffOptimizingTheParser();
   let fresh = false;
 
   // undici says "connect" and then, in the same breath, starts the request that the connection was made for.
