@@ -1,3 +1,5 @@
+import { list, nextMoment, takeOver } from "./versions.ts";
+
 /**
  * Storing the library rows of a batch in one statement: what differs is superseded into history, what is new is inserted,
  * what is the same is not touched. `unnest` of one array a column; one round trip for the batch.
@@ -17,50 +19,57 @@ const STORED = [...VERSIONED, ...IN_PLACE];
 const KEY = "owner, library_name";
 const LIBRARY_COLUMNS = [KEY, ...STORED, "first_seen_at, changed_at, removed_at, run_id"].join(", ");
 
-const list = (prefix: string, columns: readonly string[]) => columns.map((column) => `${prefix}.${column}`).join(", ");
-
-/** Half-open and never empty, even when the clock stood still or went back between two versions. */
-export const nextMoment = (table: string) => `greatest(now(), ${table}.changed_at + interval '1 microsecond')`;
-
 /** A rejected object (null) leaves what was stored of it, where something was. */
-const unless = (rejected: string, column: string) =>
-  `CASE WHEN ${rejected} AND l.owner IS NOT NULL THEN l.${column} ELSE i.${column} END AS ${column}`;
+const unless = (rejected: string, columns: readonly string[]) =>
+  columns
+    .map((column) => `CASE WHEN ${rejected} AND NOT is_new THEN (old).${column} ELSE ${column} END AS ${column}`)
+    .join(", ");
 
 export const MERGE_LIBRARIES = `
 WITH sent AS (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::int8[],
+  SELECT *, to_timestamp(last_modified_s) AS last_modified_at
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::int8[],
     $8::text[], $9::text[], $10::text[], $11::jsonb[], $12::jsonb[]) WITH ORDINALITY
     AS s(owner, library_name, library_owner, last_modified, last_modified_s, file_size, file_size_bytes,
       package_name, package_version, description, listed, metadata, ord)
+), met AS (
+  SELECT sent.*, found.old, (found.old).owner IS NULL AS is_new
+  FROM sent LEFT JOIN LATERAL (
+    SELECT l AS old FROM simcat.libraries l
+    WHERE (l.owner, l.library_name) = (sent.owner, sent.library_name) LIMIT 1
+  ) AS found ON true
 ), incoming AS (
-  SELECT i.ord, i.owner, i.library_name, l.owner IS NULL AS is_new,
-    ${["library_owner", "file_size", "file_size_bytes", "package_name", "package_version", "description", "metadata"]
-      .map((column) => unless("i.metadata IS NULL", column))
-      .join(", ")},
-    ${["last_modified", "last_modified_at", "listed"].map((column) => unless("i.listed IS NULL", column)).join(", ")}
-  FROM (SELECT *, to_timestamp(last_modified_s) AS last_modified_at FROM sent) AS i
-  LEFT JOIN simcat.libraries l USING (${KEY})
-), diff AS (
+  SELECT ord, ${KEY}, old, is_new,
+    ${unless("metadata IS NULL", [
+      "library_owner",
+      "file_size",
+      "file_size_bytes",
+      "package_name",
+      "package_version",
+      "description",
+      "metadata",
+    ])},
+    ${unless("listed IS NULL", ["last_modified", "last_modified_at", "listed"])}
+  FROM met
+), diff AS MATERIALIZED (
   SELECT i.*,
-    l.removed_at IS NOT NULL OR (${list("i", VERSIONED)}) IS DISTINCT FROM (${list("l", VERSIONED)}) AS changed,
-    (${list("i", IN_PLACE)}) IS DISTINCT FROM (${list("l", IN_PLACE)}) AS in_place
-  FROM incoming i LEFT JOIN simcat.libraries l USING (${KEY})
+    is_new OR (old).removed_at IS NOT NULL
+      OR (${list("i", VERSIONED)}) IS DISTINCT FROM (${list("(old)", VERSIONED)}) AS changed,
+    (${list("i", IN_PLACE)}) IS DISTINCT FROM (${list("(old)", IN_PLACE)}) AS in_place
+  FROM incoming i
 ), superseded AS (
   INSERT INTO simcat.library_history (${LIBRARY_COLUMNS}, valid_from, valid_to, superseded_by)
-  SELECT ${list("l", LIBRARY_COLUMNS.split(", "))}, l.changed_at, ${nextMoment("l")}, $13
-  FROM diff d JOIN simcat.libraries l USING (${KEY}) WHERE d.changed
-), updated AS (
-  UPDATE simcat.libraries l SET ${STORED.map((column) => `${column} = d.${column}`).join(", ")},
-    changed_at = CASE WHEN d.changed THEN ${nextMoment("l")} ELSE l.changed_at END,
-    run_id = CASE WHEN d.changed THEN $13 ELSE l.run_id END,
-    removed_at = NULL
-  FROM diff d
-  WHERE (l.owner, l.library_name) = (d.owner, d.library_name) AND NOT d.is_new AND (d.changed OR d.in_place)
-), inserted AS (
+  SELECT ${list("(old)", LIBRARY_COLUMNS.split(", "))}, (old).changed_at, ${nextMoment("(old)")}, $13::int8
+  FROM diff WHERE changed AND NOT is_new
+), written AS (
   INSERT INTO simcat.libraries (${LIBRARY_COLUMNS})
-  SELECT ${KEY}, ${STORED.join(", ")}, now(), now(), NULL, $13 FROM diff WHERE is_new
+  SELECT ${KEY}, ${STORED.join(", ")}, now(),
+    CASE WHEN is_new THEN now() WHEN changed THEN ${nextMoment("(old)")} ELSE (old).changed_at END, NULL,
+    CASE WHEN changed THEN $13::int8 ELSE (old).run_id END
+  FROM diff WHERE changed OR in_place
+  ON CONFLICT (${KEY}) DO UPDATE SET ${takeOver([...STORED, "changed_at", "removed_at", "run_id"])}
 )
-SELECT is_new OR changed AS changed FROM diff ORDER BY ord`;
+SELECT changed FROM diff ORDER BY ord`;
 
 /** Marks as removed: $1 owners, $2 names, $3 the run. */
 export const REMOVE_LIBRARIES = `

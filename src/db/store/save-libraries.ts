@@ -1,6 +1,6 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { float8Array, int8Array, jsonbArray, textArray } from "./binary-arrays.ts";
+import { float8Array, int4Array, int8Array, jsonbArray, textArray } from "./binary-arrays.ts";
 import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
@@ -90,12 +90,12 @@ async function updateSync(
   await connection.query(UPDATE_SYNC, [
     runId,
     ...keyColumns(batch),
-    batch.map((one) => one.listed.lastModified),
-    batch.map((one) => one.contentHash),
-    batch.map((one) => one.bookmarkSeenAt / 1000),
-    batch.map((one) => one.contentReadAt / 1000),
-    saved.map((one) => one.owes),
-    batch.map((one) => one.doubtfulReads),
-    batch.map((one) => (one.settlesAt === null ? null : one.settlesAt / 1000)),
+    textArray(batch.map((one) => one.listed.lastModified)),
+    textArray(batch.map((one) => one.contentHash)),
+    float8Array(batch.map((one) => one.bookmarkSeenAt / 1000)),
+    float8Array(batch.map((one) => one.contentReadAt / 1000)),
+    textArray(saved.map((one) => one.owes)),
+    int4Array(batch.map((one) => one.doubtfulReads)),
+    float8Array(batch.map((one) => (one.settlesAt === null ? null : one.settlesAt / 1000))),
   ]);
 }

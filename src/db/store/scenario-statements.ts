@@ -1,4 +1,4 @@
-import { nextMoment } from "./library-statements.ts";
+import { list, nextMoment, takeOver } from "./versions.ts";
 
 /**
  * Storing scenarios by sets. Every statement starts with `lib`, the batch's libraries: $1 owners, $2 names, by position.
@@ -14,11 +14,9 @@ const STORED = [...VERSIONED, ...IN_PLACE];
 const KEY = "owner, library_name, scenario_id";
 const COLUMNS = [...KEY.split(", "), ...STORED, "first_seen_at", "changed_at", "removed_at", "run_id"];
 
-const list = (prefix: string, columns: readonly string[]) => columns.map((column) => `${prefix}.${column}`).join(", ");
 /** The columns of a stored row, some of them replaced. */
 const rowOf = (row: string, replaced: Readonly<Record<string, string>> = {}) =>
   COLUMNS.map((column) => replaced[column] ?? `${row}.${column}`).join(", ");
-const takeOver = (columns: readonly string[]) => columns.map((column) => `${column} = excluded.${column}`).join(", ");
 
 const LIB = "lib AS (SELECT * FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS l(owner, library_name, ord))";
 
