@@ -18,6 +18,12 @@ test("what any selector names is in, byte for byte (fault 26)", () => {
   expect(isSelected({ owner: "B", name: "Lib" })).toBe(false);
 });
 
+test("a selector that is given twice, in one spelling or another, counts once", () => {
+  const selection = parseSelection(["a/x", "a/%78", "a/x"], ["b", "b"]);
+  expect(selection.owners).toEqual(["b"]);
+  expect(() => assertKnown(selection, () => false)).toThrow(/^a\/x is neither/);
+});
+
 test("a malformed selector is a usage error", () => {
   expect(() => parseSelection(["nobody"], [])).toThrow(UsageError);
   expect(() => parseSelection([], [""])).toThrow(UsageError);
