@@ -29,7 +29,9 @@ const state = ({ query }: Fixture) =>
        count(DISTINCT xmin::text)::int AS writers, (SELECT count(*)::int FROM simcat.scenario_staging) AS staged FROM simcat.scenarios`,
   );
 
-test("a list of 60,000 scenarios is stored, found the same, changed by one row, short of one row, and contradicted across its length (fault 24)", async () => {
+test("a list of 60,000 scenarios is stored, found the same, changed by one row, short of one row, and contradicted across its length (fault 24)", {
+  timeout: 120_000,
+}, async () => {
   const made = await fixture([
     library("alice", "long", {
       scenarios: Array.from({ length: COUNT }, (_, at) => scenario(at + 1, { parentId: at === 0 ? null : at })),
