@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Connection, connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import { useTestDatabase } from "../support/database.ts";
+import { startPostgresProxy } from "./proxy.ts";
 
 const database = useTestDatabase({ empty: true });
 const never = new AbortController().signal;
@@ -49,4 +50,23 @@ test("one that the server ended before its COMMIT, likewise; and the transaction
   );
   attempts = 0;
   expect(await withTransaction(await pool(), { doing: "looking" }, work, never)).toBe(2);
+});
+
+test("one that the server ended in the breath in which it was ready, likewise: for the first query and for a transaction", async () => {
+  const proxy = await startPostgresProxy(database().url);
+  const url = proxy.url(database().url);
+  const words = "terminating connection due to administrator command (57P01)";
+  const used = await connect(url, { max: 1 }, never);
+  onTestFinished(() => disconnect(used));
+  const idle = new Promise((resolve) => used.once("remove", resolve));
+  proxy.cutAll();
+  await idle;
+
+  proxy.endAtOnce = 2;
+
+  await expect(connect(url, { max: 1, patienceMs: 0 }, never)).rejects.toThrow(words);
+  await expect(withTransaction(used, { doing: "looking", patienceMs: 0 }, async () => {}, never)).rejects.toThrow(
+    words,
+  );
+  expect(proxy.endAtOnce).toBe(0);
 });
