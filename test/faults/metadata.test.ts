@@ -294,9 +294,11 @@ test("a change in an unknown field alone updates in place and makes no version (
   expect((await simcat(["backfill"])).code).toBe(0);
   expect(
     await query(
-      "SELECT metadata->>'stars' AS stars, raw->'tags'->>0 AS tag, s.run_id::int AS run FROM simcat.libraries JOIN simcat.scenarios s USING (owner, library_name)",
+      `SELECT metadata->>'stars' AS stars, raw->'tags'->>0 AS tag, l.run_id::int AS library_run, s.run_id::int AS scenario_run,
+         l.changed_at = l.first_seen_at AS library_stays, s.changed_at = s.first_seen_at AS scenario_stays
+       FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name)`,
     ),
-  ).toEqual([{ stars: "5", tag: "b", run: 1 }]);
+  ).toEqual([{ stars: "5", tag: "b", library_run: 1, scenario_run: 1, library_stays: true, scenario_stays: true }]);
   expect(
     await query(
       "SELECT (SELECT count(*) FROM simcat.scenario_history)::int AS s, (SELECT count(*) FROM simcat.library_history)::int AS l",
