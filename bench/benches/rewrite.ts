@@ -1,12 +1,9 @@
 import type { Bench } from "../bench.ts";
 import { type ReadLibrary, readEverything } from "../tools/contents.ts";
 import type { Database } from "../tools/database.ts";
-import { ratios, sayBoth, timed } from "../tools/measure.ts";
+import { manyRounds, ratios, sayBoth, timed } from "../tools/measure.ts";
 import { withService } from "../tools/service.ts";
 import { store } from "../tools/store.ts";
-
-/** What a busy machine does to half a second differs from round to round: more rounds than elsewhere. */
-const MORE = 3;
 
 const CONTENT = ["libraries", "scenarios", "library_history", "scenario_history"];
 
@@ -16,7 +13,7 @@ export const rewrite: Bench = {
     const count = tiny ? 40 : 5_000;
     const versions = await readVersions(count);
     const times = { first: [] as number[], same: [] as number[], changed: [] as number[] };
-    for (let round = 0; round < (tiny ? 1 : rounds * MORE); round++) {
+    for (let round = 0; round < manyRounds({ tiny, rounds }); round++) {
       await database.reset();
       times.first.push(await timed(() => store(database, versions.before)));
       await database.pool.query("CHECKPOINT");

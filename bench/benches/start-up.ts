@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Bench } from "../bench.ts";
 import { environmentFor, MAIN } from "../tools/cli.ts";
-import { interleave, ratios, sayBoth, timed } from "../tools/measure.ts";
+import { interleave, manyRounds, ratios, sayBoth, timed } from "../tools/measure.ts";
 import { withService } from "../tools/service.ts";
 
 const CONNECT = `
@@ -20,9 +20,6 @@ import "pino"; import "undici"; import "zod"; ${CONNECT}`;
 const IMPORTS_AND_CONNECT = `
 ${["program", "sync"].map((name) => `import "${new URL(`../../dist/cli/${name}.js`, import.meta.url)}";`).join(" ")} ${CONNECT}`;
 
-/** A process is over in the time of a few ticks: more rounds than elsewhere. */
-const MORE = 3;
-
 export const startUp: Bench = {
   work: "from nothing to the end of the process",
   run({ tiny, rounds, database }) {
@@ -33,7 +30,7 @@ export const startUp: Bench = {
         (...args: readonly string[]) =>
         () =>
           timed(() => runNode(args, environment));
-      const times = await interleave(tiny ? 1 : rounds * MORE, {
+      const times = await interleave(manyRounds({ tiny, rounds }), {
         version: node(MAIN, "--version"),
         bare: node("-e", "0"),
         sync: node(MAIN, "sync", "--quiet"),

@@ -1,3 +1,5 @@
+import type { World } from "../bench.ts";
+
 /** Seconds that the work took. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
@@ -26,6 +28,9 @@ export async function interleave<Name extends string>(
   }
   return results;
 }
+
+/** Of what is over in half a second or less: what a busy machine does to it differs from round to round. */
+export const manyRounds = ({ tiny, rounds }: Pick<World, "tiny" | "rounds">) => (tiny ? 1 : 3 * rounds);
 
 async function warmUp(contender: () => Promise<number>): Promise<void> {
   let seconds = 0;
