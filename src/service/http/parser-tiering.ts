@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 
-/** The largest that the flag takes; some 400 answers. */
+/** The largest that the flag takes: hundreds of answers. */
 const BUDGET = 2 ** 31 - 1;
 
 /**
