@@ -97,8 +97,11 @@ export interface ScenarioSink {
   restart(): Promise<void>;
   /** Takes scenarios in the order they came; resolves when more may come. */
   add(scenarios: readonly Scenario[]): Promise<void>;
-  /** The source text of a scenario that was added; null when there is none. */
-  source(id: ScenarioId): Promise<string | null>;
+  /**
+   * JSON texts of scenarios that were added, as sent or as jsonb spells them. One is left out where it is no longer
+   * known; it then counts as equal to whatever repeats it.
+   */
+  sources(ids: readonly ScenarioId[]): Promise<ReadonlyMap<ScenarioId, string>>;
   /** Takes back a scenario that a later item contradicted. */
   remove(id: ScenarioId): Promise<void>;
 }

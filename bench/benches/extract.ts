@@ -11,7 +11,12 @@ const never = new AbortController().signal;
 /** The sequential loop is measured on a part, and counted up. */
 const PART = 10;
 
-const NOWHERE = { restart: async () => {}, add: async () => {}, source: async () => null, remove: async () => {} };
+const NOWHERE = {
+  restart: async () => {},
+  add: async () => {},
+  sources: async () => new Map(),
+  remove: async () => {},
+};
 
 export const extract: Bench = {
   work: "10,000 libraries with 20 scenarios each, read over loopback and not stored",

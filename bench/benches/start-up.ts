@@ -13,7 +13,7 @@ await client.end();`;
 
 /** The packages that a run cannot do without, and a connection. */
 const PACKAGES_AND_CONNECT = `
-import "commander"; import "drizzle-orm/node-postgres"; import "drizzle-orm/pg-core"; import "lossless-json";
+import "commander"; import "drizzle-orm/node-postgres"; import "drizzle-orm/pg-core";
 import "pino"; import "undici"; import "zod"; ${CONNECT}`;
 
 /** With simcat's own modules, as the command imports them. */

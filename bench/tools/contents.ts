@@ -34,7 +34,7 @@ function collectInto(scenarios: Scenario[]) {
     add: async (more: readonly Scenario[]) => {
       scenarios.push(...more);
     },
-    source: async () => null,
+    sources: async () => new Map(),
     remove: async () => {},
   };
 }

@@ -27,9 +27,9 @@ export function guardSink(sink: ScenarioSink, signal: StopSignal): GuardedSink {
       kept += scenarios.length;
       await sink.add(scenarios);
     },
-    async source(id) {
+    async sources(ids) {
       signal.throwIfAborted();
-      return sink.source(id);
+      return sink.sources(ids);
     },
     async remove(id) {
       signal.throwIfAborted();

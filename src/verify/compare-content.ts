@@ -4,7 +4,7 @@ import {
   compareLibraryRow,
   compareScenarioRows,
   type ReadTexts,
-  readScenarioSource,
+  readScenarioSources,
   readUnlistedScenarios,
 } from "../db/read/read-library-rows.ts";
 import { readSnapshot } from "../db/snapshot.ts";
@@ -55,10 +55,13 @@ export function compareContent(
       }
       if (held.size >= ITEMS_AT_ONCE || bytes >= BYTES_AT_ONCE) take(await look(compareHeld));
     },
-    async source(id) {
-      const source = held.get(id)?.source;
-      // What agreed with its row says what the row says; of what differed the source was let go, and it differs anyway.
-      return source ?? (differing.has(id) ? null : look((connection) => readScenarioSource(connection, key, id)));
+    async sources(ids) {
+      const inMemory = ids.flatMap((id) => held.get(id) ?? []);
+      // What agreed with its row is what the row says. What differed is no longer known, and counts as different anyway.
+      const agreed = ids.filter((id) => !held.has(id) && !differing.has(id));
+      const stored =
+        agreed.length === 0 ? [] : await look((connection) => readScenarioSources(connection, key, agreed));
+      return new Map([...stored, ...inMemory.map((one) => [one.id, one.source] as const)]);
     },
     async remove(id) {
       held.delete(id);

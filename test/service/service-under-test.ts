@@ -121,7 +121,8 @@ export function collect(): CollectingSink {
     async add(more) {
       for (const scenario of more) scenarios.set(scenario.id, scenario);
     },
-    source: async (id) => scenarios.get(id)?.source ?? null,
+    sources: async (ids) =>
+      new Map(ids.flatMap((id) => (scenarios.has(id) ? [[id, scenarios.get(id)?.source ?? ""]] : []))),
     async remove(id) {
       scenarios.delete(id);
     },

@@ -173,7 +173,12 @@ describe("a bad field beside a readable identity rejects the entry and lists the
     ['"lastModified":{}', "wrong_type", "lastModified", "lastModified is an object, a string was expected"],
     ['"lastModified":"\\u0000"', "bad_text", "lastModified", "lastModified holds a NUL or half of a surrogate pair"],
     ['"extra":{"a":[1,"\\udc00"]}', "bad_text", "extra.a[1]", "extra.a[1] holds a NUL or half of a surrogate pair"],
-    ['"extra":1e999999', "out_of_range", "extra", "extra holds a number with more digits than numeric takes"],
+    [
+      '"extra":1e999999',
+      "out_of_range",
+      "extra",
+      "extra holds a number that Postgres cannot store: it has room for 131072 digits before the point and 16383 after it",
+    ],
     [`"extra":${"[".repeat(500)}${"]".repeat(500)}`, "too_deep", "", "the item nests deeper than 500 levels"],
   ])("%.30s", (field, code, path, reason) => {
     const source = `{"libraryName":"Lib","uploadUser":"ann",${field}}`;

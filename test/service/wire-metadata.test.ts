@@ -65,7 +65,12 @@ describe("metadata that cannot be stored is one reject", () => {
     ['{"libraryName":["Lib"]}', "wrong_type", "libraryName", "libraryName is a list, a string was expected"],
     ['{"description":"a\\u0000b"}', "bad_text", "description", "description holds a NUL or half of a surrogate pair"],
     ['{"fileSize":"1 KB","x":{"\\ud800":1}}', "bad_text", "x.?", "x.? holds a NUL or half of a surrogate pair"],
-    ['{"fileSize":"1 KB","x":1e-99999}', "out_of_range", "x", "x holds a number with more digits than numeric takes"],
+    [
+      '{"fileSize":"1 KB","x":1e-99999}',
+      "out_of_range",
+      "x",
+      "x holds a number that Postgres cannot store: it has room for 131072 digits before the point and 16383 after it",
+    ],
   ])("%s (fault 28)", (source, code, path, reason) => {
     expect(read(source)).toEqual({
       metadata: null,

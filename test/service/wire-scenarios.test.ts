@@ -1,3 +1,5 @@
+import { crc32 } from "node:zlib";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
 import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
@@ -17,7 +19,8 @@ function collect(): ScenarioSink & { readonly scenarios: Map<ScenarioId, Scenari
       batches.push(batch.map(({ id }) => id));
       for (const scenario of batch) scenarios.set(scenario.id, scenario);
     },
-    source: async (id) => scenarios.get(id)?.source ?? null,
+    sources: async (ids) =>
+      new Map(ids.flatMap((id) => (scenarios.has(id) ? [[id, scenarios.get(id)?.source ?? ""]] : []))),
     remove: async (id) => {
       scenarios.delete(id);
     },
@@ -118,6 +121,11 @@ describe("integers are read exactly or rejected (faults 30, 31)", () => {
     ["1.0000000000000000000000", 1],
     ["0e999999999", 0],
     ["1000000000000000000000000e-23", 10],
+    ["80071992547409910e-1", 8007199254740991],
+    ["1e3", 1000],
+    ["1E+2", 100],
+    ["-0.0e5", 0],
+    [`0.${"0".repeat(400)}1e401`, 1],
   ])("%s is read", async (numeral, id) => {
     const { scenarios, rejects } = await read([`{"scenarioId":${numeral},"parentId":${numeral}}`]);
     expect(rejects).toEqual([]);
@@ -132,6 +140,9 @@ describe("integers are read exactly or rejected (faults 30, 31)", () => {
     ["1e400", "out_of_range", "an integer beyond ±(2^63−1)"],
     ["1.5", "wrong_type", "a number with a fraction, an integer was expected"],
     ["1.00000000000000000001", "wrong_type", "a number with a fraction, an integer was expected"],
+    ["80071992547409915e-1", "wrong_type", "a number with a fraction, an integer was expected"],
+    ["123e-2", "wrong_type", "a number with a fraction, an integer was expected"],
+    [`0.${"0".repeat(400)}1e400`, "wrong_type", "a number with a fraction, an integer was expected"],
     ["45035996273704.9999", "wrong_type", "a number with a fraction, an integer was expected"],
     ["1e-400", "wrong_type", "a number with a fraction, an integer was expected"],
     ['"5"', "wrong_type", "a string, an integer was expected"],
@@ -161,6 +172,37 @@ describe("integers are read exactly or rejected (faults 30, 31)", () => {
     ]);
   });
 
+  test("any spelling of a number is the integer that it is, or is rejected", async () => {
+    const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,19})$/);
+    const fraction = fc.stringMatching(/^[0-9]{0,18}$/);
+    const numeral = fc.record({ minus: fc.boolean(), digits, fraction, exponent: fc.integer({ min: -40, max: 40 }) });
+    await fc.assert(
+      fc.asyncProperty(numeral, async ({ minus, digits, fraction, exponent }) => {
+        const text = `${minus ? "-" : ""}${digits}${fraction && "."}${fraction}${exponent === 0 ? "" : `e${exponent}`}`;
+        const power = exponent - fraction.length;
+        const all = BigInt(minus ? -1 : 1) * BigInt(digits + fraction);
+        const [dividend, divisor] = power < 0 ? [all, 10n ** BigInt(-power)] : [all * 10n ** BigInt(power), 1n];
+        const integer = dividend / divisor;
+        const isRead = dividend % divisor === 0n && -(2n ** 63n) < integer && integer < 2n ** 63n;
+
+        const { scenarios } = await read([`{"scenarioId":${text}}`]);
+        expect(scenarios.map(({ id }) => BigInt(id))).toEqual(isRead ? [integer] : []);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("a key is its letters, however they are escaped", async () => {
+    const escapeAll = (key: string) =>
+      [...key].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+    const { scenarios, rejects } = await read([
+      '{"scenario\\u0049d":9007199254740993}',
+      `{"${escapeAll("scenarioId")}":9007199254740995,"parentId":1.0000000000000000}`,
+    ]);
+    expect(rejects).toEqual([]);
+    expect(scenarios.map(({ id }) => id)).toEqual([9007199254740993n, 9007199254740995n]);
+  });
+
   test("the last of two equal keys counts, as it does for JSON.parse", async () => {
     const { scenarios } = await read(['{"scenarioId":9007199254740993,"scenarioId":9007199254740995}']);
     expect(scenarios).toMatchObject([{ id: 9007199254740995n }]);
@@ -172,6 +214,9 @@ describe("integers are read exactly or rejected (faults 30, 31)", () => {
     expect(scenarios).toMatchObject([{ id: 9007199254740993n }]);
   });
 });
+
+const TOO_WIDE =
+  "holds a number that Postgres cannot store: it has room for 131072 digits before the point and 16383 after it";
 
 describe("an item that cannot be stored is a reject, and the others are stored", () => {
   test.each([
@@ -212,18 +257,8 @@ describe("an item that cannot be stored is a reject, and the others are stored",
     ],
     ['{"scenarioId":1,"a":{"\\u0000":0}}', "bad_text", "a.?", "a.? holds a NUL or half of a surrogate pair"],
     ['{"scenarioId":1,"a":"\\u0000","a":"b"}', "bad_text", "", "the item holds a NUL or half of a surrogate pair"],
-    [
-      '{"scenarioId":1,"a":[1e131072]}',
-      "out_of_range",
-      "a[0]",
-      "a[0] holds a number with more digits than numeric takes",
-    ],
-    [
-      '{"scenarioId":1,"a":1e-16384,"a":1}',
-      "out_of_range",
-      "",
-      "the item holds a number with more digits than numeric takes",
-    ],
+    ['{"scenarioId":1,"a":[1e131072]}', "out_of_range", "a[0]", `a[0] ${TOO_WIDE}`],
+    ['{"scenarioId":1,"a":1e-16384,"a":1}', "out_of_range", "", `the item ${TOO_WIDE}`],
   ])("%s (faults 28, 31)", async (source, code, path, reason) => {
     const { scenarios, rejects, items } = await read([source, '{"scenarioId":3}']);
     expect(rejects).toEqual([reject(code, path, reason, source)]);
@@ -321,13 +356,63 @@ describe("items of one id", () => {
     expect(rejects).toHaveLength(2);
   });
 
-  test("in a long list they are found as well", async () => {
+  test.each([
+    [
+      "a long unknown key",
+      `{"scenarioId":1,"${"k".repeat(50)}1":1.0000000000000000}`,
+      `{"scenarioId":1,"${"k".repeat(50)}2":1.0000000000000000}`,
+    ],
+    [
+      "digits under one of two long keys",
+      `{"scenarioId":1,"${"k".repeat(50)}1":0.10000000000000000001,"${"k".repeat(50)}2":1}`,
+      `{"scenarioId":1,"${"k".repeat(50)}1":0.10000000000000000002,"${"k".repeat(50)}2":1}`,
+    ],
+    ["a long value", `{"scenarioId":1,"a":"${"v".repeat(50)}1"}`, `{"scenarioId":1,"a":"${"v".repeat(50)}2"}`],
+    ["the type of a value", '{"scenarioId":1,"a":1}', '{"scenarioId":1,"a":"1"}'],
+    ["the key __proto__", '{"scenarioId":1,"__proto__":1}', '{"scenarioId":1,"__proto__":2}'],
+  ])("that differ in %s are both rejected", async (_, first, second) => {
+    const { scenarios, rejects } = await read([first, second]);
+    expect(scenarios).toEqual([]);
+    expect(rejects.map(({ payload }) => payload)).toEqual([first, second]);
+  });
+
+  test.each([
+    ['{"scenarioId":1,"a":12345678901234567890,"b":1}', '{"b":1.0,"a":1234567890123456789e1,"scenarioId":1e0}'],
+    ['{"scenarioId":1,"a":-0}', '{"scenarioId":1,"a":0.0}'],
+    ['{"scenarioId":1,"a":1,"a":2}', '{"scenarioId":1,"a":2}'],
+    [`{"scenarioId":1,"${"é".repeat(50)}":100}`, `{"scenarioId":1,"${"\\u00e9".repeat(50)}":1E+2}`],
+  ])("%s and %s say the same", async (first, second) => {
+    const { scenarios, rejects } = await read([first, second], [second, first]);
+    expect(rejects).toEqual([]);
+    expect(scenarios).toMatchObject([{ id: 1, source: first }]);
+  });
+
+  test("in a long list they are found as well, also where their CRC-32 is equal", async () => {
     const list = Array.from({ length: 3000 }, (_, id) => `{"scenarioId":${id},"scenarioName":"A"}`);
-    const repeats = ['{"scenarioId":2998,"scenarioName":"A"}', '{"scenarioId":2999,"scenarioName":"B"}'];
-    const { scenarios, rejects, items } = await read(list, repeats);
+    const [first, second] = ["HTtiMYK4", "PwdnvYKO"].map((name) => `{"scenarioId":3000,"scenarioName":"${name}"}`);
+    const repeats = ['{"scenarioId":2998,"scenarioName":"A"}', '{"scenarioId":2999,"scenarioName":"B"}', second ?? ""];
+    expect(crc32(first ?? "")).toBe(crc32(second ?? ""));
+    const { scenarios, rejects, items } = await read([...list, first ?? ""], repeats);
     expect(scenarios).toHaveLength(2999);
-    expect(rejects.map(({ payload }) => payload)).toEqual([list[2999], repeats[1]]);
-    expect(items).toBe(3002);
+    expect(rejects.map(({ payload }) => payload)).toEqual([list[2999], repeats[1], first, second]);
+    expect(items).toBe(3004);
+  });
+
+  test("a list that repeats every item asks for the first ones by the hundred", async () => {
+    const list = Array.from({ length: 250 }, (_, id) => `{"scenarioId":${id}}`);
+    const sink = collect();
+    const asked: number[] = [];
+    const counting: ScenarioSink = {
+      ...sink,
+      sources: (ids) => {
+        asked.push(ids.length);
+        return sink.sources(ids);
+      },
+    };
+    const reader = readScenarios(KEY, counting);
+    await reader.add([...list, ...list].map((source) => ({ source, value: JSON.parse(source) })));
+    expect(asked).toEqual([100, 100, 50]);
+    expect(reader.finish().rejects).toEqual([]);
   });
 });
 

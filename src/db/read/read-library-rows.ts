@@ -1,5 +1,6 @@
 import type { LibraryKey, ListedLibrary, Metadata, Scenario, ScenarioId } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { int8Array } from "../store/binary-arrays.ts";
 import { type ReadSeconds, toColumns } from "../store/scenario-rows.ts";
 import { COMPARE_LIBRARY, COMPARE_SCENARIOS, SELECT_UNLISTED_SCENARIOS } from "./difference-statements.ts";
 
@@ -74,15 +75,16 @@ export async function readUnlistedScenarios(
   return rows.map(({ id }) => id);
 }
 
-/** What is stored of a scenario, as JSON text; null when nothing is. */
-export async function readScenarioSource(
+/** What is stored of these scenarios, as JSON texts. */
+export async function readScenarioSources(
   connection: Connection,
   { owner, name }: LibraryKey,
-  id: ScenarioId,
-): Promise<string | null> {
-  const { rows } = await connection.query<{ raw: string }>(
-    "SELECT raw::text FROM simcat.scenarios WHERE owner = $1 AND library_name = $2 AND scenario_id = $3",
-    [owner, name, id.toString()],
+  ids: readonly ScenarioId[],
+): Promise<Map<ScenarioId, string>> {
+  const { rows } = await connection.query<{ id: ScenarioId; raw: string }>(
+    `SELECT scenario_id AS id, raw::text FROM simcat.scenarios
+     WHERE owner = $1 AND library_name = $2 AND scenario_id = ANY ($3::int8[])`,
+    [owner, name, int8Array(ids)],
   );
-  return rows[0]?.raw ?? null;
+  return new Map(rows.map(({ id, raw }) => [id, raw]));
 }

@@ -75,8 +75,11 @@ export function openScenarioBuffer(staging: Staging, budget: MemoryBudget): Scen
       const limit = stage === null ? limits.itemsOfList : limits.itemsAtOnce;
       if (held.size > limit || budget.usedBytes > limits.bytes) await flush();
     },
-    async source(id) {
-      return held.get(id)?.source ?? (stage === null ? null : staging.source(stage, id));
+    async sources(ids) {
+      const elsewhere = ids.filter((id) => !held.has(id));
+      const staged = stage === null || elsewhere.length === 0 ? [] : await staging.sources(stage, elsewhere);
+      const inMemory = ids.flatMap((id) => held.get(id) ?? []);
+      return new Map([...staged, ...inMemory.map((one) => [one.id, one.source] as const)]);
     },
     async remove(id) {
       kept--;

@@ -3,13 +3,14 @@ import type { Pool } from "../connect.ts";
 import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
 import { readSnapshot } from "../snapshot.ts";
+import { int8Array } from "./binary-arrays.ts";
 import { type ReadSeconds, toColumns } from "./scenario-rows.ts";
 
 /** The table through which long scenario lists pass, in short transactions. */
 export interface Staging {
   newStage(): string;
   add(stage: string, scenarios: readonly Scenario[]): Promise<void>;
-  source(stage: string, id: ScenarioId): Promise<string | null>;
+  sources(stage: string, ids: readonly ScenarioId[]): Promise<ReadonlyMap<ScenarioId, string>>;
   removeOne(stage: string, id: ScenarioId): Promise<void>;
   remove(stage: string): Promise<void>;
   /** What dead runs left behind. */
@@ -23,6 +24,10 @@ FROM unnest($2::int8[], $3::int8[], $4::text[], $5::bool[], $6::text[], $7::floa
   AS r(id, parent_id, scenario_name, is_result, last_modified, last_modified_s, description, raw)
 ON CONFLICT DO NOTHING`;
 
+const SELECT_SOURCES = `
+SELECT scenario_id AS id, raw::text AS source FROM simcat.scenario_staging
+WHERE stage = $1 AND scenario_id = ANY ($2::int8[])`;
+
 export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds): Staging {
   let stages = 0;
   const inTransaction = fencedWrites(pool, lease);
@@ -34,14 +39,16 @@ export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds): Sta
   return {
     newStage: () => `${lease.token}.${++stages}`,
     add: (stage, scenarios) => write(INSERT, [stage, ...toColumns(scenarios, seconds)]),
-    source: (stage, id) =>
+    sources: (stage, ids) =>
       readSnapshot(
         pool,
-        "reading a staged scenario",
+        "reading staged scenarios",
         async (connection) => {
-          const text = "SELECT raw::text AS source FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2";
-          const { rows } = await connection.query<{ source: string }>(text, [stage, id.toString()]);
-          return rows[0]?.source ?? null;
+          const { rows } = await connection.query<{ id: ScenarioId; source: string }>(SELECT_SOURCES, [
+            stage,
+            int8Array(ids),
+          ]);
+          return new Map(rows.map(({ id, source }) => [id, source]));
         },
         lease.lost,
       ),

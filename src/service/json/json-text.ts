@@ -1,13 +1,11 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Strings up to this length stay in a skeleton: the specification's field names are far shorter. */
-const SHORT = 40;
 
 /** Nesting beyond this is refused: it serves nobody, and what recurses over JSON has a stack to lose. */
 export const DEEPEST = 500;
 
-/** Index behind the string that opens at `open`, in text that `JSON.parse` accepts. */
-function behindString(source: string, open: number): number {
+/** Index after the string that opens at `open`, in text that `JSON.parse` accepts. */
+export function endOfString(source: string, open: number): number {
   let i = open + 1;
   while (i < source.length && source.charCodeAt(i) !== QUOTE) i += source.charCodeAt(i) === BACKSLASH ? 2 : 1;
   return i + 1;
@@ -32,7 +30,7 @@ export function isDeeperThan(limit: number, source: string): boolean {
   while (i < source.length) {
     const code = source.charCodeAt(i);
     if (code === QUOTE) {
-      i = behindString(source, i);
+      i = endOfString(source, i);
       continue;
     }
     // `[` and `{` differ from each other in this one bit, as do `]` and `}`.
@@ -42,20 +40,4 @@ export function isDeeperThan(limit: number, source: string): boolean {
     i++;
   }
   return false;
-}
-
-/** The text with every long string emptied: same numerals, same nesting, and never large because of a description. */
-export function emptyLongStrings(source: string): string {
-  const parts: string[] = [];
-  let kept = 0;
-  let open = source.indexOf('"');
-  while (open !== -1) {
-    const behind = behindString(source, open);
-    if (behind - open > SHORT) {
-      parts.push(source.slice(kept, open), '""');
-      kept = behind;
-    }
-    open = source.indexOf('"', behind);
-  }
-  return parts.length === 0 ? source : parts.join("") + source.slice(kept);
 }

@@ -1,11 +1,11 @@
-/** What Postgres' `numeric`, and with it jsonb, holds before and behind the point, and the exponents that it reads. */
-const DIGITS_BEFORE = 131_072;
-const DIGITS_BEHIND = 16_383;
+/** What Postgres' `numeric`, and with it jsonb, holds before and after the point, and the exponents that it reads. */
+export const DIGITS_BEFORE = 131_072;
+export const DIGITS_AFTER = 16_383;
 const EXPONENT = 1_073_741_822;
 
 /** Whether a text can hold a numeral that does not fit: it needs the room, or an exponent of three digits. */
 export function mayExceedNumeric(source: string): boolean {
-  return source.length > DIGITS_BEHIND || /\d[eE][+-]?\d{3}/.test(source);
+  return source.length > DIGITS_AFTER || /\d[eE][+-]?\d{3}/.test(source);
 }
 
 export function fitsNumeric(numeral: string): boolean {
@@ -14,7 +14,7 @@ export function fitsNumeric(numeral: string): boolean {
   const [, whole = "", fraction = "", power = "0"] = match;
   const exponent = Number(power);
   if (Math.abs(exponent) > EXPONENT) return false;
-  if (fraction.length - exponent > DIGITS_BEHIND) return false;
+  if (fraction.length - exponent > DIGITS_AFTER) return false;
   const digits = whole + fraction;
   let first = 0;
   while (digits[first] === "0") first++;

@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import { mayLoseDigits, parseNumerals } from "../json/exact-json.ts";
+import { Decimal } from "../json/decimal.ts";
+import { parseExact } from "../json/exact-json.ts";
 import { DEEPEST, isDeeperThan } from "../json/json-text.ts";
 
-/** Whether two JSON texts say the same: white space, the order of keys and the spelling of strings do not count. */
+const parse = (source: string) => parseExact(source, (numeral) => new Decimal(numeral));
+
+/**
+ * Whether two JSON texts have the same value, as jsonb would have it: white space, the order of keys and the spelling of
+ * strings, keys and numbers do not count, and of two equal keys in one object the last counts.
+ */
 export function saySame(a: string, b: string): boolean {
   if (a === b) return true;
   if (isDeeperThan(DEEPEST, a) || isDeeperThan(DEEPEST, b)) return false;
-  if (!isDeepStrictEqual(JSON.parse(a), JSON.parse(b))) return false;
-  if (!mayLoseDigits(a) && !mayLoseDigits(b)) return true;
-  return isDeepStrictEqual(parseNumerals(a), parseNumerals(b));
+  return isDeepStrictEqual(parse(a), parse(b));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Scenario, ScenarioId } from "../../model.ts";
-import { mayRoundToInteger } from "../json/exact-json.ts";
+import { mayLoseDigits } from "../json/exact-json.ts";
 import { readInteger } from "./exact-integer.ts";
 import { type Fault, wrongField } from "./fault.ts";
 import { type JsonObject, SCENARIO_FIELDS } from "./specification.ts";
@@ -31,7 +31,7 @@ function certainId(object: JsonObject, doubtful: boolean): ScenarioId | null {
 /** `plain`: what `isPlain` said of a text around the item. */
 export function readScenarioItem(object: JsonObject, source: string, plain: boolean): ScenarioItem {
   const unstorable = findUnstorable(source, object, plain);
-  const doubtful = !plain && mayRoundToInteger(source);
+  const doubtful = !plain && mayLoseDigits(source);
   if (unstorable?.code === "too_deep") return { kind: "bad", id: certainId(object, doubtful), fault: unstorable };
   const id = readInteger(object, "scenarioId", source, doubtful);
   if (isFault(id)) return { kind: "bad", id: null, fault: unstorable ?? id };

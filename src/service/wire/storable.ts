@@ -1,22 +1,26 @@
-import { isLosslessNumber } from "lossless-json";
-import { mayLoseDigits, parseNumerals } from "../json/exact-json.ts";
+import { mayLoseDigits, parseExact } from "../json/exact-json.ts";
 import { findPath } from "../json/json-path.ts";
 import { DEEPEST, isDeeperThan } from "../json/json-text.ts";
-import { fitsNumeric, mayExceedNumeric } from "../json/numeric-range.ts";
+import { DIGITS_AFTER, DIGITS_BEFORE, fitsNumeric, mayExceedNumeric } from "../json/numeric-range.ts";
 import type { Fault } from "./fault.ts";
 import { escapesBadText, isBadText } from "./text-check.ts";
 
+const UNSTORABLE = Symbol("a number that jsonb cannot hold");
+
 function findWideNumber(source: string): Fault | null {
-  let wide = false;
-  const value = parseNumerals(source, (numeral) => {
-    wide ||= !fitsNumeric(numeral);
+  let found = false;
+  const value = parseExact(source, (numeral) => {
+    if (fitsNumeric(numeral)) return 0;
+    found = true;
+    return UNSTORABLE;
   });
-  if (!wide) return null;
-  const path = findPath(value, (inner) => isLosslessNumber(inner) && !fitsNumeric(inner.value));
+  if (!found) return null;
+  const path = findPath(value, (inner) => inner === UNSTORABLE);
+  const limits = `${DIGITS_BEFORE} digits before the point and ${DIGITS_AFTER} after it`;
   return {
     code: "out_of_range",
     path,
-    reason: `${path || "the item"} holds a number with more digits than numeric takes`,
+    reason: `${path || "the item"} holds a number that Postgres cannot store: it has room for ${limits}`,
   };
 }
 

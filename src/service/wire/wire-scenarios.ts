@@ -1,4 +1,3 @@
-import { crc32 } from "node:zlib";
 import type { DriftField, LibraryKey, Reject, Scenario, ScenarioId, ScenarioSink } from "../../model.ts";
 import { openSeenIds } from "../compact/seen-ids.ts";
 import { UntrustedAnswer } from "../untrusted-answer.ts";
@@ -16,8 +15,6 @@ export interface ScenarioListReader {
   finish(): { rejects: Reject[]; items: number; present: Record<DriftField, number> };
 }
 
-/** In place of text or checksum: this id was rejected, and so is whatever else claims it. */
-const REFUSED = -1;
 /** Characters of payload that the rejects of one list may hold; only the first hundred of a library are ever stored. */
 const PAYLOADS = 32 * 1024 * 1024;
 
@@ -27,18 +24,24 @@ const CONTRADICTION: Fault = {
   reason: "another item of the list has the same scenarioId and says something else",
 };
 
-/**
- * Items of which the text itself is kept to compare with; hashing them would be a tenth of reading a small list. Of the
- * others it is 32 bits: to keep their texts would be to keep the whole list.
- */
-const REMEMBERED = 1000;
+/** Repetitions that are compared with their first items at once: one query for a list that was staged. */
+const COMPARED_AT_ONCE = 100;
+
+/** An item whose id an earlier, good one has. */
+interface Repetition {
+  readonly id: ScenarioId;
+  readonly item: ScenarioItem;
+  readonly source: string;
+}
 
 /** Reads the scenario list of one library (specification 4.3), item by item. */
 export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioListReader {
+  /** Ids of the items in the sink, and of the refused ones that were there. */
   const seen = openSeenIds();
+  /** Rejected, and so is whatever else has such an id. */
+  const refused = new Set<ScenarioId>();
   const present = { scenarioName: 0, isResult: 0, lastModified: 0 };
   const rejects: Reject[] = [];
-  let good: Scenario[] = [];
   let items = 0;
   let placeholders = 0;
   let payloads = 0;
@@ -64,40 +67,46 @@ export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioList
     return readScenarioItem(value, source, plain);
   }
 
-  async function flush(): Promise<void> {
-    const batch = good;
-    good = [];
-    if (batch.length > 0) await sink.add(batch);
-  }
-
-  /** For an item whose id an earlier, good one has. */
-  async function compare(id: ScenarioId, item: ScenarioItem, source: string): Promise<void> {
-    const known = seen.get(id);
-    if (item.kind === "good" && known === (typeof known === "string" ? source : crc32(source))) return;
-    await flush();
-    const earlier = await sink.source(id);
-    if (item.kind === "good" && earlier !== null && saySame(earlier, source)) return;
-    await sink.remove(id);
-    seen.set(id, REFUSED);
-    if (earlier !== null) reject(CONTRADICTION, earlier);
+  function rejectRepetition({ item, source }: Repetition): void {
     reject(item.kind === "bad" ? item.fault : CONTRADICTION, source);
   }
 
+  async function compare(repetitions: readonly Repetition[]): Promise<void> {
+    const sources = await sink.sources(repetitions.map(({ id }) => id));
+    for (const repetition of repetitions) {
+      const { id, item, source } = repetition;
+      const first = sources.get(id);
+      if (!refused.has(id)) {
+        if (item.kind === "good" && (first === undefined || saySame(first, source))) continue;
+        await sink.remove(id);
+        refused.add(id);
+        if (first !== undefined) reject(CONTRADICTION, first);
+      }
+      rejectRepetition(repetition);
+    }
+  }
+
   async function add(listed: readonly ListItem[], plain = false): Promise<void> {
+    const good: Scenario[] = [];
+    const repetitions: Repetition[] = [];
     for (const one of listed) {
       const { source } = one;
       const item = read(one, plain);
-      const earlier = item.id === null ? undefined : seen.get(item.id);
-      if (item.id !== null && earlier !== undefined && earlier !== REFUSED) await compare(item.id, item, source);
-      else if (item.kind === "good" && earlier === undefined) {
-        seen.set(item.id, items > REMEMBERED ? crc32(source) : source);
+      const { id } = item;
+      if (id !== null && refused.has(id)) rejectRepetition({ id, item, source });
+      else if (id !== null && seen.has(id)) repetitions.push({ id, item, source });
+      else if (item.kind === "good") {
+        seen.add(item.id);
         good.push(item.scenario);
       } else {
-        if (item.id !== null) seen.set(item.id, REFUSED);
-        reject(item.kind === "bad" ? item.fault : CONTRADICTION, source);
+        if (id !== null) refused.add(id);
+        reject(item.fault, source);
       }
     }
-    await flush();
+    if (good.length > 0) await sink.add(good);
+    for (let at = 0; at < repetitions.length; at += COMPARED_AT_ONCE) {
+      await compare(repetitions.slice(at, at + COMPARED_AT_ONCE));
+    }
   }
 
   function finish(): { rejects: Reject[]; items: number; present: Record<DriftField, number> } {
