@@ -329,6 +329,7 @@ test("file sizes keep their text; bytes are told where they are sure, and are ne
     ["-1 KB", null],
     ["1e3 KB", null],
     ["240 KB (9,999,999 B)", null],
+    ["1 MB (5 B)", null],
     ["1,23 MB", null],
     ["unknown", null],
     ["99999999 PB", null],

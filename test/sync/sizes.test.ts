@@ -19,6 +19,14 @@ test.each([
   ["216 KB (221184 bytes)", 221_184],
   ["1,024 KB", 1_048_576],
   ["1.4 MB (1,520,435 B)", 1_520_435],
+  ["1.5 MB (1,572,864 B)", 1_572_864],
+  ["1,024 KB (1,048,576 B)", 1_048_576],
+  ["0 KB (0 B)", 0],
+  ["0 KB (1,023 B)", 1023],
+  ["1 KB (512 B)", 512],
+  ["1 MB (524,288 B)", 524_288],
+  ["1 MB (2,097,151 B)", 2_097_151],
+  ["2 MB (1,048,577 B)", 1_048_577],
 ])("%j is sure (fault 48)", (text, bytes) => {
   expect(readSize(text)).toBe(bytes);
 });
@@ -45,6 +53,10 @@ test.each([
   "240 KB free",
   "240 XB",
   "216 KB (N/A)",
+  "1,5 MB (1,572,864 B)",
+  "1,5 MB (1.572.864 B)",
+  "1.5 MB (1.572.864 B)",
+  "1.024 KB (1.048.576 B)",
   "string",
 ])("%j is not: NULL, never 0 (fault 48)", (text) => {
   expect(readSize(text)).toBeNull();
@@ -56,6 +68,12 @@ test("the exact size must be what the rounded one could come from, up or down", 
   expect(readSize("216 KB (222,207 B)")).toBe(222_207);
   expect(readSize("216 KB (222,208 B)")).toBeNull();
   expect(readSize("1 MB (0 B)")).toBeNull();
+  expect(readSize("1 MB (5 B)")).toBeNull();
+  expect(readSize("1 MB (524,287 B)")).toBeNull();
+  expect(readSize("1.0 MB (5 B)")).toBeNull();
+  expect(readSize("1 KB (511 B)")).toBeNull();
+  expect(readSize("0 KB (1,024 B)")).toBeNull();
+  expect(readSize("2 MB (1,048,576 B)")).toBeNull();
 });
 
 test("nothing beyond 2^53-1 is a size", () => {

@@ -6,7 +6,8 @@ const PREFIXES = ["", "k", "m", "g", "t", "p"];
 /**
  * Bytes of a `fileSize` such as `240 KB`, `1.5 GB` or `216 KB  (221,184 B)`, with 1 KB = 1024 B; null where not sure.
  * The specification calls it a string and no more (2.2). The bare form is rounded by the service, the one in
- * parentheses is exact, and believed only when it is what the other could be rounded from.
+ * parentheses is exact, and believed only when the other can be rounded from it: less than one step of its last digit
+ * away, up or down, and not less than half of it (every size up to 1 MB would round up to `1 MB`).
  */
 export function readSize(text: string | null): number | null {
   const [, amount, prefix = "", exact] = SIZE.exec(text ?? "") ?? [];
@@ -15,7 +16,9 @@ export function readSize(text: string | null): number | null {
   const rounded = plain(amount) * unit;
   if (exact === undefined) return unit === 1 ? wholeBytes(rounded) : wholeBytes(Math.round(rounded));
   const decimals = amount.split(".")[1]?.length ?? 0;
-  return Math.abs(plain(exact) - rounded) < unit / 10 ** decimals ? wholeBytes(plain(exact)) : null;
+  const bytes = plain(exact);
+  const agrees = Math.abs(bytes - rounded) < unit / 10 ** decimals && bytes >= rounded / 2;
+  return agrees ? wholeBytes(bytes) : null;
 }
 
 function plain(digits: string): number {
