@@ -40,7 +40,7 @@ function* inChunks(lines: Iterable<string>): Generator<Buffer> {
   yield Buffer.from(text);
 }
 
-const { seconds, bytes } = openTextReader("UTC");
+const { microseconds, bytes } = openTextReader("UTC");
 
 function* libraryLines(libraries: readonly ReadLibrary[]): Generator<string> {
   for (const { listed, read } of libraries) {
@@ -79,8 +79,8 @@ function scenarioFields(one: Scenario) {
 }
 
 function instant(text: string | null): string | null {
-  const at = seconds(text);
-  return at === null ? null : new Date(at * 1000).toISOString();
+  const at = microseconds(text);
+  return at === null ? null : new Date(Number(at / 1000n)).toISOString();
 }
 
 type Field = string | number | bigint | boolean | null | undefined;

@@ -4,7 +4,7 @@ import { libraries as librariesTable, openTextReader, scenarios as scenariosTabl
 import type { ReadLibrary } from "../tools/contents.ts";
 import type { Database } from "../tools/database.ts";
 
-const { seconds } = openTextReader("UTC");
+const { microseconds } = openTextReader("UTC");
 const NOW = new Date();
 
 const LIBRARY_KEY = [librariesTable.owner, librariesTable.libraryName];
@@ -66,6 +66,6 @@ function toScenarioRow(key: ReadLibrary["listed"]["key"], one: Scenario) {
 }
 
 function toDate(text: string | null): Date | null {
-  const at = seconds(text);
-  return at === null ? null : new Date(at * 1000);
+  const at = microseconds(text);
+  return at === null ? null : new Date(Number(at / 1000n));
 }

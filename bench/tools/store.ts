@@ -37,7 +37,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
       const writer = openLibraryWriter({
         pool,
         lease,
-        context: { runId: 1, seconds: texts.seconds, bytes: texts.bytes, guard: () => "mark" },
+        context: { runId: 1, microseconds: texts.microseconds, bytes: texts.bytes, guard: () => "mark" },
         onSaved: async (_: LibraryContent, one) => {
           saved.push(one);
         },

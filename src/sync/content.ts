@@ -3,7 +3,7 @@ import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../mo
 import { isDoubtful, isSettled, seenAtForStore, windowEndOf } from "./rules/settle.ts";
 
 /** Part of every content hash: raised when the same answers would be stored otherwise than before. */
-const HASH_VERSION = 1;
+const HASH_VERSION = 2;
 
 export interface ContentFacts {
   /** Last byte of the run's listing, in database ms. */

@@ -50,7 +50,7 @@ export async function storeContent(
   const actions = new WeakMap<LibraryContent, ReadAction>();
   const buffers = new WeakMap<LibraryContent, ScenarioBuffer>();
   const budget = { usedBytes: 0, limits: tools.memory ?? MEMORY_LIMITS };
-  const staging = openStaging(pool, lease, texts.seconds);
+  const staging = openStaging(pool, lease, texts.microseconds);
   await staging.clear();
 
   const failed = ({ listed: { key } }: ReadAction, { code, message, rejects }: ContentError) => {
@@ -65,7 +65,7 @@ export async function storeContent(
     lease,
     context: {
       runId,
-      seconds: texts.seconds,
+      microseconds: texts.microseconds,
       bytes: texts.bytes,
       guard: (numbers) => guardScenarios({ ...numbers, maxRemoved: settings.maxRemoved, allowed: tools.allowRemovals }),
     },

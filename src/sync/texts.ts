@@ -3,7 +3,8 @@ import { readSize } from "./rules/sizes.ts";
 
 /** Reads the service's texts into typed columns, and counts those that nobody can read. */
 export interface TextReader {
-  seconds(text: string | null): number | null;
+  /** Since the epoch. A bigint, because a double has no room for the microseconds of distant years. */
+  microseconds(text: string | null): bigint | null;
   bytes(text: string | null): number | null;
   unread(): { readonly dates: number; readonly sizes: number };
 }
@@ -12,11 +13,11 @@ export function openTextReader(timeZone: string): TextReader {
   let dates = 0;
   let sizes = 0;
   return {
-    seconds(text) {
+    microseconds(text) {
       if (!text) return null;
       const date = readDate(text, timeZone);
       if (date === null) dates += 1;
-      return date === null ? null : date.at / 1000;
+      return date === null ? null : BigInt(date.at) * 1000n + BigInt(date.micros);
     },
     bytes(text) {
       const size = readSize(text);

@@ -6,6 +6,7 @@ import {
   int8Array,
   jsonbArray,
   textArray,
+  timestamptzArray,
 } from "../../src/db/store/binary-arrays.ts";
 import { useTestDatabase } from "../support/database.ts";
 
@@ -41,6 +42,29 @@ test("numbers and truth values arrive, and so does nothing at all", async () => 
   expect(await sent("bool", boolArray([true, null, false]))).toEqual(["true", null, "false"]);
   expect(await sent("text", textArray([]))).toEqual([]);
   expect(await sent("int8", int8Array([null]))).toEqual([null]);
+});
+
+test("moments arrive to the microsecond, from the year 1 to the year 9999", async () => {
+  const microseconds = [
+    0n,
+    -1n,
+    1_726_759_481_399_446n,
+    BigInt(Date.parse("0001-01-01T00:00:00Z")) * 1000n + 1n,
+    BigInt(Date.parse("9999-12-31T23:59:59.999Z")) * 1000n + 999n,
+  ];
+  const rows = await database().query<{ moment: string }>(
+    `SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS moment
+     FROM unnest($1::timestamptz[]) WITH ORDINALITY AS u(moment, ord) ORDER BY ord`,
+    [timestamptzArray([...microseconds, null])],
+  );
+  expect(rows.map(({ moment }) => moment)).toEqual([
+    "1970-01-01 00:00:00.000000",
+    "1969-12-31 23:59:59.999999",
+    "2024-09-19 15:24:41.399446",
+    "0001-01-01 00:00:00.000001",
+    "9999-12-31 23:59:59.999999",
+    null,
+  ]);
 });
 
 test("a text with a NUL is refused as bad data, as it would be in text format", async () => {

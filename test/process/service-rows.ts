@@ -1,7 +1,7 @@
 import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import { entrySource, metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
-import { readDate } from "../../src/sync/rules/dates.ts";
 import { readSize } from "../../src/sync/rules/sizes.ts";
+import { openTextReader } from "../../src/sync/texts.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -38,7 +38,7 @@ export async function storedRows(query: Query): Promise<Rows> {
   return {
     libraries: sorted(
       await query<Row>(
-        `SELECT owner, library_name, library_owner, last_modified, (extract(epoch FROM last_modified_at) * 1000)::float8 AS last_modified_ms,
+        `SELECT owner, library_name, library_owner, last_modified, (extract(epoch FROM last_modified_at) * 1000000)::int8::text AS last_modified_us,
            file_size, file_size_bytes::text, package_name, package_version, description, listed, metadata
          FROM simcat.libraries WHERE removed_at IS NULL`,
       ),
@@ -46,7 +46,7 @@ export async function storedRows(query: Query): Promise<Rows> {
     scenarios: sorted(
       await query<Row>(
         `SELECT s.owner, s.library_name, s.scenario_id::text, s.parent_id::text, s.scenario_name, s.is_result, s.last_modified,
-           (extract(epoch FROM s.last_modified_at) * 1000)::float8 AS last_modified_ms, s.description, s.raw
+           (extract(epoch FROM s.last_modified_at) * 1000000)::int8::text AS last_modified_us, s.description, s.raw
          FROM simcat.scenarios s JOIN simcat.libraries l USING (owner, library_name)
          WHERE s.removed_at IS NULL AND l.removed_at IS NULL`,
       ),
@@ -100,7 +100,7 @@ function libraryRow(one: MockLibrary): Row {
     ...keyOf(one),
     library_owner: one.libraryOwner,
     last_modified: one.lastModified,
-    last_modified_ms: millis(one.lastModified),
+    last_modified_us: micros(one.lastModified),
     file_size: one.fileSize,
     file_size_bytes: readSize(one.fileSize)?.toString() ?? null,
     package_name: one.packageName,
@@ -119,13 +119,13 @@ function scenarioRows(library: MockLibrary): Row[] {
     scenario_name: one.scenarioName,
     is_result: one.isResult,
     last_modified: one.lastModified,
-    last_modified_ms: millis(one.lastModified),
+    last_modified_us: micros(one.lastModified),
     description: one.description,
     raw: JSON.parse(scenarioSource(one)),
   }));
 }
 
-const millis = (text: string | null): number | null => (text === null ? null : (readDate(text, "UTC")?.at ?? null));
+const micros = (text: string | null): string | null => openTextReader("UTC").microseconds(text)?.toString() ?? null;
 
 function sorted(rows: readonly Row[]): Row[] {
   const place = (row: Row) => JSON.stringify([row.owner, row.library_name, Number(row.scenario_id ?? 0)]);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { grainOf, latestInstant, readDate, sameMoment } from "../../src/sync/rules/dates.ts";
+import { openTextReader } from "../../src/sync/texts.ts";
 
 const SECOND = 1000;
 const MINUTE = 60_000;
@@ -125,6 +126,36 @@ test.each([
   ["midnight", "2023-06-01", "Asia/Tokyo", "2023-05-31T15:00:00.000Z"],
 ])("reads local time: %s", (_, text, timeZone, at) => {
   expect(reading(text, timeZone)?.[0]).toBe(at);
+});
+
+test.each([
+  ["2024-09-19 15:24:41.3994461", "2024-09-19T15:24:41.399Z", 446],
+  ["2024-09-19T15:24:41.999999999Z", "2024-09-19T15:24:41.999Z", 999],
+  ["2024-09-19T15:24:41.0000019Z", "2024-09-19T15:24:41.000Z", 1],
+  ["2024-09-19T15:24:41.12Z", "2024-09-19T15:24:41.120Z", 0],
+  ["1969-12-31T23:59:59.9999999Z", "1969-12-31T23:59:59.999Z", 999],
+  ["2023-03-26 02:30:01,123456", "2023-03-26T02:30:01.123Z", 456],
+  ["2024-09-19", "2024-09-19T00:00:00.000Z", 0],
+])("reads %j to the microsecond, and cuts off what is finer", (text, at, micros) => {
+  expect(readDate(text, "UTC")).toMatchObject({ at: Date.parse(at), micros });
+});
+
+test("every microsecond from the year 1 to the year 9999 is read exactly, in any zone", () => {
+  const { microseconds } = openTextReader("Europe/Berlin");
+  const second = fc.integer({
+    min: Date.parse("0001-01-02T00:00:00Z") / SECOND,
+    max: Date.parse("9999-12-31T00:00:00Z") / SECOND,
+  });
+  fc.assert(
+    fc.property(second, fc.nat(999_999), fc.stringMatching(/^[0-9]{0,3}$/), (at, micros, finer) => {
+      const clock = new Date(at * SECOND).toISOString().slice(0, 19);
+      const fraction = `${String(micros).padStart(6, "0")}${finer}`;
+      const expected = BigInt(at) * 1_000_000n + BigInt(micros);
+      expect(microseconds(`${clock}.${fraction}Z`)).toBe(expected);
+      const local = microseconds(`${clock}.${fraction}`) ?? 0n;
+      expect(((local % 1_000_000n) + 1_000_000n) % 1_000_000n).toBe(BigInt(micros));
+    }),
+  );
 });
 
 test("a stated zone wins over the assumed one", () => {

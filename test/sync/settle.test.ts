@@ -142,6 +142,9 @@ test("a date that went back is no moment of an edit, so it settles nothing early
   expect(seenAtForStore({ ...SIGHTING, previousText: "2024-04-30T20:00:01Z" })).toBe(SEEN);
   expect(seenAtForStore({ ...SIGHTING, previousText: "2023-04-30 19:59:59" })).toBe(SEEN);
   expect(seenAtForStore({ ...SIGHTING, previousText: "last year" })).toBe(SEEN);
+  const fine = { ...SIGHTING, listedText: "2024-04-30T20:00:00.1234567Z" };
+  expect(seenAtForStore({ ...fine, previousText: "2024-04-30T20:00:00.1234560Z" })).not.toBe(SEEN);
+  expect(seenAtForStore({ ...fine, previousText: "2024-04-30T20:00:00.1234570Z" })).toBe(SEEN);
 });
 
 test("a first sight that lies further back than the date's end stays", () => {

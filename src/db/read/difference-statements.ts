@@ -55,7 +55,7 @@ SELECT s.removed_at IS NULL AS live, ${differences({
   description: IF_READ,
   metadata: { ...IF_READ, shown: asFields },
 })} AS columns
-FROM simcat.libraries s, (SELECT $3::text AS last_modified, to_timestamp($4::float8) AS last_modified_at, $5::jsonb AS listed,
+FROM simcat.libraries s, (SELECT $3::text AS last_modified, ($4::timestamptz[])[1] AS last_modified_at, $5::jsonb AS listed,
   $6::text AS library_owner, $7::text AS file_size, $8::int8 AS file_size_bytes, $9::text AS package_name,
   $10::text AS package_version, $11::text AS description, $12::jsonb AS metadata) AS r
 WHERE s.owner = $1 AND s.library_name = $2`;
@@ -75,9 +75,8 @@ SELECT r.scenario_id AS id,
     ...Object.fromEntries(COLUMNS.map((column) => [column, {}])),
     raw: { shown: asFields },
   })} END AS columns
-FROM (SELECT *, to_timestamp(last_modified_s) AS last_modified_at
-  FROM unnest($3::int8[], $4::int8[], $5::text[], $6::bool[], $7::text[], $8::float8[], $9::text[], $10::jsonb[]) WITH ORDINALITY
-    AS i(scenario_id, parent_id, scenario_name, is_result, last_modified, last_modified_s, description, raw, ord)) AS r
+FROM (SELECT * FROM unnest($3::int8[], $4::int8[], $5::text[], $6::bool[], $7::text[], $8::timestamptz[], $9::text[], $10::jsonb[]) WITH ORDINALITY
+    AS i(scenario_id, parent_id, scenario_name, is_result, last_modified, last_modified_at, description, raw, ord)) AS r
 LEFT JOIN LATERAL (SELECT * FROM simcat.scenarios s
   WHERE s.owner = $1 AND s.library_name = $2 AND s.scenario_id = r.scenario_id OFFSET 0) AS s ON true
 WHERE s.scenario_id IS NULL OR s.removed_at IS NOT NULL OR (${columnsOf("s")}) IS DISTINCT FROM (${columnsOf("r")})

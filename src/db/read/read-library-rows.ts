@@ -1,7 +1,7 @@
 import type { LibraryKey, ListedLibrary, Metadata, Scenario, ScenarioId } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { int8Array } from "../store/binary-arrays.ts";
-import { type ReadSeconds, toColumns } from "../store/scenario-rows.ts";
+import { int8Array, timestamptzArray } from "../store/binary-arrays.ts";
+import { type ReadMicroseconds, toColumns } from "../store/scenario-rows.ts";
 import { COMPARE_LIBRARY, COMPARE_SCENARIOS, SELECT_UNLISTED_SCENARIOS } from "./difference-statements.ts";
 
 /** A column that holds something else than what the service says; both as text, cut short. */
@@ -24,7 +24,7 @@ export interface ComparedScenario extends ComparedRow {
 
 /** How the service's texts become typed columns. */
 export interface ReadTexts {
-  readonly seconds: ReadSeconds;
+  readonly microseconds: ReadMicroseconds;
   readonly bytes: (text: string | null) => number | null;
 }
 
@@ -33,11 +33,11 @@ export async function compareLibraryRow(
   connection: Connection,
   { key, lastModified, source }: ListedLibrary,
   metadata: Metadata | null,
-  { seconds, bytes }: ReadTexts,
+  { microseconds, bytes }: ReadTexts,
 ): Promise<ComparedRow> {
   const { rows } = await connection.query<{ live: boolean; columns: ColumnDifference[] }>(COMPARE_LIBRARY, [
     ...[key.owner, key.name],
-    ...[lastModified, seconds(lastModified), source],
+    ...[lastModified, timestamptzArray([microseconds(lastModified)]), source],
     metadata?.libraryOwner,
     metadata?.fileSize,
     bytes(metadata?.fileSize ?? null),
@@ -56,11 +56,11 @@ export async function compareScenarioRows(
   connection: Connection,
   { owner, name }: LibraryKey,
   scenarios: readonly Scenario[],
-  { seconds }: ReadTexts,
+  { microseconds }: ReadTexts,
   told: number,
 ): Promise<ComparedScenario[]> {
   if (scenarios.length === 0) return [];
-  const values = [owner, name, ...toColumns(scenarios, seconds), told];
+  const values = [owner, name, ...toColumns(scenarios, microseconds), told];
   return (await connection.query<ComparedScenario>(COMPARE_SCENARIOS, values)).rows;
 }
 

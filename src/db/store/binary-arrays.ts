@@ -7,7 +7,7 @@ type Values<T> = readonly (T | null | undefined)[];
 type Write<T> = (buffer: Buffer, value: T, at: number) => number;
 
 /** Object ids of the element types, the same in every Postgres. */
-const OID = { bool: 16, int8: 20, int4: 23, text: 25, float8: 701, jsonb: 3802 } as const;
+const OID = { bool: 16, int8: 20, int4: 23, text: 25, float8: 701, timestamptz: 1184, jsonb: 3802 } as const;
 const HEAD = 20;
 const LENGTH = 4;
 
@@ -60,6 +60,16 @@ export function int4Array(values: Values<number>): Buffer {
 
 export function float8Array(values: Values<number>): Buffer {
   return toArray(OID.float8, values, values.length * 8, (buffer, value, at) => buffer.writeDoubleBE(value, at));
+}
+
+/** 2000-01-01, from which Postgres counts, in microseconds since the epoch of Unix. */
+const POSTGRES_EPOCH = BigInt(Date.UTC(2000)) * 1000n;
+
+/** Of microseconds since the epoch of Unix. */
+export function timestamptzArray(values: Values<bigint>): Buffer {
+  return toArray(OID.timestamptz, values, values.length * 8, (buffer, value, at) =>
+    buffer.writeBigInt64BE(value - POSTGRES_EPOCH, at),
+  );
 }
 
 export function boolArray(values: Values<boolean>): Buffer {

@@ -1,5 +1,5 @@
 import type { LibraryContent } from "../../model.ts";
-import type { ReadSeconds } from "./scenario-rows.ts";
+import type { ReadMicroseconds } from "./scenario-rows.ts";
 
 /** Something of it could not be read: store the rest, and conclude nothing from what it lacks. */
 export const isPartial = (one: LibraryContent) => one.rejects.length > 0 || one.listed.source === null;
@@ -10,8 +10,7 @@ export const scenarioCount = (one: LibraryContent) =>
 /** What storing needs to know beyond the content itself. */
 export interface SaveContext {
   readonly runId: number;
-  /** Reads a date's text into seconds since the epoch; null where it is not known what it means. */
-  readonly seconds: ReadSeconds;
+  readonly microseconds: ReadMicroseconds;
   /** Reads a file size's text into bytes; null where it is not known what it means. */
   readonly bytes: (fileSize: string | null) => number | null;
   /** Whether the scenarios that a whole list lacks may be marked as removed. */

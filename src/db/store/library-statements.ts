@@ -27,10 +27,9 @@ const unless = (rejected: string, columns: readonly string[]) =>
 
 export const MERGE_LIBRARIES = `
 WITH sent AS (
-  SELECT *, to_timestamp(last_modified_s) AS last_modified_at
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::int8[],
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::int8[],
     $8::text[], $9::text[], $10::text[], $11::jsonb[], $12::jsonb[]) WITH ORDINALITY
-    AS s(owner, library_name, library_owner, last_modified, last_modified_s, file_size, file_size_bytes,
+    AS s(owner, library_name, library_owner, last_modified, last_modified_at, file_size, file_size_bytes,
       package_name, package_version, description, listed, metadata, ord)
 ), met AS (
   SELECT sent.*, found.old, (found.old).owner IS NULL AS is_new

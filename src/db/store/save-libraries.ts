@@ -1,6 +1,6 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { float8Array, int4Array, int8Array, jsonbArray, textArray } from "./binary-arrays.ts";
+import { float8Array, int4Array, int8Array, jsonbArray, textArray, timestamptzArray } from "./binary-arrays.ts";
 import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
@@ -48,14 +48,14 @@ const keyColumns = (batch: readonly LibraryContent[]) =>
 async function mergeLibraries(
   connection: Connection,
   batch: readonly LibraryContent[],
-  { runId, seconds, bytes }: SaveContext,
+  { runId, microseconds, bytes }: SaveContext,
 ): Promise<Set<LibraryContent>> {
   if (batch.length === 0) return new Set();
   const { rows } = await connection.query<{ changed: boolean }>(MERGE_LIBRARIES, [
     ...keyColumns(batch),
     textArray(batch.map((one) => one.metadata?.libraryOwner)),
     textArray(batch.map((one) => one.listed.lastModified)),
-    float8Array(batch.map((one) => seconds(one.listed.lastModified))),
+    timestamptzArray(batch.map((one) => microseconds(one.listed.lastModified))),
     textArray(batch.map((one) => one.metadata?.fileSize)),
     int8Array(batch.map((one) => bytes(one.metadata?.fileSize ?? null))),
     textArray(batch.map((one) => one.metadata?.packageName)),

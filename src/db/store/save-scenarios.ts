@@ -65,7 +65,7 @@ export async function saveScenarios(
   return counts;
 }
 
-function toGroup(libraries: readonly LibraryContent[], { seconds }: SaveContext): Group {
+function toGroup(libraries: readonly LibraryContent[], { microseconds }: SaveContext): Group {
   const keys = [libraries.map((one) => one.listed.key.owner), libraries.map((one) => one.listed.key.name)] as const;
   const only = libraries[0]?.scenarios;
   if (only?.kind === "staged") {
@@ -73,7 +73,7 @@ function toGroup(libraries: readonly LibraryContent[], { seconds }: SaveContext)
   }
   const lists = libraries.map((one) => (one.scenarios.kind === "memory" ? one.scenarios.scenarios : []));
   const positions = int4Array(lists.flatMap((list, at) => list.map(() => at + 1)));
-  const columns = toColumns(lists.flat(), seconds);
+  const columns = toColumns(lists.flat(), microseconds);
   return {
     libraries,
     keys: [...keys],

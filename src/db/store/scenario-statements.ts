@@ -36,9 +36,9 @@ export type Source = "arrays" | "staging";
 /** Rows (ord, scenario_id, …) of the read; `arrays`: $4 … $11, one array a column; `staging`: $4 the stage. */
 const READ: Readonly<Record<Source, string>> = {
   arrays: `SELECT r.ord, r.scenario_id, r.parent_id, r.scenario_name, r.is_result, r.last_modified,
-      to_timestamp(r.last_modified_s) AS last_modified_at, r.description, r.raw
-    FROM unnest($4::int4[], $5::int8[], $6::int8[], $7::text[], $8::bool[], $9::text[], $10::float8[], $11::text[], $12::jsonb[])
-      AS r(ord, scenario_id, parent_id, scenario_name, is_result, last_modified, last_modified_s, description, raw)`,
+      r.last_modified_at, r.description, r.raw
+    FROM unnest($4::int4[], $5::int8[], $6::int8[], $7::text[], $8::bool[], $9::text[], $10::timestamptz[], $11::text[], $12::jsonb[])
+      AS r(ord, scenario_id, parent_id, scenario_name, is_result, last_modified, last_modified_at, description, raw)`,
   staging: `SELECT 1 AS ord, scenario_id, ${STORED.join(", ")} FROM simcat.scenario_staging WHERE stage = $4`,
 };
 

@@ -4,7 +4,7 @@ import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
 import { readSnapshot } from "../snapshot.ts";
 import { int8Array } from "./binary-arrays.ts";
-import { type ReadSeconds, toColumns } from "./scenario-rows.ts";
+import { type ReadMicroseconds, toColumns } from "./scenario-rows.ts";
 
 /** The table through which long scenario lists pass, in short transactions. */
 export interface Staging {
@@ -19,16 +19,16 @@ export interface Staging {
 
 const INSERT = `
 INSERT INTO simcat.scenario_staging
-SELECT $1, id, parent_id, scenario_name, is_result, last_modified, to_timestamp(last_modified_s), description, raw
-FROM unnest($2::int8[], $3::int8[], $4::text[], $5::bool[], $6::text[], $7::float8[], $8::text[], $9::jsonb[])
-  AS r(id, parent_id, scenario_name, is_result, last_modified, last_modified_s, description, raw)
+SELECT $1, id, parent_id, scenario_name, is_result, last_modified, last_modified_at, description, raw
+FROM unnest($2::int8[], $3::int8[], $4::text[], $5::bool[], $6::text[], $7::timestamptz[], $8::text[], $9::jsonb[])
+  AS r(id, parent_id, scenario_name, is_result, last_modified, last_modified_at, description, raw)
 ON CONFLICT DO NOTHING`;
 
 const SELECT_SOURCES = `
 SELECT scenario_id AS id, raw::text AS source FROM simcat.scenario_staging
 WHERE stage = $1 AND scenario_id = ANY ($2::int8[])`;
 
-export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds): Staging {
+export function openStaging(pool: Pool, lease: Lease, microseconds: ReadMicroseconds): Staging {
   let stages = 0;
   const inTransaction = fencedWrites(pool, lease);
   const write = (text: string, values: unknown[]) =>
@@ -38,7 +38,7 @@ export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds): Sta
 
   return {
     newStage: () => `${lease.token}.${++stages}`,
-    add: (stage, scenarios) => write(INSERT, [stage, ...toColumns(scenarios, seconds)]),
+    add: (stage, scenarios) => write(INSERT, [stage, ...toColumns(scenarios, microseconds)]),
     sources: (stage, ids) =>
       readSnapshot(
         pool,

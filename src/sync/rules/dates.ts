@@ -5,6 +5,8 @@ import { instantOf } from "./zones.ts";
 export interface ReadDate {
   /** Start of the grain, in ms UTC. */
   readonly at: number;
+  /** Microseconds after `at`, 0 to 999. */
+  readonly micros: number;
   /** The moment lies in [at, at + grainMs). */
   readonly grainMs: number;
   /** Whether the text itself states its zone. */
@@ -27,7 +29,7 @@ export function readDate(text: string, timeZone: string): ReadDate | null {
   if (shape === null) return null;
   const zoned = shape.offsetMs !== null;
   const at = shape.offsetMs === null ? instantOf(shape.wall, timeZone) : shape.wall - shape.offsetMs;
-  return at >= EARLIEST && at <= LATEST ? { at, grainMs: shape.grainMs, zoned } : null;
+  return at >= EARLIEST && at <= LATEST ? { at, micros: shape.micros, grainMs: shape.grainMs, zoned } : null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { spreadOf } from "../../key.ts";
 import type { LibraryKey, SyncState } from "../../model.ts";
-import { grainOf, LONGEST_GRAIN_MS, latestInstant, readDate, sameMoment } from "./dates.ts";
+import { grainOf, LONGEST_GRAIN_MS, latestInstant, type ReadDate, readDate, sameMoment } from "./dates.ts";
 import { DAY_MS } from "./shapes.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
@@ -78,7 +78,11 @@ function wentBack({ listedText, previousText }: Sighting): boolean {
   if (previousText === null || previousText === listedText) return false;
   const before = readDate(previousText, "UTC");
   const after = readDate(listedText ?? "", "UTC");
-  return before === null || after === null || before.zoned !== after.zoned || before.at > after.at;
+  return before === null || after === null || before.zoned !== after.zoned || isLater(before, after);
+}
+
+function isLater(a: ReadDate, b: ReadDate): boolean {
+  return a.at > b.at || (a.at === b.at && a.micros > b.micros);
 }
 
 /** Whether a read must not settle its text: it may come from a cache, or its metadata tells of another moment. */

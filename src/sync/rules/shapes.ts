@@ -1,7 +1,9 @@
 /** A date's text taken apart, before any zone is applied. */
 export interface DateShape {
-  /** Its fields read as if they were UTC, at the start of the grain. */
+  /** Its fields read as if they were UTC, at the start of the grain, in ms. */
   readonly wall: number;
+  /** Microseconds of the text after `wall`, 0 to 999; its finer digits are cut off. */
+  readonly micros: number;
   /** Length of what the text leaves open, from 1 ms to a day. */
   readonly grainMs: number;
   /** The zone that the text states; null when it states none. */
@@ -35,7 +37,7 @@ export function readShape(text: string): DateShape | null {
   const time = readClock(hour, minute, second, fraction, half);
   const offsetMs = readOffset(utc, sign, hours, minutes);
   if (day === null || time === null || Number.isNaN(offsetMs)) return null;
-  return { wall: day + time.ms, grainMs: time.grainMs, offsetMs };
+  return { wall: day + time.ms, micros: time.micros, grainMs: time.grainMs, offsetMs };
 }
 
 function startOfDay(year: number, month: number, day: number): number | null {
@@ -48,7 +50,7 @@ function startOfDay(year: number, month: number, day: number): number | null {
 type Field = string | undefined;
 
 function readClock(hourText: Field, minuteText: Field, secondText: Field, fraction: Field, half: Field) {
-  if (hourText === undefined) return { ms: 0, grainMs: DAY_MS };
+  if (hourText === undefined) return { ms: 0, micros: 0, grainMs: DAY_MS };
   // Without am or pm an unpadded hour may be half of a 12-hour clock, whose texts come twice a day.
   if (half === undefined && hourText.length < 2) return null;
   const hour = half === undefined ? Number(hourText) : hourOfHalf(Number(hourText), half.toLowerCase());
@@ -57,7 +59,8 @@ function readClock(hourText: Field, minuteText: Field, secondText: Field, fracti
   if (hour > 23 || minute > 59 || second > 59) return null;
   const digits = fraction === undefined ? "" : fraction.replace(/0+$/, "");
   const ms = hour * HOUR + minute * MINUTE + second * SECOND + Number(digits.padEnd(3, "0").slice(0, 3));
-  return { ms, grainMs: digits === "" ? coarseGrain(ms) : Math.max(1, SECOND / 10 ** digits.length) };
+  const micros = Number(digits.padEnd(6, "0").slice(3, 6));
+  return { ms, micros, grainMs: digits === "" ? coarseGrain(ms) : Math.max(1, SECOND / 10 ** digits.length) };
 }
 
 /** 12 AM is midnight; an hour that no 12-hour clock shows becomes one that no clock shows. */
