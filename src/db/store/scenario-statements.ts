@@ -11,6 +11,10 @@ import { list, nextMoment, takeOver } from "./versions.ts";
 const VERSIONED = ["parent_id", "scenario_name", "is_result", "last_modified", "description"] as const;
 const IN_PLACE = ["last_modified_at", "raw"] as const;
 const STORED = [...VERSIONED, ...IN_PLACE];
+/** A row is another version when these differ. No view shows a difference between a parent of 0 and none. */
+const versionOf = (row: string) =>
+  VERSIONED.map((column) => (column === "parent_id" ? `nullif(${row}.parent_id, 0)` : `${row}.${column}`)).join(", ");
+const inPlaceOf = (row: string) => list(row, ["parent_id", ...IN_PLACE]);
 const KEY = "owner, library_name, scenario_id";
 const COLUMNS = [...KEY.split(", "), ...STORED, "first_seen_at", "changed_at", "removed_at", "run_id"];
 
@@ -60,8 +64,8 @@ WITH ${LIB}, met AS MATERIALIZED (
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
     (s.old).owner IS NOT NULL AND (s.old).removed_at IS NULL AS is_live, (s.old).owner IS NULL AS is_new,
     (s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL
-      OR (${list("r", VERSIONED)}) IS DISTINCT FROM (${list("(s.old)", VERSIONED)}) AS changed,
-    (${list("r", IN_PLACE)}) IS DISTINCT FROM (${list("(s.old)", IN_PLACE)}) AS in_place
+      OR (${versionOf("r")}) IS DISTINCT FROM (${versionOf("(s.old)")}) AS changed,
+    (${inPlaceOf("r")}) IS DISTINCT FROM (${inPlaceOf("(s.old)")}) AS in_place
   FROM (SELECT lib.owner, lib.library_name, r.* FROM (${READ[source]}) AS r JOIN lib USING (ord)) AS r
   FULL JOIN (
     SELECT lib.ord, s.scenario_id, s AS old FROM lib JOIN simcat.scenarios s USING (owner, library_name)
