@@ -80,7 +80,12 @@ export async function prepare(
   const plan = planner.finish();
   const lately =
     pool !== null && plan.missing.length > 0
-      ? await readSnapshot(pool, "reading what was removed lately", readRemovalNumbers, signal)
+      ? await readSnapshot(
+          pool,
+          "reading what was removed lately",
+          (connection) => readRemovalNumbers(connection, plan.heldSince),
+          signal,
+        )
       : { peakLive: plan.live.count, removedLately: 0 };
   const verdict = guardRemovals({
     listedCount: listing.libraries.length,
@@ -88,6 +93,7 @@ export async function prepare(
     liveCount: plan.live.count,
     sharedWithLive: plan.live.listed,
     missing: plan.missing.length,
+    heldBefore: plan.missing.length - plan.unheld.length,
     ...lately,
     maxRemoved,
     allowed: request.allowRemovals,

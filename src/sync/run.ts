@@ -19,7 +19,7 @@ import { openTextReader } from "./texts.ts";
 import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading } from "./warnings.ts";
 
 /**
- * One run under the lease: list, plan, read and store, mark what is gone, tell. Aborting `signal` stops the reading;
+ * One run under the lease: list, plan, mark what is gone, read and store, tell. Aborting `signal` stops the reading;
  * what was read is still stored.
  * @throws BusyError, DatabaseError, or whatever keeps a run from beginning. Once it has a row, every ending is in the result
  */
@@ -98,6 +98,7 @@ async function carryOut(
   tally.skipped("not settled yet", plan.skipped["not settled yet"]);
   const toRead = plan.actions.length;
   tools.tell({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
+  tally.counts.librariesRemoved = await markGone(prepared, id, write);
   const news = toListingWrite(prepared);
   if (news !== null) {
     await write({ doing: "recording the listing" }, (connection) => saveListing(connection, id, news));
@@ -114,7 +115,6 @@ async function carryOut(
   if (isIdle(request, tally))
     warnOfIdleRuns(tally, await readSnapshot(tools.pool, "reading the last runs", countIdleRuns, lease.lost));
 
-  if (verdict.kind === "pass") tally.counts.librariesRemoved = await markGone(plan, id, write);
   if (verdict.kind === "held") return came("held", verdict.message);
   return came(listing.incomplete === null ? tally.status() : "partial", null);
 }

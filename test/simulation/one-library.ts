@@ -51,7 +51,9 @@ const BLANK: SyncState = {
   owes: null,
   shrunkRunId: null,
   failures: 0,
+  lastFailedAt: null,
   doubtfulReads: 0,
+  removalHeldAt: null,
 };
 
 const REJECT = { key: KEY, kind: "scenario", code: "wrong_type", path: "", reason: "", payload: "" } as const;

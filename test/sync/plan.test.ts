@@ -22,7 +22,9 @@ const SETTLED: SyncState = {
   owes: null,
   shrunkRunId: null,
   failures: 0,
+  lastFailedAt: null,
   doubtfulReads: 0,
+  removalHeldAt: null,
 };
 
 function listed(name: string, lastModified: string | null = TEXT): ListedLibrary {
@@ -145,10 +147,13 @@ test("a plan says what is read, what is skipped and what is missing", () => {
     ],
     skipped: { unchanged: 1, "not settled yet": 1 },
     missing: [gone.key],
+    unheld: [gone.key],
     unsaid: [],
     strangers: [{ owner: "o", name: "never stored" }],
     changed: [listing[2], listing[3]],
     restored: [{ owner: "o", name: "back" }],
+    returned: [],
+    heldSince: null,
     listedInScope: 5,
     live: { count: 4, listed: 3 },
   });
@@ -181,10 +186,13 @@ test("outside the selection nothing is read, skipped or missing", () => {
     actions: [{ listed: listing[1], stored: null, reason: "never read" }],
     skipped: { unchanged: 0, "not settled yet": 0 },
     missing: [stored("gone").key],
+    unheld: [stored("gone").key],
     unsaid: [],
     strangers: [],
     changed: [listing[1]],
     restored: [],
+    returned: [],
+    heldSince: null,
     listedInScope: 1,
     live: { count: 3, listed: 1 },
   });

@@ -17,6 +17,8 @@ export interface Plan {
   readonly skipped: Readonly<Record<Extract<Decision, { kind: "skip" }>["reason"], number>>;
   /** Live in the store, in scope, and not listed. */
   readonly missing: readonly LibraryKey[];
+  /** Those of the missing ones whose removal no earlier run held. */
+  readonly unheld: readonly LibraryKey[];
   /** The same, but for their having been read after a cache took the listing. */
   readonly unsaid: readonly LibraryKey[];
   /** Listed once, never stored, in scope, and not listed any more. */
@@ -25,6 +27,10 @@ export interface Plan {
   readonly changed: readonly ListedLibrary[];
   /** Marked as removed, and listed again, in scope. */
   readonly restored: readonly LibraryKey[];
+  /** Listed again after an earlier run held their removal, in scope or not. */
+  readonly returned: readonly LibraryKey[];
+  /** Since when removals are held without a break, in database ms; null when none is held. */
+  readonly heldSince: number | null;
   readonly listedInScope: number;
   /** Live in the store, in scope or not, and how many of those are listed. */
   readonly live: { readonly count: number; readonly listed: number };
@@ -53,9 +59,12 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
   const skipped = { unchanged: 0, "not settled yet": 0 };
   const live = { count: 0, listed: 0 };
   const missing: LibraryKey[] = [];
+  const unheld: LibraryKey[] = [];
   const unsaid: LibraryKey[] = [];
   const strangers: LibraryKey[] = [];
   const restored: LibraryKey[] = [];
+  const returned: LibraryKey[] = [];
+  let heldSince: number | null = null;
   let listedInScope = 0;
 
   const consider = (listed: ListedLibrary, at: number, stored: StoredLibrary | null) => {
@@ -72,15 +81,20 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
       const isLive = stored.stored && !stored.removed;
       if (unmet.size > 0) unmet.delete(keyText(key));
       if (isLive) live.count += 1;
+      const heldAt = stored.sync?.removalHeldAt ?? null;
+      if (heldAt !== null) heldSince = Math.min(heldSince ?? heldAt, heldAt);
       const at = listing.find(key);
       if (at === undefined) {
         const isReadSince = (stored.sync?.contentReadAt ?? 0) >= cachedAt;
-        if (isLive && isSelected(key)) (isReadSince ? unsaid : missing).push(key);
-        if (!stored.stored && isSelected(key)) strangers.push(key);
+        if (!isSelected(key)) return;
+        if (isLive) (isReadSince ? unsaid : missing).push(key);
+        if (isLive && !isReadSince && heldAt === null) unheld.push(key);
+        if (!stored.stored) strangers.push(key);
         return;
       }
       const listed = listing.at(at);
       if (isLive) live.listed += 1;
+      if (heldAt !== null) returned.push(listed.key);
       states[at] = stored.sync?.listedText === listed.lastModified ? SAME_TEXT : NEWS;
       if (stored.removed && isSelected(key)) restored.push(listed.key);
       consider(listed, at, stored);
@@ -99,10 +113,13 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
         actions: orderActions(inListingOrder),
         skipped,
         missing,
+        unheld,
         unsaid,
         strangers,
         changed,
         restored,
+        returned,
+        heldSince,
         listedInScope,
         live,
       };
