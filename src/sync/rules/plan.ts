@@ -10,6 +10,7 @@ import type {
 } from "../../model.ts";
 import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
+import { isOverdue, lastTriedAt } from "./settle.ts";
 
 export interface Plan {
   /** In the order in which they are to be read. */
@@ -110,7 +111,7 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
       }
       const inListingOrder = [...reads].sort(([a], [b]) => a - b).map(([, action]) => action);
       return {
-        actions: orderActions(inListingOrder),
+        actions: orderActions(inListingOrder, context),
         skipped,
         missing,
         unheld,
@@ -127,25 +128,40 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
   };
 }
 
+const OVERDUE = 0;
 const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
-  "never read": 0,
-  "listed date changed": 0,
-  "owes a read: rejects": 1,
-  "owes a read: failure": 1,
-  "owes a read: shrunk": 1,
-  "owes a read: restored": 1,
-  "no listed date": 2,
-  "not settled yet": 2,
-  "due for a full read": 3,
-  forced: 3,
+  "never read": 1,
+  "listed date changed": 1,
+  "owes a read: rejects": 2,
+  "owes a read: failure": 2,
+  "owes a read: shrunk": 2,
+  "owes a read: restored": 2,
+  "no listed date": 3,
+  "not settled yet": 3,
+  "due for a full read": 4,
+  forced: 4,
 };
-const LAST = 4;
+const FAILED = 5;
 
-/** News first, so that a run cut short did the most good; what failed last time last, so that it holds up nobody. */
-export function orderActions(actions: readonly ReadAction[]): ReadAction[] {
-  return actions.toSorted((a, b) => rankOf(a) - rankOf(b));
+/**
+ * News first, so that a run cut short did the most good; what failed last time last, so that it holds up nobody. Within a
+ * rank the oldest content is first and what is overdue leads them all, so that runs that are all cut short starve nothing.
+ */
+export function orderActions(
+  actions: readonly ReadAction[],
+  context: Pick<PlanContext, "now" | "fullEveryMs">,
+): ReadAction[] {
+  const ranks: ReadAction[][] = Array.from({ length: FAILED + 1 }, () => []);
+  for (const action of actions) ranks[rankOf(action, context)]?.push(action);
+  return ranks.flatMap((rank) => rank.sort((a, b) => ageOrder(a) - ageOrder(b)));
 }
 
-function rankOf(action: ReadAction): number {
-  return (action.stored?.sync?.failures ?? 0) > 0 ? LAST : RANKS[action.reason];
+function rankOf({ stored, reason }: ReadAction, context: Pick<PlanContext, "now" | "fullEveryMs">): number {
+  const sync = stored?.sync ?? null;
+  if (sync === null) return RANKS[reason];
+  if (isOverdue(context.now, sync, context.fullEveryMs)) return OVERDUE;
+  return sync.failures > 0 ? FAILED : RANKS[reason];
 }
+
+/** What was never tried comes before all else. */
+const ageOrder = ({ stored }: ReadAction) => (stored?.sync ? (lastTriedAt(stored.sync) ?? 0) : 0);
