@@ -34,7 +34,7 @@ async function runUnderLease(
   tools: RunTools,
   request: RunRequest,
   lease: Lease,
-  { id, backfillSince }: StartedRun,
+  { id, backfillSince, hashesSince }: StartedRun,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const startedAt = performance.now();
@@ -45,7 +45,7 @@ async function runUnderLease(
   const tally = openTally();
   const reading = AbortSignal.any([signal, lease.lost]);
   const ending = await prepare(tools, { ...request, backfillSince }, tools.settings, reading)
-    .then((prepared) => carryOut(tools, request, prepared, { id, lease, write, tally }, reading))
+    .then((prepared) => carryOut(tools, request, prepared, { id, hashesSince, lease, write, tally }, reading))
     .catch(toEnding);
 
   const { requests, retries, bytes } = tools.service.counters();
@@ -75,6 +75,7 @@ async function runUnderLease(
 
 interface Run {
   readonly id: number;
+  readonly hashesSince: number | null;
   readonly lease: Lease;
   readonly write: Write;
   readonly tally: Tally;
@@ -84,7 +85,7 @@ async function carryOut(
   tools: RunTools,
   request: RunRequest,
   prepared: Prepared,
-  { id, lease, write, tally }: Run,
+  { id, hashesSince, lease, write, tally }: Run,
   signal: AbortSignal,
 ): Promise<Ending> {
   const { listing, plan, verdict } = prepared;
@@ -105,12 +106,8 @@ async function carryOut(
   }
 
   const texts = openTextReader(tools.settings.serviceTimezone);
-  const { allowRemovals, restart } = request;
-  await storeContent(
-    { ...tools, lease, runId: id, allowRemovals, trustHash: !restart, tally, texts },
-    prepared,
-    signal,
-  );
+  const { allowRemovals } = request;
+  await storeContent({ ...tools, lease, runId: id, allowRemovals, hashesSince, tally, texts }, prepared, signal);
   warnOfReading(tally, texts);
   if (isIdle(request, tally))
     warnOfIdleRuns(tally, await readSnapshot(tools.pool, "reading the last runs", countIdleRuns, lease.lost));

@@ -150,6 +150,6 @@ function contentOf(action: ReadAction, answer: Answer, listedAt: number): Librar
     date,
     cached,
   };
-  const facts = { listedAt, serviceTimezone: "UTC", trustHash: true };
+  const facts = { listedAt, serviceTimezone: "UTC", hashesSince: null };
   return toContent(action, read, { kind: "memory", scenarios: [] }, facts);
 }
