@@ -53,7 +53,7 @@ export async function insertRun(
   return row;
 }
 
-/** Takes back the row of an attempt whose COMMIT was not answered. */
+/** Takes back the row of a run that had nothing to do, or of an attempt whose COMMIT was not answered. */
 export async function deleteRun(connection: Connection, id: number): Promise<void> {
   await connection.query("DELETE FROM simcat.sync_runs WHERE id = $1", [id]);
 }

@@ -2,9 +2,10 @@ import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
 import { fencedWrites, type Write } from "../db/fenced-writes.ts";
 import { type Lease, startUnderLease } from "../db/lease.ts";
-import { countIdleRuns, finishRun, isFinished } from "../db/runs.ts";
+import { countIdleRuns, deleteRun, finishRun, isFinished } from "../db/runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { saveListing } from "../db/store/save-listing.ts";
+import { UsageError } from "../errors.ts";
 import { byLibrary } from "./by-library.ts";
 import { came, type Ending, toEnding } from "./ending.ts";
 import { toListingWrite } from "./listing-write.ts";
@@ -21,7 +22,8 @@ import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading } from "./warnings
 /**
  * One run under the lease: list, plan, mark what is gone, read and store, tell. Aborting `signal` stops the reading;
  * what was read is still stored.
- * @throws BusyError, DatabaseError, or whatever keeps a run from beginning. Once it has a row, every ending is in the result
+ * @throws BusyError, DatabaseError, or whatever keeps a run from beginning; UsageError, after taking its row back, for a
+ * selected owner or library that is neither listed nor stored. Every other ending of a run that has a row is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
   const holder = `${hostname()}:${process.pid}`;
@@ -48,6 +50,12 @@ async function runUnderLease(
     .then((prepared) => carryOut(tools, request, prepared, { id, hashesSince, lease, write, tally }, reading))
     .catch(toEnding);
 
+  if (ending.error instanceof UsageError) {
+    await lease.end({ doing: "taking back the run", isDone: async () => false }, (connection) =>
+      deleteRun(connection, id),
+    );
+    throw ending.error;
+  }
   const { requests, retries, bytes } = tools.service.counters();
   Object.assign(tally.counts, {
     requests: requests - before.requests,

@@ -204,14 +204,6 @@ test("names that differ by case alone are two libraries (fault 26)", () => {
   expect(missing).toEqual([stored("lib").key]);
 });
 
-test("a library that is asked for by name is known when it is listed or stored", () => {
-  const selection = parseSelection(["o/listed", "o/stored", "o/neither"], []);
-  const planner = openPlan(listingOf([listed("listed")]), WEEKLY, selection);
-  planner.meet(stored("stored"));
-  planner.meet(stored("another"));
-  expect(selection.libraries.map(planner.isKnown)).toEqual([true, true, false]);
-});
-
 test("an entry without a date still counts as listed", () => {
   expect(plan([listed("a", null)], [stored("a")]).missing).toEqual([]);
 });

@@ -1,4 +1,3 @@
-import { keyText } from "../../key.ts";
 import type {
   Decision,
   LibraryKey,
@@ -40,8 +39,6 @@ export interface Plan {
 /** Makes a plan of a listing and of what is stored, one stored library after the other, in whatever order. */
 export interface Planner {
   meet(stored: StoredLibrary): void;
-  /** Whether a library of the selection is listed or was met. */
-  isKnown(key: LibraryKey): boolean;
   finish(): Plan;
 }
 
@@ -56,7 +53,6 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
   /** Of each listed library: was it met, and under which text? */
   const states = new Uint8Array(listing.length);
   const reads = new Map<number, ReadAction>();
-  const unmet = new Set(selection.libraries.map(keyText));
   const skipped = { unchanged: 0, "not settled yet": 0 };
   const live = { count: 0, listed: 0 };
   const missing: LibraryKey[] = [];
@@ -80,7 +76,6 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
     meet(stored) {
       const { key } = stored;
       const isLive = stored.stored && !stored.removed;
-      if (unmet.size > 0) unmet.delete(keyText(key));
       if (isLive) live.count += 1;
       const heldAt = stored.sync?.removalHeldAt ?? null;
       if (heldAt !== null) heldSince = Math.min(heldSince ?? heldAt, heldAt);
@@ -100,7 +95,6 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
       if (stored.removed && isSelected(key)) restored.push(listed.key);
       consider(listed, at, stored);
     },
-    isKnown: (key) => listing.find(key) !== undefined || !unmet.has(keyText(key)),
     finish() {
       const changed: ListedLibrary[] = [];
       for (const [at, state] of states.entries()) {
