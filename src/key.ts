@@ -16,7 +16,12 @@ export function formatKey(key: LibraryKey): string {
 
 /** `OWNER/NAME` that can be typed or pasted: whatever could act in a terminal is percent-encoded too. */
 export function typeableKey(key: LibraryKey): string {
-  return formatKey(key).replace(/./gsu, (char) => (printable(char) === char ? char : encodeURIComponent(char)));
+  return formatKey(key).replace(/./gsu, (char) => (isTypeable(char) ? char : encodeURIComponent(char)));
+}
+
+/** Whether the text can be shown and typed as it is. */
+export function isTypeable(text: string): boolean {
+  return printable(text) === text;
 }
 
 /** The text as one word of a shell, whatever characters it has. */

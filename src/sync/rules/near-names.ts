@@ -1,6 +1,5 @@
-import { keyText, shellWord, typeableKey } from "../../key.ts";
+import { isTypeable, keyText, shellWord, typeableKey } from "../../key.ts";
 import type { LibraryKey, Selection } from "../../model.ts";
-import { printable } from "../../printable.ts";
 
 const SUGGESTED = 3;
 /** Longer ones help nobody in a message. */
@@ -35,7 +34,7 @@ export function openNearNames(unknown: Selection): NearNames {
         if (distance !== null) keep(search, shellWord(typeableKey(key)), distance);
       }
       // `--owner` takes the name as it is, so that what has to be escaped cannot be typed.
-      if (owners.size === 0 || printable(key.owner) !== key.owner) return;
+      if (owners.size === 0 || !isTypeable(key.owner)) return;
       for (const search of owners.values()) {
         const distance = nearness(search.wanted.owner, folded.owner);
         if (distance !== null) keep(search, shellWord(key.owner), distance);
