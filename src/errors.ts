@@ -33,11 +33,11 @@ export abstract class SimcatError extends Error {
   }
 }
 
-/** A wrong command line, or a library that nobody knows. */
+/** A wrong command line, or a library or owner that is neither listed nor stored. Leaves no run row. */
 export class UsageError extends SimcatError {
   readonly exitCode = EXIT.usage;
   readonly code = "usage";
-  readonly status = "failed" as const;
+  readonly status = null;
 }
 
 /** Environment or schema that does not let simcat work. Holds every problem found. */

@@ -147,8 +147,12 @@ export interface SyncState {
   readonly owes: Owes | null;
   readonly shrunkRunId: number | null;
   readonly failures: number;
+  /** When its read or store last failed; null when it did not fail last time. */
+  readonly lastFailedAt: number | null;
   /** Reads in a row, of one text, that a cache may have answered or whose metadata named another moment. */
   readonly doubtfulReads: number;
+  /** Since when removals, this library's among them, are held; null when it was listed or is removed. */
+  readonly removalHeldAt: number | null;
 }
 
 /** Why a library is read or skipped, in the order in which the reasons are asked. */

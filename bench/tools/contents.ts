@@ -45,6 +45,6 @@ export function contentOf(
   stored: StoredLibrary | null,
   listedAt: number,
 ): LibraryContent {
-  const facts = { listedAt, serviceTimezone: "UTC", trustHash: true };
+  const facts = { listedAt, serviceTimezone: "UTC", hashesSince: null };
   return toContent({ listed, stored, reason: "forced" }, read, { kind: "memory", scenarios }, facts);
 }

@@ -30,7 +30,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
       if (changed.length > 0) {
         const connection = await pool.connect();
-        const news = { restored: [], rejects: [], resolveOthers: false, isOver: () => false, seenAt: listedAt };
+        const news = { restored: [], returned: [], rejects: [], isOver: () => false, seenAt: listedAt };
         await saveListing(connection, 1, { changed: changed.map((one) => one.listed), ...news });
         connection.release();
       }

@@ -81,7 +81,7 @@ function buildProgram(context: Context, complaints: string[], ended: (exitCode: 
     "simcat backfill",
     async () => (await import("./backfill.ts")).backfill,
   )
-    .option("--restart", "begin anew instead of going on", false)
+    .option("--restart", "begin again instead of going on, and compare every row", false)
     .addOption(library())
     .addOption(owner())
     .addOption(allowRemovals())

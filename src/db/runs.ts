@@ -11,6 +11,8 @@ export interface RunStart {
   readonly allowRemovals: boolean;
   /** Since when this backfill, with the interrupted ones that it goes on from, has been reading; null for a sync. */
   readonly backfillSince: number | null;
+  /** Compare row by row whatever was read before this run, also when a later run reads it. */
+  readonly restart: boolean;
   readonly version: string;
 }
 
@@ -24,25 +26,34 @@ export function toScope({ libraries, owners }: Selection) {
   };
 }
 
-export async function insertRun(connection: Connection, start: RunStart): Promise<number> {
-  const { kind, trigger, allowRemovals, backfillSince, version } = start;
+/** Since when the newest `--restart` of any scope has been reading, in milliseconds; null when there was none. */
+const RESTARTED_AT = sql<number | null>`(
+  SELECT (extract(epoch FROM max(backfill_since)) * 1000)::float8 FROM simcat.sync_runs WHERE restart)`;
+
+/** Writes the run's row. Answers its id, and since when the newest `--restart` before it has been reading. */
+export async function insertRun(
+  connection: Connection,
+  start: RunStart,
+): Promise<{ readonly id: number; readonly restartedAt: number | null }> {
+  const { kind, trigger, allowRemovals, backfillSince, restart, version } = start;
   const [row] = await drizzle(connection)
     .insert(syncRuns)
     .values({
       kind,
       trigger,
       allowRemovals,
+      restart,
       version,
       scope: toScope(start.selection),
       backfillSince: backfillSince === null ? null : new Date(backfillSince),
       status: "running",
     })
-    .returning({ id: syncRuns.id });
+    .returning({ id: syncRuns.id, restartedAt: RESTARTED_AT });
   if (row === undefined) throw new Error("INSERT INTO sync_runs returned no row");
-  return row.id;
+  return row;
 }
 
-/** Takes back the row of an attempt whose COMMIT was not answered. */
+/** Takes back the row of a run that had nothing to do, or of an attempt whose COMMIT was not answered. */
 export async function deleteRun(connection: Connection, id: number): Promise<void> {
   await connection.query("DELETE FROM simcat.sync_runs WHERE id = $1", [id]);
 }

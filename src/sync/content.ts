@@ -9,8 +9,11 @@ export interface ContentFacts {
   /** Last byte of the run's listing, in database ms. */
   readonly listedAt: number;
   readonly serviceTimezone: string;
-  /** False compares row by row even where the answers are the ones that were stored: it mends rows that others changed. */
-  readonly trustHash: boolean;
+  /**
+   * What was last read before it, in database ms, is compared row by row even where the answers are the ones that were
+   * stored: that mends rows that others changed. Null trusts every hash.
+   */
+  readonly hashesSince: number | null;
 }
 
 /** What to store of one library (`read.startedAt` in database ms), and under which bookmark, from what was planned, read, and stored before. */
@@ -23,6 +26,7 @@ export function toContent(
   const { listed, stored } = action;
   const sync = stored?.sync ?? null;
   const contentHash = hashOf(action, read, facts);
+  const isHashTrusted = facts.hashesSince === null || (sync?.contentReadAt ?? 0) >= facts.hashesSince;
   const isWhole = read.rejects.length === 0 && listed.source !== null;
   const sameText = sync !== null && sync.listedText === listed.lastModified && stored?.removed === false;
   const doubtful = isDoubtful(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
@@ -33,8 +37,7 @@ export function toContent(
     scenarios,
     rejects: read.rejects,
     isNew: stored?.stored !== true,
-    isSame:
-      facts.trustHash && isWhole && stored?.stored === true && !stored.removed && sync?.contentHash === contentHash,
+    isSame: isHashTrusted && isWhole && stored?.stored === true && !stored.removed && sync?.contentHash === contentHash,
     hadRejects: sync !== null && (sync.owes !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash,

@@ -7,9 +7,9 @@ import { hasListingRejects } from "../db/store/save-rejects.ts";
 import type { Listing, Selection } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";
+import { assertKnown } from "./assert-known.ts";
 import { guardRemovals, type RemovalVerdict } from "./rules/guard.ts";
 import { openPlan, type Plan } from "./rules/plan.ts";
-import { assertKnown } from "./rules/selection.ts";
 
 /** A cache counts whole seconds, from a moment that only it knows. */
 const CACHE_MARGIN_MS = 60_000;
@@ -47,7 +47,10 @@ export interface Sources {
   readonly pool: Pool | null;
 }
 
-/** Lists, reads what is stored, plans, and asks the guard. Writes nothing. */
+/**
+ * Lists, reads what is stored, plans, and asks the guard. Writes nothing.
+ * @throws UsageError for a selected owner or library that is neither listed nor stored, and whatever ends a listing
+ */
 export async function prepare(
   { service, clock, pool }: Sources,
   request: PlanRequest,
@@ -58,6 +61,7 @@ export async function prepare(
   // Compared anew, and after the last byte: said too late costs a read, said too early could miss an edit.
   await clock.sample(signal);
   const listedAt = clock.now();
+  await assertKnown(request.selection, { listing, pool }, signal);
   const { fullEveryMs, maxRemoved } = settings;
   const now = clock.at(listing.startedAt);
   const cached = listing.cachedMs > 0 ? { cachedAt: now - listing.cachedMs - CACHE_MARGIN_MS } : {};
@@ -76,11 +80,15 @@ export async function prepare(
           },
           signal,
         );
-  assertKnown(request.selection, planner.isKnown);
   const plan = planner.finish();
   const lately =
     pool !== null && plan.missing.length > 0
-      ? await readSnapshot(pool, "reading what was removed lately", readRemovalNumbers, signal)
+      ? await readSnapshot(
+          pool,
+          "reading what was removed lately",
+          (connection) => readRemovalNumbers(connection, plan.heldSince),
+          signal,
+        )
       : { peakLive: plan.live.count, removedLately: 0 };
   const verdict = guardRemovals({
     listedCount: listing.libraries.length,
@@ -88,6 +96,7 @@ export async function prepare(
     liveCount: plan.live.count,
     sharedWithLive: plan.live.listed,
     missing: plan.missing.length,
+    heldBefore: plan.missing.length - plan.unheld.length,
     ...lately,
     maxRemoved,
     allowed: request.allowRemovals,

@@ -2,9 +2,10 @@ import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
 import { fencedWrites, type Write } from "../db/fenced-writes.ts";
 import { type Lease, startUnderLease } from "../db/lease.ts";
-import { countIdleRuns, finishRun, isFinished } from "../db/runs.ts";
+import { countIdleRuns, deleteRun, finishRun, isFinished } from "../db/runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { saveListing } from "../db/store/save-listing.ts";
+import { UsageError } from "../errors.ts";
 import { byLibrary } from "./by-library.ts";
 import { came, type Ending, toEnding } from "./ending.ts";
 import { toListingWrite } from "./listing-write.ts";
@@ -19,9 +20,10 @@ import { openTextReader } from "./texts.ts";
 import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading } from "./warnings.ts";
 
 /**
- * One run under the lease: list, plan, read and store, mark what is gone, tell. Aborting `signal` stops the reading;
+ * One run under the lease: list, plan, mark what is gone, read and store, tell. Aborting `signal` stops the reading;
  * what was read is still stored.
- * @throws BusyError, DatabaseError, or whatever keeps a run from beginning. Once it has a row, every ending is in the result
+ * @throws BusyError, DatabaseError, or whatever keeps a run from beginning; UsageError, after taking its row back, for a
+ * selected owner or library that is neither listed nor stored. Every other ending of a run that has a row is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
   const holder = `${hostname()}:${process.pid}`;
@@ -34,7 +36,7 @@ async function runUnderLease(
   tools: RunTools,
   request: RunRequest,
   lease: Lease,
-  { id, backfillSince }: StartedRun,
+  { id, backfillSince, hashesSince }: StartedRun,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const startedAt = performance.now();
@@ -45,9 +47,15 @@ async function runUnderLease(
   const tally = openTally();
   const reading = AbortSignal.any([signal, lease.lost]);
   const ending = await prepare(tools, { ...request, backfillSince }, tools.settings, reading)
-    .then((prepared) => carryOut(tools, request, prepared, { id, lease, write, tally }, reading))
+    .then((prepared) => carryOut(tools, request, prepared, { id, hashesSince, lease, write, tally }, reading))
     .catch(toEnding);
 
+  if (ending.error instanceof UsageError) {
+    await lease.end({ doing: "taking back the run", isDone: async () => false }, (connection) =>
+      deleteRun(connection, id),
+    );
+    throw ending.error;
+  }
   const { requests, retries, bytes } = tools.service.counters();
   Object.assign(tally.counts, {
     requests: requests - before.requests,
@@ -75,6 +83,7 @@ async function runUnderLease(
 
 interface Run {
   readonly id: number;
+  readonly hashesSince: number | null;
   readonly lease: Lease;
   readonly write: Write;
   readonly tally: Tally;
@@ -84,7 +93,7 @@ async function carryOut(
   tools: RunTools,
   request: RunRequest,
   prepared: Prepared,
-  { id, lease, write, tally }: Run,
+  { id, hashesSince, lease, write, tally }: Run,
   signal: AbortSignal,
 ): Promise<Ending> {
   const { listing, plan, verdict } = prepared;
@@ -98,23 +107,19 @@ async function carryOut(
   tally.skipped("not settled yet", plan.skipped["not settled yet"]);
   const toRead = plan.actions.length;
   tools.tell({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
+  tally.counts.librariesRemoved = await markGone(prepared, id, write);
   const news = toListingWrite(prepared);
   if (news !== null) {
     await write({ doing: "recording the listing" }, (connection) => saveListing(connection, id, news));
   }
 
   const texts = openTextReader(tools.settings.serviceTimezone);
-  const { allowRemovals, restart } = request;
-  await storeContent(
-    { ...tools, lease, runId: id, allowRemovals, trustHash: !restart, tally, texts },
-    prepared,
-    signal,
-  );
+  const { allowRemovals } = request;
+  await storeContent({ ...tools, lease, runId: id, allowRemovals, hashesSince, tally, texts }, prepared, signal);
   warnOfReading(tally, texts);
   if (isIdle(request, tally))
     warnOfIdleRuns(tally, await readSnapshot(tools.pool, "reading the last runs", countIdleRuns, lease.lost));
 
-  if (verdict.kind === "pass") tally.counts.librariesRemoved = await markGone(plan, id, write);
   if (verdict.kind === "held") return came("held", verdict.message);
   return came(listing.incomplete === null ? tally.status() : "partial", null);
 }

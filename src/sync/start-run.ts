@@ -6,6 +6,8 @@ export interface StartedRun {
   readonly id: number;
   /** Since when a backfill reads, in database ms; null for a sync. */
   readonly backfillSince: number | null;
+  /** Content that was read before it, in database ms, is compared row by row; null where no `--restart` asked for that. */
+  readonly hashesSince: number | null;
 }
 
 /** Writes the run's row in the transaction that takes the lease. Called once more, it does it anew. */
@@ -27,7 +29,8 @@ export function runStarter(
   return async (connection) => {
     if (unanswered !== null) await deleteRun(connection, unanswered);
     const backfillSince = request.kind === "sync" ? null : await readBackfillStart(connection);
-    unanswered = await insertRun(connection, { ...request, backfillSince, version });
-    return { id: unanswered, backfillSince };
+    const { id, restartedAt } = await insertRun(connection, { ...request, backfillSince, version });
+    unanswered = id;
+    return { id, backfillSince, hashesSince: request.restart ? backfillSince : restartedAt };
   };
 }

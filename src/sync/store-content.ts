@@ -32,7 +32,7 @@ export interface StoreTools {
   readonly settings: RunSettings;
   readonly runId: number;
   readonly allowRemovals: boolean;
-  readonly trustHash: boolean;
+  readonly hashesSince: number | null;
   readonly tally: Tally;
   readonly texts: TextReader;
   readonly tell: (event: RunEvent) => void;
@@ -96,7 +96,7 @@ export async function storeContent(
         toContent(action, { ...read, startedAt: clock.at(read.startedAt) }, scenarios, {
           listedAt,
           serviceTimezone: settings.serviceTimezone,
-          trustHash: tools.trustHash,
+          hashesSince: tools.hashesSince,
         }),
       onRead: (action, content, buffer) => {
         actions.set(content, action);

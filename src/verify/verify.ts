@@ -2,7 +2,8 @@ import { readStored } from "../db/read/stored.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryKey, Listing, Selection, StoredLibrary } from "../model.ts";
-import { assertKnown, selectorOf } from "../sync/rules/selection.ts";
+import { assertKnown } from "../sync/assert-known.ts";
+import { selectorOf } from "../sync/rules/selection.ts";
 import { type CompareTools, compareLibraries } from "./compare-libraries.ts";
 import { compareListing } from "./compare-listing.ts";
 import type { Findings, VerifyReport } from "./findings.ts";
@@ -15,7 +16,7 @@ interface Sides {
 /**
  * Compares what the service has with what is stored, and writes nothing. What differs is read once more, on both sides,
  * before it counts: an edit or a run in between is no difference.
- * @throws UsageError for a selected library that neither side knows, and whatever ends a listing
+ * @throws UsageError for a selected owner or library that neither side knows, and whatever ends a listing
  */
 export async function verifyStored(
   tools: CompareTools,
@@ -24,7 +25,7 @@ export async function verifyStored(
 ): Promise<VerifyReport> {
   const startedAt = performance.now();
   const sides = await readSides(tools, signal);
-  assertKnown(selection, (key) => sides.listing.libraries.find(key) !== undefined || sides.stored.has(keyText(key)));
+  await assertKnown(selection, { listing: sides.listing, pool: tools.pool }, signal);
 
   const first = await compareSides(tools, sides, selectorOf(selection), signal);
   const suspects = suspectsOf(first);

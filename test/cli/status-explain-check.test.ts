@@ -259,7 +259,7 @@ describe("explain", () => {
     const context = surroundings({ DATABASE_URL: database.url });
     await expect(explain(context, { json: true }, "ann/Lib\u001b[2J")).rejects.toMatchObject({
       exitCode: 64,
-      message: "ann/Lib%1B[2J is not known here: no listing ever named it; see simcat status",
+      message: "ann/Lib%1B[2J is not stored, and no run has listed it",
     });
     await expect(explain(context, { json: true }, "ann")).rejects.toMatchObject({ exitCode: 64 });
   });

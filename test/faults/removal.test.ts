@@ -16,6 +16,12 @@ function drop({ service }: Fixture, from: number, to: number, owner = "alice"): 
   });
 }
 
+function restore({ service }: Fixture, from: number, to: number): void {
+  service.edit((organization) => {
+    for (let at = from; at < to; at++) organization.put(library("alice", `lib ${at}`, { scenarios: [1] }));
+  });
+}
+
 const live = async (query: Fixture["query"], owner = "alice") =>
   (
     await query<{ live: number }>(
@@ -103,7 +109,9 @@ test("what vanishes within 24 hours adds up, whatever was live at its most; what
   const held = await made.simcat(["sync"]);
   expect(held.code).toBe(3);
   expect(held.stdout).toContain("4 of 20 libraries would be marked removed, with the 3 of the last 24 h 35.00 %");
-  made.service.edit((organization) => organization.put(library("alice", "lib 6", { scenarios: [1] })));
+  restore(made, 3, 7);
+  expect(await sync()).toBe(0);
+  drop(made, 3, 6);
   expect(await sync()).toBe(0);
   expect(await live(made.query)).toBe(14);
 
@@ -136,7 +144,9 @@ test("with --owner the share is of all live libraries, and nobody else's is mark
   drop(made, 0, 1, "bob");
 
   expect((await made.simcat(["sync", "--owner", "alice"])).code).toBe(3);
-  made.service.edit((organization) => organization.put(library("alice", "lib 6", { scenarios: [1] })));
+  restore(made, 0, 7);
+  expect((await made.simcat(["sync", "--owner", "alice"])).code).toBe(0);
+  drop(made, 0, 6);
   expect((await made.simcat(["sync", "--owner", "alice"])).code).toBe(0);
 
   expect([await live(made.query), await live(made.query, "bob")]).toEqual([4, 10]);

@@ -14,7 +14,9 @@ const USUAL: SyncState = {
   owes: null,
   shrunkRunId: null,
   failures: 0,
+  lastFailedAt: null,
   doubtfulReads: 0,
+  removalHeldAt: null,
 };
 
 function usual(key: LibraryKey, sync: Partial<SyncState> = {}): StoredLibrary {

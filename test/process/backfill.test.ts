@@ -9,12 +9,16 @@ const CONTENT = /^GET \/libs\/user\//;
 const libraries = () => Array.from({ length: 12 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2] }));
 
 /** A copy of everything, and a backfill of it that was stopped when some libraries had been read again. */
-async function interrupted(passing = 9): Promise<Fixture & { readonly gate: Gate; readonly left: number }> {
+async function interrupted(
+  passing = 9,
+  before: (made: Fixture) => Promise<string[]> = async () => ["backfill"],
+): Promise<Fixture & { readonly gate: Gate; readonly left: number }> {
   let gate: Gate | null = null;
   const made = await fixture(libraries(), { onRequest: (request) => gate?.onRequest(request) });
   await made.simcat(["sync"]);
+  const command = await before(made);
   gate = gateAfter(passing);
-  const running = made.start(["backfill"], { SIMCAT_CONCURRENCY: "2" });
+  const running = made.start(command, { SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
   running.process.kill("SIGTERM");
   await running.ended;
@@ -53,6 +57,43 @@ test("--restart begins an interrupted backfill anew (fault 52)", async () => {
   expect((await simcat(["backfill", "--restart"])).code).toBe(0);
 
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
+});
+
+/** A copy of which another program altered every scenario, and a `--restart` that was stopped when some were compared. */
+async function altered() {
+  const made = await interrupted(9, async ({ query }) => {
+    await query("UPDATE simcat.scenarios SET scenario_name = 'altered'");
+    return ["backfill", "--restart"];
+  });
+  const countAltered = async () => {
+    const sql = "SELECT count(*)::int AS altered FROM simcat.scenarios WHERE scenario_name = 'altered'";
+    return (await made.query<{ altered: number }>(sql))[0]?.altered;
+  };
+  return { ...made, countAltered };
+}
+
+test("--restart that was interrupted is gone on with as one: the next backfill compares the rest too (fault 104)", async () => {
+  const { simcat, asked, left, countAltered } = await altered();
+  expect(await countAltered()).toBe(2 * left);
+
+  expect((await simcat(["backfill"])).code).toBe(0);
+
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(2 * left);
+  expect(await countAltered()).toBe(0);
+});
+
+test("what a sync reads after an interrupted --restart is compared as well (fault 104)", async () => {
+  const { simcat, query, asked, countAltered } = await altered();
+  await query("UPDATE simcat.library_sync SET owes = 'restored'");
+
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
+  expect(await countAltered()).toBe(0);
+
+  await query("UPDATE simcat.library_sync SET owes = 'restored'");
+  await query("UPDATE simcat.scenarios SET scenario_name = 'altered'");
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await countAltered()).toBe(24);
 });
 
 test("a backfill of another scope does not go on with it, and the same scope still does afterwards (fault 52)", async () => {

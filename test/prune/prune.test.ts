@@ -211,7 +211,8 @@ test("a prune of all that is older than a day leaves the guard of removals its n
      SELECT owner, library_name, first_seen_at, first_seen_at, 1, first_seen_at, removed_at, 1 FROM simcat.libraries`,
   );
   const pool = await openPool(database);
-  const readNumbers = () => readSnapshot(pool, "reading what was removed lately", readRemovalNumbers, never);
+  const readNumbers = () =>
+    readSnapshot(pool, "reading what was removed lately", (connection) => readRemovalNumbers(connection, null), never);
   const before = await readNumbers();
   expect(before).toEqual({ peakLive: 2, removedLately: 2 });
 

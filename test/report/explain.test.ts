@@ -21,7 +21,9 @@ const SETTLED: SyncState = {
   owes: null,
   shrunkRunId: null,
   failures: 0,
+  lastFailedAt: null,
   doubtfulReads: 0,
+  removalHeldAt: null,
 };
 
 const LAST_RUN = {

@@ -133,6 +133,8 @@ describe("library_freshness", () => {
       owes: fc.constantFrom(null, null, null, "rejects" as const, "failure" as const),
       shrunkRunId: fc.constant(null),
       failures: fc.constant(0),
+      lastFailedAt: fc.constant(null),
+      removalHeldAt: fc.constant(null),
       doubtfulReads: fc.constantFrom(0, 0, 1),
     });
     const same = fc.record({ one: state, equal: fc.boolean() }).map(({ one, equal }): SyncState => {

@@ -51,7 +51,9 @@ const BLANK: SyncState = {
   owes: null,
   shrunkRunId: null,
   failures: 0,
+  lastFailedAt: null,
   doubtfulReads: 0,
+  removalHeldAt: null,
 };
 
 const REJECT = { key: KEY, kind: "scenario", code: "wrong_type", path: "", reason: "", payload: "" } as const;
@@ -148,6 +150,6 @@ function contentOf(action: ReadAction, answer: Answer, listedAt: number): Librar
     date,
     cached,
   };
-  const facts = { listedAt, serviceTimezone: "UTC", trustHash: true };
+  const facts = { listedAt, serviceTimezone: "UTC", hashesSince: null };
   return toContent(action, read, { kind: "memory", scenarios: [] }, facts);
 }

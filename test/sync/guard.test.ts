@@ -10,6 +10,7 @@ const quiet: RemovalFacts = {
   liveCount: 10,
   sharedWithLive: 10,
   missing: 0,
+  heldBefore: 0,
   removedLately: 0,
   peakLive: 10,
   maxRemoved: { numerator: 30, denominator: 100 },

@@ -22,7 +22,9 @@ const SETTLED: SyncState = {
   owes: null,
   shrunkRunId: null,
   failures: 0,
+  lastFailedAt: null,
   doubtfulReads: 0,
+  removalHeldAt: null,
 };
 
 function listed(name: string, lastModified: string | null = TEXT): ListedLibrary {
@@ -139,16 +141,19 @@ test("a plan says what is read, what is skipped and what is missing", () => {
   ];
   expect(plan(listing, rows)).toEqual({
     actions: [
-      { listed: listing[2], stored: stored("edited"), reason: "listed date changed" },
       { listed: listing[3], stored: null, reason: "never read" },
+      { listed: listing[2], stored: stored("edited"), reason: "listed date changed" },
       { listed: listing[4], stored: stored("back", {}, { removed: true }), reason: "owes a read: restored" },
     ],
     skipped: { unchanged: 1, "not settled yet": 1 },
     missing: [gone.key],
+    unheld: [gone.key],
     unsaid: [],
     strangers: [{ owner: "o", name: "never stored" }],
     changed: [listing[2], listing[3]],
     restored: [{ owner: "o", name: "back" }],
+    returned: [],
+    heldSince: null,
     listedInScope: 5,
     live: { count: 4, listed: 3 },
   });
@@ -181,10 +186,13 @@ test("outside the selection nothing is read, skipped or missing", () => {
     actions: [{ listed: listing[1], stored: null, reason: "never read" }],
     skipped: { unchanged: 0, "not settled yet": 0 },
     missing: [stored("gone").key],
+    unheld: [stored("gone").key],
     unsaid: [],
     strangers: [],
     changed: [listing[1]],
     restored: [],
+    returned: [],
+    heldSince: null,
     listedInScope: 1,
     live: { count: 3, listed: 1 },
   });
@@ -196,38 +204,34 @@ test("names that differ by case alone are two libraries (fault 26)", () => {
   expect(missing).toEqual([stored("lib").key]);
 });
 
-test("a library that is asked for by name is known when it is listed or stored", () => {
-  const selection = parseSelection(["o/listed", "o/stored", "o/neither"], []);
-  const planner = openPlan(listingOf([listed("listed")]), WEEKLY, selection);
-  planner.meet(stored("stored"));
-  planner.meet(stored("another"));
-  expect(selection.libraries.map(planner.isKnown)).toEqual([true, true, false]);
-});
-
 test("an entry without a date still counts as listed", () => {
   expect(plan([listed("a", null)], [stored("a")]).missing).toEqual([]);
 });
 
-function action(name: string, reason: ReadAction["reason"], failures = 0): ReadAction {
-  return { listed: listed(name), stored: stored(name, { failures }), reason };
+const READ_AT = SETTLED.contentReadAt ?? 0;
+const order = (actions: readonly ReadAction[]) => orderActions(actions, WEEKLY).map(({ listed: { key } }) => key.name);
+
+function action(name: string, reason: ReadAction["reason"], sync: Partial<SyncState> = {}): ReadAction {
+  return { listed: listed(name), stored: stored(name, sync), reason };
 }
 
+const unstored = (name: string): ReadAction => ({ listed: listed(name), stored: null, reason: "never read" });
+
 test("news comes first, then what is owed, unsettled, and full reads; what failed last time comes last", () => {
+  const failed = { failures: 1, lastFailedAt: READ_AT };
   const actions = [
-    action("failed", "listed date changed", 1),
+    action("failed", "listed date changed", failed),
     action("forced", "forced"),
     action("full", "due for a full read"),
     action("undated", "no listed date"),
     action("unsettled", "not settled yet"),
     action("owed", "owes a read: rejects"),
     action("edited", "listed date changed"),
-    { listed: listed("new"), stored: null, reason: "never read" } as const,
     action("edited too", "listed date changed"),
-    action("failed too", "owes a read: failure", 2),
+    action("failed too", "owes a read: failure", failed),
   ];
-  expect(orderActions(actions).map(({ listed }) => listed.key.name)).toEqual([
+  expect(order(actions)).toEqual([
     "edited",
-    "new",
     "edited too",
     "owed",
     "undated",
@@ -237,4 +241,68 @@ test("news comes first, then what is owed, unsettled, and full reads; what faile
     "failed",
     "failed too",
   ]);
+});
+
+test("within a priority the oldest content is first, what was never read before it (fault 103)", () => {
+  const actions = [
+    action("young", "no listed date", { contentReadAt: READ_AT + 2 }),
+    action("old", "no listed date", { contentReadAt: READ_AT + 1 }),
+    action("edited", "listed date changed"),
+    unstored("new"),
+    action("unsettled and oldest", "not settled yet", { contentReadAt: READ_AT }),
+  ];
+  expect(order(actions)).toEqual(["new", "edited", "unsettled and oldest", "old", "young"]);
+});
+
+test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front (fault 103)", () => {
+  const actions = [
+    unstored("new"),
+    action("edited", "listed date changed"),
+    action("almost", "no listed date", { contentReadAt: NOW - 7 * DAY + 1 }),
+    action("overdue", "no listed date", { contentReadAt: NOW - 7 * DAY }),
+    action("more so", "due for a full read", { contentReadAt: NOW - 8 * DAY }),
+    action("listed long ago, never read", "never read", { contentReadAt: null, bookmarkSeenAt: NOW - 9 * DAY }),
+    action("listed lately, never read", "never read", { contentReadAt: null, bookmarkSeenAt: NOW - DAY }),
+    action("of a clock set back", "due for a full read", { contentReadAt: NOW + DAY }),
+  ];
+  expect(order(actions)).toEqual([
+    "listed long ago, never read",
+    "more so",
+    "overdue",
+    "of a clock set back",
+    "new",
+    "listed lately, never read",
+    "edited",
+    "almost",
+  ]);
+});
+
+test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in between (fault 103)", () => {
+  const failing = (name: string, lastFailedAt: number) =>
+    action(name, "owes a read: failure", { failures: 9, lastFailedAt, contentReadAt: NOW - 90 * DAY });
+  const actions = [
+    failing("failed today", NOW - 2),
+    failing("failed today, before that", NOW - 3),
+    action("full", "due for a full read"),
+    failing("failed a week ago", NOW - 7 * DAY),
+  ];
+  expect(order(actions)).toEqual(["failed a week ago", "full", "failed today, before that", "failed today"]);
+});
+
+test("runs that are all cut short read every undated library in turn (fault 103)", () => {
+  const names = Array.from({ length: 300 }, (_, at) => `lib ${at}`);
+  const readAt = new Map<string, number>();
+  let longest = 0;
+  for (let run = 0, now = NOW; run < 30; run += 1, now += DAY) {
+    const planner = openPlan(listingOf(names.map((name) => listed(name, null))), { ...WEEKLY, now }, EVERYTHING);
+    for (const name of names) {
+      const contentReadAt = readAt.get(name) ?? null;
+      if (run > 0) planner.meet(stored(name, { listedText: null, bookmark: null, contentReadAt, bookmarkSeenAt: NOW }));
+    }
+    for (const { listed: one } of planner.finish().actions.slice(0, 100)) {
+      longest = Math.max(longest, now - (readAt.get(one.key.name) ?? NOW));
+      readAt.set(one.key.name, now);
+    }
+  }
+  expect([readAt.size, longest / DAY]).toEqual([300, 3]);
 });

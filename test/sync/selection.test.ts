@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.ts";
-import { assertKnown, EVERYTHING, isEverything, parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
+import { EVERYTHING, findUnlisted, isEverything, parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
+import { listingOf } from "../listed.ts";
 
 test("no selector stands for everything", () => {
   const selection = parseSelection([], []);
@@ -20,8 +21,7 @@ test("what any selector names is in, byte for byte (fault 26)", () => {
 
 test("a selector that is given twice, in one spelling or another, counts once", () => {
   const selection = parseSelection(["a/x", "a/%78", "a/x"], ["b", "b"]);
-  expect(selection.owners).toEqual(["b"]);
-  expect(() => assertKnown(selection, () => false)).toThrow(/^a\/x is neither/);
+  expect(selection).toEqual({ libraries: [{ owner: "a", name: "x" }], owners: ["b"] });
 });
 
 test("a malformed selector is a usage error", () => {
@@ -29,9 +29,19 @@ test("a malformed selector is a usage error", () => {
   expect(() => parseSelection([], [""])).toThrow(UsageError);
 });
 
-test("a library that is neither listed nor stored is a usage error, an owner without libraries is not", () => {
-  const selection = parseSelection(["a/x", "a/y%2F"], ["nobody"]);
-  expect(() => assertKnown(selection, ({ name }) => name === "x")).toThrow("a/y%2F is neither listed nor stored");
-  expect(() => assertKnown(selection, () => false)).toThrow("a/x, a/y%2F are neither listed nor stored");
-  expect(() => assertKnown(selection, () => true)).not.toThrow();
+test("what the listing names, if only by a reject, is listed", () => {
+  const entry = (owner: string, name: string) => ({ key: { owner, name }, lastModified: null, source: "{}" });
+  const reject = {
+    key: { owner: "..", name: "x" },
+    kind: "listing",
+    code: "",
+    path: "",
+    reason: "",
+    payload: "",
+  } as const;
+  const listing = { libraries: listingOf([entry("a", "x"), entry("b", "y")]), rejects: [reject] };
+
+  const selection = parseSelection(["a/x", "a/X", "../x", "../y"], ["b", "..", "c"]);
+
+  expect(findUnlisted(selection, listing)).toEqual(parseSelection(["a/X", "../y"], ["c"]));
 });

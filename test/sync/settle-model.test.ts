@@ -76,7 +76,9 @@ const EMPTY: SyncState = {
   owes: null,
   shrunkRunId: null,
   failures: 0,
+  lastFailedAt: null,
   doubtfulReads: 0,
+  removalHeldAt: null,
 };
 
 /** Polls until three quiet days have passed; how many reads that took, and whether the copy is up to date. */

@@ -29,7 +29,9 @@ function sync(changes: Partial<SyncState> = {}): SyncState {
     owes: null,
     shrunkRunId: null,
     failures: 0,
+    lastFailedAt: null,
     doubtfulReads: 0,
+    removalHeldAt: null,
     ...changes,
   };
 }

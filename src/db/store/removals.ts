@@ -4,18 +4,22 @@ import { REMOVE_LIBRARIES } from "./library-statements.ts";
 
 /**
  * The numbers of the last 24 hours that the guard asks for, from the rows and their history, so that a run that died
- * after its removals counts too.
+ * after its removals counts too. $1: since when removals are held, in seconds; libraries stored later must not dilute the share.
  */
 const NUMBERS = `
 WITH since AS (SELECT clock_timestamp() - interval '24 hours' AS at),
 versions AS (
-  SELECT changed_at AS valid_from, 'infinity'::timestamptz AS valid_to, removed_at, run_id FROM simcat.libraries
+  SELECT changed_at AS valid_from, 'infinity'::timestamptz AS valid_to, removed_at, run_id, first_seen_at
+  FROM simcat.libraries
   UNION ALL
-  SELECT valid_from, valid_to, removed_at, run_id FROM simcat.library_history, since WHERE valid_to > since.at
+  SELECT valid_from, valid_to, removed_at, run_id, first_seen_at
+  FROM simcat.library_history, since WHERE valid_to > since.at
+), counted AS (
+  SELECT * FROM versions WHERE removed_at IS NULL AND first_seen_at < coalesce(to_timestamp($1::float8), 'infinity')
 ), moves AS (
-  SELECT greatest(valid_from, since.at) AS at, 1 AS delta FROM versions, since WHERE removed_at IS NULL
+  SELECT greatest(valid_from, since.at) AS at, 1 AS delta FROM counted, since
   UNION ALL
-  SELECT valid_to, -1 FROM versions WHERE removed_at IS NULL AND valid_to < 'infinity'
+  SELECT valid_to, -1 FROM counted WHERE valid_to < 'infinity'
 ), levels AS (
   SELECT sum(sum(delta)) OVER (ORDER BY at) AS live FROM moves GROUP BY at
 )
@@ -23,15 +27,22 @@ SELECT (SELECT coalesce(max(live), 0) FROM levels)::int8 AS peak,
   (SELECT count(*) FROM versions v CROSS JOIN since LEFT JOIN simcat.sync_runs r ON r.id = v.run_id
    WHERE v.removed_at > since.at AND NOT coalesce(r.allow_removals, false)) AS removed`;
 
-/** The most libraries that were live within the last 24 hours, and the removals in that time of runs that were not allowed them. */
-export async function readRemovalNumbers(connection: Connection): Promise<{ peakLive: number; removedLately: number }> {
-  const { rows } = await connection.query<{ peak: number; removed: number }>(NUMBERS);
+/**
+ * The most libraries that were live within the last 24 hours, and the removals in that time of runs that were not allowed them.
+ * `heldSince` (database ms, or null): libraries that were first stored later do not count among the live ones.
+ */
+export async function readRemovalNumbers(
+  connection: Connection,
+  heldSince: number | null,
+): Promise<{ peakLive: number; removedLately: number }> {
+  const since = heldSince === null ? null : heldSince / 1000;
+  const { rows } = await connection.query<{ peak: number; removed: number }>(NUMBERS, [since]);
   return { peakLive: rows[0]?.peak ?? 0, removedLately: rows[0]?.removed ?? 0 };
 }
 
 /** Nothing is asked any more of a library that is no longer listed. */
 const FORGIVE = `
-UPDATE simcat.library_sync y SET owes = NULL, failures = 0, last_error = NULL
+UPDATE simcat.library_sync y SET owes = NULL, failures = 0, last_error = NULL, removal_held_at = NULL
 FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 
@@ -64,4 +75,23 @@ export async function markRemoved(
   await connection.query(FORGIVE, columns(stored));
   await connection.query(RESOLVE, columns(stored));
   return rowCount ?? 0;
+}
+
+const HOLD = `
+UPDATE simcat.library_sync y SET removal_held_at = to_timestamp($3::float8)
+FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
+WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
+
+const KEYS_AT_ONCE = 10_000;
+
+/** Records that the removal of these libraries is held, since `heldSince` (database ms), so that later runs hold it too. */
+export async function holdRemovals(
+  connection: Connection,
+  keys: readonly LibraryKey[],
+  heldSince: number,
+): Promise<void> {
+  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+    const some = keys.slice(at, at + KEYS_AT_ONCE);
+    await connection.query(HOLD, [some.map((key) => key.owner), some.map((key) => key.name), heldSince / 1000]);
+  }
 }

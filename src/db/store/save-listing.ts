@@ -9,6 +9,8 @@ export interface ListingWrite {
   readonly changed: readonly ListedLibrary[];
   /** Libraries that are marked as removed and listed again. */
   readonly restored: readonly LibraryKey[];
+  /** Libraries that are listed again after a guard held their removal. */
+  readonly returned: readonly LibraryKey[];
   readonly rejects: readonly Reject[];
   /** Whether a reject of an earlier listing that this one lacks is over; null stands for one of no library. */
   readonly isOver: (key: LibraryKey | null) => boolean;
@@ -33,10 +35,15 @@ UPDATE simcat.library_sync y SET owes = 'restored', settles_at = NULL, bookmark_
 FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 
+const END_HOLDS = `
+UPDATE simcat.library_sync y SET removal_held_at = NULL
+FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
+WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
+
 const AT_ONCE = 10_000;
 
 export async function saveListing(connection: Connection, runId: number, listing: ListingWrite): Promise<void> {
-  const { changed, restored, rejects, isOver, seenAt } = listing;
+  const { changed, restored, returned, rejects, isOver, seenAt } = listing;
   for (let at = 0; at < changed.length; at += AT_ONCE) {
     const some = changed.slice(at, at + AT_ONCE);
     await connection.query(UPSERT_LISTED, [
@@ -50,6 +57,9 @@ export async function saveListing(connection: Connection, runId: number, listing
     const keys = [restored.map((key) => key.owner), restored.map((key) => key.name)];
     await connection.query(RESTORE_LIBRARIES, [...keys, runId]);
     await connection.query(OWE_RESTORED, [...keys, seenAt / 1000]);
+  }
+  if (returned.length > 0) {
+    await connection.query(END_HOLDS, [returned.map((key) => key.owner), returned.map((key) => key.name)]);
   }
   await saveListingRejects(connection, runId, rejects, isOver);
 }

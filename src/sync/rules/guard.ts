@@ -14,9 +14,11 @@ export interface RemovalFacts {
   readonly sharedWithLive: number;
   /** Live libraries in scope that it lacks: what this run would mark. */
   readonly missing: number;
+  /** Those of them whose removal an earlier run held. */
+  readonly heldBefore: number;
   /** Marked in the last 24 h by runs without `--allow-removals`. */
   readonly removedLately: number;
-  /** The most libraries that were live in that time. */
+  /** The most libraries that were live in that time, without those first stored since removals are held. */
   readonly peakLive: number;
   readonly maxRemoved: Share;
   /** `--allow-removals` */
@@ -25,7 +27,7 @@ export interface RemovalFacts {
   readonly complete: boolean;
 }
 
-type HeldRule = "empty_listing" | "nothing_shared" | "too_many";
+type HeldRule = "empty_listing" | "nothing_shared" | "too_many" | "held_before";
 
 export type RemovalVerdict =
   | { readonly kind: "pass" }
@@ -53,9 +55,15 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     return held("empty_listing", `${lack} while ${live}; nothing was marked. ${HINT}`);
   }
   const removed = facts.missing + facts.removedLately;
-  const peakLive = Math.max(facts.peakLive, liveCount);
-  if (facts.missing > 0 && isOver(removed, peakLive, facts.maxRemoved))
-    return held("too_many", tooMany(facts, peakLive));
+  if (facts.missing > 0 && isOver(removed, facts.peakLive, facts.maxRemoved)) {
+    const limit = formatShare(facts.maxRemoved).replace("%", " %");
+    return held("too_many", `${numbersOf(facts)} is over SIMCAT_MAX_REMOVED=${limit}; nothing was marked. ${HINT}`);
+  }
+  // What a run held once is never marked only because the share has changed since.
+  if (facts.heldBefore > 0) {
+    const still = `the removal of ${facts.heldBefore} of them was held by an earlier run, and they are still not listed`;
+    return held("held_before", `${numbersOf(facts)}; ${still}; nothing was marked. ${HINT}`);
+  }
   return { kind: "pass" };
 }
 
@@ -63,13 +71,13 @@ function held(rule: HeldRule, message: string, storeNothing = false): RemovalVer
   return { kind: "held", rule, message, storeNothing };
 }
 
-function tooMany({ missing, removedLately, maxRemoved }: RemovalFacts, peakLive: number): string {
+function numbersOf({ missing, removedLately, peakLive }: RemovalFacts): string {
   const lately = removedLately > 0 ? `with the ${removedLately} of the last 24 h ` : "";
+  // Those first stored since removals are held may be missing too, and are not among the live ones that count.
+  if (missing > peakLive) return `${missing} libraries would be marked removed, and ${peakLive} count as live: that`;
   // Rounded up, so that what is over the limit by a hair does not read as equal to it.
   const percent = (Math.ceil(((missing + removedLately) * 10_000) / peakLive) / 100).toFixed(2);
-  const limit = formatShare(maxRemoved).replace("%", " %");
-  const numbers = `${missing} of ${peakLive} libraries would be marked removed, ${lately}${percent} %`;
-  return `${numbers} is over SIMCAT_MAX_REMOVED=${limit}; nothing was marked. ${HINT}`;
+  return `${missing} of ${peakLive} libraries would be marked removed, ${lately}${percent} %`;
 }
 
 export interface ScenarioFacts {

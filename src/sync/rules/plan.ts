@@ -1,4 +1,3 @@
-import { keyText } from "../../key.ts";
 import type {
   Decision,
   LibraryKey,
@@ -10,6 +9,7 @@ import type {
 } from "../../model.ts";
 import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
+import { isOverdue, lastTriedAt } from "./settle.ts";
 
 export interface Plan {
   /** In the order in which they are to be read. */
@@ -17,6 +17,8 @@ export interface Plan {
   readonly skipped: Readonly<Record<Extract<Decision, { kind: "skip" }>["reason"], number>>;
   /** Live in the store, in scope, and not listed. */
   readonly missing: readonly LibraryKey[];
+  /** Those of the missing ones whose removal no earlier run held. */
+  readonly unheld: readonly LibraryKey[];
   /** The same, but for their having been read after a cache took the listing. */
   readonly unsaid: readonly LibraryKey[];
   /** Listed once, never stored, in scope, and not listed any more. */
@@ -25,6 +27,10 @@ export interface Plan {
   readonly changed: readonly ListedLibrary[];
   /** Marked as removed, and listed again, in scope. */
   readonly restored: readonly LibraryKey[];
+  /** Listed again after an earlier run held their removal, in scope or not. */
+  readonly returned: readonly LibraryKey[];
+  /** Since when removals are held without a break, in database ms; null when none is held. */
+  readonly heldSince: number | null;
   readonly listedInScope: number;
   /** Live in the store, in scope or not, and how many of those are listed. */
   readonly live: { readonly count: number; readonly listed: number };
@@ -33,8 +39,6 @@ export interface Plan {
 /** Makes a plan of a listing and of what is stored, one stored library after the other, in whatever order. */
 export interface Planner {
   meet(stored: StoredLibrary): void;
-  /** Whether a library of the selection is listed or was met. */
-  isKnown(key: LibraryKey): boolean;
   finish(): Plan;
 }
 
@@ -49,13 +53,15 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
   /** Of each listed library: was it met, and under which text? */
   const states = new Uint8Array(listing.length);
   const reads = new Map<number, ReadAction>();
-  const unmet = new Set(selection.libraries.map(keyText));
   const skipped = { unchanged: 0, "not settled yet": 0 };
   const live = { count: 0, listed: 0 };
   const missing: LibraryKey[] = [];
+  const unheld: LibraryKey[] = [];
   const unsaid: LibraryKey[] = [];
   const strangers: LibraryKey[] = [];
   const restored: LibraryKey[] = [];
+  const returned: LibraryKey[] = [];
+  let heldSince: number | null = null;
   let listedInScope = 0;
 
   const consider = (listed: ListedLibrary, at: number, stored: StoredLibrary | null) => {
@@ -70,22 +76,25 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
     meet(stored) {
       const { key } = stored;
       const isLive = stored.stored && !stored.removed;
-      if (unmet.size > 0) unmet.delete(keyText(key));
       if (isLive) live.count += 1;
+      const heldAt = stored.sync?.removalHeldAt ?? null;
+      if (heldAt !== null) heldSince = Math.min(heldSince ?? heldAt, heldAt);
       const at = listing.find(key);
       if (at === undefined) {
         const isReadSince = (stored.sync?.contentReadAt ?? 0) >= cachedAt;
-        if (isLive && isSelected(key)) (isReadSince ? unsaid : missing).push(key);
-        if (!stored.stored && isSelected(key)) strangers.push(key);
+        if (!isSelected(key)) return;
+        if (isLive) (isReadSince ? unsaid : missing).push(key);
+        if (isLive && !isReadSince && heldAt === null) unheld.push(key);
+        if (!stored.stored) strangers.push(key);
         return;
       }
       const listed = listing.at(at);
       if (isLive) live.listed += 1;
+      if (heldAt !== null) returned.push(listed.key);
       states[at] = stored.sync?.listedText === listed.lastModified ? SAME_TEXT : NEWS;
       if (stored.removed && isSelected(key)) restored.push(listed.key);
       consider(listed, at, stored);
     },
-    isKnown: (key) => listing.find(key) !== undefined || !unmet.has(keyText(key)),
     finish() {
       const changed: ListedLibrary[] = [];
       for (const [at, state] of states.entries()) {
@@ -96,13 +105,16 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
       }
       const inListingOrder = [...reads].sort(([a], [b]) => a - b).map(([, action]) => action);
       return {
-        actions: orderActions(inListingOrder),
+        actions: orderActions(inListingOrder, context),
         skipped,
         missing,
+        unheld,
         unsaid,
         strangers,
         changed,
         restored,
+        returned,
+        heldSince,
         listedInScope,
         live,
       };
@@ -110,25 +122,40 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
   };
 }
 
+const OVERDUE = 0;
 const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
-  "never read": 0,
-  "listed date changed": 0,
-  "owes a read: rejects": 1,
-  "owes a read: failure": 1,
-  "owes a read: shrunk": 1,
-  "owes a read: restored": 1,
-  "no listed date": 2,
-  "not settled yet": 2,
-  "due for a full read": 3,
-  forced: 3,
+  "never read": 1,
+  "listed date changed": 1,
+  "owes a read: rejects": 2,
+  "owes a read: failure": 2,
+  "owes a read: shrunk": 2,
+  "owes a read: restored": 2,
+  "no listed date": 3,
+  "not settled yet": 3,
+  "due for a full read": 4,
+  forced: 4,
 };
-const LAST = 4;
+const FAILED = 5;
 
-/** News first, so that a run cut short did the most good; what failed last time last, so that it holds up nobody. */
-export function orderActions(actions: readonly ReadAction[]): ReadAction[] {
-  return actions.toSorted((a, b) => rankOf(a) - rankOf(b));
+/**
+ * News first, so that a run cut short did the most good; what failed last time last, so that it holds up nobody. Within a
+ * rank the oldest content is first and what is overdue leads them all, so that runs that are all cut short starve nothing.
+ */
+export function orderActions(
+  actions: readonly ReadAction[],
+  context: Pick<PlanContext, "now" | "fullEveryMs">,
+): ReadAction[] {
+  const ranks: ReadAction[][] = Array.from({ length: FAILED + 1 }, () => []);
+  for (const action of actions) ranks[rankOf(action, context)]?.push(action);
+  return ranks.flatMap((rank) => rank.sort((a, b) => ageOrder(a) - ageOrder(b)));
 }
 
-function rankOf(action: ReadAction): number {
-  return (action.stored?.sync?.failures ?? 0) > 0 ? LAST : RANKS[action.reason];
+function rankOf({ stored, reason }: ReadAction, context: Pick<PlanContext, "now" | "fullEveryMs">): number {
+  const sync = stored?.sync ?? null;
+  if (sync === null) return RANKS[reason];
+  if (isOverdue(context.now, sync, context.fullEveryMs)) return OVERDUE;
+  return sync.failures > 0 ? FAILED : RANKS[reason];
 }
+
+/** What was never tried comes before all else. */
+const ageOrder = ({ stored }: ReadAction) => (stored?.sync ? (lastTriedAt(stored.sync) ?? 0) : 0);

@@ -1,6 +1,6 @@
 import { UsageError } from "../../errors.ts";
-import { formatKey, keyText, parseKey } from "../../key.ts";
-import type { LibraryKey, Selection } from "../../model.ts";
+import { keyText, parseKey } from "../../key.ts";
+import type { LibraryKey, Listing, Selection } from "../../model.ts";
 
 export const EVERYTHING: Selection = { libraries: [], owners: [] };
 
@@ -24,10 +24,22 @@ export function selectorOf(selection: Selection): (key: LibraryKey) => boolean {
   return (key) => owners.has(key.owner) || libraries.has(keyText(key));
 }
 
-/** Throws a UsageError for a library that is asked for by name and that `isKnown` neither lists nor stores. */
-export function assertKnown(selection: Selection, isKnown: (key: LibraryKey) => boolean): void {
-  const unknown = selection.libraries.filter((key) => !isKnown(key)).map(formatKey);
-  if (unknown.length === 0) return;
-  const verb = unknown.length === 1 ? "is" : "are";
-  throw new UsageError(`${unknown.join(", ")} ${verb} neither listed nor stored; see simcat status for what is`);
+/** What the selection names and the listing does not hold, as an entry that can be stored or as a reject. */
+export function findUnlisted(selection: Selection, { libraries, rejects }: Listed): Selection {
+  const rejected = rejects.flatMap(({ key }) => key ?? []);
+  const rejectedTexts = new Set(rejected.map(keyText));
+  const owners = new Set(selection.owners);
+  for (const { owner } of rejected) owners.delete(owner);
+  for (const { key } of owners.size > 0 ? libraries : []) {
+    owners.delete(key.owner);
+    if (owners.size === 0) break;
+  }
+  return {
+    libraries: selection.libraries.filter(
+      (key) => libraries.find(key) === undefined && !rejectedTexts.has(keyText(key)),
+    ),
+    owners: [...owners],
+  };
 }
+
+type Listed = Pick<Listing, "libraries" | "rejects">;

@@ -101,3 +101,18 @@ export function isFullReadDue(now: number, sync: SyncState, key: LibraryKey, ful
   // Nearly all are far from it, so the key is hashed for those alone that might be due.
   return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 && now >= fullReadDueAt(sync, key, fullEveryMs);
 }
+
+/** When a read of the library was last tried, in database ms: its failure, or its last stored read. Null: never. */
+export function lastTriedAt(sync: SyncState): number | null {
+  return sync.failures > 0 ? (sync.lastFailedAt ?? sync.contentReadAt) : sync.contentReadAt;
+}
+
+/**
+ * Whether the library waits for longer than `fullEveryMs` since it was last tried, or since its text was listed when it
+ * never was. A library that fails each time is overdue once in `fullEveryMs` only, so that it cannot hold up every run.
+ */
+export function isOverdue(now: number, sync: SyncState, fullEveryMs: number): boolean {
+  const since = lastTriedAt(sync) ?? sync.bookmarkSeenAt;
+  // One that lies ahead was stored by a clock that has been set back since: its age is unknown.
+  return since !== null && (since > now + SETTLE_MARGIN_MS || now - since >= fullEveryMs);
+}

@@ -1,0 +1,40 @@
+import type { LibraryKey, Selection } from "../../model.ts";
+import type { Connection } from "../connect.ts";
+import { eachRow } from "./each-row.ts";
+
+/** Every library that was ever stored or listed, some more than once; of an unaddressable one only rejects are kept. */
+const KNOWN = `(
+  SELECT owner, library_name FROM simcat.libraries
+  UNION ALL SELECT owner, library_name FROM simcat.library_sync
+  UNION ALL SELECT owner, library_name FROM simcat.rejects WHERE owner IS NOT NULL
+)`;
+
+const SELECT_UNKNOWN = `
+SELECT s.owner, NULL AS name FROM unnest($1::text[]) AS s(owner)
+WHERE NOT EXISTS (SELECT FROM ${KNOWN} k WHERE k.owner = s.owner)
+UNION ALL
+SELECT s.owner, s.name FROM unnest($2::text[], $3::text[]) AS s(owner, name)
+WHERE NOT EXISTS (SELECT FROM ${KNOWN} k WHERE (k.owner, k.library_name) = (s.owner, s.name))`;
+
+/** What the selection names and nothing is known of. */
+export async function readUnknown(connection: Connection, { libraries, owners }: Selection): Promise<Selection> {
+  const { rows } = await connection.query<{ owner: string; name: string | null }>(SELECT_UNKNOWN, [
+    owners,
+    libraries.map((key) => key.owner),
+    libraries.map((key) => key.name),
+  ]);
+  const names = new Set(rows.map(({ owner, name }) => JSON.stringify([owner, name])));
+  return {
+    libraries: libraries.filter(({ owner, name }) => names.has(JSON.stringify([owner, name]))),
+    owners: owners.filter((owner) => names.has(JSON.stringify([owner, null]))),
+  };
+}
+
+/** Hands over the key of each library that is known, some more than once. */
+export function eachKnownKey(connection: Connection, take: (key: LibraryKey) => void): Promise<void> {
+  return eachRow<LibraryKey & Record<string, unknown>>(
+    connection,
+    `SELECT owner, library_name AS name FROM ${KNOWN} k`,
+    take,
+  );
+}

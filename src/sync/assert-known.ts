@@ -1,0 +1,53 @@
+import type { Pool } from "../db/connect.ts";
+import { eachKnownKey, readUnknown } from "../db/read/known-keys.ts";
+import { readSnapshot } from "../db/snapshot.ts";
+import { UsageError } from "../errors.ts";
+import { typeableKey } from "../key.ts";
+import type { Listing, Selection } from "../model.ts";
+import { printable } from "../printable.ts";
+import { type NearNames, openNearNames } from "./rules/near-names.ts";
+import { findUnlisted, isEverything } from "./rules/selection.ts";
+
+export interface KnownSources {
+  /** Null where the service is not asked: what runs have listed so far counts. */
+  readonly listing: Pick<Listing, "libraries" | "rejects"> | null;
+  /** Null when the database has no schema yet: nothing is stored. */
+  readonly pool: Pool | null;
+}
+
+/** Throws a UsageError with suggestions for an owner or a library that is neither listed nor stored. */
+export async function assertKnown(
+  selection: Selection,
+  { listing, pool }: KnownSources,
+  signal: AbortSignal,
+): Promise<void> {
+  const unlisted = listing === null ? selection : findUnlisted(selection, listing);
+  if (isEverything(unlisted)) return;
+  const read = (connection: Parameters<typeof readUnknown>[0]) => readUnknown(connection, unlisted);
+  const unknown = pool === null ? unlisted : await readSnapshot(pool, "looking for a library", read, signal);
+  if (isEverything(unknown)) return;
+
+  const near = openNearNames(unknown);
+  for (const { key } of listing?.libraries ?? []) near.offer(key);
+  if (pool !== null) {
+    await readSnapshot(pool, "looking for near names", (connection) => eachKnownKey(connection, near.offer), signal);
+  }
+  throw new UsageError(explainUnknown(unknown, near, listing !== null));
+}
+
+/** More of them would only hide the first. */
+const TOLD = 10;
+
+function explainUnknown({ libraries, owners }: Selection, near: NearNames, isListed: boolean): string {
+  const lack = isListed ? "is neither listed nor stored" : "is not stored, and no run has listed it";
+  const lines = [
+    ...libraries.map((key) => `${typeableKey(key)} ${lack}${suggest(near.ofLibrary(key))}`),
+    ...owners.map((owner) => `owner ${printable(owner)} ${lack}${suggest(near.ofOwner(owner))}`),
+  ];
+  const more = lines.length > TOLD ? [`and ${lines.length - TOLD} more`] : [];
+  return [...lines.slice(0, TOLD), ...more].join("; ");
+}
+
+function suggest(words: readonly string[]): string {
+  return words.length === 0 ? "" : ` (did you mean ${words.join(" or ")}?)`;
+}

@@ -1,0 +1,211 @@
+import { expect, test, vi } from "vitest";
+import { gateAfter } from "../process/gate.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { lastRun } from "./telling.ts";
+
+// Many runs in a row, each as slow as a busy machine makes it.
+vi.setConfig({ testTimeout: 180_000 });
+
+const libraries = (owner: string, from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => library(owner, `lib ${from + at}`, { scenarios: [1] }));
+
+const put = ({ service }: Fixture, owner: string, from: number, to: number) =>
+  service.edit((organization) => {
+    for (const one of libraries(owner, from, to)) organization.put(one);
+  });
+
+const drop = ({ service }: Fixture, owner: string, from: number, to: number) =>
+  service.edit((organization) => {
+    for (let at = from; at < to; at++) organization.remove(owner, `lib ${at}`);
+  });
+
+const live = async ({ query }: Fixture) =>
+  Object.fromEntries(
+    (
+      await query<{ owner: string; live: number }>(
+        "SELECT owner, count(*)::int AS live FROM simcat.libraries WHERE removed_at IS NULL GROUP BY 1 ORDER BY 1",
+      )
+    ).map(({ owner, live }) => [owner, live]),
+  );
+
+const held = ({ query }: Fixture) =>
+  query("SELECT owner, library_name AS name FROM simcat.library_sync WHERE removal_held_at IS NOT NULL ORDER BY 1, 2");
+
+/** A copy of 21 libraries of alice, and a service that replaced 20 of them by 60 of bob. */
+async function swapped(): Promise<Fixture> {
+  const made = await fixture(libraries("alice", 0, 21));
+  await made.simcat(["sync"]);
+  drop(made, "alice", 1, 21);
+  put(made, "bob", 0, 60);
+  return made;
+}
+
+const NUMBERS =
+  "20 of 21 libraries would be marked removed, 95.24 % is over SIMCAT_MAX_REMOVED=30 %; nothing was marked";
+
+test("a held removal stays held, though new libraries outnumber those that are missing (fault 101)", async () => {
+  const made = await swapped();
+  const sync = (...args: string[]) => made.simcat(["sync", ...args]);
+
+  for (const run of [await sync(), await sync(), await made.simcat(["backfill"])]) {
+    expect([run.code, run.stdout]).toEqual([3, expect.stringContaining(NUMBERS)]);
+  }
+  const planned = await sync("--dry-run", "--json");
+  expect(JSON.parse(planned.stdout)).toMatchObject({ remove: [], missing: 20, held: expect.stringContaining(NUMBERS) });
+  expect((await sync("--library", "alice/lib 7")).code).toBe(3);
+  expect((await sync("--owner", "alice")).code).toBe(3);
+  expect((await sync("--owner", "bob")).code).toBe(0);
+  expect(await live(made)).toEqual({ alice: 21, bob: 60 });
+
+  expect((await sync("--allow-removals")).code).toBe(0);
+  expect(await live(made)).toEqual({ alice: 1, bob: 60 });
+  expect(await held(made)).toEqual([]);
+  expect((await sync()).code).toBe(0);
+});
+
+test("a hold does not lapse with the 24 hours, nor by a listing that is incomplete (fault 101)", async () => {
+  const made = await fixture(libraries("alice", 0, 10));
+  await made.simcat(["sync"]);
+  drop(made, "alice", 0, 3);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  drop(made, "alice", 3, 4);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  made.service.script([
+    {
+      match: { operation: "listing" },
+      times: 1,
+      action: { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } },
+    },
+  ]);
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  await made.query(
+    "UPDATE simcat.libraries SET first_seen_at = first_seen_at - interval '2 d', changed_at = changed_at - interval '2 d', removed_at = removed_at - interval '2 d'",
+  );
+  await made.query(
+    "UPDATE simcat.library_history SET first_seen_at = first_seen_at - interval '2 d', valid_from = valid_from - interval '2 d', valid_to = valid_to - interval '2 d'",
+  );
+  await made.query("UPDATE simcat.library_sync SET removal_held_at = removal_held_at - interval '2 d'");
+
+  const run = await made.simcat(["sync"]);
+
+  expect(run.code).toBe(3);
+  expect(run.stdout).toContain(
+    "1 of 7 libraries would be marked removed, 14.29 %; the removal of 1 of them was held by an earlier run, and they are still not listed; nothing was marked. If they are really gone, run it again with --allow-removals",
+  );
+  expect(await live(made)).toEqual({ alice: 7 });
+});
+
+test("of held libraries those that return are no longer held, and those that stay away are (fault 101)", async () => {
+  const made = await fixture(libraries("alice", 0, 10));
+  await made.simcat(["sync"]);
+  drop(made, "alice", 0, 4);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+
+  put(made, "alice", 1, 4);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect(await held(made)).toEqual([{ owner: "alice", name: "lib 0" }]);
+  put(made, "alice", 0, 1);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await held(made)).toEqual([]);
+
+  drop(made, "alice", 0, 3);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made)).toEqual({ alice: 7 });
+});
+
+test("two listings that take turns stay held, however many libraries both store (fault 101)", async () => {
+  const made = await swapped();
+  expect((await made.simcat(["sync"])).code).toBe(3);
+
+  put(made, "alice", 1, 21);
+  drop(made, "bob", 0, 60);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  drop(made, "alice", 1, 21);
+  put(made, "bob", 0, 60);
+  const back = await made.simcat(["sync"]);
+
+  expect([back.code, back.stdout]).toEqual([3, expect.stringContaining(NUMBERS)]);
+  put(made, "alice", 1, 21);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made)).toEqual({ alice: 21, bob: 60 });
+});
+
+test("an empty listing holds what a later listing lacks (fault 101)", async () => {
+  const made = await fixture(libraries("alice", 0, 10));
+  await made.simcat(["sync"]);
+  made.service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  drop(made, "alice", 0, 1);
+
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect(await held(made)).toEqual([{ owner: "alice", name: "lib 0" }]);
+});
+
+/** A run that waits after `passing` requests for content. */
+async function waiting(made: (gate: ReturnType<typeof gateAfter>) => Promise<Fixture>, passing: number) {
+  const gate = gateAfter(passing);
+  const fixed = await made(gate);
+  const running = fixed.start(["sync"], { SIMCAT_CONCURRENCY: "1" });
+  await gate.reached;
+  return { ...fixed, gate, running };
+}
+
+test("a held run that is interrupted while it reads has recorded what it holds (fault 101)", async () => {
+  const { running, gate, ...made } = await waiting(async (gate) => {
+    let isOpen = true;
+    const onRequest: typeof gate.onRequest = (request) => (isOpen ? undefined : gate.onRequest(request));
+    const made = await fixture(libraries("alice", 0, 21), { onRequest });
+    await made.simcat(["sync"]);
+    isOpen = false;
+    drop(made, "alice", 1, 21);
+    put(made, "bob", 0, 60);
+    return made;
+  }, 40);
+  running.process.kill("SIGTERM");
+  expect((await running.ended).code).toBe(143);
+  gate.open();
+  expect(await held(made)).toHaveLength(20);
+
+  put(made, "bob", 60, 100);
+  expect((await made.simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  const next = await made.simcat(["sync"]);
+  expect([next.code, next.stdout]).toEqual([3, expect.stringContaining(NUMBERS)]);
+});
+
+/** A run over ten libraries of which one is gone and one is new, which waits for the content of the new one. */
+const removing = () =>
+  waiting(async (gate) => {
+    let isOpen = true;
+    const onRequest: typeof gate.onRequest = (request) => (isOpen ? undefined : gate.onRequest(request));
+    const made = await fixture(libraries("alice", 0, 10), { onRequest });
+    await made.simcat(["sync"]);
+    isOpen = false;
+    drop(made, "alice", 0, 1);
+    put(made, "bob", 0, 1);
+    return made;
+  }, 0);
+
+test("a run marks what is gone before it reads content, so that an interrupted one has done it too (fault 102)", async () => {
+  const { running, gate, ...made } = await removing();
+  expect(await live(made)).toEqual({ alice: 9 });
+
+  running.process.kill("SIGTERM");
+  expect((await running.ended).code).toBe(143);
+  gate.open();
+  expect(await lastRun(made.query)).toMatchObject({ status: "interrupted", libraries_removed: 1 });
+});
+
+test("a library that is listed again during a run has no removal after its return (fault 102)", async () => {
+  const { running, gate, ...made } = await removing();
+  const [before] = await made.query<{ now: Date }>("SELECT clock_timestamp() AS now");
+  put(made, "alice", 0, 1);
+  gate.open();
+  expect((await running.ended).code).toBe(0);
+
+  expect(await made.query("SELECT library_name FROM simcat.libraries WHERE removed_at > $1", [before?.now])).toEqual(
+    [],
+  );
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made)).toEqual({ alice: 10, bob: 1 });
+});

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import type { Ended } from "../support/cli.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+
+const ORGANIZATION = [library("alice", "Fire", { scenarios: [1] }), library("bob", "Q1/Q2 50%", { scenarios: [1] })];
+
+const told = ({ code, stdout, stderr }: Ended) => ({
+  code,
+  stdout,
+  error: stderr
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as { level: string; msg: string })
+    .filter(({ level }) => level === "error")
+    .map(({ msg }) => msg),
+});
+
+const refused = (message: string) => ({ code: 64, stdout: "", error: [message] });
+
+test("an owner or a library that is neither listed nor stored is a usage error and leaves no run row (fault 105)", async () => {
+  const { simcat, query, asked } = await fixture(ORGANIZATION);
+  const run = async (...args: string[]) => told(await simcat(args));
+  const fire = refused("alice/Fier is neither listed nor stored (did you mean alice/Fire?)");
+
+  expect(await run("sync", "--library", "alice/Fier")).toEqual(fire);
+  expect(await run("sync", "--owner", "Alicia", "--dry-run")).toEqual(
+    refused("owner Alicia is neither listed nor stored (did you mean alice?)"),
+  );
+  expect((await simcat(["sync"])).code).toBe(0);
+  asked();
+
+  expect(await run("sync", "--library", "alice/Fire", "--library", "alice/Fier")).toEqual(fire);
+  expect(await run("sync", "--json", "--library", "alice/Fier")).toEqual(fire);
+  expect(await run("sync", "--owner", "nobody", "--owner", "alice")).toEqual(
+    refused("owner nobody is neither listed nor stored"),
+  );
+  expect(await run("backfill", "--restart", "--library", "bob/Q1%2FQ2 5%25")).toEqual(
+    refused("bob/Q1%2FQ2 5%25 is neither listed nor stored (did you mean 'bob/Q1%2FQ2 50%25'?)"),
+  );
+  expect(await run("verify", "--owner", "bo", "--library", "alice/Fier")).toEqual(
+    refused(
+      "alice/Fier is neither listed nor stored (did you mean alice/Fire?); owner bo is neither listed nor stored (did you mean bob?)",
+    ),
+  );
+  expect(await run("explain", "alice/Fier")).toEqual(
+    refused("alice/Fier is not stored, and no run has listed it (did you mean alice/Fire?)"),
+  );
+
+  expect(asked().filter((line) => line !== "GET /libs")).toEqual([]);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
+  expect((await simcat(["backfill"])).code).toBe(0);
+  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([{ status: "ok" }, { status: "ok" }]);
+});
+
+test("an owner or a library that is only listed, or only stored, is known (fault 105)", async () => {
+  const { simcat, service } = await fixture([...ORGANIZATION, library("carol", "Ice", { scenarios: [1] })]);
+  const code = async (...args: string[]) => (await simcat(args)).code;
+  expect(await code("sync", "--owner", "alice", "--library", "bob/Q1%2FQ2 50%25")).toBe(0);
+  service.edit((organization) => organization.remove("alice", "Fire"));
+
+  expect(await code("sync", "--owner", "alice", "--dry-run")).toBe(0);
+  expect(await code("verify", "--owner", "alice")).toBe(2);
+  expect(await code("sync", "--owner", "alice", "--allow-removals")).toBe(0);
+  expect(await code("sync", "--library", "alice/Fire")).toBe(0);
+  expect(await code("backfill", "--owner", "carol")).toBe(0);
+  expect(await code("explain", "alice/Fire")).toBe(0);
+});

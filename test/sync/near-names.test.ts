@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { parseKey } from "../../src/key.ts";
+import type { LibraryKey } from "../../src/model.ts";
+import { openNearNames } from "../../src/sync/rules/near-names.ts";
+import { AWKWARD_NAMES } from "../support/organization.ts";
+
+const key = (owner: string, name: string): LibraryKey => ({ owner, name });
+
+function librariesNear(wanted: LibraryKey, known: readonly LibraryKey[]): string[] {
+  const near = openNearNames({ libraries: [wanted], owners: [] });
+  for (const one of known) near.offer(one);
+  return near.ofLibrary(wanted);
+}
+
+function ownersNear(wanted: string, known: readonly string[]): string[] {
+  const near = openNearNames({ libraries: [], owners: [wanted] });
+  for (const owner of known) near.offer(key(owner, "x"));
+  return near.ofOwner(wanted);
+}
+
+test.each([
+  ["Fier", "Fire"],
+  ["fire", "Fire"],
+  ["Montre\u0301al", "Montréal"],
+  ["Fire ", "Fire"],
+  ["Fyre Rsik", "Fire Risk"],
+])("suggests for %j what differs by a letter or two, by case, accents or spaces: %j", (typed, meant) => {
+  const words = [/^\w+$/.test(meant) ? `ann/${meant}` : `'ann/${meant}'`];
+  expect(librariesNear(key("ann", typed), [key("ann", "Water"), key("ann", meant)])).toEqual(words);
+});
+
+test("suggests nothing that is far away", () => {
+  expect(librariesNear(key("ann", "Fire"), [key("ann", "Water"), key("bob", "Fires of May")])).toEqual([]);
+  expect(librariesNear(key("ann", "ab"), [key("ann", "cd")])).toEqual([]);
+  expect(ownersNear("nobody", ["example.user"])).toEqual([]);
+});
+
+test("suggests three at most, the nearest first, and each once; another owner's of the same name comes last", () => {
+  const known = ["Fires", "Fire2", "Fire3", "Fires", "Fi"].map((name) => key("ann", name));
+  expect(librariesNear(key("ann", "Fire"), [key("bob.the.builder", "Fire"), ...known])).toEqual([
+    "ann/Fire2",
+    "ann/Fire3",
+    "ann/Fires",
+  ]);
+  expect(librariesNear(key("ann", "Fire"), [key("bob.the.builder", "Fire"), key("anna", "Fier")])).toEqual([
+    "anna/Fier",
+    "bob.the.builder/Fire",
+  ]);
+});
+
+test.each(AWKWARD_NAMES.map((name) => [name]))("a suggested library can be pasted back: %j", (name) => {
+  const [word = ""] = librariesNear(key("ann", `${name}x`), [key("ann", name)]);
+  const pasted = word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word;
+  expect(pasted).toMatch(/^[^\p{Cc}\u202e\u2028]*$/u);
+  expect(parseKey(pasted)).toEqual(key("ann", name));
+});
+
+test("what would act in a terminal is written so that it can be typed, and an owner of that kind is left out", () => {
+  expect(librariesNear(key("ann", "redd"), [key("ann", "red\u202e")])).toEqual(["ann/red%E2%80%AE"]);
+  expect(ownersNear("redd", ["red\u202e", "red\u001b", "red"])).toEqual(["red"]);
+});
+
+test("names that are very long are compared quickly, and not repeated in a message", () => {
+  const long = "long ".repeat(500);
+  expect(librariesNear(key("ann", `${long}x`), [key("ann", `${long}y`)])).toEqual([]);
+  const many = Array.from({ length: 20_000 }, (_, at) => key("ann", `${at}${long}${at}`));
+  expect(librariesNear(key("ann", `x${long}x`), many)).toEqual([]);
+});
