@@ -3,6 +3,16 @@ import { type Connection, endedBy, type Pool } from "./connect.ts";
 import { isBadData, isConnectionLost, namingDatabase } from "./failures.ts";
 import { persist } from "./patience.ts";
 
+/** No limit of a role or a database ends what simcat began. Postgres knows `transaction_timeout` from 17 on. */
+const UNLIMITED = `SET LOCAL statement_timeout = 0;
+    SELECT set_config('transaction_timeout', '0', true) WHERE current_setting('transaction_timeout', true) IS NOT NULL`;
+
+/** Compiling a statement takes longer than any of ours saves by it, and each is planned for the values that it is sent with. */
+const PLANNED = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_custom_plan";
+
+/** A few rows of large tables, by their keys: statistics, or a role's settings, must never make it a scan of the table. */
+const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_nestloop = on";
+
 /** Values travel as text: a role's own settings must neither round a number nor turn a NULL in an array into a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 
@@ -18,6 +28,8 @@ export interface TransactionOptions<T> {
   readonly snapshot?: boolean;
   /** How long a statement waits for a lock that somebody else holds, in milliseconds. */
   readonly lockTimeoutMs?: number;
+  /** All statements find their rows by keys, however large the tables are. */
+  readonly byKey?: boolean;
   /**
    * When the answer to COMMIT was lost, the work is done once more: it finds itself done, or does it now. This says what to
    * answer then, from what the two attempts computed; without it, what the last one did.
@@ -65,10 +77,12 @@ type Attempt<T> =
 export function begin({
   snapshot = false,
   lockTimeoutMs = 5_000,
-}: Pick<TransactionOptions<unknown>, "snapshot" | "lockTimeoutMs">): string {
+  byKey = false,
+}: Pick<TransactionOptions<unknown>, "snapshot" | "lockTimeoutMs" | "byKey">): string {
   return `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};
+    ${UNLIMITED};
     SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = 15000;
-    ${EXACT}; ${READABLE}`;
+    ${EXACT}; ${READABLE}; ${PLANNED}${byKey ? `; ${BY_KEY}` : ""}`;
 }
 
 async function tryOnce<T>(

@@ -52,7 +52,7 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
   const working = new Set<Promise<void>>();
 
   const saveFailed = (batch: readonly FailureWrite[]) =>
-    write({ doing: `recording ${batch.length} failed libraries` }, (connection) =>
+    write({ doing: `recording ${batch.length} failed libraries`, byKey: true }, (connection) =>
       saveFailures(connection, context.runId, batch),
     );
 
@@ -64,6 +64,7 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
         // What the first attempt stored already, the last one finds unchanged.
         {
           doing: `storing ${batch.length} libraries`,
+          byKey: true,
           reconcile: (first, last) => last.map((one, at) => (one.changed ? one : (first[at] ?? one))),
         },
         (connection) => {
