@@ -1,7 +1,7 @@
 import { DatabaseError } from "../errors.ts";
 import { type Connection, endedBy, type Pool } from "./connect.ts";
-import { isBadData, isConnectionLost, namingDatabase } from "./failures.ts";
-import { persist } from "./patience.ts";
+import { isConnectionLost, namingDatabase } from "./failures.ts";
+import { type Patience, persist } from "./patience.ts";
 
 /** No limit of a role or a database ends what simcat began. Postgres knows `transaction_timeout` from 17 on. */
 const UNLIMITED = `SET LOCAL statement_timeout = 0;
@@ -19,11 +19,9 @@ const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 /** Times are read from text, and a database or a role may have another style of it by default. */
 const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'";
 
-export interface TransactionOptions<T> {
+export interface TransactionOptions<T> extends Patience {
   /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
   readonly doing: string;
-  /** How long the whole transaction is tried again for while the server is away, in milliseconds. */
-  readonly patienceMs?: number;
   /** READ ONLY, and one moment for all its queries. */
   readonly snapshot?: boolean;
   /** How long a statement waits for a lock that somebody else holds, in milliseconds. */
@@ -57,10 +55,9 @@ export async function withTransaction<T>(
     throw result.error;
   };
   try {
-    return await persist(attempt, signal, options.patienceMs);
+    return await persist(attempt, signal, options);
   } catch (error) {
-    // Bad rows are the caller's to tell apart, as others of the batch may do.
-    throw isBadData(error) ? error : namingDatabase(options.doing, error);
+    throw namingDatabase(options.doing, error);
   }
 }
 

@@ -35,6 +35,7 @@ export function toContent(
     isNew: stored?.stored !== true,
     isSame:
       facts.trustHash && isWhole && stored?.stored === true && !stored.removed && sync?.contentHash === contentHash,
+    failedBefore: sync !== null && sync.failures > 0,
     hadRejects: sync !== null && (sync.owes !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash,

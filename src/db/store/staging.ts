@@ -4,6 +4,7 @@ import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
 import { readSnapshot } from "../snapshot.ts";
 import { type ReadSeconds, toColumns } from "./scenario-rows.ts";
+import { attributeError, type LockPatience, RefusedRows } from "./write-in-halves.ts";
 
 /** The table through which long scenario lists pass, in short transactions. */
 export interface Staging {
@@ -23,31 +24,54 @@ FROM unnest($2::int8[], $3::int8[], $4::text[], $5::bool[], $6::text[], $7::floa
   AS r(id, parent_id, scenario_name, is_result, last_modified, last_modified_s, description, raw)
 ON CONFLICT DO NOTHING`;
 
+const SELECT_SOURCE = "SELECT raw::text AS source FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2";
+const DELETE_ONE = "DELETE FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2";
+const DELETE_STAGE = "DELETE FROM simcat.scenario_staging WHERE stage = $1";
+/** Names no stage. */
+const NO_STAGE = "";
+
+/** Each throws RefusedRows when the database refuses the rows of that stage. */
 export function openStaging(pool: Pool, lease: Lease, seconds: ReadSeconds): Staging {
   let stages = 0;
   const inTransaction = fencedWrites(pool, lease);
-  const write = (text: string, values: unknown[]) =>
-    inTransaction({ doing: "staging a long scenario list" }, async (connection) => {
+  const write = (text: string, values: unknown[], patience?: LockPatience) =>
+    inTransaction({ doing: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
       await connection.query(text, values);
     });
+  const writeRows = (text: string, values: unknown[], none: unknown[]) =>
+    attributeError(
+      (patience) => write(text, values, patience),
+      () => write(text, none),
+    );
+  const readSource = (stage: string, id: ScenarioId) =>
+    readSnapshot(
+      pool,
+      "reading a staged scenario",
+      async (connection) => {
+        const { rows } = await connection.query<{ source: string }>(SELECT_SOURCE, [stage, id.toString()]);
+        return rows[0]?.source ?? null;
+      },
+      lease.lost,
+    );
 
   return {
     newStage: () => `${lease.token}.${++stages}`,
-    add: (stage, scenarios) => write(INSERT, [stage, ...toColumns(scenarios, seconds)]),
+    add: (stage, scenarios) =>
+      writeRows(INSERT, [stage, ...toColumns(scenarios, seconds)], [NO_STAGE, ...toColumns([], seconds)]),
     source: (stage, id) =>
-      readSnapshot(
-        pool,
-        "reading a staged scenario",
-        async (connection) => {
-          const text = "SELECT raw::text AS source FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2";
-          const { rows } = await connection.query<{ source: string }>(text, [stage, id.toString()]);
-          return rows[0]?.source ?? null;
-        },
-        lease.lost,
+      attributeError(
+        () => readSource(stage, id),
+        () => readSource(NO_STAGE, 0),
       ),
-    removeOne: (stage, id) =>
-      write("DELETE FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2", [stage, id.toString()]),
-    remove: (stage) => write("DELETE FROM simcat.scenario_staging WHERE stage = $1", [stage]),
+    removeOne: (stage, id) => writeRows(DELETE_ONE, [stage, id.toString()], [NO_STAGE, "0"]),
+    async remove(stage) {
+      try {
+        await writeRows(DELETE_STAGE, [stage], [NO_STAGE]);
+      } catch (error) {
+        // Its library is stored, or has failed by now. What is left is deleted when the next run begins.
+        if (!(error instanceof RefusedRows)) throw error;
+      }
+    },
     clear: () => write("DELETE FROM simcat.scenario_staging", []),
   };
 }
