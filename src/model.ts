@@ -196,6 +196,8 @@ export interface LibraryContent {
   readonly isNew: boolean;
   /** The answers are the ones that are stored: nothing but `library_sync` is written. */
   readonly isSame: boolean;
+  /** The last read or store of it failed. */
+  readonly failedBefore: boolean;
   /** Earlier reads left open rejects, or absences that wait for a second look. */
   readonly hadRejects: boolean;
   readonly hadAbsences: boolean;

@@ -44,6 +44,9 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
         onRefused: (_, error) => {
           throw error;
         },
+        onUnrecorded: (_, error) => {
+          throw error;
+        },
       });
       for (const library of libraries) await writer.store(contentOf(library, storedOf(library), listedAt));
       await writer.drain();

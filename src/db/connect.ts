@@ -77,7 +77,7 @@ async function readEncoding(pool: Pool, patienceMs: number, signal: AbortSignal)
   const ask = () =>
     unlessAborted(pool.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding"), signal);
   try {
-    const { rows } = await persist(ask, signal, patienceMs);
+    const { rows } = await persist(ask, signal, { patienceMs });
     return rows[0]?.encoding;
   } catch (error) {
     signal.throwIfAborted();

@@ -41,9 +41,27 @@ function isDatabaseFailure(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(errorCode(error)) || isConnectionLost(error);
 }
 
-/** The rows themselves are at fault (bad data, a broken constraint, over a limit), so that other rows may do. */
-export function isBadData(error: unknown): boolean {
-  return /^(21|22|23|54)/.test(errorCode(error));
+/** A lock was not given in time: of a row, or of a whole table. */
+export function isLockTimeout(error: unknown): boolean {
+  return errorCode(error) === "55P03";
+}
+
+/**
+ * Classes of errors that no row causes: the connection, the state of the session (a read-only server), who may connect and
+ * where, contention, resources, a shutdown, the server's own system.
+ */
+const SERVER_WIDE = /^(08|25|28|3D|40|53|57P|58)/;
+
+/** Whether the rows that were sent may have caused it, so that other rows may be stored. */
+export function mayComeFromRows(error: unknown): boolean {
+  const thrown = driverError(error);
+  const code = errorCode(thrown);
+  return /^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code) && !isConnectionLost(thrown);
+}
+
+/** What the driver threw, of a DatabaseError too. */
+export function driverError(error: unknown): unknown {
+  return error instanceof DatabaseError ? error.cause : error;
 }
 
 const MENDS: readonly (readonly [RegExp, string])[] = [

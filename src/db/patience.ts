@@ -1,9 +1,16 @@
 import { pause } from "../pause.ts";
-import { isConnectionLost, isContention } from "./failures.ts";
+import { isConnectionLost, isContention, isLockTimeout } from "./failures.ts";
 
 /** How long a server that is away is waited for, in milliseconds: long enough for a restart. */
 const PATIENCE_MS = 30_000;
 const CONTENTION_ATTEMPTS = 5;
+
+export interface Patience {
+  /** How long to try again while the server is away, in milliseconds. */
+  readonly patienceMs?: number;
+  /** How many attempts end with a lock that was not given in time. */
+  readonly lockAttempts?: number;
+}
 
 /**
  * Makes the attempt again after a deadlock, a serialization failure, a lock that did not come or a lost connection, bounded.
@@ -13,7 +20,7 @@ const CONTENTION_ATTEMPTS = 5;
 export async function persist<T>(
   attempt: () => Promise<T>,
   signal: AbortSignal,
-  patienceMs: number = PATIENCE_MS,
+  { patienceMs = PATIENCE_MS, lockAttempts = CONTENTION_ATTEMPTS }: Patience = {},
 ): Promise<T> {
   const giveUpAt = performance.now() + patienceMs;
   let contended = 0;
@@ -24,7 +31,7 @@ export async function persist<T>(
     } catch (error) {
       // Twice at the least: to a machine that slept in between, all its patience seems to have passed in one attempt.
       const mayHeal = isContention(error)
-        ? ++contended < CONTENTION_ATTEMPTS
+        ? ++contended < (isLockTimeout(error) ? lockAttempts : CONTENTION_ATTEMPTS)
         : isConnectionLost(error) && (performance.now() < giveUpAt || (attempts === 1 && patienceMs > 0));
       if (!mayHeal) throw error;
     }

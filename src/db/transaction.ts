@@ -1,7 +1,17 @@
 import { DatabaseError } from "../errors.ts";
 import { type Connection, endedBy, type Pool } from "./connect.ts";
-import { isBadData, isConnectionLost, namingDatabase } from "./failures.ts";
-import { persist } from "./patience.ts";
+import { isConnectionLost, namingDatabase } from "./failures.ts";
+import { type Patience, persist } from "./patience.ts";
+
+/** No limit of a role or a database ends what simcat began. Postgres knows `transaction_timeout` from 17 on. */
+const UNLIMITED = `SET LOCAL statement_timeout = 0;
+    SELECT set_config('transaction_timeout', '0', true) WHERE current_setting('transaction_timeout', true) IS NOT NULL`;
+
+/** Compiling a statement takes longer than any of ours saves by it, and each is planned for the values that it is sent with. */
+const PLANNED = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_custom_plan";
+
+/** A few rows of large tables, by their keys: statistics, or a role's settings, must never make it a scan of the table. */
+const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_nestloop = on";
 
 /** Values travel as text: a role's own settings must neither round a number nor turn a NULL in an array into a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
@@ -9,15 +19,15 @@ const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 /** Times are read from text, and a database or a role may have another style of it by default. */
 const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'";
 
-export interface TransactionOptions<T> {
+export interface TransactionOptions<T> extends Patience {
   /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
   readonly doing: string;
-  /** How long the whole transaction is tried again for while the server is away, in milliseconds. */
-  readonly patienceMs?: number;
   /** READ ONLY, and one moment for all its queries. */
   readonly snapshot?: boolean;
   /** How long a statement waits for a lock that somebody else holds, in milliseconds. */
   readonly lockTimeoutMs?: number;
+  /** All statements find their rows by keys, however large the tables are. */
+  readonly byKey?: boolean;
   /**
    * When the answer to COMMIT was lost, the work is done once more: it finds itself done, or does it now. This says what to
    * answer then, from what the two attempts computed; without it, what the last one did.
@@ -45,10 +55,9 @@ export async function withTransaction<T>(
     throw result.error;
   };
   try {
-    return await persist(attempt, signal, options.patienceMs);
+    return await persist(attempt, signal, options);
   } catch (error) {
-    // Bad rows are the caller's to tell apart, as others of the batch may do.
-    throw isBadData(error) ? error : namingDatabase(options.doing, error);
+    throw namingDatabase(options.doing, error);
   }
 }
 
@@ -65,10 +74,12 @@ type Attempt<T> =
 export function begin({
   snapshot = false,
   lockTimeoutMs = 5_000,
-}: Pick<TransactionOptions<unknown>, "snapshot" | "lockTimeoutMs">): string {
+  byKey = false,
+}: Pick<TransactionOptions<unknown>, "snapshot" | "lockTimeoutMs" | "byKey">): string {
   return `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};
+    ${UNLIMITED};
     SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = 15000;
-    ${EXACT}; ${READABLE}`;
+    ${EXACT}; ${READABLE}; ${PLANNED}${byKey ? `; ${BY_KEY}` : ""}`;
 }
 
 async function tryOnce<T>(

@@ -38,6 +38,7 @@ export function toContent(
     rejects: read.rejects,
     isNew: stored?.stored !== true,
     isSame: isHashTrusted && isWhole && stored?.stored === true && !stored.removed && sync?.contentHash === contentHash,
+    failedBefore: sync !== null && sync.failures > 0,
     hadRejects: sync !== null && (sync.owes !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash,

@@ -1,6 +1,6 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { databaseError, isBadData } from "../db/failures.ts";
+import { databaseError, driverError } from "../db/failures.ts";
 import type { Lease } from "../db/lease.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { openLibraryWriter } from "../db/store/library-writer.ts";
@@ -12,7 +12,8 @@ import {
 } from "../db/store/scenario-buffer.ts";
 import { openStaging } from "../db/store/staging.ts";
 import { readStoredFields } from "../db/store/stored-fields.ts";
-import { ContentError, DatabaseError } from "../errors.ts";
+import { RefusedRows } from "../db/store/write-in-halves.ts";
+import { ContentError } from "../errors.ts";
 import type { LibraryContent, ReadAction } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { toContent } from "./content.ts";
@@ -23,6 +24,7 @@ import { guardScenarios } from "./rules/guard.ts";
 import type { RunEvent } from "./run-event.ts";
 import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";
+import { warnOfUnrecorded } from "./warnings.ts";
 
 export interface StoreTools {
   readonly pool: Pool;
@@ -82,6 +84,8 @@ export async function storeContent(
       await buffers.get(content)?.free();
       return failed(action, unstorable(error));
     },
+    onUnrecorded: ({ key }, error) =>
+      warnOfUnrecorded(tally, key, databaseError("writing its row of library_sync", driverError(error)).message),
   });
   const drift = watchDrift(await readSnapshot(pool, "reading which fields are stored", readStoredFields, signal));
   await readLibraries(
@@ -103,12 +107,14 @@ export async function storeContent(
         buffers.set(content, buffer);
       },
       onFailed: (action, error) => writer.fail(failed(action, error)),
-      asRefusal: (error) => (isBadData(error) && !(error instanceof DatabaseError) ? unstorable(error) : null),
+      asRefusal: (error) => (error instanceof RefusedRows ? unstorable(error.cause) : null),
     },
     signal,
   );
 }
 
 function unstorable(error: unknown): ContentError {
-  return new ContentError("unstorable", databaseError("storing the library", error).message, { cause: error });
+  return new ContentError("unstorable", databaseError("storing the library", driverError(error)).message, {
+    cause: error,
+  });
 }

@@ -1,4 +1,4 @@
-import type { RunKind, Selection } from "../model.ts";
+import type { LibraryKey, RunKind, Selection } from "../model.ts";
 import type { Prepared } from "./prepare.ts";
 import { isEverything } from "./rules/selection.ts";
 import { DOUBTFUL_READS } from "./rules/settle.ts";
@@ -51,6 +51,15 @@ export function warnOfReading(tally: Tally, texts: TextReader): void {
       message: `the list lacks ${withheld.missing} of ${withheld.live} scenarios at once; none of them was marked as removed. If the next read lacks the same, they will be (or run it again with --allow-removals)`,
     });
   }
+}
+
+/** The database refused the row that makes the next run read this library among the last. */
+export function warnOfUnrecorded(tally: Tally, key: LibraryKey, message: string): void {
+  tally.warnings.push({
+    code: "failure_unrecorded",
+    key,
+    message: `${message}. The next run reads this library again`,
+  });
 }
 
 /** From so many libraries on, reading nine in ten of them for nothing is worth a word, when it happens so many times in a row. */

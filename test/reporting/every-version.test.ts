@@ -69,6 +69,7 @@ function toContent(name: string, library: LibraryVersion, scenarios: readonly Sc
     rejects: [],
     isNew: run === 1,
     isSame: false,
+    failedBefore: false,
     hadRejects: false,
     hadAbsences: false,
     contentHash: String(run),

@@ -53,9 +53,12 @@ export interface PruneTools {
 export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
   const pruned = noRows();
   const inTransaction = fencedWrites(pool, lease);
-  const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>): Promise<number> => {
+  const write = async (
+    work: (connection: Connection) => Promise<Partial<PrunedRows>>,
+    { byKey = false } = {},
+  ): Promise<number> => {
     signal.throwIfAborted();
-    const some = await inTransaction({ doing: "deleting what is old" }, work);
+    const some = await inTransaction({ doing: "deleting what is old", byKey }, work);
     for (const [table, rows] of Object.entries(some)) pruned[table as keyof PrunedRows] += rows;
     tell(sumOf(pruned));
     return sumOf(some);
@@ -67,7 +70,9 @@ export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: A
     (connection) => readOld(connection, cutoff),
     signal,
   );
-  for (const keys of groupByRows(libraries)) await write((connection) => deleteLibraries(connection, keys, cutoff));
+  for (const keys of groupByRows(libraries)) {
+    await write((connection) => deleteLibraries(connection, keys, cutoff), { byKey: true });
+  }
   for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE) {
     await write((connection) => deleteScenarios(connection, block, cutoff));
   }

@@ -35,8 +35,8 @@ const RUNS = 40;
 /** What the page tells, from the views of simcat_report alone, at one moment. */
 export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, signal: AbortSignal) {
   const read = async (connection: Connection) => {
-    // Whole tables are counted here: in memory rather than on disk, and never worth compiling for.
-    await connection.query("SET LOCAL work_mem TO '64MB'; SET LOCAL jit TO off");
+    // Whole tables are counted here: in memory rather than on disk.
+    await connection.query("SET LOCAL work_mem TO '64MB'");
     const now = await readNow(connection);
     const since = new Date(now.getTime() - sinceMs);
     const step = stepOf(sinceMs);

@@ -1,11 +1,13 @@
+import { DatabaseError } from "../../errors.ts";
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Pool } from "../connect.ts";
-import { databaseError, isBadData } from "../failures.ts";
+import { databaseError, driverError } from "../failures.ts";
 import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
 import { type SaveContext, scenarioCount } from "./library-content.ts";
 import { type FailureWrite, saveFailures } from "./save-failures.ts";
-import { saveLibraries } from "./save-libraries.ts";
+import { saveLibraries, saveNothing } from "./save-libraries.ts";
+import { type LockPatience, writeInHalves } from "./write-in-halves.ts";
 
 /** Gathers libraries as they are read into batches, one transaction each. */
 export interface LibraryWriter {
@@ -24,6 +26,8 @@ export interface WriterOptions {
   readonly onSaved: (content: LibraryContent, saved: SavedLibrary) => Promise<void>;
   /** The database refused this library's rows; answers what to record of it. */
   readonly onRefused: (content: LibraryContent, error: unknown) => Promise<FailureWrite>;
+  /** The database refused to record this failure, or its rejects. */
+  readonly onUnrecorded: (failure: FailureWrite, error: unknown) => void;
 }
 
 /** About 1,000 rows a statement cost the least; smaller ones pay for round trips, larger ones for waiting. */
@@ -32,6 +36,8 @@ const BYTES_A_BATCH = 4 * 2 ** 20;
 const LINGER_MS = 50;
 /** Two connections at work keep Postgres busy while the next batch is prepared. */
 const AT_WORK = 2;
+/** Circuit breaker: after this many refused libraries in a row that did not fail last time, the database refuses every library. */
+const BREAKER = 20;
 /** Rows that may wait beyond those at work, before readers are held back. */
 const ROWS_WAITING = 4 * ROWS_A_BATCH;
 
@@ -51,37 +57,60 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
   const broken = new AbortController();
   const working = new Set<Promise<void>>();
 
-  const saveFailed = (batch: readonly FailureWrite[]) =>
-    write({ doing: `recording ${batch.length} failed libraries` }, (connection) =>
-      saveFailures(connection, context.runId, batch),
-    );
+  let refusedInARow = 0;
 
-  /** A batch that the database refuses is tried library by library, so that one poisoned library costs only itself. */
-  const saveContents = async (batch: readonly LibraryContent[]): Promise<void> => {
-    let attempts = 0;
-    try {
-      const saved = await write<SavedLibrary[]>(
-        // What the first attempt stored already, the last one finds unchanged.
-        {
-          doing: `storing ${batch.length} libraries`,
-          reconcile: (first, last) => last.map((one, at) => (one.changed ? one : (first[at] ?? one))),
-        },
-        (connection) => {
-          attempts += 1;
-          // What an attempt stored whose COMMIT was not answered is not new to the next one.
-          const known = attempts === 1 ? batch : batch.map((one) => ({ ...one, isNew: false }));
-          return saveLibraries(connection, known, context);
-        },
+  const recordFailures = (batch: readonly FailureWrite[]): Promise<void> => {
+    const save = (some: readonly FailureWrite[], patience?: LockPatience) =>
+      write({ doing: `recording ${some.length} failed libraries`, byKey: true, ...patience }, (connection) =>
+        saveFailures(connection, context.runId, some),
       );
-      for (const [at, one] of batch.entries()) {
-        const outcome = saved[at];
-        if (outcome !== undefined) await options.onSaved(one, outcome);
-      }
-    } catch (error) {
-      if (!isBadData(error)) throw error;
-      const [only] = batch;
-      if (batch.length === 1 && only !== undefined) await saveFailed([await options.onRefused(only, error)]);
-      else for (const one of batch) await saveContents([one]);
+    return writeInHalves(batch, {
+      write: save,
+      writeNothing: () => save([]),
+      async onRefused(failure, error) {
+        options.onUnrecorded(failure, error);
+        if (failure.rejects.length > 0) await recordFailures([{ ...failure, rejects: [] }]);
+      },
+    });
+  };
+
+  const saveBatch = async (batch: readonly LibraryContent[], patience: LockPatience, isPart: boolean) => {
+    let attempts = 0;
+    const saved = await write<SavedLibrary[]>(
+      {
+        doing: `storing ${batch.length} libraries`,
+        byKey: true,
+        ...patience,
+        // What the first attempt stored already, the last one finds unchanged.
+        reconcile: (first, last) => last.map((one, at) => (one.changed ? one : (first[at] ?? one))),
+      },
+      (connection) => {
+        attempts += 1;
+        // What an attempt stored whose COMMIT was not answered is not new to the next one.
+        const known = attempts === 1 && !isPart ? batch : batch.map((one) => ({ ...one, isNew: false }));
+        return saveLibraries(connection, known, context);
+      },
+    );
+    for (const [at, one] of batch.entries()) {
+      const outcome = saved[at];
+      if (outcome !== undefined) await options.onSaved(one, outcome);
+      if (!one.isSame) refusedInARow = 0;
+    }
+  };
+
+  const onRefused = async (content: LibraryContent, error: unknown) => {
+    await recordFailures([await options.onRefused(content, error)]);
+    if (!content.failedBefore) refusedInARow += 1;
+    if (refusedInARow >= BREAKER) throw refusesAll(error);
+  };
+
+  /** Libraries that failed last time are stored apart, so that those that fail again hold up no others. */
+  const saveContents = async (batch: readonly LibraryContent[]): Promise<void> => {
+    const writeNothing = () =>
+      write({ doing: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context));
+    for (const failedBefore of [false, true]) {
+      const some = batch.filter((one) => one.failedBefore === failedBefore);
+      if (some.length > 0) await writeInHalves(some, { write: saveBatch, writeNothing, onRefused });
     }
   };
 
@@ -97,9 +126,9 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
     const work = (async () => {
       try {
         if (batch.length > 0) await saveContents(batch);
-        if (failed.length > 0) await saveFailed(failed);
+        if (failed.length > 0) await recordFailures(failed);
       } catch (error) {
-        broken.abort(isBadData(error) ? databaseError("storing libraries", error) : error);
+        broken.abort(error);
       }
     })();
     working.add(work);
@@ -147,4 +176,12 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
       broken.signal.throwIfAborted();
     },
   };
+}
+
+function refusesAll(error: unknown): DatabaseError {
+  const { message } = databaseError("storing the last of them", driverError(error));
+  return new DatabaseError(
+    `the database refused ${BREAKER} libraries in a row, so it is taken to refuse every one: ${message}. What was stored until then stays`,
+    { cause: error },
+  );
 }

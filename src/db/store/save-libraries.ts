@@ -4,7 +4,7 @@ import { float8Array, int4Array, int8Array, jsonbArray, textArray, timestamptzAr
 import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
-import { NO_SCENARIOS, saveScenarios } from "./save-scenarios.ts";
+import { NO_SCENARIOS, saveNoScenarios, saveScenarios } from "./save-scenarios.ts";
 
 /**
  * Stores a batch of libraries inside the caller's transaction: rows, history, what vanished, rejects, bookmarks.
@@ -16,7 +16,7 @@ export async function saveLibraries(
   context: SaveContext,
 ): Promise<SavedLibrary[]> {
   const differing = batch.filter((one) => !one.isSame);
-  const changed = await mergeLibraries(connection, differing, context);
+  const changed = differing.length > 0 ? await mergeLibraries(connection, differing, context) : new Set();
   const counts = await saveScenarios(connection, differing, context);
   const touched = batch.filter((one) => one.rejects.length > 0 || one.hadRejects);
   if (touched.length > 0) {
@@ -41,6 +41,14 @@ export async function saveLibraries(
   return saved;
 }
 
+/** Sends all statements that store a library, without a row: what the database refuses then, it refuses for every library. */
+export async function saveNothing(connection: Connection, context: SaveContext): Promise<void> {
+  await mergeLibraries(connection, [], context);
+  await saveNoScenarios(connection, context);
+  await saveContentRejects(connection, context.runId, [], []);
+  await updateSync(connection, [], [], context.runId);
+}
+
 const keyColumns = (batch: readonly LibraryContent[]) =>
   [textArray(batch.map((one) => one.listed.key.owner)), textArray(batch.map((one) => one.listed.key.name))] as const;
 
@@ -50,7 +58,6 @@ async function mergeLibraries(
   batch: readonly LibraryContent[],
   { runId, microseconds, bytes }: SaveContext,
 ): Promise<Set<LibraryContent>> {
-  if (batch.length === 0) return new Set();
   const { rows } = await connection.query<{ changed: boolean }>(MERGE_LIBRARIES, [
     ...keyColumns(batch),
     textArray(batch.map((one) => one.metadata?.libraryOwner)),

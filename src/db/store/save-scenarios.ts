@@ -65,6 +65,17 @@ export async function saveScenarios(
   return counts;
 }
 
+/** Sends the statements without a row. */
+export async function saveNoScenarios(connection: Connection, context: SaveContext): Promise<void> {
+  const group = toGroup([], context);
+  await insertNew(connection, group, context);
+  await mergeStored(connection, group, context);
+  const { keys, ids, source } = group;
+  const statements = [removeMissing(source), insertAbsences(source)];
+  for (const text of statements) await connection.query(text, [...keys, context.runId, ...ids, []]);
+  await connection.query(DELETE_ABSENCES, [...keys, context.runId]);
+}
+
 function toGroup(libraries: readonly LibraryContent[], { microseconds }: SaveContext): Group {
   const keys = [libraries.map((one) => one.listed.key.owner), libraries.map((one) => one.listed.key.name)] as const;
   const only = libraries[0]?.scenarios;

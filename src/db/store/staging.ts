@@ -5,6 +5,7 @@ import type { Lease } from "../lease.ts";
 import { readSnapshot } from "../snapshot.ts";
 import { int8Array } from "./binary-arrays.ts";
 import { type ReadMicroseconds, toColumns } from "./scenario-rows.ts";
+import { attributeError, type LockPatience, RefusedRows } from "./write-in-halves.ts";
 
 /** The table through which long scenario lists pass, in short transactions. */
 export interface Staging {
@@ -27,34 +28,56 @@ ON CONFLICT DO NOTHING`;
 const SELECT_SOURCES = `
 SELECT scenario_id AS id, raw::text AS source FROM simcat.scenario_staging
 WHERE stage = $1 AND scenario_id = ANY ($2::int8[])`;
+const DELETE_ONE = "DELETE FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2";
+const DELETE_STAGE = "DELETE FROM simcat.scenario_staging WHERE stage = $1";
+/** Names no stage. */
+const NO_STAGE = "";
 
+/** Each throws RefusedRows when the database refuses the rows of that stage. */
 export function openStaging(pool: Pool, lease: Lease, microseconds: ReadMicroseconds): Staging {
   let stages = 0;
   const inTransaction = fencedWrites(pool, lease);
-  const write = (text: string, values: unknown[]) =>
-    inTransaction({ doing: "staging a long scenario list" }, async (connection) => {
+  const write = (text: string, values: unknown[], patience?: LockPatience) =>
+    inTransaction({ doing: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
       await connection.query(text, values);
     });
+  const writeRows = (text: string, values: unknown[], none: unknown[]) =>
+    attributeError(
+      (patience) => write(text, values, patience),
+      () => write(text, none),
+    );
+  const readSources = (stage: string, ids: readonly ScenarioId[]) =>
+    readSnapshot(
+      pool,
+      "reading staged scenarios",
+      async (connection) => {
+        const { rows } = await connection.query<{ id: ScenarioId; source: string }>(SELECT_SOURCES, [
+          stage,
+          int8Array(ids),
+        ]);
+        return new Map(rows.map(({ id, source }) => [id, source]));
+      },
+      lease.lost,
+    );
 
   return {
     newStage: () => `${lease.token}.${++stages}`,
-    add: (stage, scenarios) => write(INSERT, [stage, ...toColumns(scenarios, microseconds)]),
+    add: (stage, scenarios) =>
+      writeRows(INSERT, [stage, ...toColumns(scenarios, microseconds)], [NO_STAGE, ...toColumns([], microseconds)]),
     sources: (stage, ids) =>
-      readSnapshot(
-        pool,
-        "reading staged scenarios",
-        async (connection) => {
-          const { rows } = await connection.query<{ id: ScenarioId; source: string }>(SELECT_SOURCES, [
-            stage,
-            int8Array(ids),
-          ]);
-          return new Map(rows.map(({ id, source }) => [id, source]));
-        },
-        lease.lost,
+      attributeError(
+        () => readSources(stage, ids),
+        () => readSources(NO_STAGE, []),
       ),
-    removeOne: (stage, id) =>
-      write("DELETE FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2", [stage, id.toString()]),
-    remove: (stage) => write("DELETE FROM simcat.scenario_staging WHERE stage = $1", [stage]),
+    removeOne: (stage, id) => writeRows(DELETE_ONE, [stage, id.toString()], [NO_STAGE, "0"]),
+    async remove(stage) {
+      try {
+        await writeRows(DELETE_STAGE, [stage], [NO_STAGE]);
+      } catch (error) {
+        // Its library is stored, or has failed by now. What is left is deleted when the next run begins.
+        if (!(error instanceof RefusedRows)) throw error;
+      }
+    },
     clear: () => write("DELETE FROM simcat.scenario_staging", []),
   };
 }

@@ -1,0 +1,206 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { serviceRows, storedRows } from "../process/service-rows.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { lastRun, logLines, toldOf } from "./telling.ts";
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const NEWER = "2030-01-02 at 3:04 PM";
+const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1, 2] }));
+
+/** A trigger on the table that raises an SQLSTATE for each row of these libraries. */
+async function poison({ query }: Fixture, table: string, states: Readonly<Record<string, string>>): Promise<void> {
+  await query("CREATE TABLE public.poison (name text, state text)");
+  for (const one of Object.entries(states)) await query("INSERT INTO public.poison VALUES ($1, $2)", one);
+  await query(`
+    CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE found_state text;
+    BEGIN
+      SELECT state INTO found_state FROM public.poison WHERE name = NEW.library_name;
+      IF found_state IS NULL THEN RETURN NEW; END IF;
+      RAISE EXCEPTION 'not this library: %', NEW.library_name USING ERRCODE = found_state;
+    END $$;
+    CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.${table} FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
+}
+
+const heal = ({ query }: Fixture) => query("DROP FUNCTION public.refuse CASCADE; DROP TABLE IF EXISTS public.poison");
+
+const owing = ({ query }: Fixture) =>
+  query("SELECT library_name AS name, owes, failures FROM simcat.library_sync WHERE owes IS NOT NULL ORDER BY 1");
+
+const storedNames = async ({ query }: Fixture) =>
+  (await query<{ name: string }>("SELECT library_name AS name FROM simcat.libraries")).map(({ name }) => name);
+
+/** Every class that rows may cause: a cancelled statement, a lock, a trigger, a broken page, a missing table in a trigger, … */
+const STATES = ["57014", "55P03", "P0001", "XX000", "XX001", "42P01", "42501", "0A000", "23514", "HV000", "F0000"];
+
+test.each(["libraries", "scenarios"])(
+  "an error of any class for rows of %s fails their library only, run after run (fault 113)",
+  async (table) => {
+    const made = await fixture(thirty());
+    const states = Object.fromEntries(STATES.map((state, at) => [`lib ${2 * at}`, state]));
+    await poison(made, table, states);
+    const failed = Object.keys(states).sort();
+
+    const first = await made.simcat(["sync"]);
+    const owed = await owing(made);
+    const second = await made.simcat(["sync"]);
+
+    expect(first.code).toBe(2);
+    const said = logLines(first).filter(({ code }) => code === "unstorable");
+    expect(
+      said
+        .map(({ library: name, error }) => [name, /^storing the library failed: (.*?); /.exec(String(error))?.[1]])
+        .sort(),
+    ).toEqual(failed.map((name) => [name, `not this library: ${name} (${states[name]})`]));
+    expect(owed).toEqual(failed.map((name) => ({ name, owes: "failure", failures: 1 })));
+    expect((await storedNames(made)).filter((name) => failed.includes(name))).toEqual([]);
+    expect(await storedNames(made)).toHaveLength(19);
+    expect(second.code).toBe(2);
+    expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 11 });
+    expect(await owing(made)).toEqual(failed.map((name) => ({ name, owes: "failure", failures: 2 })));
+    await heal(made);
+    expect((await made.simcat(["sync"])).code).toBe(0);
+    expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
+  },
+);
+
+test("a refused library is tried by the logarithm of its batch, and once in the next run (fault 113)", async () => {
+  const made = await fixture(Array.from({ length: 256 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })));
+  // A sequence counts in transactions that are rolled back, too.
+  await made.query(`
+    CREATE SEQUENCE public.attempts;
+    CREATE FUNCTION public.count_it() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM nextval('public.attempts'); RETURN NEW; END $$;
+    CREATE TRIGGER count_it BEFORE INSERT OR UPDATE ON simcat.libraries FOR EACH ROW
+    WHEN (NEW.library_name = 'lib 100') EXECUTE FUNCTION public.count_it()`);
+  const attempts = async () =>
+    (await made.query<{ n: number }>("SELECT last_value::int AS n FROM public.attempts"))[0]?.n ?? 0;
+  await poison(made, "scenarios", { "lib 100": "P0001" });
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+
+  const first = await attempts();
+  // The batch, and a half of each size down to one: 256, 128, …, 1 at the most.
+  expect(first).toBeLessThanOrEqual(9);
+  made.service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
+    }
+  });
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await attempts()) - first).toBe(1);
+  expect(await made.query("SELECT count(*)::int AS stored FROM simcat.scenarios WHERE scenario_id = 2")).toEqual([
+    { stored: 255 },
+  ]);
+});
+
+test("a locked row fails its library, and the others are stored while it is held (fault 114)", async () => {
+  const made = await fixture(thirty());
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
+    }
+  });
+  const holder = await made.database.pool.connect();
+  onTestFinished(() => holder.release());
+  await holder.query("BEGIN");
+  await holder.query("SELECT FROM simcat.scenarios WHERE library_name = 'lib 11' AND scenario_id = 2 FOR UPDATE");
+
+  const ended = await made.simcat(["sync"]);
+  await holder.query("ROLLBACK");
+
+  expect(ended.code).toBe(2);
+  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "unstorable" }]);
+  expect(ended.stderr).toContain("(55P03)");
+  expect(await lastRun(made.query)).toMatchObject({ libraries_read: 29, libraries_failed: 1 });
+  expect(await owing(made)).toEqual([{ name: "lib 11", owes: "failure", failures: 1 }]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
+});
+
+test.each(["P0001", "57014"])(
+  "%s for a staged row of a long list fails that library, and all others are stored (fault 113)",
+  async (state) => {
+    const long = Array.from({ length: 4_000 }, (_, at) => scenario(at + 1));
+    const made = await fixture([...thirty(), library("bob", "long", { scenarios: long })]);
+    await made.query(`
+      CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'not this row' USING ERRCODE = '${state}'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON simcat.scenario_staging FOR EACH ROW
+      WHEN (NEW.scenario_id = 3500) EXECUTE FUNCTION public.refuse()`);
+
+    const ended = await made.simcat(["sync"]);
+
+    expect(ended.code).toBe(2);
+    expect(toldOf(ended)).toEqual([{ owner: "bob", library: "long", code: "unstorable" }]);
+    expect((await storedNames(made)).length).toBe(30);
+    await heal(made);
+    expect((await made.simcat(["sync"])).code).toBe(0);
+    expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
+  },
+);
+
+test("a library whose failure is refused as well fails alone, and a warning names it (fault 115)", async () => {
+  const made = await fixture(thirty());
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
+    }
+  });
+  await poison(made, "library_sync", { "lib 11": "P0001" });
+
+  const ended = await made.simcat(["backfill"]);
+
+  expect(ended.code).toBe(2);
+  expect(toldOf(ended)).toEqual([
+    { owner: "alice", library: "lib 11", code: "unstorable" },
+    { owner: "alice", library: "lib 11", code: "failure_unrecorded" },
+  ]);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 29, libraries_failed: 1 });
+  await heal(made);
+  expect((await made.simcat(["backfill"])).code).toBe(0);
+  expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
+});
+
+test("a failure whose rejects are refused is recorded without them, and the others are stored (fault 115)", async () => {
+  const made = await fixture(thirty());
+  made.service.script([
+    {
+      match: { operation: "scenarios", owner: "alice", library: "lib 11" },
+      action: { kind: "alterItem", index: "all", setSource: { scenarioId: "null" } },
+    },
+  ]);
+  await poison(made, "rejects", { "lib 11": "P0001" });
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(await owing(made)).toEqual([{ name: "lib 11", owes: "failure", failures: 1 }]);
+  expect((await storedNames(made)).length).toBe(29);
+  await heal(made);
+});
+
+test("a trigger that refuses every library ends the run with what the database said (fault 116)", async () => {
+  const made = await fixture(thirty());
+  await made.query(`
+    CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'nothing may be stored' USING ERRCODE = 'P0001'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON simcat.scenarios FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(69);
+  expect(await lastRun(made.query)).toMatchObject({ status: "database_failed", libraries_failed: 20 });
+  expect(logLines(ended).at(-1)).toMatchObject({
+    code: "database_failed",
+    error: expect.stringMatching(/^the database refused 20 libraries in a row, .*nothing may be stored \(P0001\)/),
+  });
+  await heal(made);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
+});

@@ -1,0 +1,175 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openClock } from "../../src/db/clock.ts";
+import { connect, disconnect } from "../../src/db/connect.ts";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { openService } from "../../src/service/client.ts";
+import { runSync } from "../../src/sync/run.ts";
+import { parseShare } from "../../src/units.ts";
+import { API_KEY, type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const never = new AbortController().signal;
+const NEWER = "2030-01-02 at 3:04 PM";
+/** Rows of the dominant library: enough that the planner would rather scan the table than use its index. */
+const DOMINANT = 200_000;
+const range = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+interface Planned {
+  readonly "Query Text": string;
+  readonly Plan: PlanNode;
+}
+
+/** Small libraries of bob beside one of alice that has nearly all rows; every statement is answered with its plan as a notice. */
+async function besideDominant(): Promise<Fixture> {
+  const made = await fixture(range(60).map((at) => library("bob", `lib ${at}`, { scenarios: range(20) })));
+  const name = new URL(made.database.url).pathname.slice(1);
+  for (const setting of ["log_min_duration = 0", "log_level = 'notice'", "log_format = 'json'"]) {
+    await made.query(`ALTER DATABASE ${name} SET auto_explain.${setting}`);
+  }
+  await made.query(`ALTER DATABASE ${name} SET session_preload_libraries = 'auto_explain'`);
+  for (const table of ["libraries", "scenarios", "library_sync"]) {
+    await made.query(`ALTER TABLE simcat.${table} SET (autovacuum_enabled = false)`);
+  }
+  return made;
+}
+
+async function insertDominant({ query }: Fixture): Promise<void> {
+  await query(`INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, run_id)
+    VALUES ('alice', 'dominant', now(), now(), 1)`);
+  // Without its foreign key, which would look up that one library for each row.
+  await query(`SET session_replication_role = replica;
+    INSERT INTO simcat.scenarios (owner, library_name, scenario_id, scenario_name, raw, first_seen_at, changed_at, run_id)
+    SELECT 'alice', 'dominant', id, 'Scenario ' || id, '{}', now(), now(), 1 FROM generate_series(1, ${DOMINANT}) AS id;
+    RESET session_replication_role`);
+}
+
+/** A sync of bob's libraries, within this process. */
+async function syncBob({ database, service }: Fixture): Promise<{ status: string; plans: Planned[] }> {
+  const pool = await connect(database.url, {}, never);
+  const plans: Planned[] = [];
+  // The first session is there already, and nobody listens to it.
+  (await pool.connect()).release(true);
+  pool.on("connect", (connection) =>
+    connection.on("notice", ({ message = "" }) => {
+      const json = /\n(\{[\s\S]*\})/.exec(message)?.[1];
+      if (json !== undefined) plans.push(JSON.parse(json));
+    }),
+  );
+  const client = openService({
+    baseUrl: new URL(service.url),
+    apiKey: API_KEY,
+    defaultOwner: null,
+    concurrency: 8,
+    maxRps: null,
+    requestTimeoutMs: 60_000,
+    maxRetries: 1,
+    maxRetryWaitMs: 60_000,
+    maxBodyBytes: 1 << 26,
+    version: "test",
+    environment: {},
+  });
+  onTestFinished(() => client.close());
+  const maxRemoved = parseShare("30%");
+  if (maxRemoved === null) throw new Error("no share");
+  const settings = { concurrency: 8, fullEveryMs: 7 * 86_400_000, maxRemoved, serviceTimezone: "UTC" };
+  const tools = {
+    pool,
+    clock: await openClock(pool, never),
+    service: client,
+    settings,
+    version: "test",
+    tell: () => {},
+  };
+  const selection = { libraries: [], owners: ["bob"] };
+  try {
+    const request = { kind: "sync", trigger: "cli", selection, allowRemovals: false, restart: false } as const;
+    const { report } = await runSync(
+      { ...tools, memory: { bytes: 48 * 2 ** 20, itemsOfList: 40, itemsAtOnce: 100 } },
+      request,
+      never,
+    );
+    return { status: report.status, plans };
+  } finally {
+    await disconnect(pool);
+  }
+}
+
+/** Changed, new and vanished scenarios; a list that shrinks too much; one that passes through the staging table. */
+function editAll({ service }: Fixture): void {
+  service.edit((organization) => {
+    for (const at of range(60)) {
+      const [first = 1, ...rest] = at === 7 ? [1] : at === 8 ? range(60) : range(25).slice(2);
+      amendLibrary(organization, "bob", `lib ${at}`, {
+        lastModified: NEWER,
+        scenarios: [scenario(first, { scenarioName: "renamed" }), ...rest.map((id) => scenario(id))],
+      });
+    }
+  });
+}
+
+/** Nodes that read the whole table: scans without a condition that the index answers. */
+function wholeReads({ Plan, "Query Text": text }: Planned, table: string): string[] {
+  const found: string[] = [];
+  const visit = (node: PlanNode) => {
+    const { "Node Type": type, "Relation Name": relation } = node;
+    const isWhole = type === "Seq Scan" || (/^Index (Only )?Scan/.test(type) && node["Index Cond"] === undefined);
+    if (isWhole && relation === table) found.push(`${type} on ${relation}: ${text}`);
+    node.Plans?.forEach(visit);
+  };
+  visit(Plan);
+  return found;
+}
+
+test.each([
+  { what: "fresh statistics", analyze: "after", settings: {} },
+  { what: "statistics of the dominant library only", analyze: "dominant", settings: {} },
+  { what: "no statistics", analyze: "never", settings: {} },
+  {
+    what: "generic plans",
+    analyze: "after",
+    settings: { plan_cache_mode: "force_generic_plan" },
+  },
+  {
+    what: "a role that plans without loops and indexes",
+    analyze: "after",
+    settings: { enable_nestloop: "off", enable_indexscan: "off" },
+  },
+] as const)(
+  "storing small libraries beside a dominant one reads scenarios by key with $what (fault 111)",
+  async ({ analyze, settings }) => {
+    const made = await besideDominant();
+    const { query, database } = made;
+    if (analyze === "dominant") {
+      await insertDominant(made);
+      await query("ANALYZE simcat.scenarios");
+    }
+    expect(await syncBob(made)).toMatchObject({ status: "ok" });
+    if (analyze !== "dominant") await insertDominant(made);
+    if (analyze === "after") await query("ANALYZE simcat.scenarios, simcat.libraries, simcat.library_sync");
+    const name = new URL(database.url).pathname.slice(1);
+    for (const [setting, value] of Object.entries(settings)) {
+      await query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
+    }
+    editAll(made);
+
+    const { status, plans } = await syncBob(made);
+
+    // One list shrank too much.
+    expect(status).toBe("partial");
+    const ofBatches = plans.filter((one) => one["Query Text"].includes("unnest("));
+    expect(ofBatches.filter((one) => one["Query Text"].includes("INSERT INTO simcat.scenarios"))).not.toEqual([]);
+    expect(ofBatches.filter((one) => one["Query Text"].includes("INSERT INTO simcat.scenario_absences"))).not.toEqual(
+      [],
+    );
+    expect(ofBatches.flatMap((one) => wholeReads(one, "scenarios"))).toEqual([]);
+  },
+);
