@@ -13,6 +13,7 @@ export const EXIT = {
   sourceUntrusted: 76,
   unauthorized: 77,
   configuration: 78,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -89,14 +90,19 @@ export class LostLeaseError extends SimcatError {
   readonly status = "lost_lease" as const;
 }
 
+/** The exit code of an interruption by each signal that stops a command in order: 128 and the signal's number. */
+export const STOP_SIGNALS = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
+
+export type StopSignal = keyof typeof STOP_SIGNALS;
+
 /** A signal asked us to stop. */
 export class InterruptedError extends SimcatError {
   readonly code = "interrupted";
   readonly status = "interrupted" as const;
   readonly exitCode: number;
-  constructor(signal: "SIGINT" | "SIGTERM", options?: ErrorOptions) {
+  constructor(signal: StopSignal, options?: ErrorOptions) {
     super(`stopped by ${signal}; what was stored stays, and the next run goes on from there`, options);
-    this.exitCode = signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
+    this.exitCode = STOP_SIGNALS[signal];
   }
 }
 

@@ -2,8 +2,9 @@
 /** Arguments, environment, signals, exit code: the only file that touches `process`. */
 import { writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
+import { ignoresHangup } from "./cli/hangup.ts";
 import { readEnvironment } from "./config/environment.ts";
-import { EXIT, InterruptedError } from "./errors.ts";
+import { EXIT, InterruptedError, STOP_SIGNALS, type StopSignal } from "./errors.ts";
 import { environmentSecrets, redactorOf } from "./secrets.ts";
 import { readVersion } from "./version.ts";
 
@@ -33,17 +34,16 @@ function write(descriptor: 1 | 2, text: string): void {
 
 const stop = new AbortController();
 let signals = 0;
-for (const [signal, number] of [
-  ["SIGINT", 2],
-  ["SIGTERM", 15],
-] as const) {
-  process.on(signal, () => {
-    signals += 1;
-    // What is committed is whole, so that a second signal may end us anywhere.
-    if (signals > 1) process.exit(128 + number);
-    stop.abort(new InterruptedError(signal));
-  });
+function onStopSignal(signal: StopSignal): void {
+  signals += 1;
+  // What is committed is whole, so that a second signal may end us anywhere.
+  if (signals > 1) process.exit(STOP_SIGNALS[signal]);
+  stop.abort(new InterruptedError(signal));
 }
+process.on("SIGINT", onStopSignal);
+process.on("SIGTERM", onStopSignal);
+// Without a listener the signal would end the process: Node does not keep the disposition that nohup sets.
+process.on("SIGHUP", ignoresHangup(process.env, process.ppid) ? () => {} : onStopSignal);
 
 let context: Context = {
   environment: {},

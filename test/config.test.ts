@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -334,4 +335,12 @@ test("the description holds every setting and its source, and no secret (fault 6
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_REMOVED", value: "30%", source: "default" });
   expect(settings).toHaveLength(23);
   expect(JSON.stringify(settings)).not.toContain("canary");
+});
+
+test("reading a schedule leaves no task in the scheduler, however often it is read (fault 164)", () => {
+  const { getTasks } = createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
+  const before = getTasks().size;
+  for (let reading = 0; reading < 10; reading += 1) loadConfig({ ...NEEDED, SIMCAT_SCHEDULE: "*/5 * * * *" }, ALL);
+  expect(problemsOf({ ...NEEDED, SIMCAT_SCHEDULE: "0 0 30 2 *" })).toHaveLength(1);
+  expect(getTasks().size).toBe(before);
 });

@@ -15,7 +15,7 @@ export interface Context {
   /** Raw standard error, for what redraws itself. */
   readonly draw: (text: string) => void;
   readonly terminal: Terminal;
-  /** Aborted, with an InterruptedError, by the first SIGINT or SIGTERM. */
+  /** Aborted, with an InterruptedError, by the first SIGHUP, SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
   /** From now on these appear in nothing that is printed. */
   readonly hide: (secrets: readonly string[]) => void;

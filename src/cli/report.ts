@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { readReport } from "../db/read/read-report.ts";
 import { EXIT, UsageError } from "../errors.ts";
@@ -9,6 +7,7 @@ import { parseDuration } from "../units.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { withDatabase } from "./with-database.ts";
+import { writeOutput } from "./write-output.ts";
 
 export interface ReportOptions {
   readonly out: string;
@@ -28,20 +27,23 @@ export async function report(context: Context, { out, since, owner, json }: Repo
   ]);
   const { page, findings } = formatReport(rows, context.version, await openCharts());
   const file = resolve(out);
-  const bytes = await replaceFile(file, page);
-  context.print(
+  const bytes = Buffer.from(page, "utf8");
+  const isPrinted = await writePage(file, bytes, context.stop);
+  const tell = isPrinted ? context.note : context.print;
+  tell(
     json
       ? formatJson({
           file,
-          bytes,
+          bytes: bytes.length,
           at: rows.now.toISOString(),
           since: rows.since.toISOString(),
           owners: scope.owners,
           findings,
         })
-      : [`report: ${file} (${formatBytes(bytes)})`, ...Object.values(findings).map((finding) => `  ${finding}`)].join(
-          "\n",
-        ),
+      : [
+          `report: ${file} (${formatBytes(bytes.length)})`,
+          ...Object.values(findings).map((finding) => `  ${finding}`),
+        ].join("\n"),
   );
   return EXIT.ok;
 }
@@ -56,22 +58,12 @@ function parseSince(text: string): number {
   return ms;
 }
 
-/** A reader of the file sees the old page or the new one, never a half. */
-async function replaceFile(file: string, text: string): Promise<number> {
-  const bytes = Buffer.from(text, "utf8");
-  const temporary = `${file}.${randomUUID()}.tmp`;
+/** @returns whether it went to standard output */
+async function writePage(file: string, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
   try {
-    const handle = await open(temporary, "wx", 0o644);
-    try {
-      await handle.writeFile(bytes);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-    return bytes.length;
+    return await writeOutput(file, bytes, signal);
   } catch (error) {
-    await rm(temporary, { force: true });
+    signal.throwIfAborted();
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`the report cannot be written to ${file}: ${why}; choose another place with --out`, {
       cause: error,

@@ -1,6 +1,6 @@
 import type { Context } from "./context.ts";
 
-/** Resolves at the first SIGINT or SIGTERM: the ordinary end of what runs until it is stopped. */
+/** Resolves at the first SIGHUP, SIGINT or SIGTERM: the ordinary end of what runs until it is stopped. */
 export async function untilStopped({ stop }: Context): Promise<void> {
   // A pending promise alone does not keep the process alive.
   const alive = setInterval(() => {}, 2 ** 30);

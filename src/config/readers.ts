@@ -60,11 +60,15 @@ export const cronSchedule: Reader<string> = (text) => {
   const expression = "a cron expression such as */15 * * * *";
   const [wrong] = validateDetailed(text).errors;
   if (wrong) return expected(text, `${expression}; its ${wrong.field} cannot be read (${shorten(wrong.message)})`);
+  const task = createTask(text, () => {});
   try {
-    createTask(text, () => {}).getNextRuns(1);
+    task.getNextRuns(1);
     return { value: text };
   } catch {
     return expected(text, `${expression}; this one never comes due: no day of the next hundred years is like that`);
+  } finally {
+    // node-cron keeps every task in a registry until it is destroyed. The worker reads its settings before every run.
+    void task.destroy();
   }
 };
 

@@ -23,8 +23,8 @@ export function readBaseUrl(text: string, allowHttp: boolean): Reading<URL> {
   return { value: url };
 }
 
-/** `URL` has already turned every way of writing an IPv4 address into four decimal numbers. */
-function isLoopback(hostname: string): boolean {
+/** Of a URL's host name: `URL` has already turned every way of writing an IPv4 address into four decimal numbers. */
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 

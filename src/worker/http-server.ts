@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { ConfigurationError } from "../errors.ts";
+import { type HostCheck, openHostCheck } from "./host-check.ts";
 
 export interface Answer {
   readonly status: number;
@@ -50,20 +51,30 @@ const HEADERS = {
 
 /** @throws ConfigurationError when the address cannot be listened on */
 export async function openHttpServer(options: HttpOptions, routes: Routes): Promise<HttpServer> {
-  const server = createServer(LIMITS, (request, response) => void respond(request, response, options, routes));
+  let isAllowed: HostCheck = () => false;
+  const server = createServer(LIMITS, (request, response) => {
+    const pick = isAllowed(request.headers.host) ? () => route(request, routes) : async () => misdirected(options.host);
+    void respond(request, response, options, pick);
+  });
   server.maxConnections = MOST_CONNECTIONS;
   server.setTimeout(SOCKET_IDLE_MS, (socket) => socket.destroy());
-  const url = await listen(server, options);
+  const { address, url } = await listen(server, options);
+  isAllowed = openHostCheck(address, options.host);
   return { url, close: () => close(server) };
 }
 
-function listen(server: Server, { host, port }: HttpOptions): Promise<string> {
+interface Listening {
+  readonly address: string;
+  readonly url: string;
+}
+
+function listen(server: Server, { host, port }: HttpOptions): Promise<Listening> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)));
     server.listen(port, host, () => {
       const address = server.address();
-      const taken = typeof address === "object" && address !== null ? address.port : port;
-      resolve(`http://${host.includes(":") ? `[${host}]` : host}:${taken}`);
+      const bound = typeof address === "object" && address !== null ? address : { address: host, port };
+      resolve({ address: bound.address, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound.port}` });
     });
   });
 }
@@ -84,13 +95,13 @@ async function close(server: Server): Promise<void> {
 }
 
 async function respond(
-  { method = "", url = "" }: IncomingMessage,
+  { method = "" }: IncomingMessage,
   response: ServerResponse,
   { redact, onError }: HttpOptions,
-  routes: Routes,
+  answer: () => Promise<Answer>,
 ): Promise<void> {
   try {
-    const { status, contentType, body, headers } = await answer(method, url, routes);
+    const { status, contentType, body, headers } = await answer();
     const bytes = Buffer.from(redact(body), "utf8");
     response.writeHead(status, {
       ...HEADERS,
@@ -106,18 +117,27 @@ async function respond(
   }
 }
 
-async function answer(method: string, url: string, routes: Routes): Promise<Answer> {
-  const text = (status: number, body: string, headers = {}): Answer => ({
-    status,
-    contentType: "text/plain; charset=utf-8",
-    body: `${body}\n`,
-    headers,
-  });
+const text = (status: number, body: string, headers = {}): Answer => ({
+  status,
+  contentType: "text/plain; charset=utf-8",
+  body: `${body}\n`,
+  headers,
+});
+
+function misdirected(host: string): Answer {
+  return text(
+    421,
+    `this server listens on loopback and answers only requests to ${host} or localhost; send one of these as the Host header, or set SIMCAT_HTTP_HOST to another address`,
+    { connection: "close" },
+  );
+}
+
+async function route({ method = "", url = "" }: IncomingMessage, routes: Routes): Promise<Answer> {
   const [path = ""] = url.split("?");
-  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  const found = Object.hasOwn(routes, path) ? routes[path] : undefined;
   // A body may follow such a request, and nobody will read it.
   if (method !== "GET" && method !== "HEAD") {
     return text(405, "only GET and HEAD: nothing can be changed here", { allow: "GET, HEAD", connection: "close" });
   }
-  return route === undefined ? text(404, `there is ${Object.keys(routes).join(", ")}`) : route();
+  return found === undefined ? text(404, `there is ${Object.keys(routes).join(", ")}`) : found();
 }

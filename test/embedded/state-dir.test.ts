@@ -1,6 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { embeddedStateDir } from "../../src/db/embedded/state-dir.ts";
+import { createStateDir, embeddedStateDir } from "../../src/db/embedded/state-dir.ts";
+import { runCli } from "../support/cli.ts";
 import { newStateDir } from "./keepers.ts";
 
 describe("the state directory", () => {
@@ -28,3 +30,50 @@ describe("the state directory", () => {
     },
   );
 });
+
+test("creates the state directory with the directories above it, which are private to their user", async () => {
+  const base = newStateDir();
+  const stateDir = join(base, "a", "b");
+  vi.spyOn(process, "getuid").mockReturnValue(1234);
+  const created = await Promise.all([1, 2, 3].map(() => createStateDir({ stateDir, environment: {} })));
+  expect(created).toEqual([stateDir, stateDir, stateDir]);
+  expect([base, stateDir].map((one) => (statSync(one).mode & 0o777).toString(8))).toEqual(["700", "700"]);
+});
+
+const UNUSABLE: readonly (readonly [what: string, place: (base: string) => string])[] = [
+  ["below a file system that makes no directories", () => "/proc/simcat"],
+  ["deeper below it", () => "/proc/simcat/a/b"],
+  ["on such a file system", () => "/proc"],
+  ["below a file", () => "/dev/null/simcat"],
+  ["a file", (base) => file(join(base, "file"))],
+  ["a link that leads nowhere", (base) => link(join(base, "link"), join(base, "nowhere"))],
+  ["a link to itself", (base) => link(join(base, "loop"), join(base, "loop"))],
+  ["a name that is too long", (base) => join(base, "x".repeat(300))],
+];
+
+function file(path: string): string {
+  writeFileSync(path, "something else");
+  return path;
+}
+
+function link(path: string, target: string): string {
+  symlinkSync(target, path);
+  return path;
+}
+
+test.runIf(process.platform === "linux").each(UNUSABLE)(
+  "a state directory that is %s ends the command with 78 and names the setting (fault 165)",
+  async (_, place) => {
+    const base = newStateDir();
+    mkdirSync(base);
+    const stateDir = place(base);
+    const { code, stderr } = await runCli(["migrate"], { SIMCAT_STATE_DIR: stateDir });
+    const { msg } = JSON.parse(stderr.trim().split("\n").at(-1) ?? "{}");
+    expect({ code, msg }).toEqual({
+      code: 78,
+      msg: expect.stringMatching(
+        /^the embedded database cannot be kept in .*: set SIMCAT_STATE_DIR to a directory that can be written$/s,
+      ),
+    });
+  },
+);

@@ -1,10 +1,14 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { MockService } from "../../src/mock/server.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { gateAfter, gateBeforeListing } from "./gate.ts";
+import { MAIN, startProgram } from "./program.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
@@ -21,6 +25,7 @@ function sentWhole({ requests }: MockService): string[] {
 test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
+  ["SIGHUP", 129],
 ] as const)(
   "%s in the middle of a run ends it with %i: what was read is stored whole, the next run reads the rest (fault 50)",
   async (signal, code) => {
@@ -143,3 +148,51 @@ test("SIGTERM while a database that accepts and never answers is waited for ends
   expect(performance.now() - askedAt).toBeLessThan(5_000);
   expect(asked()).toEqual([]);
 });
+
+test("a second signal of another kind ends a run at once, by its own exit code (fault 50)", async () => {
+  const { start, query, database, service } = await fixture(twenty());
+  const blocker = await database.pool.connect();
+  onTestFinished(() => blocker.release());
+  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
+  const running = start(["sync"]);
+  await untilSession(query, WAITS_FOR_LOCK);
+  await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });
+  running.process.kill("SIGHUP");
+  const insisting = setInterval(() => running.process.kill("SIGTERM"), 50);
+  const { code } = await running.ended;
+  clearInterval(insisting);
+  expect(code).toBe(143);
+  await blocker.query("ROLLBACK");
+});
+
+/** `nohup` is asked for in the ways that people write it: before simcat, and before a script that runs simcat. */
+const NOHUP: readonly (readonly [how: string, command: (program: string, script: string) => string])[] = [
+  ["before the command", (program) => `nohup ${program} sync; exit $?`],
+  ["before a script that runs the command", (_, script) => `nohup bash ${script}`],
+];
+
+test.runIf(process.platform === "linux").each(NOHUP)(
+  "nohup %s lets a run survive SIGHUP and end well (fault 167)",
+  async (_, command) => {
+    const gate = gateAfter(14);
+    const { environment, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const directory = mkdtempSync(join(tmpdir(), "simcat-nohup-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const script = join(directory, "script");
+    const program = `'${process.execPath}' '${MAIN}'`;
+    writeFileSync(script, `${program} sync\nexit $?\n`);
+    const running = startProgram("bash", ["-c", command(program, script)], environment, { detached: true });
+    await gate.reached;
+
+    // As the end of a terminal does: to the whole group. The outer shell of the first way dies of it.
+    process.kill(-(running.process.pid ?? 0), "SIGHUP");
+    gate.open();
+
+    await vi.waitFor(
+      async () => expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]),
+      { timeout: 20_000 },
+    );
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+    await running.ended;
+  },
+);

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { ConfigurationError } from "../../src/errors.ts";
@@ -11,9 +12,9 @@ const routes: Routes = {
   },
 };
 
-async function serve(onError: (error: unknown) => void = () => {}): Promise<HttpServer> {
+async function serve(onError: (error: unknown) => void = () => {}, host = "127.0.0.1"): Promise<HttpServer> {
   const redact = (text: string) => text.replaceAll("hush", "***");
-  const server = await openHttpServer({ host: "127.0.0.1", port: 0, onError, redact }, routes);
+  const server = await openHttpServer({ host, port: 0, onError, redact }, routes);
   onTestFinished(() => server.close());
   return server;
 }
@@ -71,4 +72,61 @@ test("closing waits for nobody who never finishes a request", async () => {
 test("an address that is not this machine's is a configuration error", async () => {
   const options = { host: "192.0.2.1", port: 0, onError: () => {}, redact: (text: string) => text };
   await expect(openHttpServer(options, routes)).rejects.toThrow(ConfigurationError);
+});
+
+async function askAs(host: string, url: string, path = "/"): Promise<{ status: number; body: string }> {
+  const asking = request(`${url}${path}`, { headers: { host } });
+  asking.end();
+  const [response] = await once(asking, "response");
+  let body = "";
+  for await (const chunk of response) body += chunk;
+  return { status: response.statusCode, body };
+}
+
+test.each(["127.0.0.1", "localhost", "::1"])(
+  "on %s it answers the names of loopback, in any spelling",
+  async (host) => {
+    const { url } = await serve(undefined, host);
+    const { port } = new URL(url);
+    const names = ["localhost", "LocalHost", "localhost.", "127.0.0.1", "[::1]", "[0:0:0:0:0:0:0:1]", "127.0.0.2"];
+    for (const name of [...names, ...names.map((one) => `${one}:${port}`), "localhost:8080", ""]) {
+      expect([name, (await askAs(name, url)).status]).toEqual([name, 200]);
+    }
+  },
+);
+
+test.each([
+  "evil.example",
+  "evil.example:9464",
+  "localhost.evil.example",
+  "127.0.0.1.evil.example",
+  "evil.localhost",
+  "192.0.2.1",
+  "[::2]",
+  "localhost@evil.example",
+  "evil.example/localhost",
+  "a b",
+  ":",
+])("on loopback a request to %s is refused on every path, so that no page can read it (fault 166)", async (host) => {
+  const { url } = await serve();
+  for (const path of ["/", "/bad", "/nowhere"]) {
+    const { status, body } = await askAs(host, url, path);
+    expect([path, status]).toEqual([path, 421]);
+    expect(body).toContain("answers only requests to 127.0.0.1 or localhost");
+    expect(body).not.toContain("evil");
+  }
+});
+
+test("a request of HTTP/1.0 without a Host header is answered", async () => {
+  const { url } = await serve();
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  socket.write("GET / HTTP/1.0\r\n\r\n");
+  let answer = "";
+  for await (const chunk of socket) answer += chunk;
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test("on all addresses it answers every name, since a proxy or a cluster sends its own", async () => {
+  const { url } = await serve(undefined, "0.0.0.0");
+  expect((await askAs("simcat.example", url.replace("0.0.0.0", "127.0.0.1"))).status).toBe(200);
 });

@@ -13,7 +13,7 @@ const until = (running: Running, text: string) =>
     if (!running.output().includes(text)) throw new Error(`no ${text} yet in ${running.output()}`);
   }, WAIT);
 
-test.each(["SIGTERM", "SIGINT"] as const)("the first %s ends an idle worker with 0", async (signal) => {
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("the first %s ends an idle worker with 0", async (signal) => {
   const { start } = await fixture(two);
   const running = start(["start"], worker);
   await until(running, "next_run");
@@ -26,6 +26,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("the first %s ends an idle worker with
 test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
+  ["SIGHUP", 129],
 ] as const)("a %s during a run ends it as interrupted, what was read stored, with %i", async (signal, exitCode) => {
   const { start, query } = await fixture(two, {
     faults: [{ match: { library: "B" }, times: "always", action: { kind: "hang" } }],

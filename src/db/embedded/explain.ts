@@ -1,6 +1,8 @@
 import { ConfigurationError, DatabaseError } from "../../errors.ts";
 import { hasCode } from "./has-code.ts";
 
+const NO_PLACE = ["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EEXIST", "ENOTEMPTY", "ENAMETOOLONG", "ELOOP"];
+
 /** Says of an error of the system's what it means for the embedded database, and what to do. */
 export function explain(error: unknown, stateDir: string): unknown {
   const said = error instanceof Error ? error.message : String(error);
@@ -14,7 +16,7 @@ export function explain(error: unknown, stateDir: string): unknown {
       `the embedded Postgres cannot be run on this machine (${said}): set DATABASE_URL to a Postgres 14 to 18`,
       { cause: error },
     );
-  if (hasCode(error, "EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "ENOTEMPTY", "ENAMETOOLONG"))
+  if (hasCode(error, ...NO_PLACE))
     return new ConfigurationError(
       `the embedded database cannot be kept in ${stateDir} (${said}): set SIMCAT_STATE_DIR to a directory that can be written`,
       { cause: error },

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { ConfigurationError } from "../../errors.ts";
+import { hasCode } from "./has-code.ts";
 
 export interface StateDirOptions {
   /** `SIMCAT_STATE_DIR`; null for the platform's place. */
@@ -20,7 +21,7 @@ export function embeddedStateDir({ stateDir, environment }: StateDirOptions): st
 export async function createStateDir(options: StateDirOptions): Promise<string> {
   const stateDir = embeddedStateDir(options);
   const uid = process.getuid?.();
-  await mkdir(stateDir, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
+  await makeDirectory(stateDir, uid === 0 ? 0o711 : 0o700);
   if (uid !== undefined && options.stateDir === null) {
     // In a shared temporary directory somebody else may have been there first, and would own our database.
     const { uid: owner } = await stat(stateDir);
@@ -28,6 +29,20 @@ export async function createStateDir(options: StateDirOptions): Promise<string> 
       throw new ConfigurationError(`${stateDir} belongs to user ${owner}: set SIMCAT_STATE_DIR to one of your own`);
   }
   return stateDir;
+}
+
+/**
+ * Creates a directory, and the ones above it that are missing. Node's own `recursive` option never returns where a file
+ * system refuses a new directory with ENOENT, as /proc does.
+ */
+async function makeDirectory(directory: string, mode: number): Promise<void> {
+  const parent = dirname(directory);
+  if (parent !== directory && !existsSync(parent)) await makeDirectory(parent, mode);
+  try {
+    await mkdir(directory, { mode });
+  } catch (error) {
+    if (!hasCode(error, "EEXIST") || !(await stat(directory)).isDirectory()) throw error;
+  }
 }
 
 function platformDir(environment: StateDirOptions["environment"]): string | null {

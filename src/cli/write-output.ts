@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { constants, fstatSync, type Stats, writeSync } from "node:fs";
+import { access, type FileHandle, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { hasCode } from "../db/embedded/has-code.ts";
+import { pause } from "../pause.ts";
+
+/**
+ * Writes to what a path leads to. A regular file is replaced, with its mode and owner, so that a reader sees the old
+ * content or the new one; devices, pipes and standard output are written into and stay what they are.
+ * @returns whether the text went to standard output
+ */
+export async function writeOutput(path: string, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
+  const found = await statOrNull(path);
+  const descriptor =
+    found === null || found.isCharacterDevice() ? undefined : STANDARD.find((one) => isSame(one, found));
+  if (descriptor !== undefined) await writeAll(descriptor, bytes, signal);
+  else if (found === null || found.isFile()) await replaceFile(await followLinks(path), bytes, found);
+  else await writeInto(path, bytes, found, signal);
+  return descriptor === STDOUT;
+}
+
+const STDOUT = 1;
+/** Opened by their paths, such as /dev/stdout, a socket could not be written to, and a file would be replaced. */
+const STANDARD = [STDOUT, 2];
+
+function isSame(descriptor: number, { dev, ino }: Stats): boolean {
+  try {
+    const own = fstatSync(descriptor);
+    return own.dev === dev && own.ino === ino;
+  } catch {
+    // The caller closed it.
+    return false;
+  }
+}
+
+async function statOrNull(path: string): Promise<Stats | null> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+/** The path of the file itself. It may not exist yet, also where a link leads to it. */
+async function followLinks(path: string): Promise<string> {
+  const directory = await realpath(dirname(path));
+  const link = await readlink(path).catch((error: unknown) => {
+    if (hasCode(error, "EINVAL", "ENOENT", "UNKNOWN")) return null;
+    throw error;
+  });
+  return link === null ? join(directory, basename(path)) : followLinks(resolve(directory, link));
+}
+
+async function replaceFile(file: string, bytes: Buffer, found: Stats | null): Promise<void> {
+  if (found !== null) await access(file, constants.W_OK);
+  const temporary = join(dirname(file), `.simcat-${randomUUID()}.tmp`);
+  try {
+    await withFile(temporary, "wx", found === null ? 0o644 : 0o600, async (handle) => {
+      await handle.writeFile(bytes);
+      if (found !== null) await copyAccess(handle, found);
+      await handle.sync();
+    });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    // The directory is read-only, or the file is a mount of its own: only its content can be replaced.
+    if (found === null || !hasCode(error, "EACCES", "EPERM", "EROFS", "EBUSY")) throw error;
+    await withFile(file, "r+", 0o600, async (handle) => {
+      await handle.truncate();
+      await handle.writeFile(bytes);
+      await handle.sync();
+    });
+  }
+}
+
+async function copyAccess(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
+  await handle.chown(uid, gid).catch((error: unknown) => {
+    // Only root may give a file away.
+    if (!hasCode(error, "EPERM")) throw error;
+  });
+  await handle.chmod(mode & 0o7777);
+}
+
+async function writeInto(path: string, bytes: Buffer, found: Stats, signal: AbortSignal): Promise<void> {
+  if (found.isDirectory()) throw new Error("it is a directory");
+  if (found.isBlockDevice()) throw new Error("it is a block device");
+  if (found.isSocket()) throw new Error("it is a socket");
+  const handle = await openForWriting(path, found.isFIFO(), signal);
+  try {
+    await writeAll(handle.fd, bytes, signal);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Between two looks at a pipe that nobody reads, or that is full. */
+const LOOK_MS = 20;
+
+/** Waits for the reader of a pipe, as a shell does. Not in `open` itself: nothing could interrupt it. */
+async function openForWriting(path: string, isPipe: boolean, signal: AbortSignal): Promise<FileHandle> {
+  for (;;) {
+    try {
+      return await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    } catch (error) {
+      if (!isPipe || !hasCode(error, "ENXIO")) throw error;
+      await pause(LOOK_MS, signal);
+    }
+  }
+}
+
+async function writeAll(descriptor: number, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  for (let rest = bytes; rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      if (!hasCode(error, "EAGAIN")) throw error;
+      await pause(LOOK_MS, signal);
+    }
+  }
+}
+
+async function withFile(
+  path: string,
+  flags: string,
+  mode: number,
+  work: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const handle = await open(path, flags, mode);
+  try {
+    await work(handle);
+  } finally {
+    await handle.close();
+  }
+}
