@@ -19,7 +19,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   const levels: { readonly until: number; readonly live: Keys }[] = [];
   /** Libraries whose removal was held and that no listing has named since. */
   const held = new Set<string>();
-  /** What was stored before the first of the holds that are in force; null when none is. */
+  /** The libraries that were stored before the first of the holds in force; null when none is. */
   let old: Keys | null = null;
 
   /** The most libraries that were live in the last day, of those that count. */
@@ -29,7 +29,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
     return Math.max(0, ...counted);
   }
 
-  /** What the run lacked, where it believed its listing. */
+  /** The live libraries that a trusted listing of the run lacks. */
   function lackedBy({ heard, plan }: Pick<Performed, "heard" | "plan">): string[] {
     const listed = heard.listing;
     if (listed === null || !listed.complete || plan.allowRemovals) return [];
@@ -38,7 +38,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
     return [...live].filter((key) => heard.isSelected(key) && !listed.keys.has(key));
   }
 
-  /** Whether the run must have recorded what it holds: it says so, or it went on to store content. */
+  /** True if the run must have recorded its hold: it ended as held, or it stored content afterwards. */
   function hasHeld({ ended, others }: Performed, lacked: readonly string[], added: number, isMuch: boolean): boolean {
     return others.length === 0 && lacked.length > 0 && (ended.status === "held" || (isMuch && added > 0));
   }
@@ -50,7 +50,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       const after = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
       const gone = [...live].filter((key) => !after.has(key));
       const added = [...sight.keys()].filter((key) => !known.has(key)).length;
-      // What a run marks it marks before it stores content.
+      // A run marks removals before it stores content.
       levels.push({ until: now, live });
       const all = [{ heard, plan }, ...others];
       const allowed = all.some((one) => one.plan.allowRemovals);

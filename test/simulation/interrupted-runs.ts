@@ -62,7 +62,7 @@ export async function interruptReads(stage: Stage, random: Random, run: Run): Pr
   if (wrong.length === 0) await untilOk(stage, [QUIET, QUIET], run);
 }
 
-/** Another program alters rows; a `--restart` is stopped in the middle, and the next backfill must still mend them all. */
+/** Another program alters rows; a `--restart` is stopped in the middle, and the next backfill must repair the rest. */
 export async function interruptRestart(stage: Stage, random: Random, run: Run): Promise<void> {
   const { place, ledger, wrong } = stage;
   await place.control.query(`UPDATE simcat.scenarios SET raw = raw || '{"altered": true}' WHERE removed_at IS NULL`);

@@ -22,7 +22,7 @@ export interface Heard {
 export interface Ledger {
   open(run: string, allowRemovals: boolean, selection: Selection): Heard;
   said(heard: Heard, key: string, what: "metadata" | "scenarios", said: Said): void;
-  /** What is wrong with this sight, a sentence each. `heard` is of the run that has just committed something, if it runs alone. */
+  /** What is wrong with this sight, a sentence each. `heard` belongs to the run that has just committed, if no other runs. */
   check(sight: ReadonlyMap<string, Seen>, heard?: Heard): string[];
   /** No run is under way any more: what is seen now is what is stored. */
   settle(sight: ReadonlyMap<string, Seen>): void;

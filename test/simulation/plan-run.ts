@@ -26,7 +26,7 @@ export interface RunPlan {
   readonly restart: boolean;
   readonly selection: Selection;
   readonly weather: Weather;
-  /** SIGTERM when so many libraries' content was asked for; null for none. */
+  /** Send SIGTERM after requests for this number of libraries; null: never. */
   readonly stopAfterReads: number | null;
   readonly accidents: readonly { readonly at: number; readonly what: Accident }[];
 }
