@@ -10,8 +10,8 @@ export interface ContentFacts {
   readonly listedAt: number;
   readonly serviceTimezone: string;
   /**
-   * What was last read before it, in database ms, is compared row by row even where the answers are the ones that were
-   * stored: that mends rows that others changed. Null trusts every hash.
+   * Content that was last read before this moment, in database ms, is compared row by row even if its hash is unchanged:
+   * this repairs rows that another program altered. Null trusts every hash.
    */
   readonly hashesSince: number | null;
 }

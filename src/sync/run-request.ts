@@ -11,7 +11,7 @@ export interface RunRequest {
   readonly trigger: Trigger;
   readonly selection: Selection;
   readonly allowRemovals: boolean;
-  /** Begin a backfill anew, even where an interrupted one could be gone on with, and compare every row. */
+  /** Begin a backfill again instead of continuing an interrupted one, and compare every row. */
   readonly restart: boolean;
 }
 

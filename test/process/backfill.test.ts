@@ -72,7 +72,7 @@ async function altered() {
   return { ...made, countAltered };
 }
 
-test("--restart that was interrupted is gone on with as one: the next backfill compares the rest too (fault 104)", async () => {
+test("an interrupted --restart is continued as one: the next backfill compares the rest too (fault 104)", async () => {
   const { simcat, asked, left, countAltered } = await altered();
   expect(await countAltered()).toBe(2 * left);
 
@@ -82,7 +82,7 @@ test("--restart that was interrupted is gone on with as one: the next backfill c
   expect(await countAltered()).toBe(0);
 });
 
-test("what a sync reads after an interrupted --restart is compared as well (fault 104)", async () => {
+test("a sync after an interrupted --restart compares every row of the libraries that it reads (fault 104)", async () => {
   const { simcat, query, asked, countAltered } = await altered();
   await query("UPDATE simcat.library_sync SET owes = 'restored'");
 

@@ -14,9 +14,13 @@ export async function checkEnding(
   const wrong: string[] = [];
   const refused = plan.accidents.some(({ what }) => what.kind === "refuse");
   const isUsage = ended.error instanceof UsageError;
-  if (ended.status === "failed" && !refused && !isUsage)
+  if (isUsage) {
+    const rows = await stage.place.control.query("SELECT FROM simcat.sync_runs WHERE version = $1", [heard.run]);
+    if (rows.length > 0) wrong.push(`endings: ${heard.run} was a wrong command line and left a row`);
+  }
+  if (ended.status === "failed" && !refused)
     wrong.push(`endings: ${heard.run} failed unexpectedly: ${String(ended.error)}`);
-  if (ended.status === "refused" && plan.accidents.length === 0) {
+  if (ended.status === "refused" && plan.accidents.length === 0 && !isUsage) {
     wrong.push(`endings: ${heard.run} did not begin: ${String(ended.error)}`);
   }
   if (ended.status !== "ok" || others.length > 0) return wrong;

@@ -2,46 +2,96 @@ import type { Performed } from "./perform.ts";
 import type { Seen } from "./reader.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
-/** Counts by itself what the guards have to count. */
+/** Counts by itself what the guards have to count, and remembers what they held. */
 export interface RemovalLog {
   check(sight: ReadonlyMap<string, Seen>, performed: Performed, now: number): string[];
 }
 
+type Keys = ReadonlySet<string>;
+
+/** Below it a listing that shares nothing with what is live is no stranger's. */
+const TELLING = 10;
+
 export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
-  let live = new Set<string>();
+  let stored: Keys = new Set();
+  let live: Keys = new Set();
   const removed: { readonly at: number; readonly allowed: boolean }[] = [];
-  const levels: { readonly until: number; readonly live: number }[] = [];
+  const levels: { readonly until: number; readonly live: Keys }[] = [];
+  /** Libraries whose removal was held and that no listing has named since. */
+  const held = new Set<string>();
+  /** The libraries that were stored before the first of the holds in force; null when none is. */
+  let old: Keys | null = null;
+
+  /** The most libraries that were live in the last day, of those that count. */
+  function peakAt(now: number): number {
+    const recent = levels.filter((level) => level.until > now - 24 * HOUR - MINUTE);
+    const counted = recent.map((level) => [...level.live].filter((key) => old === null || old.has(key)).length);
+    return Math.max(0, ...counted);
+  }
+
+  /** The live libraries that a trusted listing of the run lacks. */
+  function lackedBy({ heard, plan }: Pick<Performed, "heard" | "plan">): string[] {
+    const listed = heard.listing;
+    if (listed === null || !listed.complete || plan.allowRemovals) return [];
+    const shares = [...live].some((key) => listed.keys.has(key));
+    if (listed.keys.size > 0 && !shares && live.size >= TELLING) return [];
+    return [...live].filter((key) => heard.isSelected(key) && !listed.keys.has(key));
+  }
+
+  /** True if the run must have recorded its hold: it ended as held, or it stored content afterwards. */
+  function hasHeld({ ended, others }: Performed, lacked: readonly string[], added: number, isMuch: boolean): boolean {
+    return others.length === 0 && lacked.length > 0 && (ended.status === "held" || (isMuch && added > 0));
+  }
+
   return {
-    check(sight, { heard, plan, others }, now) {
-      const before = live;
-      live = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
-      // What a run adds it stores before it marks what is gone.
-      levels.push({ until: now, live: before.size + added(before, live) });
-      const gone = [...before].filter((key) => !live.has(key)).length;
+    check(sight, performed, now) {
+      const { heard, plan, ended, others } = performed;
+      const known = stored;
+      const after = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
+      const gone = [...live].filter((key) => !after.has(key));
+      const added = [...sight.keys()].filter((key) => !known.has(key)).length;
+      // A run marks removals before it stores content.
+      levels.push({ until: now, live });
       const all = [{ heard, plan }, ...others];
       const allowed = all.some((one) => one.plan.allowRemovals);
       // A minute's doubt at the edge of the 24 hours, in favour of the program.
       const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR + MINUTE).length;
-      const peak = Math.max(
-        0,
-        ...levels.filter((level) => level.until > now - 24 * HOUR - MINUTE).map((level) => level.live),
-      );
-      for (let count = 0; count < gone; count += 1) removed.push({ at: now, allowed });
-      if (gone === 0 || allowed) return [];
+      const peak = peakAt(now);
+      const isOver = (count: number) => (count + lately) * 100 > maxRemovedPercent * peak;
+      const isListedNow = (key: string) => all.some((one) => one.heard.listing?.keys.has(key) === true);
+      const stillHeld = [...held].filter((key) => !isListedNow(key));
       const wrong: string[] = [];
-      if (all.every((one) => (one.heard.listing?.keys.size ?? 0) === 0)) {
-        wrong.push(`guards: ${gone} libraries were marked after an empty listing`);
+
+      if (gone.length > 0 && !allowed) {
+        if (all.every((one) => (one.heard.listing?.keys.size ?? 0) === 0)) {
+          wrong.push(`guards: ${gone.length} libraries were marked after an empty listing`);
+        }
+        if (isOver(gone.length)) {
+          wrong.push(
+            `guards: ${gone.length} marked now and ${lately} lately, of ${peak} at the most, is over ${maxRemovedPercent} %`,
+          );
+        }
+        const lapsed = gone.filter((key) => stillHeld.includes(key));
+        if (lapsed.length > 0) wrong.push(`guards: the removal of ${lapsed.join(" ")} was held, and is marked now`);
       }
-      if ((gone + lately) * 100 > maxRemovedPercent * peak) {
-        wrong.push(
-          `guards: ${gone} marked now and ${lately} lately, of ${peak} at the most, is over ${maxRemovedPercent} %`,
-        );
+      const lacked = lackedBy(performed);
+      if (others.length === 0 && ["ok", "partial"].includes(ended.status)) {
+        const unsaid = lacked.filter((key) => stillHeld.includes(key));
+        if (unsaid.length > 0) wrong.push(`guards: ${heard.run} says ${ended.status} and holds ${unsaid.join(" ")}`);
       }
+
+      if (hasHeld(performed, lacked, added, isOver(lacked.length))) {
+        old ??= known;
+        for (const key of lacked) held.add(key);
+      }
+      for (const key of held) if (isListedNow(key) || !after.has(key)) held.delete(key);
+      if (held.size === 0) old = null;
+      for (let count = 0; count < gone.length; count += 1) removed.push({ at: now, allowed });
+      stored = new Set(sight.keys());
+      live = after;
+      // Also what a run added is live from now on.
+      levels.push({ until: now, live });
       return wrong;
     },
   };
 }
-
-/** Libraries that a run stored, or that came back. */
-const added = (before: ReadonlySet<string>, now: ReadonlySet<string>) =>
-  [...now].filter((key) => !before.has(key)).length;

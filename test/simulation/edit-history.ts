@@ -8,6 +8,8 @@ import { keyOf } from "./reader.ts";
 /** Edits the service, and remembers what it had before and which changes its dates do not tell. */
 export interface EditHistory {
   edit(near: MockLibrary | undefined): void;
+  /** Most libraries are taken away at once and many new ones are there instead, or those that were taken away are back. */
+  swap(): void;
   /** Libraries with a change, since they were last known to be equal, whose date is not the moment of the change. */
   readonly undated: Set<string>;
   /** Changes of each library. */
@@ -76,9 +78,37 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
     return `left ${kept} scenarios of ${library.owner}/${library.name}`;
   }
 
+  let away: readonly MockLibrary[] = [];
+  let swaps = 0;
+
+  function takeAway(): string {
+    const [kept, ...others] = organization.libraries();
+    away = others;
+    for (const { owner, name } of others) organization.remove(owner, name);
+    const donor = kept ?? others[0];
+    swaps += 1;
+    const count = donor === undefined ? 0 : Math.min(MOST_LIBRARIES, 3 * others.length + 1);
+    for (let at = 0; at < count; at += 1) {
+      if (donor !== undefined) organization.put({ ...donor, name: `Swap ${swaps}-${at}`, scenarios: [] });
+    }
+    return `swapped ${others.length} libraries for ${count} new ones`;
+  }
+
+  function bringBack(): string {
+    for (const library of away) organization.put(library);
+    const back = away.length;
+    away = [];
+    return `brought ${back} libraries back`;
+  }
+
   return {
     undated,
     changes,
+    swap() {
+      const before = organization.libraries();
+      note(`      edit: ${away.length === 0 ? takeAway() : bringBack()}`);
+      compare(before);
+    },
     edit(near) {
       const before = organization.libraries();
       const library = near ?? (before.length > 0 ? random.pick(before) : undefined);

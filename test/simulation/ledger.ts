@@ -22,8 +22,8 @@ export interface Heard {
 export interface Ledger {
   open(run: string, allowRemovals: boolean, selection: Selection): Heard;
   said(heard: Heard, key: string, what: "metadata" | "scenarios", said: Said): void;
-  /** What is wrong with this sight, a sentence each. */
-  check(sight: ReadonlyMap<string, Seen>): string[];
+  /** What is wrong with this sight, a sentence each. `heard` belongs to the run that has just committed, if no other runs. */
+  check(sight: ReadonlyMap<string, Seen>, heard?: Heard): string[];
   /** No run is under way any more: what is seen now is what is stored. */
   settle(sight: ReadonlyMap<string, Seen>): void;
 }
@@ -32,6 +32,8 @@ export function openLedger(maxRemovedPercent: number): Ledger {
   let stored = new Map<string, Seen>();
   let possible = new Map<string, Map<string, Copy>>();
   let open: Heard[] = [];
+  /** What was live at the last look. */
+  let live: ReadonlySet<string> = new Set();
 
   const copiesOf = (key: string): (Copy | null)[] => {
     const known = [...(possible.get(key)?.values() ?? [])];
@@ -63,7 +65,15 @@ export function openLedger(maxRemovedPercent: number): Ledger {
         const [owner, name] = JSON.parse(key) as [string, string];
         return selects({ owner, name });
       };
-      const heard: Heard = { run, allowRemovals, isSelected, listing: null, content: new Map(), misled: false };
+      const heard: Heard = {
+        run,
+        allowRemovals,
+        isSelected,
+        listing: null,
+        content: new Map(),
+
+        misled: false,
+      };
       open.push(heard);
       return heard;
     },
@@ -71,8 +81,12 @@ export function openLedger(maxRemovedPercent: number): Ledger {
       heard.content.set(key, { ...heard.content.get(key), [what]: said });
       take(heard, key);
     },
-    check(sight) {
+    check(sight, heard) {
       const wrong: string[] = [];
+      const before = live;
+      live = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
+      const late = heard !== undefined && heard.content.size > 0 ? [...before].filter((key) => !live.has(key)) : [];
+      if (late.length > 0) wrong.push(`removals: ${late.join(" ")} marked removed after content had been read`);
       for (const seen of sight.values()) {
         if (!isWhole(seen)) {
           const may = [...(possible.get(seen.key)?.values() ?? [])].map(copyText);

@@ -44,7 +44,10 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
   runs += 1;
   const run = `r${runs}`;
   const heard = ledger.open(run, plan.allowRemovals, plan.selection);
-  service.expect(heard, plan.weather, plan.accidents.length > 0);
+  const hasAccidents = plan.accidents.length > 0 || plan.stopAfterReads !== null;
+  service.expect(heard, plan.weather, hasAccidents, (reads) => {
+    if (reads === plan.stopAfterReads) worker.stop();
+  });
   const before = service.organization.version;
   let statements = 0;
   let isOvertaken = false;
@@ -81,7 +84,7 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
       async onCommit(hasWritten) {
         if (isOvertaken && hasWritten)
           wrong.push(`fence: ${run} committed something after another run had taken its lease`);
-        wrong.push(...ledger.check(await look(place.control)));
+        wrong.push(...ledger.check(await look(place.control), others.length === 0 ? heard : undefined));
       },
     },
   );

@@ -26,6 +26,8 @@ export interface RunPlan {
   readonly restart: boolean;
   readonly selection: Selection;
   readonly weather: Weather;
+  /** Send SIGTERM after requests for this number of libraries; null: never. */
+  readonly stopAfterReads: number | null;
   readonly accidents: readonly { readonly at: number; readonly what: Accident }[];
 }
 
@@ -35,6 +37,7 @@ export const QUIET: RunPlan = {
   restart: false,
   selection: EVERYTHING,
   weather: CALM,
+  stopAfterReads: null,
   accidents: [],
 };
 
@@ -47,6 +50,7 @@ export function drawRun(world: World, random: Random, keys: readonly LibraryKey[
     restart: isBackfill && random.chance(weather.drift ? 0.9 : 0.3),
     selection: keys.length > 0 && random.chance(0.1) ? drawSelection(random, keys) : EVERYTHING,
     weather,
+    stopAfterReads: null,
     accidents: random.chance(0.55) ? [] : Array.from({ length: random.between(1, 2) }, () => drawAccident(random)),
   };
 }

@@ -1,3 +1,4 @@
+import { createRandom } from "../../src/mock/random.ts";
 import { checkBookkeeping } from "./check-bookkeeping.ts";
 import { checkCounts } from "./check-counts.ts";
 import { checkDrift } from "./check-drift.ts";
@@ -5,6 +6,7 @@ import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
 import { checkHistories, remember } from "./histories.ts";
+import { drawUnknown, interruptReads, interruptRestart } from "./interrupted-runs.ts";
 import { type Performed, perform, resetRuns } from "./perform.ts";
 import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
@@ -32,6 +34,9 @@ export async function play(seed: number, place: Place): Promise<Played> {
   const stage = await setStage(seed, place);
   const statuses: Record<string, number> = {};
   const removals = openRemovalLog(stage.world.maxRemovedPercent);
+  // Drawn apart, so that the other events of a seed do not depend on it.
+  const rare = createRandom(seed + 1_000_003);
+  const hasSwaps = rare.chance(0.25);
   const run = async (plan: RunPlan) => {
     const before = await look(stage.place.control);
     const performed = await perform(stage, plan);
@@ -45,10 +50,14 @@ export async function play(seed: number, place: Place): Promise<Played> {
     stage.note(`seed ${seed}: ${JSON.stringify(stage.world)}, ${stage.service.organization.size} libraries`);
     for (let step = 0; step < stage.world.steps && stage.wrong.length === 0; step += 1) {
       await livingOn(stage);
+      if (hasSwaps && rare.chance(0.4)) stage.edits.swap();
+      if (rare.chance(0.05)) await run(drawUnknown(stage, rare));
       if (stage.random.chance(0.1)) await pruneBetween(stage, stage.random.pick([DAY, 3 * DAY, 30 * DAY]));
       await run(drawRun(stage.world, stage.random, stage.service.organization.libraries()));
     }
     if (stage.wrong.length === 0) await calmDown(stage, run);
+    if (stage.wrong.length === 0 && rare.chance(0.3)) await interruptReads(stage, rare, run);
+    if (stage.wrong.length === 0 && rare.chance(0.15)) await interruptRestart(stage, rare, run);
     if (stage.wrong.length === 0) await finish(stage);
   } catch (error) {
     stage.wrong.push(

@@ -46,8 +46,8 @@ export interface SimServiceOptions {
 export interface SimService {
   readonly mock: MockService;
   readonly organization: Organization;
-  /** From now on requests of this run are expected, in this weather. */
-  expect(heard: Heard, weather: Weather, hasAccidents: boolean): void;
+  /** From now on requests of this run are expected, in this weather; `onRead` hears how many libraries it asked for. */
+  expect(heard: Heard, weather: Weather, hasAccidents: boolean, onRead?: (reads: number) => void): void;
   /** How often each library's content was asked for. */
   readonly reads: ReadonlyMap<string, number>;
   /** What was told of each library that was wrong or old, and how often. */
@@ -64,7 +64,15 @@ export interface SimService {
 export async function startSimService(options: SimServiceOptions): Promise<SimService> {
   const { clock, concurrency, time, random, scheduler, ledger, edit, note } = options;
   const organization = organizationOf(options.libraries);
-  const runs = new Map<string, { heard: Heard; weather: Weather; inFlight: number; isExact: boolean }>();
+  interface Expected {
+    readonly heard: Heard;
+    readonly weather: Weather;
+    readonly isExact: boolean;
+    readonly onRead: (reads: number) => void;
+    inFlight: number;
+    reads: number;
+  }
+  const runs = new Map<string, Expected>();
   const reads = new Map<string, number>();
   const misled = new Map<string, number>();
   const lied = new Set<string>();
@@ -133,6 +141,10 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
       tellContent(heard, route.kind, key, library(), spoiling);
     }
     known.inFlight -= 1;
+    if (route.kind === "metadata") {
+      known.reads += 1;
+      known.onRead(known.reads);
+    }
     go();
     // The answer is made in the next microtasks; what comes behind it happens before its bytes arrive.
     for (let turn = 0; turn < 8; turn += 1) await null;
@@ -162,14 +174,14 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   return {
     mock,
     organization,
-    expect(heard, weather, hasAccidents) {
+    expect(heard, weather, hasAccidents, onRead = () => {}) {
       // A request that was given up (by a time-out too) still waits for its turn here: only runs that give none up are counted.
       const isExact =
         !hasAccidents &&
         weather.listing + weather.content + weather.edits === 0 &&
         weather.slowness <= 1_000 &&
         weather.broken === null;
-      runs.set(heard.run, { heard, weather, inFlight: 0, isExact });
+      runs.set(heard.run, { heard, weather, inFlight: 0, reads: 0, isExact, onRead });
     },
     reads,
     misled,

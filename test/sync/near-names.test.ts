@@ -24,7 +24,7 @@ test.each([
   ["Montre\u0301al", "Montréal"],
   ["Fire ", "Fire"],
   ["Fyre Rsik", "Fire Risk"],
-])("suggests for %j what differs by a letter or two, by case, accents or spaces: %j", (typed, meant) => {
+])("suggests for %j what differs by a letter or two, by case, accents or spaces (fault 105): %j", (typed, meant) => {
   const words = [/^\w+$/.test(meant) ? `ann/${meant}` : `'ann/${meant}'`];
   expect(librariesNear(key("ann", typed), [key("ann", "Water"), key("ann", meant)])).toEqual(words);
 });
@@ -35,7 +35,7 @@ test("suggests nothing that is far away", () => {
   expect(ownersNear("nobody", ["example.user"])).toEqual([]);
 });
 
-test("suggests three at most, the nearest first, and each once; another owner's of the same name comes last", () => {
+test("suggests at most three, each once, the nearest first and the same name of another owner last", () => {
   const known = ["Fires", "Fire2", "Fire3", "Fires", "Fi"].map((name) => key("ann", name));
   expect(librariesNear(key("ann", "Fire"), [key("bob.the.builder", "Fire"), ...known])).toEqual([
     "ann/Fire2",

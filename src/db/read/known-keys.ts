@@ -16,7 +16,7 @@ UNION ALL
 SELECT s.owner, s.name FROM unnest($2::text[], $3::text[]) AS s(owner, name)
 WHERE NOT EXISTS (SELECT FROM ${KNOWN} k WHERE (k.owner, k.library_name) = (s.owner, s.name))`;
 
-/** What the selection names and nothing is known of. */
+/** The selectors that name no known owner or library. */
 export async function readUnknown(connection: Connection, { libraries, owners }: Selection): Promise<Selection> {
   const { rows } = await connection.query<{ owner: string; name: string | null }>(SELECT_UNKNOWN, [
     owners,

@@ -78,20 +78,21 @@ export async function markRemoved(
 }
 
 const HOLD = `
-UPDATE simcat.library_sync y SET removal_held_at = to_timestamp($3::float8)
+UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($3::float8), now())
 FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 
 const KEYS_AT_ONCE = 10_000;
 
-/** Records that the removal of these libraries is held, since `heldSince` (database ms), so that later runs hold it too. */
+/** Records that the removal of these libraries is held, since `heldSince` (database ms, null for now), for later runs. */
 export async function holdRemovals(
   connection: Connection,
   keys: readonly LibraryKey[],
-  heldSince: number,
+  heldSince: number | null,
 ): Promise<void> {
+  const since = heldSince === null ? null : heldSince / 1000;
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
     const some = keys.slice(at, at + KEYS_AT_ONCE);
-    await connection.query(HOLD, [some.map((key) => key.owner), some.map((key) => key.name), heldSince / 1000]);
+    await connection.query(HOLD, [some.map((key) => key.owner), some.map((key) => key.name), since]);
   }
 }

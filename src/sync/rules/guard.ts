@@ -59,7 +59,7 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     const limit = formatShare(facts.maxRemoved).replace("%", " %");
     return held("too_many", `${numbersOf(facts)} is over SIMCAT_MAX_REMOVED=${limit}; nothing was marked. ${HINT}`);
   }
-  // What a run held once is never marked only because the share has changed since.
+  // A held removal must not be marked because the share has changed since.
   if (facts.heldBefore > 0) {
     const still = `the removal of ${facts.heldBefore} of them was held by an earlier run, and they are still not listed`;
     return held("held_before", `${numbersOf(facts)}; ${still}; nothing was marked. ${HINT}`);

@@ -2,16 +2,16 @@ import { isTypeable, keyText, shellWord, typeableKey } from "../../key.ts";
 import type { LibraryKey, Selection } from "../../model.ts";
 
 const SUGGESTED = 3;
-/** Longer ones help nobody in a message. */
+/** Longer names would fill the terminal. */
 const LONGEST = 500;
-/** Of a library whose name is the same and whose owner is another one: after all that are nearer. */
+/** The distance of a library of the same name and another owner: greater than that of every near name. */
 const OTHER_OWNER = 100;
 
 /** Finds the names that are nearest to names that nothing is known by. */
 export interface NearNames {
   /** Takes a library that is known, in whatever order and however often. */
   offer(key: LibraryKey): void;
-  /** What can be typed instead of this library, the nearest first. */
+  /** Names that can be typed instead of this library, the nearest first. */
   ofLibrary(key: LibraryKey): string[];
   ofOwner(owner: string): string[];
 }

@@ -138,8 +138,8 @@ const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
 const FAILED = 5;
 
 /**
- * News first, so that a run cut short did the most good; what failed last time last, so that it holds up nobody. Within a
- * rank the oldest content is first and what is overdue leads them all, so that runs that are all cut short starve nothing.
+ * Reads news first, so that an interrupted run did the most good, and libraries that failed last time last. Within a rank the
+ * oldest content is first, and overdue libraries lead all ranks: interrupted runs starve no library.
  */
 export function orderActions(
   actions: readonly ReadAction[],
@@ -157,5 +157,5 @@ function rankOf({ stored, reason }: ReadAction, context: Pick<PlanContext, "now"
   return sync.failures > 0 ? FAILED : RANKS[reason];
 }
 
-/** What was never tried comes before all else. */
+/** Libraries that were never tried sort first. */
 const ageOrder = ({ stored }: ReadAction) => (stored?.sync ? (lastTriedAt(stored.sync) ?? 0) : 0);

@@ -24,7 +24,7 @@ export function selectorOf(selection: Selection): (key: LibraryKey) => boolean {
   return (key) => owners.has(key.owner) || libraries.has(keyText(key));
 }
 
-/** What the selection names and the listing does not hold, as an entry that can be stored or as a reject. */
+/** The selectors that name no owner or library of the listing; a rejected entry counts as listed. */
 export function findUnlisted(selection: Selection, { libraries, rejects }: Listed): Selection {
   const rejected = rejects.flatMap(({ key }) => key ?? []);
   const rejectedTexts = new Set(rejected.map(keyText));

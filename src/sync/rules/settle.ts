@@ -113,6 +113,6 @@ export function lastTriedAt(sync: SyncState): number | null {
  */
 export function isOverdue(now: number, sync: SyncState, fullEveryMs: number): boolean {
   const since = lastTriedAt(sync) ?? sync.bookmarkSeenAt;
-  // One that lies ahead was stored by a clock that has been set back since: its age is unknown.
+  // A moment in the future was stored by a clock that has been set back since: the age is unknown.
   return since !== null && (since > now + SETTLE_MARGIN_MS || now - since >= fullEveryMs);
 }

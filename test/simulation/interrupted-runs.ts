@@ -1,0 +1,87 @@
+import { amendLibrary } from "../../src/mock/amend.ts";
+import type { Random } from "../../src/mock/random.ts";
+import { checkEqual } from "./check-equal.ts";
+import type { Performed } from "./perform.ts";
+import { QUIET, type RunPlan } from "./plan-run.ts";
+import { keyOf, look } from "./reader.ts";
+import type { Stage } from "./stage.ts";
+import { MINUTE } from "./world.ts";
+
+type Run = (plan: RunPlan) => Promise<Performed>;
+
+/** A run that is asked for something known, perhaps, and for something that does not exist. */
+export function drawUnknown({ service }: Stage, random: Random): RunPlan {
+  const known = service.organization.libraries().slice(0, random.below(2));
+  const unknown = { owner: "nobody", name: "nothing" };
+  const selection = random.chance(0.5)
+    ? { libraries: [...known.map(({ owner, name }) => ({ owner, name })), unknown], owners: [] }
+    : { libraries: [], owners: [...known.map(({ owner }) => owner), unknown.owner] };
+  return { ...QUIET, kind: random.pick(["sync", "backfill"]), selection };
+}
+
+/** When each library's content was last read, by the database's clock in ms. */
+async function readTimes({ place }: Stage): Promise<Map<string, number>> {
+  const rows = await place.control.query<{ owner: string; name: string; at: Date | null }>(
+    "SELECT owner, library_name AS name, content_read_at AS at FROM simcat.library_sync",
+  );
+  return new Map(rows.map(({ owner, name, at }) => [keyOf(owner, name), at?.getTime() ?? 0]));
+}
+
+/**
+ * Runs that are all stopped early, while some libraries are edited all the time. Each must ask for what is overdue before
+ * anything else, the oldest content first; requests that are under way together may be answered in any order.
+ */
+export async function interruptReads(stage: Stage, random: Random, run: Run): Promise<void> {
+  const { world, service, stamp, wrong } = stage;
+  const busy = service.organization.libraries().slice(0, random.between(1, 12));
+  const stopAfterReads = random.between(1, 6);
+  for (let turn = 0; turn < 5 && wrong.length === 0; turn += 1) {
+    await stage.pass(world.fullEveryMs / 2 + MINUTE);
+    for (const { owner, name } of busy) {
+      amendLibrary(service.organization, owner, name, { lastModified: stamp.text(stamp.now()) });
+    }
+    const times = await readTimes(stage);
+    const startedAt = stage.now();
+    const { heard } = await run({ ...QUIET, stopAfterReads });
+    const endedAt = stage.now();
+
+    const asked = new Set(heard.content.keys());
+    const timeOf = (key: string) => times.get(key) ?? 0;
+    const overdue = [...(heard.listing?.keys ?? [])].filter((key) => timeOf(key) <= startedAt - world.fullEveryMs);
+    const left = overdue.filter((key) => !asked.has(key));
+    const youngest = Math.max(0, ...overdue.filter((key) => asked.has(key)).map(timeOf));
+    const older = left.filter((key) => timeOf(key) < youngest);
+    const isEarly = [...asked].some((key) => timeOf(key) > endedAt - world.fullEveryMs + MINUTE);
+    if (isEarly && left.length > world.concurrency) {
+      wrong.push(`order: ${heard.run} read what is not overdue, and left ${left.length} that are`);
+    }
+    if (older.length > world.concurrency) {
+      wrong.push(`order: ${heard.run} read what is younger, and left ${older.length} that are older`);
+    }
+  }
+  if (wrong.length === 0) await untilOk(stage, [QUIET, QUIET], run);
+}
+
+/** Another program alters rows; a `--restart` is stopped in the middle, and the next backfill must repair the rest. */
+export async function interruptRestart(stage: Stage, random: Random, run: Run): Promise<void> {
+  const { place, ledger, wrong } = stage;
+  await place.control.query(`UPDATE simcat.scenarios SET raw = raw || '{"altered": true}' WHERE removed_at IS NULL`);
+  ledger.settle(await look(place.control));
+  const backfill: RunPlan = { ...QUIET, kind: "backfill" };
+  await run({ ...backfill, restart: true, stopAfterReads: random.between(1, 6) });
+  await stage.pass(MINUTE);
+  if (random.chance(0.5)) await run(QUIET);
+  await untilOk(stage, [backfill, backfill], run);
+  if (wrong.length === 0) wrong.push(...(await checkEqual(stage, () => true, "altered rows")));
+}
+
+async function untilOk(stage: Stage, plans: readonly RunPlan[], run: Run): Promise<void> {
+  const statuses: string[] = [];
+  for (const plan of plans) {
+    const { status } = (await run(plan)).ended;
+    if (status === "ok") return;
+    statuses.push(status);
+    await stage.pass(MINUTE);
+  }
+  stage.wrong.push(`ok in the end: after interrupted runs ${plans.length} runs ended as ${statuses.join(", ")}`);
+}
