@@ -65,3 +65,9 @@ export async function markRemoved(
   await connection.query(RESOLVE, columns(stored));
   return rowCount ?? 0;
 }
+
+/** The statements without a row. */
+export async function markNoneRemoved(connection: Connection, runId: number): Promise<void> {
+  await connection.query(REMOVE_LIBRARIES, [[], [], runId]);
+  for (const text of [FORGIVE, RESOLVE, FORGET]) await connection.query(text, [[], []]);
+}
