@@ -1,5 +1,5 @@
 import type { Write } from "../db/fenced-writes.ts";
-import { writeListing } from "../db/store/save-listing.ts";
+import { saveListing } from "../db/store/save-listing.ts";
 import { keyText } from "../key.ts";
 import { failLibrary, unstorable } from "./fail-library.ts";
 import { toListingWrite } from "./listing-write.ts";
@@ -22,7 +22,7 @@ export async function recordListing(
   const news = toListingWrite(prepared);
   if (news === null) return prepared;
   const unrecorded = new Set<string>();
-  await writeListing(write, runId, news, (key, error) => {
+  await saveListing(write, runId, news, (key, error) => {
     const refused = unstorable("recording what is listed", error);
     if (key === null) return warnOfUnrecorded(tools.tally, key, refused.message);
     if (!unrecorded.has(keyText(key))) failLibrary(tools, key, refused);

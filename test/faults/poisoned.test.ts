@@ -144,7 +144,7 @@ test.each(["P0001", "57014"])(
   },
 );
 
-test("a library whose failure is refused as well fails alone, and a warning names it (fault 115)", async () => {
+test("a warning names a library whose failure is refused as well, and the run goes on (fault 115)", async () => {
   const made = await fixture(thirty());
   await made.simcat(["sync"]);
   made.service.edit((organization) => {

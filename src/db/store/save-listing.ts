@@ -37,7 +37,7 @@ WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 
 const AT_ONCE = 10_000;
 
-export async function saveListing(connection: Connection, runId: number, listing: ListingWrite): Promise<void> {
+async function saveParts(connection: Connection, runId: number, listing: ListingWrite): Promise<void> {
   const { changed, restored, rejects, isOver, seenAt } = listing;
   for (let at = 0; at < changed.length; at += AT_ONCE) {
     const some = changed.slice(at, at + AT_ONCE);
@@ -68,7 +68,7 @@ async function saveNoListing(connection: Connection, runId: number): Promise<voi
  * Saves a listing in one transaction. When the database refuses rows of it, saves all others, in several. `onRefused` is
  * called with each library whose rows it refuses, and with null for the listing's rejects.
  */
-export async function writeListing(
+export async function saveListing(
   write: Write,
   runId: number,
   listing: ListingWrite,
@@ -76,7 +76,7 @@ export async function writeListing(
 ): Promise<void> {
   const options = { doing: "recording the listing" };
   const save = (some: ListingWrite) => (patience: LockPatience) =>
-    write({ ...options, ...patience }, (connection) => saveListing(connection, runId, some));
+    write({ ...options, ...patience }, (connection) => saveParts(connection, runId, some));
   const writeNothing = () => write(options, (connection) => saveNoListing(connection, runId));
   try {
     await attributeError(save(listing), writeNothing);
