@@ -11,6 +11,7 @@ export const { withLease } = await load<typeof import("../src/db/lease.ts")>("db
 export const { openLibraryWriter } =
   await load<typeof import("../src/db/store/library-writer.ts")>("db/store/library-writer.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
+export const { fencedWrites } = await load<typeof import("../src/db/fenced-writes.ts")>("db/fenced-writes.js");
 export const { saveListing } = await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
 export const { readSnapshot } = await load<typeof import("../src/db/snapshot.ts")>("db/snapshot.js");

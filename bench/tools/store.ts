@@ -1,5 +1,6 @@
 import type { LibraryContent, SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
+  fencedWrites,
   openClock,
   openLibraryWriter,
   openTextReader,
@@ -29,10 +30,11 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
     async (lease) => {
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
       if (changed.length > 0) {
-        const connection = await pool.connect();
         const news = { restored: [], returned: [], rejects: [], isOver: () => false, seenAt: listedAt };
-        await saveListing(connection, 1, { changed: changed.map((one) => one.listed), ...news });
-        connection.release();
+        const listing = { changed: changed.map((one) => one.listed), ...news };
+        await saveListing(fencedWrites(pool, lease), 1, listing, (_, error) => {
+          throw error;
+        });
       }
       const writer = openLibraryWriter({
         pool,

@@ -4,13 +4,13 @@ import { fencedWrites, type Write } from "../db/fenced-writes.ts";
 import { type Lease, startUnderLease } from "../db/lease.ts";
 import { countIdleRuns, deleteRun, finishRun, isFinished } from "../db/runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
-import { saveListing } from "../db/store/save-listing.ts";
 import { UsageError } from "../errors.ts";
 import { byLibrary } from "./by-library.ts";
 import { came, type Ending, toEnding } from "./ending.ts";
-import { toListingWrite } from "./listing-write.ts";
+import { failLibrary, unstorable } from "./fail-library.ts";
 import { markGone } from "./mark-gone.ts";
 import { type Prepared, prepare } from "./prepare.ts";
+import { recordListing } from "./record-listing.ts";
 import { toReport } from "./run-report.ts";
 import type { RunRequest, RunResult, RunTools } from "./run-request.ts";
 import { runStarter, type StartedRun } from "./start-run.ts";
@@ -107,15 +107,14 @@ async function carryOut(
   tally.skipped("not settled yet", plan.skipped["not settled yet"]);
   const toRead = plan.actions.length;
   tools.tell({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
-  tally.counts.librariesRemoved = await markGone(prepared, id, write);
-  const news = toListingWrite(prepared);
-  if (news !== null) {
-    await write({ doing: "recording the listing" }, (connection) => saveListing(connection, id, news));
-  }
+  tally.counts.librariesRemoved = await markGone(prepared, id, write, (key, error) =>
+    failLibrary({ ...tools, tally }, key, unstorable("marking the library as removed", error)),
+  );
+  const recorded = await recordListing({ ...tools, tally }, prepared, id, write);
 
   const texts = openTextReader(tools.settings.serviceTimezone);
   const { allowRemovals } = request;
-  await storeContent({ ...tools, lease, runId: id, allowRemovals, hashesSince, tally, texts }, prepared, signal);
+  await storeContent({ ...tools, lease, runId: id, allowRemovals, hashesSince, tally, texts }, recorded, signal);
   warnOfReading(tally, texts);
   if (isIdle(request, tally))
     warnOfIdleRuns(tally, await readSnapshot(tools.pool, "reading the last runs", countIdleRuns, lease.lost));

@@ -13,10 +13,11 @@ import {
 import { openStaging } from "../db/store/staging.ts";
 import { readStoredFields } from "../db/store/stored-fields.ts";
 import { RefusedRows } from "../db/store/write-in-halves.ts";
-import { ContentError } from "../errors.ts";
+import type { ContentError } from "../errors.ts";
 import type { LibraryContent, ReadAction } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { toContent } from "./content.ts";
+import { failLibrary, unstorable } from "./fail-library.ts";
 import type { Prepared, RunSettings } from "./prepare.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { watchDrift } from "./rules/drift.ts";
@@ -55,13 +56,7 @@ export async function storeContent(
   const staging = openStaging(pool, lease, texts.microseconds);
   await staging.clear();
 
-  const failed = ({ listed: { key } }: ReadAction, { code, message, rejects }: ContentError) => {
-    tally.failed({ key, code, message });
-    tally.rejected(rejects);
-    tell({ kind: "failed", key, code, message });
-    if (rejects.length > 0) tell({ kind: "rejected", key, rejects });
-    return { key, error: `${code}: ${message}`, rejects };
-  };
+  const failed = ({ listed: { key } }: ReadAction, error: ContentError) => failLibrary(tools, key, error);
   const writer = openLibraryWriter({
     pool,
     lease,
@@ -82,7 +77,7 @@ export async function storeContent(
     onRefused: async (content, error) => {
       const action = { listed: content.listed, stored: null, reason: "forced" } as const;
       await buffers.get(content)?.free();
-      return failed(action, unstorable(error));
+      return failed(action, unstorable("storing the library", error));
     },
     onUnrecorded: ({ key }, error) =>
       warnOfUnrecorded(tally, key, databaseError("writing its row of library_sync", driverError(error)).message),
@@ -107,14 +102,8 @@ export async function storeContent(
         buffers.set(content, buffer);
       },
       onFailed: (action, error) => writer.fail(failed(action, error)),
-      asRefusal: (error) => (error instanceof RefusedRows ? unstorable(error.cause) : null),
+      asRefusal: (error) => (error instanceof RefusedRows ? unstorable("storing the library", error.cause) : null),
     },
     signal,
   );
-}
-
-function unstorable(error: unknown): ContentError {
-  return new ContentError("unstorable", databaseError("storing the library", driverError(error)).message, {
-    cause: error,
-  });
 }

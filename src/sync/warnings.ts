@@ -53,13 +53,9 @@ export function warnOfReading(tally: Tally, texts: TextReader): void {
   }
 }
 
-/** The database refused the row that makes the next run read this library among the last. */
-export function warnOfUnrecorded(tally: Tally, key: LibraryKey, message: string): void {
-  tally.warnings.push({
-    code: "failure_unrecorded",
-    key,
-    message: `${message}. The next run reads this library again`,
-  });
+/** The database refused to record a library's failure or its rejects, or (null) the rejects of the listing. */
+export function warnOfUnrecorded(tally: Tally, key: LibraryKey | null, message: string): void {
+  tally.warnings.push({ code: "failure_unrecorded", ...(key === null ? {} : { key }), message });
 }
 
 /** From so many libraries on, reading nine in ten of them for nothing is worth a word, when it happens so many times in a row. */

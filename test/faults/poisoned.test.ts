@@ -144,7 +144,7 @@ test.each(["P0001", "57014"])(
   },
 );
 
-test("a library whose failure is refused as well fails alone, and a warning names it (fault 115)", async () => {
+test("a warning names a library whose failure is refused as well, and the run goes on (fault 115)", async () => {
   const made = await fixture(thirty());
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
@@ -203,4 +203,47 @@ test("a trigger that refuses every library ends the run with what the database s
   await heal(made);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
+});
+
+test("a library whose listed text is refused fails and is not read, and the others are stored (fault 115)", async () => {
+  const made = await fixture(thirty());
+  await made.simcat(["sync"]);
+  made.asked();
+  made.service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
+    }
+  });
+  await poison(made, "library_sync", { "lib 11": "P0001" });
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "unstorable" }]);
+  expect(made.asked().filter((one) => one.includes("lib%2011"))).toEqual([]);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 29, libraries_failed: 1 });
+  await heal(made);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
+});
+
+test("a library that may not be marked as removed fails, and the others are marked and stored (fault 115)", async () => {
+  const made = await fixture(thirty());
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    for (const at of [10, 11, 12]) organization.remove("alice", `lib ${at}`);
+  });
+  await poison(made, "libraries", { "lib 11": "P0001" });
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "unstorable" }]);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_removed: 2, libraries_failed: 1 });
+  expect(
+    await made.query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL ORDER BY 1"),
+  ).toEqual([{ name: "lib 10" }, { name: "lib 12" }]);
+  await heal(made);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_removed: 1 });
 });

@@ -28,7 +28,7 @@ interface Planned {
   readonly Plan: PlanNode;
 }
 
-/** Small libraries of bob beside one of alice that has nearly all rows; every statement is answered with its plan as a notice. */
+/** Small libraries of bob; the server sends the plan of every statement as a notice. */
 async function besideDominant(): Promise<Fixture> {
   const made = await fixture(range(60).map((at) => library("bob", `lib ${at}`, { scenarios: range(20) })));
   const name = new URL(made.database.url).pathname.slice(1);
@@ -56,7 +56,7 @@ async function insertDominant({ query }: Fixture): Promise<void> {
 async function syncBob({ database, service }: Fixture): Promise<{ status: string; plans: Planned[] }> {
   const pool = await connect(database.url, {}, never);
   const plans: Planned[] = [];
-  // The first session is there already, and nobody listens to it.
+  // The first session is open already, without a listener.
   (await pool.connect()).release(true);
   pool.on("connect", (connection) =>
     connection.on("notice", ({ message = "" }) => {
@@ -144,7 +144,7 @@ test.each([
     settings: { enable_nestloop: "off", enable_indexscan: "off" },
   },
 ] as const)(
-  "storing small libraries beside a dominant one reads scenarios by key with $what (fault 111)",
+  "stores small libraries by key when another one has most rows: $what (fault 111)",
   async ({ analyze, settings }) => {
     const made = await besideDominant();
     const { query, database } = made;

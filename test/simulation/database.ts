@@ -40,6 +40,19 @@ CREATE TABLE sim.seen_libraries (at timestamptz, owner text COLLATE "C", library
   last_modified text, file_size text, package_name text, package_version text, description text);
 CREATE TABLE sim.seen_scenarios (at timestamptz, owner text COLLATE "C", library_name text COLLATE "C", scenario_id int8,
   parent_id int8, scenario_name text, is_result bool, last_modified text, description text);
+CREATE TABLE sim.poison (owner text, library_name text, on_table text, state text);
+CREATE FUNCTION sim.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE found_state text;
+BEGIN
+  SELECT p.state INTO found_state FROM sim.poison p
+  WHERE p.owner = NEW.owner AND p.library_name = NEW.library_name AND p.on_table = TG_TABLE_NAME;
+  IF found_state IS NULL THEN RETURN NEW; END IF;
+  RAISE EXCEPTION 'poisoned' USING ERRCODE = found_state;
+END $$;
+CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.libraries FOR EACH ROW EXECUTE FUNCTION sim.refuse();
+CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.scenarios FOR EACH ROW EXECUTE FUNCTION sim.refuse();
+CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.library_sync FOR EACH ROW EXECUTE FUNCTION sim.refuse();
+CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.rejects FOR EACH ROW EXECUTE FUNCTION sim.refuse();
 ALTER TABLE simcat.sync_runs ALTER started_at SET DEFAULT sim.clock_timestamp();
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = sim, pg_catalog, public', current_database()); END $$`;
 
@@ -134,7 +147,7 @@ export async function openControl(url: string): Promise<Control> {
     },
     async empty() {
       const names = TABLES.split(", ").map((name) => `simcat.${name}`);
-      const own = "sim.moments, sim.seen_libraries, sim.seen_scenarios";
+      const own = "sim.poison, sim.moments, sim.seen_libraries, sim.seen_scenarios";
       await client.query(`TRUNCATE ${names.join(", ")}, ${own} RESTART IDENTITY`);
     },
     async reconnect() {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isEverything } from "../../src/sync/rules/selection.ts";
 import type { Interference, Statement } from "./gated-pool.ts";
 import type { Heard } from "./ledger.ts";
-import { type Accident, QUIET, type RunPlan } from "./plan-run.ts";
+import { type Accident, type Poison, QUIET, type RunPlan } from "./plan-run.ts";
 import { look } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 import { type Ended, startWorker, type Worker } from "./worker.ts";
@@ -49,6 +49,7 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
     if (reads === plan.stopAfterReads) worker.stop();
   });
   const before = service.organization.version;
+  if (plan.poison !== null) await poison(stage, plan.poison);
   let statements = 0;
   let isOvertaken = false;
 
@@ -93,6 +94,7 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
     `  ${run} begins: ${plan.kind}${plan.allowRemovals ? " --allow-removals" : ""}${plan.restart ? " --restart" : ""}${isEverything(plan.selection) ? "" : ` of ${JSON.stringify(plan.selection)}`}`,
   );
   const ended = await worker.ended;
+  if (plan.poison !== null) await place.control.query("DELETE FROM sim.poison");
   workers.delete(run);
   if (isOvertaken && ["ok", "partial", "held"].includes(ended.status)) {
     wrong.push(`fence: ${run} lost its lease and says ${ended.status}`);
@@ -104,6 +106,15 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
   }
   note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
   return { ended, heard, versions: [before, service.organization.version], others: [], plan };
+}
+
+/** From now on the database refuses these rows. */
+async function poison({ place, service, note }: Stage, { key, table, state }: Poison): Promise<void> {
+  const [owner, name] = JSON.parse(key) as [string, string];
+  await place.control.query("INSERT INTO sim.poison VALUES ($1, $2, $3, $4)", [owner, name, table, state]);
+  // One more reason to read it.
+  service.misled.set(key, (service.misled.get(key) ?? 0) + 1);
+  note(`  ${state} for ${key} in ${table}`);
 }
 
 /**

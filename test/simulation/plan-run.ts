@@ -29,6 +29,16 @@ export interface RunPlan {
   /** Send SIGTERM after requests for this number of libraries; null: never. */
   readonly stopAfterReads: number | null;
   readonly accidents: readonly { readonly at: number; readonly what: Accident }[];
+  /** The database refuses the rows of this library in this table during the run. */
+  readonly poison: Poison | null;
+}
+
+export interface Poison {
+  /** As `keyOf` writes it. */
+  readonly key: string;
+  readonly table: string;
+  /** The SQLSTATE that a trigger raises. */
+  readonly state: string;
 }
 
 export const QUIET: RunPlan = {
@@ -39,6 +49,7 @@ export const QUIET: RunPlan = {
   weather: CALM,
   stopAfterReads: null,
   accidents: [],
+  poison: null,
 };
 
 export function drawRun(world: World, random: Random, keys: readonly LibraryKey[]): RunPlan {
@@ -52,6 +63,7 @@ export function drawRun(world: World, random: Random, keys: readonly LibraryKey[
     weather,
     stopAfterReads: null,
     accidents: random.chance(0.55) ? [] : Array.from({ length: random.between(1, 2) }, () => drawAccident(random)),
+    poison: keys.length > 0 && random.chance(0.15) ? drawPoison(random, keys) : null,
   };
 }
 
@@ -78,6 +90,14 @@ function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKe
     slowness: isSlow ? random.pick([SECOND, 30 * SECOND, 3 * MINUTE]) : SECOND,
     drift,
     broken: keys.length > 0 && random.chance(0.06) ? textOf(random.pick(keys)) : null,
+  };
+}
+
+function drawPoison(random: Random, keys: readonly LibraryKey[]): Poison {
+  return {
+    key: textOf(random.pick(keys)),
+    table: random.pick(["libraries", "scenarios", "scenarios", "library_sync", "rejects"]),
+    state: random.pick(["P0001", "57014", "55P03", "XX000", "XX001", "23514", "42501"]),
   };
 }
 

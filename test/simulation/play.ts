@@ -4,6 +4,7 @@ import { checkCounts } from "./check-counts.ts";
 import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
+import { checkPoison } from "./check-poison.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { drawUnknown, interruptReads, interruptRestart } from "./interrupted-runs.ts";
@@ -99,6 +100,7 @@ async function afterRun(
   wrong.push(...(await checkEnding(stage, performed, sight)));
   wrong.push(...(await checkCounts(stage, performed)));
   wrong.push(...checkDrift(performed, before, sight));
+  wrong.push(...(await checkPoison(stage, performed, sight)));
   ledger.settle(sight);
   await remember(place.control);
 }

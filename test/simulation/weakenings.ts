@@ -144,8 +144,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a new scenario that says nothing is no change",
     file: "src/db/store/scenario-statements.ts",
-    line: "(found.old).owner IS NULL OR (found.old).removed_at IS NOT NULL\n      OR",
-    instead: "(found.old).removed_at IS NOT NULL OR",
+    line: "(s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL\n      OR",
+    instead: "(s.old).removed_at IS NOT NULL OR",
   },
   {
     name: "a scenario that comes back stays removed",
@@ -156,8 +156,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "history is not written",
     file: "src/db/store/scenario-statements.ts",
-    line: "diff d WHERE d.changed AND NOT d.is_new",
-    instead: "diff d WHERE false",
+    line: "met d WHERE d.is_read AND d.changed AND NOT d.is_new",
+    instead: "met d WHERE false",
   },
   {
     name: "ids are rounded",
@@ -200,6 +200,42 @@ export const WEAKENINGS: readonly Weakening[] = [
     file: "src/sync/tally.ts",
     line: "tally.failures.length + counts.rejects",
     instead: "counts.rejects",
+  },
+  {
+    name: "only bad data is one library's own error",
+    file: "src/db/failures.ts",
+    line: "return /^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code)",
+    instead: "return /^(21|22|23|54)/.test(code)",
+  },
+  {
+    name: "a refused batch fails as a whole",
+    file: "src/db/store/write-in-halves.ts",
+    line: "if (only !== undefined && some.length === 1) return tools.onRefused(only, error);",
+    instead: "if (only !== undefined) { for (const one of some) await tools.onRefused(one, error); return; }",
+  },
+  {
+    name: "only the first half of a refused batch is stored",
+    file: "src/db/store/write-in-halves.ts",
+    line: "await writePart(some.slice(middle));",
+    instead: "if (some.length < 3) await writePart(some.slice(middle));",
+  },
+  {
+    name: "a refused library is not recorded as failed",
+    file: "src/db/store/library-writer.ts",
+    line: "await recordFailures([await options.onRefused(content, error)]);",
+    instead: "await options.onRefused(content, error);",
+  },
+  {
+    name: "a refused failure ends the run",
+    file: "src/db/store/library-writer.ts",
+    line: "options.onUnrecorded(failure, error);",
+    instead: "if (failure.rejects.length === 0) throw error;",
+  },
+  {
+    name: "a refused library ends the record of the listing",
+    file: "src/db/store/save-listing.ts",
+    line: "if (!(error instanceof RefusedRows)) throw error;",
+    instead: "if (error) throw error;",
   },
   {
     name: "prune takes what was removed lately",

@@ -96,3 +96,14 @@ export async function holdRemovals(
     await connection.query(HOLD, [some.map((key) => key.owner), some.map((key) => key.name), since]);
   }
 }
+
+/** The statement of `holdRemovals` without a row. */
+export async function holdNoRemovals(connection: Connection): Promise<void> {
+  await connection.query(HOLD, [[], [], null]);
+}
+
+/** The statements without a row. */
+export async function markNoneRemoved(connection: Connection, runId: number): Promise<void> {
+  await connection.query(REMOVE_LIBRARIES, [[], [], runId]);
+  for (const text of [FORGIVE, RESOLVE, FORGET]) await connection.query(text, [[], []]);
+}

@@ -1,7 +1,9 @@
 import type { LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import type { Write } from "../fenced-writes.ts";
 import { RESTORE_LIBRARIES } from "./library-statements.ts";
 import { saveListingRejects } from "./save-rejects.ts";
+import { attributeError, type HalvesTools, type LockPatience, RefusedRows, writeInHalves } from "./write-in-halves.ts";
 
 /** What a listing says before any content is read. */
 export interface ListingWrite {
@@ -42,7 +44,7 @@ WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 
 const AT_ONCE = 10_000;
 
-export async function saveListing(connection: Connection, runId: number, listing: ListingWrite): Promise<void> {
+async function saveParts(connection: Connection, runId: number, listing: ListingWrite): Promise<void> {
   const { changed, restored, returned, rejects, isOver, seenAt } = listing;
   for (let at = 0; at < changed.length; at += AT_ONCE) {
     const some = changed.slice(at, at + AT_ONCE);
@@ -62,4 +64,61 @@ export async function saveListing(connection: Connection, runId: number, listing
     await connection.query(END_HOLDS, [returned.map((key) => key.owner), returned.map((key) => key.name)]);
   }
   await saveListingRejects(connection, runId, rejects, isOver);
+}
+
+/** The statements without a row. */
+async function saveNoListing(connection: Connection, runId: number): Promise<void> {
+  await connection.query(UPSERT_LISTED, [[], [], [], 0]);
+  await connection.query(RESTORE_LIBRARIES, [[], [], runId]);
+  await connection.query(OWE_RESTORED, [[], [], 0]);
+  await connection.query(END_HOLDS, [[], []]);
+  await saveListingRejects(connection, runId, [], () => false);
+}
+
+/**
+ * Saves a listing in one transaction. When the database refuses rows of it, saves all others, in several. `onRefused` is
+ * called with each library whose rows it refuses, and with null for the listing's rejects.
+ */
+export async function saveListing(
+  write: Write,
+  runId: number,
+  listing: ListingWrite,
+  onRefused: (key: LibraryKey | null, error: unknown) => void,
+): Promise<void> {
+  const options = { doing: "recording the listing" };
+  const save = (some: ListingWrite) => (patience: LockPatience) =>
+    write({ ...options, ...patience }, (connection) => saveParts(connection, runId, some));
+  const writeNothing = () => write(options, (connection) => saveNoListing(connection, runId));
+  try {
+    await attributeError(save(listing), writeNothing);
+  } catch (error) {
+    if (!(error instanceof RefusedRows)) throw error;
+    const nothing: ListingWrite = { ...listing, changed: [], restored: [], returned: [], rejects: [], isOver: () => false };
+    const inHalves = <T>(items: readonly T[], keyOf: (item: T) => LibraryKey | null, save: HalvesTools<T>["write"]) =>
+      writeInHalves(items, {
+        write: save,
+        writeNothing,
+        onRefused: async (one, cause) => onRefused(keyOf(one), cause),
+      });
+    await inHalves(
+      listing.changed,
+      ({ key }) => key,
+      (changed, patience) => save({ ...nothing, changed })(patience),
+    );
+    await inHalves(
+      listing.restored,
+      (key) => key,
+      (restored, patience) => save({ ...nothing, restored })(patience),
+    );
+    await inHalves(
+      listing.returned,
+      (key) => key,
+      (returned, patience) => save({ ...nothing, returned })(patience),
+    );
+    await inHalves(
+      [listing],
+      () => null,
+      ([{ rejects, isOver } = nothing], patience) => save({ ...nothing, rejects, isOver })(patience),
+    );
+  }
 }

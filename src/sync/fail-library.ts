@@ -1,0 +1,24 @@
+import { databaseError, driverError } from "../db/failures.ts";
+import type { FailureWrite } from "../db/store/save-failures.ts";
+import { ContentError } from "../errors.ts";
+import type { LibraryKey } from "../model.ts";
+import type { RunEvent } from "./run-event.ts";
+import type { Tally } from "./tally.ts";
+
+/** Counts and logs a library that failed. Returns what to record of it. */
+export function failLibrary(
+  { tally, tell }: { readonly tally: Tally; readonly tell: (event: RunEvent) => void },
+  key: LibraryKey,
+  { code, message, rejects }: ContentError,
+): FailureWrite {
+  tally.failed({ key, code, message });
+  tally.rejected(rejects);
+  tell({ kind: "failed", key, code, message });
+  if (rejects.length > 0) tell({ kind: "rejected", key, rejects });
+  return { key, error: `${code}: ${message}`, rejects };
+}
+
+/** The database refused rows of this library. `doing`: "storing the library". */
+export function unstorable(doing: string, error: unknown): ContentError {
+  return new ContentError("unstorable", databaseError(doing, driverError(error)).message, { cause: error });
+}

@@ -1,0 +1,53 @@
+import { UsageError } from "../../src/errors.ts";
+import { difference } from "./check-equal.ts";
+import type { Performed } from "./perform.ts";
+import { keyOf, type Seen } from "./reader.ts";
+import type { Stage } from "./stage.ts";
+
+/**
+ * Whether a run in which the database refused the rows of one library failed that library only, recorded it, and stored
+ * every other one as it was heard.
+ */
+export async function checkPoison(
+  { place, service }: Stage,
+  { ended, heard, versions, others, plan }: Performed,
+  sight: ReadonlyMap<string, Seen>,
+): Promise<string[]> {
+  const { poison } = plan;
+  if (poison === null || plan.accidents.length > 0 || others.length > 0) return [];
+  const wrong: string[] = [];
+  const isUsage = ended.error instanceof UsageError;
+  if (["failed", "database_failed", "refused"].includes(ended.status) && !isUsage) {
+    wrong.push(`poison: ${heard.run} ended as ${ended.status} for ${poison.key}: ${String(ended.error)}`);
+  }
+  const failures = ended.report?.failures ?? [];
+  const failed = new Map(failures.map(({ key, code }) => [keyOf(key.owner, key.name), code]));
+  for (const [key, code] of failed) {
+    if (code === "unstorable" && key !== poison.key) wrong.push(`poison: ${heard.run} failed ${key} for ${poison.key}`);
+  }
+  if (failed.get(poison.key) === "unstorable" && poison.table !== "library_sync") {
+    const [row] = await place.control.query<{ owes: string | null; failures: number; removed: boolean }>(
+      `SELECT y.owes, y.failures, l.removed_at IS NOT NULL AS removed
+       FROM simcat.library_sync y LEFT JOIN simcat.libraries l USING (owner, library_name)
+       WHERE json_build_array(y.owner, y.library_name)::jsonb = $1::jsonb`,
+      [poison.key],
+    );
+    const isListed = heard.listing?.keys.has(poison.key);
+    if (isListed && (row === undefined || row.failures === 0)) {
+      wrong.push(`poison: ${heard.run} did not record that ${poison.key} failed: ${JSON.stringify(row)}`);
+    }
+  }
+  if (!["ok", "partial", "held"].includes(ended.status) || heard.misled || versions[0] !== versions[1]) return wrong;
+  const withheld = new Set((ended.report?.warnings ?? []).map(({ key }) => (key ? keyOf(key.owner, key.name) : "")));
+  for (const [key, { metadata, scenarios }] of heard.content) {
+    const isWhole = [metadata, scenarios].every(
+      (said) => said !== undefined && said.kind !== "nothing" && !said.partial,
+    );
+    const [owner, name] = JSON.parse(key) as [string, string];
+    const library = service.organization.get(owner, name);
+    if (!isWhole || key === poison.key || failed.has(key) || withheld.has(key) || library === undefined) continue;
+    const found = difference(library, sight.get(key));
+    if (found !== null) wrong.push(`poison: ${heard.run} did not store ${key} beside ${poison.key}: it ${found}`);
+  }
+  return wrong;
+}
