@@ -121,10 +121,11 @@ export function spoilContent(
   const count = library.scenarios.length;
   if (count === 0) return drawLost(random);
   const from = random.below(count);
-  if (die < 18) {
+  if (die < 17) {
     const bad: FaultAction = { kind: "alterItem", index: from, setSource: random.pick(BAD_FIELDS) };
     return { name: `bad scenario at ${from}`, actions: [bad], content: "partial", items: { from, count: 1 } };
   }
+  if (die < 18) return repeatScenario(library, from, random);
   const items = { from, count: random.between(1, count) };
   return {
     name: `leaves out ${items.count} from ${from}`,
@@ -132,6 +133,19 @@ export function spoilContent(
     content: "lie",
     items,
   };
+}
+
+/** One scenario is in the list twice: in other words, or with another name. */
+function repeatScenario(library: MockLibrary, from: number, random: Random): Spoiling {
+  const sources = library.scenarios.map(scenarioSource);
+  const source = sources[from] ?? "{}";
+  if (library.scenarios[from]?.source === undefined && random.chance(0.5)) {
+    const contradiction: FaultAction = { kind: "duplicateItem", index: from, set: { scenarioName: "Contradicts" } };
+    const items = { from, count: 1 };
+    return { name: `contradicts scenario ${from}`, actions: [contradiction], content: "partial", items };
+  }
+  const text = `[${sources.join(",")}, ${source.replace(/"scenarioName"/, '"scenario\\u004eame" ')} ]`;
+  return { name: `repeats scenario ${from}`, actions: [{ kind: "wrongBody", text }] };
 }
 
 const BAD_FIELDS: readonly Readonly<Record<string, string>>[] = [

@@ -96,8 +96,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a new scenario that says nothing is no change",
     file: "src/db/store/scenario-statements.ts",
-    line: "(found.old).owner IS NULL OR (found.old).removed_at IS NOT NULL\n      OR",
-    instead: "(found.old).removed_at IS NOT NULL OR",
+    line: "(s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL\n      OR",
+    instead: "(s.old).removed_at IS NOT NULL OR",
   },
   {
     name: "a scenario that comes back stays removed",
@@ -108,14 +108,38 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "history is not written",
     file: "src/db/store/scenario-statements.ts",
-    line: "diff d WHERE d.changed AND NOT d.is_new",
-    instead: "diff d WHERE false",
+    line: "met d WHERE d.is_read AND d.changed AND NOT d.is_new",
+    instead: "met d WHERE false",
   },
   {
     name: "ids are rounded",
     file: "src/service/wire/exact-integer.ts",
     line: "Number.isSafeInteger(number) ? number : value",
     instead: "number",
+  },
+  {
+    name: "a repeated item is believed, whatever it says",
+    file: "src/service/wire/wire-scenarios.ts",
+    line: "(first === undefined || saySame(first, source))",
+    instead: "true",
+  },
+  {
+    name: "a repetition in other words is a contradiction",
+    file: "src/service/wire/same-content.ts",
+    line: "return isDeepStrictEqual(parse(a), parse(b));",
+    instead: "return false;",
+  },
+  {
+    name: "dates are cut to milliseconds",
+    file: "src/sync/rules/shapes.ts",
+    line: 'Number(digits.padEnd(6, "0").slice(3, 6))',
+    instead: "0",
+  },
+  {
+    name: "a parent that turns 0 makes a version",
+    file: "src/db/store/scenario-statements.ts",
+    line: 'column === "parent_id" ?',
+    instead: 'column === "" ?',
   },
   {
     name: "drift is an edit",
