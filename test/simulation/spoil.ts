@@ -109,6 +109,10 @@ export function spoilContent(
   earlier: readonly MockLibrary[],
   random: Random,
 ): Spoiling {
+  const count = library.scenarios.length;
+  if (what === "scenarios" && count > 0 && random.chance(0.25)) {
+    return repeatScenario(library, random.below(count), random);
+  }
   const die = random.below(20);
   if (die < 9) return drawLost(random);
   if (die < 11) return random.pick(HARMLESS);
@@ -118,14 +122,12 @@ export function spoilContent(
     const bad: FaultAction = { kind: "alterItem", index: 0, setSource: { description: '"\\u0000"' } };
     return { name: "bad metadata", actions: [bad], content: "partial" };
   }
-  const count = library.scenarios.length;
   if (count === 0) return drawLost(random);
   const from = random.below(count);
-  if (die < 17) {
+  if (die < 18) {
     const bad: FaultAction = { kind: "alterItem", index: from, setSource: random.pick(BAD_FIELDS) };
     return { name: `bad scenario at ${from}`, actions: [bad], content: "partial", items: { from, count: 1 } };
   }
-  if (die < 18) return repeatScenario(library, from, random);
   const items = { from, count: random.between(1, count) };
   return {
     name: `leaves out ${items.count} from ${from}`,
