@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import { amendLibrary, amendScenario } from "../../src/mock/amend.ts";
 import type { MockScenario } from "../../src/mock/nouns.ts";
+import { scenarioSource } from "../../src/mock/wire-source.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, toldOf } from "./telling.ts";
@@ -76,6 +77,8 @@ test("a list of 60,000 scenarios is stored, found the same, changed by one row, 
       ...scenarios.filter((one) => one.scenarioId !== 200),
       scenario(7, { description: "contradicts" }),
       scenario(8, { parentId: 7 }),
+      // Says what the ninth one says, in other words.
+      scenario(9, { source: scenarioSource(scenario(9, { parentId: 8 })).replace(":9,", ": 9.0,") }),
     ],
     "2030-01-04 at 3:04 PM",
   );

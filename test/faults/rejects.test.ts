@@ -21,6 +21,7 @@ test("the same scenario twice is stored once, however its repetition is spelt (f
         raw('{"scenarioId":1,"scenarioName":"é","isResult":false,"x":1.0}'),
         raw('{"scenarioId":1,"scenarioName":"é","isResult":false,"x":1.0}'),
         raw('{ "x": 1.0, "isResult":false ,"scenarioName":"\\u00e9","scenarioId":1 }'),
+        raw('{"\\u0073cenarioId":1E0,"scenarioName":"\\u00E9","isResult":false,"x":10e-1}'),
         raw('{"scenarioId":12345678901234567,"x":12345678901234567890}'),
         raw('{"x":12345678901234567890,"scenarioId":12345678901234567}'),
       ],

@@ -389,7 +389,7 @@ test("full reads are spread over the second half of SIMCAT_FULL_EVERY", async ()
   expect(late.length).toBeGreaterThan(8);
 });
 
-test("dates are the same whatever zone and language the process and the database have (fault 46)", async () => {
+test("dates are the same whatever zone and language the process and the database have (faults 46, 141)", async () => {
   const zones: Record<string, string>[] = [
     { TZ: "UTC" },
     { TZ: "America/St_Johns", LANG: "fr_CA.UTF-8", LC_ALL: "fr_CA.UTF-8", PGTZ: "Asia/Kathmandu" },

@@ -387,7 +387,7 @@ describe("items of one id", () => {
     expect(scenarios).toMatchObject([{ id: 1, source: first }]);
   });
 
-  test("in a long list they are found as well, also where their CRC-32 is equal", async () => {
+  test("in a long list they are found as well, also where their CRC-32 is equal (fault 24)", async () => {
     const list = Array.from({ length: 3000 }, (_, id) => `{"scenarioId":${id},"scenarioName":"A"}`);
     const [first, second] = ["HTtiMYK4", "PwdnvYKO"].map((name) => `{"scenarioId":3000,"scenarioName":"${name}"}`);
     const repeats = ['{"scenarioId":2998,"scenarioName":"A"}', '{"scenarioId":2999,"scenarioName":"B"}', second ?? ""];

@@ -2,7 +2,9 @@ import type { Control } from "./database.ts";
 
 const LIBRARY =
   "owner, library_name, library_owner, last_modified, file_size, package_name, package_version, description";
-const SCENARIO = "owner, library_name, scenario_id, parent_id, scenario_name, is_result, last_modified, description";
+/** A parent of 0 is none to every view, and none turns 0 without a version. */
+const SCENARIO =
+  "owner, library_name, scenario_id, nullif(parent_id, 0) AS parent_id, scenario_name, is_result, last_modified, description";
 
 /** What a reader sees at a moment, kept beside the tables to be compared with what history says of that moment later. */
 export async function remember(control: Control): Promise<void> {
@@ -45,11 +47,24 @@ const chain = (table: string, history: string, key: string) => `
           UNION ALL SELECT ${key}, changed_at, 'infinity' FROM simcat.${table}) v
   ) w WHERE valid_to IS DISTINCT FROM coalesce(next, 'infinity') LIMIT 3)`;
 
+const unseen = (what: string, history: string, key: string) => `
+  (SELECT '${what}: a version that the view changes does not show' AS what, d::text FROM (
+    SELECT ${key}, valid_to FROM simcat.${history}
+    EXCEPT SELECT ${key}, changed_at FROM simcat_report.changes WHERE what = '${what}' AND kind <> 'added') d LIMIT 3)`;
+
+const cutShort = (table: string) => `
+  (SELECT '${table}: a date without its microseconds' AS what, (last_modified, last_modified_at)::text AS d
+   FROM simcat.${table} WHERE to_char(last_modified_at, 'US')
+     <> rpad(coalesce(substring(last_modified FROM ':[0-9][0-9][.]([0-9]{1,6})'), ''), 6, '0') LIMIT 3)`;
+
 const CHECKS = [
   chain("libraries", "library_history", "owner, library_name"),
   chain("scenarios", "scenario_history", "owner, library_name, scenario_id"),
   differing("seen_libraries", "libraries", "library_history", LIBRARY),
   differing("seen_scenarios", "scenarios", "scenario_history", SCENARIO),
+  unseen("library", "library_history", "owner, library_name"),
+  unseen("scenario", "scenario_history", "owner, library_name, scenario_id"),
+  ...["libraries", "library_history", "scenarios", "scenario_history"].map(cutShort),
 ].join(" UNION ALL ");
 
 /** What is wrong with the histories, a sentence each. */

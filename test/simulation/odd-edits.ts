@@ -85,6 +85,16 @@ const addUnknown: Edit = (organization, library, random) => {
   return `unknown fields of ${title(library)}: ${Object.keys(change)}`;
 };
 
+/** Two ways to say that a scenario has no parent. */
+const zeroParent: Edit = (organization, library, random, stamp) => {
+  const parents = library.scenarios.filter(({ parentId, source }) => !parentId && source === undefined);
+  if (parents.length === 0) return addBare(organization, library, random, stamp);
+  const { scenarioId, parentId } = random.pick(parents);
+  const scenarios = amendScenario(library, scenarioId, { parentId: parentId === 0 ? null : 0 });
+  amendLibrary(organization, library.owner, library.name, { scenarios, lastModified: stamp.text(stamp.now()) });
+  return `scenario ${scenarioId} of ${title(library)} has the parent ${parentId === 0 ? null : 0}`;
+};
+
 /** Of the metadata only the name is left. */
 const stripMetadata: Edit = (organization, library, _, stamp) => {
   const { owner, name } = library;
@@ -111,6 +121,7 @@ export const ODD_EDITS: readonly Edit[] = [
   addBare,
   stripScenario,
   addVast,
+  zeroParent,
   renumber,
   returnOtherwise,
   returnOtherwise,

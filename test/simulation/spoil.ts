@@ -109,6 +109,10 @@ export function spoilContent(
   earlier: readonly MockLibrary[],
   random: Random,
 ): Spoiling {
+  const count = library.scenarios.length;
+  if (what === "scenarios" && count > 0 && random.chance(0.25)) {
+    return repeatScenario(library, random.below(count), random);
+  }
   const die = random.below(20);
   if (die < 9) return drawLost(random);
   if (die < 11) return random.pick(HARMLESS);
@@ -118,7 +122,6 @@ export function spoilContent(
     const bad: FaultAction = { kind: "alterItem", index: 0, setSource: { description: '"\\u0000"' } };
     return { name: "bad metadata", actions: [bad], content: "partial" };
   }
-  const count = library.scenarios.length;
   if (count === 0) return drawLost(random);
   const from = random.below(count);
   if (die < 18) {
@@ -132,6 +135,19 @@ export function spoilContent(
     content: "lie",
     items,
   };
+}
+
+/** One scenario is in the list twice: in other words, or with another name. */
+function repeatScenario(library: MockLibrary, from: number, random: Random): Spoiling {
+  const sources = library.scenarios.map(scenarioSource);
+  const source = sources[from] ?? "{}";
+  if (library.scenarios[from]?.source === undefined && random.chance(0.5)) {
+    const contradiction: FaultAction = { kind: "duplicateItem", index: from, set: { scenarioName: "Contradicts" } };
+    const items = { from, count: 1 };
+    return { name: `contradicts scenario ${from}`, actions: [contradiction], content: "partial", items };
+  }
+  const text = `[${sources.join(",")}, ${source.replace(/"scenarioName"/, '"scenario\\u004eame" ')} ]`;
+  return { name: `repeats scenario ${from}`, actions: [{ kind: "wrongBody", text }] };
 }
 
 const BAD_FIELDS: readonly Readonly<Record<string, string>>[] = [

@@ -166,6 +166,30 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "number",
   },
   {
+    name: "a repeated item is believed, whatever it says",
+    file: "src/service/wire/wire-scenarios.ts",
+    line: "(first === undefined || saySame(first, source))",
+    instead: "true",
+  },
+  {
+    name: "a repetition in other words is a contradiction",
+    file: "src/service/wire/same-content.ts",
+    line: "return isDeepStrictEqual(parse(a), parse(b));",
+    instead: "return false;",
+  },
+  {
+    name: "dates are cut to milliseconds",
+    file: "src/sync/rules/shapes.ts",
+    line: 'Number(digits.padEnd(6, "0").slice(3, 6))',
+    instead: "0",
+  },
+  {
+    name: "a parent that turns 0 makes a version",
+    file: "src/db/store/scenario-statements.ts",
+    line: 'column === "parent_id" ?',
+    instead: 'column === "" ?',
+  },
+  {
     name: "drift is an edit",
     file: "src/sync/rules/drift.ts",
     line: "items >= TELLING_ITEMS ? unseen() : []",
