@@ -1,8 +1,7 @@
 import type { DatabaseClock } from "../db/clock.ts";
-import type { Pool } from "../db/connect.ts";
+import type { Connection, Pool } from "../db/connect.ts";
 import { databaseError, isBadData } from "../db/failures.ts";
 import type { Lease } from "../db/lease.ts";
-import { readSnapshot } from "../db/snapshot.ts";
 import { openLibraryWriter } from "../db/store/library-writer.ts";
 import {
   MEMORY_LIMITS,
@@ -12,13 +11,14 @@ import {
 } from "../db/store/scenario-buffer.ts";
 import { openStaging } from "../db/store/staging.ts";
 import { readStoredFields } from "../db/store/stored-fields.ts";
+import { withTransaction } from "../db/transaction.ts";
 import { ContentError, DatabaseError } from "../errors.ts";
-import type { LibraryContent, ReadAction } from "../model.ts";
+import type { ContentRead, LibraryContent, ReadAction } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { toContent } from "./content.ts";
 import type { Prepared, RunSettings } from "./prepare.ts";
 import { readLibraries } from "./read-libraries.ts";
-import { watchDrift } from "./rules/drift.ts";
+import { findLostFields, lacksFields, watchDrift } from "./rules/drift.ts";
 import { guardScenarios } from "./rules/guard.ts";
 import type { RunEvent } from "./run-event.ts";
 import type { Tally } from "./tally.ts";
@@ -83,13 +83,19 @@ export async function storeContent(
       return failed(action, unstorable(error));
     },
   });
-  const drift = watchDrift(await readSnapshot(pool, "reading which fields are stored", readStoredFields, signal));
+  const findLost = async (content: LibraryContent, read: ContentRead) => {
+    if (content.isNew || content.isSame || !lacksFields(read)) return [];
+    const options = { doing: "comparing the fields of a library with those that are stored", snapshot: true };
+    const find = (connection: Connection) => readStoredFields(connection, content);
+    return findLostFields(read, await withTransaction(pool, options, find, lease.lost));
+  };
   await readLibraries(
     plan.actions,
     {
       service,
       writer,
-      drift,
+      drift: watchDrift(),
+      findLost,
       concurrency: settings.concurrency,
       openBuffer: () => openScenarioBuffer(staging, budget),
       toContent: (action, read, scenarios) =>
