@@ -132,4 +132,5 @@ export type ContentErrorCode =
   | "too_large"
   | "all_rejected"
   | "drift"
+  | "mismatched"
   | "unstorable";

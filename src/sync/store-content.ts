@@ -13,13 +13,15 @@ import { openStaging } from "../db/store/staging.ts";
 import { readStoredFields } from "../db/store/stored-fields.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { ContentError, DatabaseError } from "../errors.ts";
-import type { ContentRead, LibraryContent, ReadAction } from "../model.ts";
+import { formatKey } from "../key.ts";
+import type { ContentRead, LibraryContent, LibraryKey, ReadAction } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { toContent } from "./content.ts";
 import type { Prepared, RunSettings } from "./prepare.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { findLostFields, lacksFields, watchDrift } from "./rules/drift.ts";
 import { guardScenarios } from "./rules/guard.ts";
+import { findOtherListed } from "./rules/named-library.ts";
 import type { RunEvent } from "./run-event.ts";
 import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";
@@ -42,7 +44,7 @@ export interface StoreTools {
 /** Reads the planned libraries and stores them, under the run's token. */
 export async function storeContent(
   tools: StoreTools,
-  { plan, listedAt }: Prepared,
+  { listing, plan, listedAt }: Prepared,
   signal: AbortSignal,
 ): Promise<void> {
   const { pool, clock, lease, service, settings, runId, tally, texts, tell } = tools;
@@ -83,6 +85,7 @@ export async function storeContent(
       return failed(action, unstorable(error));
     },
   });
+  const isListed = (key: LibraryKey) => listing.libraries.find(key) !== undefined;
   const findLost = async (content: LibraryContent, read: ContentRead) => {
     if (content.isNew || content.isSame || !lacksFields(read)) return [];
     const options = { doing: "comparing the fields of a library with those that are stored", snapshot: true };
@@ -98,12 +101,16 @@ export async function storeContent(
       findLost,
       concurrency: settings.concurrency,
       openBuffer: () => openScenarioBuffer(staging, budget),
-      toContent: (action, read, scenarios) =>
-        toContent(action, { ...read, startedAt: clock.at(read.startedAt) }, scenarios, {
+      toContent: (action, read, scenarios) => {
+        const { key } = action.listed;
+        const other = read.metadata && findOtherListed(read.metadata, key, isListed);
+        if (other) throw mismatched(key, other);
+        return toContent(action, { ...read, startedAt: clock.at(read.startedAt) }, scenarios, {
           listedAt,
           serviceTimezone: settings.serviceTimezone,
           trustHash: tools.trustHash,
-        }),
+        });
+      },
       onRead: (action, content, buffer) => {
         actions.set(content, action);
         buffers.set(content, buffer);
@@ -117,4 +124,11 @@ export async function storeContent(
 
 function unstorable(error: unknown): ContentError {
   return new ContentError("unstorable", databaseError("storing the library", error).message, { cause: error });
+}
+
+function mismatched(key: LibraryKey, other: LibraryKey): ContentError {
+  return new ContentError(
+    "mismatched",
+    `the metadata that was received for ${formatKey(key)} names ${formatKey(other)}, another listed library, so nothing was overwritten. Does a proxy or cache mix up answers?`,
+  );
 }
