@@ -29,8 +29,8 @@ export function lacksFields({ items, present, metadata }: Read): boolean {
 }
 
 /**
- * What storing this read would lose. A field that stored scenarios lack as well is one that this service leaves out now
- * and then, so a list without one known scenario loses it only if every stored scenario has it.
+ * Fields that storing this read would lose. This service may leave a field out now and then: a list that contains no
+ * known scenario loses the field only if every stored scenario has it.
  */
 export function findLostFields({ items, present }: Read, stored: StoredFields): LostField[] {
   const lost: LostField[] = stored.metadata.map((field) => ({ of: "metadata", field }));
@@ -52,7 +52,7 @@ export type DriftVerdict =
   | { readonly kind: "defer" }
   | { readonly kind: "drift"; readonly message: string };
 
-/** Tells a service that changed the shape of its answers from an edit, by what a run has read so far. */
+/** Distinguishes a service that changed the shape of its answers from an edit, by all that the run has read so far. */
 export interface DriftWatch {
   /** Counts a library; once a run, however often it is read. */
   count(read: Read, isStored: boolean, lost: readonly LostField[]): void;

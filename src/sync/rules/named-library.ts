@@ -9,7 +9,7 @@ export function hasOtherName(metadata: Metadata, key: LibraryKey): boolean {
 }
 
 /**
- * The listed library that metadata names in place of the requested one; null for nearly all. A libraryOwner may be an
+ * The listed library that metadata names instead of the requested one; null for nearly all. A libraryOwner may be an
  * organization, so an owner by itself is another library only if the listing has that pair.
  */
 export function findOtherListed(
