@@ -2,12 +2,15 @@ import { EDITS, type EditName } from "../../src/mock/edits.ts";
 import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import type { Random } from "../../src/mock/random.ts";
 import type { Stamp } from "../../src/mock/stamp.ts";
+import type { LibraryKey } from "../../src/model.ts";
 import { ODD_EDITS } from "./odd-edits.ts";
 import { keyOf } from "./reader.ts";
 
 /** Edits the service, and remembers what it had before and which changes its dates do not tell. */
 export interface EditHistory {
   edit(near: MockLibrary | undefined): void;
+  /** The library's metadata and scenarios have all their fields again. */
+  bringBack(key: LibraryKey): void;
   /** Libraries with a change, since they were last known to be equal, whose date is not the moment of the change. */
   readonly undated: Set<string>;
   /** Changes of each library. */
@@ -79,6 +82,15 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
   return {
     undated,
     changes,
+    bringBack({ owner, name }) {
+      const before = organization.libraries();
+      const library = organization.get(owner, name);
+      if (library === undefined) return;
+      const scenarios = library.scenarios.map((one) => ({ ...one, fields: {} }));
+      organization.put({ ...library, scenarios, metadataFields: {}, lastModified: stamp.text(stamp.now()) });
+      note(`      edit: all fields of ${owner}/${name} are back`);
+      compare(before);
+    },
     edit(near) {
       const before = organization.libraries();
       const library = near ?? (before.length > 0 ? random.pick(before) : undefined);
