@@ -97,7 +97,7 @@ export interface Listing {
 export type DriftField = "scenarioName" | "isResult" | "lastModified";
 
 /** One library's live stored scenarios, compared with those of a read in one field (absent, not null). */
-export interface FieldCounts {
+interface FieldCounts {
   /** Stored ones that have the field. */
   readonly stored: number;
   /** Stored ones that have the field and that the read contains. */

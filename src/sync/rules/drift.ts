@@ -46,7 +46,7 @@ export function findLostFields({ items, present }: Read, stored: StoredFields): 
   return lost;
 }
 
-export type DriftVerdict =
+type DriftVerdict =
   | { readonly kind: "store" }
   /** The library itself proves nothing; what the run reads later may. */
   | { readonly kind: "defer" }
