@@ -138,4 +138,5 @@ export type ContentErrorCode =
   | "too_large"
   | "all_rejected"
   | "drift"
+  | "mismatched"
   | "unstorable";

@@ -32,15 +32,20 @@ export interface ListedLibraries extends Iterable<ListedLibrary> {
 
 /** The metadata of one library (specification 2.2), as sent. */
 export interface Metadata {
+  readonly libraryName: string | null;
   readonly libraryOwner: string | null;
   readonly lastModified: string | null;
   readonly fileSize: string | null;
   readonly packageName: string | null;
   readonly packageVersion: string | null;
   readonly description: string | null;
+  /** Specified fields that the object lacks. A field that is null is not absent. */
+  readonly absent: readonly MetadataField[];
   /** JSON source text. */
   readonly source: string;
 }
+
+export type MetadataField = Exclude<keyof Metadata, "absent" | "source">;
 
 /** One scenario (specification 2.3), as sent. */
 export interface Scenario {
@@ -88,8 +93,31 @@ export interface Listing {
   readonly cachedMs: number;
 }
 
-/** Fields whose absence from every scenario of a run is taken for drift of the service, not for an edit. */
+/** Fields that every scenario should have: where stored ones had it and it is gone, the service may have changed. */
 export type DriftField = "scenarioName" | "isResult" | "lastModified";
+
+/** One library's live stored scenarios, compared with those of a read in one field (absent, not null). */
+interface FieldCounts {
+  /** Stored ones that have the field. */
+  readonly stored: number;
+  /** Stored ones that have the field and that the read contains. */
+  readonly shared: number;
+  /** Those of `shared` that have the field in the read too. */
+  readonly kept: number;
+}
+
+/** What is stored of a library's fields, as far as a read lacks some of them. */
+export interface StoredFields {
+  /** Fields that the received metadata lacks and the stored one has. */
+  readonly metadata: readonly MetadataField[];
+  readonly scenarios: {
+    /** Live stored scenarios, with the field or without. */
+    readonly stored: number;
+    /** Those of them that the read contains. */
+    readonly shared: number;
+    readonly fields: Readonly<Record<DriftField, FieldCounts>>;
+  };
+}
 
 /** Where the scenarios of one list go while they are read, so that a long list need not fit into memory. */
 export interface ScenarioSink {

@@ -13,7 +13,7 @@ export function saySettled(sync: SyncState, now: Date): string {
   const due = `next read due ${momentOf(nextReadAt(sync), now)}`;
   if (sync.doubtfulReads > 0) {
     const reads = plural(sync.doubtfulReads, "read");
-    return `no: ${reads} in a row may have come from a cache, or named another date than the listing; ${due}`;
+    return `no: ${reads} in a row may have come from a cache, or named another date or library than the listing; ${due}`;
   }
   const end = windowEnd(sync);
   const window = momentOf(end, now);

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
+import { hasOtherName } from "./rules/named-library.ts";
 import { isDoubtful, isSettled, seenAtForStore, windowEndOf } from "./rules/settle.ts";
 
 /** Part of every content hash: raised when the same answers would be stored otherwise than before. */
@@ -29,7 +30,8 @@ export function toContent(
   const isHashTrusted = facts.hashesSince === null || (sync?.contentReadAt ?? 0) >= facts.hashesSince;
   const isWhole = read.rejects.length === 0 && listed.source !== null;
   const sameText = sync !== null && sync.listedText === listed.lastModified && stored?.removed === false;
-  const doubtful = isDoubtful(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
+  const isMisnamed = read.metadata !== null && hasOtherName(read.metadata, listed.key);
+  const doubtful = isMisnamed || isDoubtful(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
   const bookmarkSeenAt = seenAt(action, read, { sameText, doubtful }, facts);
   return {
     listed,

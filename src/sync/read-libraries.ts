@@ -4,7 +4,7 @@ import type { ScenarioBuffer } from "../db/store/scenario-buffer.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
 import type { Service } from "../service/client.ts";
-import type { DriftWatch } from "./rules/drift.ts";
+import type { DriftWatch, LostField } from "./rules/drift.ts";
 
 /** So many libraries in a row that worked last time and fail now by network or 5xx: it is the service, not the libraries. */
 const BREAKER = 20;
@@ -15,7 +15,10 @@ export interface ReadTools {
   readonly concurrency: number;
   readonly drift: DriftWatch;
   readonly openBuffer: () => ScenarioBuffer;
+  /** @throws ContentError where the answers are those of another library */
   readonly toContent: (action: ReadAction, read: ContentRead, scenarios: ScenarioSet) => LibraryContent;
+  /** Fields that the library's stored rows have and that were not read. */
+  readonly findLost: (content: LibraryContent, read: ContentRead) => Promise<readonly LostField[]>;
   /** Told before the content is handed to the writer, so that its outcome finds its action. */
   readonly onRead: (action: ReadAction, content: LibraryContent, buffer: ScenarioBuffer) => void;
   readonly onFailed: (action: ReadAction, error: ContentError) => Promise<void>;
@@ -23,10 +26,9 @@ export interface ReadTools {
   readonly asRefusal: (error: unknown) => ContentError | null;
 }
 
-interface Parked {
+interface Deferred {
   readonly action: ReadAction;
-  readonly content: LibraryContent;
-  readonly buffer: ScenarioBuffer;
+  readonly lost: readonly LostField[];
 }
 
 /**
@@ -43,38 +45,32 @@ export async function readLibraries(
   const reading = AbortSignal.any([signal, ended.signal]);
   // Every request in flight listens to it.
   setMaxListeners(0, reading);
-  const queue = actions.values();
   const ending: unknown[] = [];
-  let parked: Parked[] = [];
+  /** Their content was dropped: it lacks a field, and only the rest of the run shows whether the service still has it. */
+  const deferred: Deferred[] = [];
+  let unread = actions.length;
   let unavailableInARow = 0;
 
-  const store = async ({ action, content, buffer }: Parked) => {
+  const storeOrDefer = async (action: ReadAction, read: ContentRead, buffer: ScenarioBuffer, isAgain: boolean) => {
+    const content = tools.toContent(action, read, await buffer.finish());
+    const lost = await tools.findLost(content, read);
+    if (!isAgain) drift.count(read, !content.isNew, lost);
+    const verdict = drift.judge(lost, isAgain || unread === 1);
+    if (verdict.kind === "drift") throw new ContentError("drift", verdict.message, { rejects: read.rejects });
+    if (verdict.kind === "defer") {
+      deferred.push({ action, lost });
+      return buffer.free();
+    }
     tools.onRead(action, content, buffer);
-    await writer.store(content);
-  };
-  const failDrifted = async ({ action, buffer }: Parked) => {
-    await buffer.free();
-    await tools.onFailed(action, driftError(drift));
-  };
-  /** Lists without a field that stored rows have wait until an item of the run shows that the service still sends it. */
-  const park = async (one: Parked, read: ContentRead) => {
-    drift.count(read);
-    if (one.content.isSame || !drift.isSuspect(read)) await store(one);
-    else parked.push(one);
-    if (parked.length > 0 && (drift.isCertain() || drift.isRuledOut())) await settleParked(drift.isCertain());
-  };
-  const settleParked = async (drifted: boolean) => {
-    const waiting = parked;
-    parked = [];
-    for (const one of waiting) await (drifted ? failDrifted(one) : store(one));
+    return writer.store(content);
   };
 
-  const readOne = async (action: ReadAction) => {
+  const readOne = async (action: ReadAction, isAgain: boolean) => {
     const buffer = tools.openBuffer();
     try {
       const read = await service.readContent(action.listed.key, buffer, reading);
       unavailableInARow = 0;
-      await park({ action, content: tools.toContent(action, read, await buffer.finish()), buffer }, read);
+      await storeOrDefer(action, read, buffer, isAgain);
     } catch (thrown) {
       const error = thrown instanceof ContentError ? thrown : tools.asRefusal(thrown);
       if (error === null) throw thrown;
@@ -88,12 +84,13 @@ export async function readLibraries(
       if (unavailableInARow >= BREAKER) throw broken(error);
     }
   };
-  const work = async () => {
+  const work = async (queue: Iterable<ReadAction>, isAgain: boolean) => {
     for (const action of queue) {
       if (ending.length > 0) return;
       try {
         reading.throwIfAborted();
-        await readOne(action);
+        await readOne(action, isAgain);
+        unread -= 1;
       } catch (error) {
         ending.push(error);
         // Whoever only waits for its turn would wait as the service asked, once more each.
@@ -102,19 +99,25 @@ export async function readLibraries(
       }
     }
   };
+  const readAll = async (some: readonly ReadAction[], isAgain: boolean) => {
+    const queue = some.values();
+    await Promise.all(Array.from({ length: Math.min(tools.concurrency, some.length) }, () => work(queue, isAgain)));
+  };
+  /** Fails those that would lose what the whole run lacked, and reads the others again. */
+  const settleDeferred = async () => {
+    const again: ReadAction[] = [];
+    for (const { action, lost } of deferred) {
+      const verdict = drift.judge(lost, true);
+      if (verdict.kind === "drift") await tools.onFailed(action, new ContentError("drift", verdict.message));
+      else again.push(action);
+    }
+    await readAll(again, true);
+  };
 
-  await Promise.all(Array.from({ length: Math.min(tools.concurrency, actions.length) }, work));
-  if (ending.length === 0) await settleParked(drift.drifted().length > 0);
+  await readAll(actions, false);
+  if (ending.length === 0) await settleDeferred();
   await writer.drain();
   if (ending.length > 0) throw ending[0];
-}
-
-function driftError(drift: DriftWatch): ContentError {
-  const fields = drift.drifted().join(" and ");
-  return new ContentError(
-    "drift",
-    `no scenario that this run read has the field ${fields}, which the stored ones have: the service's answers changed their shape; nothing was overwritten. Compare the service's documentation with the installed simcat version`,
-  );
 }
 
 function refusedMidway(error: ContentError): UnauthorizedError {

@@ -1,8 +1,7 @@
 import type { DatabaseClock } from "../db/clock.ts";
-import type { Pool } from "../db/connect.ts";
+import type { Connection, Pool } from "../db/connect.ts";
 import { databaseError, driverError } from "../db/failures.ts";
 import type { Lease } from "../db/lease.ts";
-import { readSnapshot } from "../db/snapshot.ts";
 import { openLibraryWriter } from "../db/store/library-writer.ts";
 import {
   MEMORY_LIMITS,
@@ -13,15 +12,18 @@ import {
 import { openStaging } from "../db/store/staging.ts";
 import { readStoredFields } from "../db/store/stored-fields.ts";
 import { RefusedRows } from "../db/store/write-in-halves.ts";
-import type { ContentError } from "../errors.ts";
-import type { LibraryContent, ReadAction } from "../model.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { ContentError } from "../errors.ts";
+import { formatKey } from "../key.ts";
+import type { ContentRead, LibraryContent, LibraryKey, ReadAction } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { toContent } from "./content.ts";
 import { failLibrary, unstorable } from "./fail-library.ts";
 import type { Prepared, RunSettings } from "./prepare.ts";
 import { readLibraries } from "./read-libraries.ts";
-import { watchDrift } from "./rules/drift.ts";
+import { findLostFields, lacksFields, watchDrift } from "./rules/drift.ts";
 import { guardScenarios } from "./rules/guard.ts";
+import { findOtherListed } from "./rules/named-library.ts";
 import type { RunEvent } from "./run-event.ts";
 import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";
@@ -45,7 +47,7 @@ export interface StoreTools {
 /** Reads the planned libraries and stores them, under the run's token. */
 export async function storeContent(
   tools: StoreTools,
-  { plan, listedAt }: Prepared,
+  { listing, plan, listedAt }: Prepared,
   signal: AbortSignal,
 ): Promise<void> {
   const { pool, clock, lease, service, settings, runId, tally, texts, tell } = tools;
@@ -82,21 +84,32 @@ export async function storeContent(
     onUnrecorded: ({ key }, error) =>
       warnOfUnrecorded(tally, key, databaseError("writing its row of library_sync", driverError(error)).message),
   });
-  const drift = watchDrift(await readSnapshot(pool, "reading which fields are stored", readStoredFields, signal));
+  const isListed = (key: LibraryKey) => listing.libraries.find(key) !== undefined;
+  const findLost = async (content: LibraryContent, read: ContentRead) => {
+    if (content.isNew || content.isSame || !lacksFields(read)) return [];
+    const options = { doing: "comparing the fields of a library with those that are stored", snapshot: true };
+    const find = (connection: Connection) => readStoredFields(connection, content);
+    return findLostFields(read, await withTransaction(pool, options, find, lease.lost));
+  };
   await readLibraries(
     plan.actions,
     {
       service,
       writer,
-      drift,
+      drift: watchDrift(),
+      findLost,
       concurrency: settings.concurrency,
       openBuffer: () => openScenarioBuffer(staging, budget),
-      toContent: (action, read, scenarios) =>
-        toContent(action, { ...read, startedAt: clock.at(read.startedAt) }, scenarios, {
+      toContent: (action, read, scenarios) => {
+        const { key } = action.listed;
+        const other = read.metadata && findOtherListed(read.metadata, key, isListed);
+        if (other) throw mismatched(key, other);
+        return toContent(action, { ...read, startedAt: clock.at(read.startedAt) }, scenarios, {
           listedAt,
           serviceTimezone: settings.serviceTimezone,
           hashesSince: tools.hashesSince,
-        }),
+        });
+      },
       onRead: (action, content, buffer) => {
         actions.set(content, action);
         buffers.set(content, buffer);
@@ -105,5 +118,12 @@ export async function storeContent(
       asRefusal: (error) => (error instanceof RefusedRows ? unstorable("storing the library", error.cause) : null),
     },
     signal,
+  );
+}
+
+function mismatched(key: LibraryKey, other: LibraryKey): ContentError {
+  return new ContentError(
+    "mismatched",
+    `the metadata that was received for ${formatKey(key)} names ${formatKey(other)}, another listed library, so nothing was overwritten. Does a proxy or cache mix up answers?`,
   );
 }

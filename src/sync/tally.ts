@@ -10,6 +10,7 @@ import type {
   SavedLibrary,
 } from "../model.ts";
 import { isSilent } from "./content.ts";
+import { hasOtherName } from "./rules/named-library.ts";
 import { DOUBTFUL_READS } from "./rules/settle.ts";
 
 /** What a run has done so far. The one mutable thing of it; everything told about the run is told from here. */
@@ -26,6 +27,8 @@ export interface Tally {
   readonly warnings: RunWarning[];
   /** Libraries that stay in doubt after several reads of one text. */
   doubted: number;
+  /** Libraries whose metadata has another library's name. */
+  misnamed: number;
   saved(action: ReadAction, content: LibraryContent, outcome: SavedLibrary): void;
   failed(failure: LibraryFailure): void;
   rejected(rejects: readonly Reject[]): void;
@@ -61,8 +64,10 @@ export function openTally(): Tally {
     withheld: [],
     warnings: [],
     doubted: 0,
+    misnamed: 0,
     saved(action, content, outcome) {
-      if (content.doubtfulReads >= DOUBTFUL_READS) tally.doubted += 1;
+      if (content.metadata !== null && hasOtherName(content.metadata, content.listed.key)) tally.misnamed += 1;
+      else if (content.doubtfulReads >= DOUBTFUL_READS) tally.doubted += 1;
       counts.librariesRead += 1;
       counts.scenariosInserted += outcome.inserted;
       counts.scenariosUpdated += outcome.updated;

@@ -31,6 +31,12 @@ export function warnOfReading(tally: Tally, texts: TextReader): void {
       message: `the content of ${tally.doubted} libraries came from a cache or named another date than the listing, ${DOUBTFUL_READS} times or more; it is stored, and read again from time to time until the two agree. Is there a caching proxy before the service?`,
     });
   }
+  if (tally.misnamed > 0) {
+    tally.warnings.push({
+      code: "content_misnamed",
+      message: `the metadata of ${tally.misnamed} libraries has another libraryName than the listing; it is stored under the listed name, never settles, and is read again from time to time. Does a proxy mix up answers, or does the service report another name there?`,
+    });
+  }
   if (dates > 0) {
     tally.warnings.push({
       code: "dates_unread",

@@ -189,7 +189,7 @@ describe("whether it is settled is told with the reason", () => {
     [
       "doubtful reads",
       { doubtfulReads: 2 },
-      "no: 2 reads in a row may have come from a cache, or named another date than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
+      "no: 2 reads in a row may have come from a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
     ],
     [
       "a window that is open",

@@ -57,12 +57,14 @@ function toContent(name: string, library: LibraryVersion, scenarios: readonly Sc
   return {
     listed: { key: { owner: "ann", name }, lastModified: last_modified, source: `{"extra":${run}}` },
     metadata: {
+      libraryName: name,
       libraryOwner: library_owner,
       lastModified: null,
       fileSize: file_size,
       packageName: package_name,
       packageVersion: package_version,
       description,
+      absent: [],
       source: `{"extra":${run}}`,
     },
     scenarios: { kind: "memory", scenarios },

@@ -18,35 +18,45 @@ describe("metadata that can be read", () => {
   test("is kept as sent, with its source text (faults 34, 43)", () => {
     expect(read(`\ufeff \n${WHOLE}\r\n\t`)).toEqual({
       metadata: {
+        libraryName: "Lib",
         libraryOwner: "org",
         lastModified: "2023-09-11 at 2:56 PM",
         fileSize: "216 KB  (221,184 B)",
         packageName: "stsim",
         packageVersion: "4.0.1",
         description: "é 🌲",
+        absent: [],
         source: WHOLE,
       },
       rejects: [],
     });
   });
 
-  test.each(['{"libraryName":"Lib"}', '{"libraryName":null,"fileSize":null,"description":null}'])(
-    "%s is null in every other field, never the text null (fault 35)",
-    (source) => {
-      expect(read(source)).toEqual({
-        metadata: {
-          libraryOwner: null,
-          lastModified: null,
-          fileSize: null,
-          packageName: null,
-          packageVersion: null,
-          description: null,
-          source,
-        },
-        rejects: [],
-      });
-    },
-  );
+  test.each([
+    [
+      '{"libraryOwner":null}',
+      ["libraryName", "lastModified", "fileSize", "packageName", "packageVersion", "description"],
+    ],
+    [
+      '{"libraryName":null,"fileSize":null,"description":null,"packageName":null}',
+      ["libraryOwner", "lastModified", "packageVersion"],
+    ],
+  ])("%s is null in every other field, never the text null, and absent is not null (fault 35)", (source, absent) => {
+    expect(read(source)).toEqual({
+      metadata: {
+        libraryName: null,
+        libraryOwner: null,
+        lastModified: null,
+        fileSize: null,
+        packageName: null,
+        packageVersion: null,
+        description: null,
+        absent,
+        source,
+      },
+      rejects: [],
+    });
+  });
 
   test("a part of a larger buffer is read alone", () => {
     const bytes = Buffer.from('xx{"libraryName":"Lib"}xx');

@@ -26,30 +26,38 @@ export interface Spoiling {
   /** What it makes of a listing; `disputed`: of one entry only the identity can be believed. */
   readonly listing?: "lost" | "incomplete" | "shorter" | "strange" | "disputed";
   /** What it makes of content: `lie` is believed though it is wrong. */
-  readonly content?: "lost" | "partial" | "lie" | "aged" | "drift";
+  readonly content?: "lost" | "partial" | "lie" | "aged" | "drift" | "misnamed";
+  /** For `drift`: the field that is left out. */
+  readonly without?: string;
   /** For `shorter` and the like: which items it leaves out, or spoils. */
   readonly items?: { readonly from: number; readonly count: number };
   /** Content of another time that is sent instead. */
   readonly stale?: MockLibrary;
 }
 
+/** A libraryName that no library has. */
+export const NO_LIBRARY = "No library has this name";
+
 export const GOOD: Spoiling = { name: "good", actions: [] };
 
-export function saidOfMetadata(library: MockLibrary, { content, stale }: Spoiling): Said {
+export function saidOfMetadata(library: MockLibrary, { content, stale, without }: Spoiling): Said {
   if (content === "lost") return { kind: "nothing" };
   if (content === "partial") return { kind: "metadata", metadata: null, partial: true };
-  return { kind: "metadata", metadata: canonical(JSON.parse(metadataSource(stale ?? library))), partial: false };
+  const right = JSON.parse(metadataSource(stale ?? library));
+  const name = content === "misnamed" ? { libraryName: NO_LIBRARY } : {};
+  const sent = { ...right, ...name, ...(without === undefined ? {} : { [without]: undefined }) };
+  return { kind: "metadata", metadata: canonical(sent), partial: false };
 }
 
 export function saidOfScenarios(library: MockLibrary, spoiling: Spoiling): Said {
-  const { content, stale, items } = spoiling;
+  const { content, stale, items, without } = spoiling;
   if (content === "lost") return { kind: "nothing" };
   const all = (stale ?? library).scenarios;
   const kept = all.filter((_, at) => items === undefined || at < items.from || at >= items.from + items.count);
   if (content === "partial" && all.length > 0 && kept.length === 0) return { kind: "nothing" };
   // As the mock takes a field away: what it writes anew holds no integer beyond 2^53 exactly.
   const sent = (source: string) =>
-    content === "drift" ? JSON.stringify({ ...JSON.parse(source), scenarioName: undefined }) : source;
+    without === undefined ? source : JSON.stringify({ ...JSON.parse(source), [without]: undefined });
   return {
     kind: "scenarios",
     items: itemsOf(kept.map((one) => sent(scenarioSource(one)))),

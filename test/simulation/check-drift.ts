@@ -1,31 +1,104 @@
+import { type Copy, copyText } from "./copies.ts";
 import type { Performed } from "./perform.ts";
-import type { Seen } from "./reader.ts";
+import { keyOf, type Seen } from "./reader.ts";
 
-/** So many scenarios without a field that stored ones have are a change of the service. */
-const TELLING_ITEMS = 20;
-const hasName = (scenario: string) => scenario.includes('"scenarioName":');
+/** The thresholds of the contract (3.1). The oracle compares the service's answers with the tables before the run. */
+const SHARED_SCENARIOS = 3;
+const ITEMS_OF_RUN = 20;
+const LIBRARIES_OF_RUN = 3;
 
-/** Whether a run that was told of no name at all, by enough scenarios, left everything as it was. */
+const SCENARIO_FIELDS = ["scenarioName", "isResult", "lastModified"];
+const METADATA_FIELDS = [
+  "libraryName",
+  "libraryOwner",
+  "lastModified",
+  "fileSize",
+  "packageName",
+  "packageVersion",
+  "description",
+];
+
+/** A library of which both answers were given. */
+interface Told {
+  readonly key: string;
+  /** Content of the tables before the run; undefined when it was never stored. */
+  readonly old: Copy | undefined;
+  readonly metadata: string | null;
+  readonly items: ReadonlyMap<string, string>;
+}
+
+const has = (json: string | null | undefined, field: string) => json != null && Object.hasOwn(JSON.parse(json), field);
+
+/** Stored scenarios that have the field and that the answer contains. */
+const sharedWith = ({ old, items }: Told, field: string) =>
+  [...(old?.scenarios ?? [])].filter(([id, source]) => items.has(id) && has(source, field)).map(([id]) => id);
+
+/** The library alone proves it. */
+const isProven = (told: Told, field: string) => {
+  const shared = sharedWith(told, field);
+  return shared.length >= SHARED_SCENARIOS && !shared.some((id) => has(told.items.get(id), field));
+};
+
+/** Storing it would lose the field, where it lost all that it had of it. */
+function wouldLose(told: Told, field: string): boolean {
+  if (sharedWith(told, field).length > 0) return true;
+  const before = [...(told.old?.scenarios ?? [])];
+  const isReplaced = told.items.size > 0 && !before.some(([id]) => told.items.has(id));
+  return isReplaced && before.length > 0 && before.every(([, source]) => has(source, field));
+}
+
+/** The libraries that have to fail, each with its field, by the three rules. */
+function drifting(told: readonly Told[]): Map<string, string> {
+  const found = new Map<string, string>();
+  const items = told.flatMap((one) => [...one.items.values()]);
+  for (const field of SCENARIO_FIELDS) {
+    const isGone = items.length >= ITEMS_OF_RUN && !items.some((item) => has(item, field));
+    for (const one of told) {
+      if (isProven(one, field) || (isGone && wouldLose(one, field))) found.set(one.key, field);
+    }
+  }
+  const stored = told.filter((one) => one.old !== undefined && one.metadata !== null);
+  for (const field of METADATA_FIELDS) {
+    const losers = stored.filter((one) => has(one.old?.metadata, field));
+    if (losers.length < LIBRARIES_OF_RUN || stored.some((one) => has(one.metadata, field))) continue;
+    for (const { key } of losers) found.set(key, `${field} of the metadata`);
+  }
+  return found;
+}
+
+const GOOD_ENDS = ["ok", "partial", "held"];
+
+/** Whether a run that lost a field left the libraries as they were that would have lost it, and failed no others for it. */
 export function checkDrift(
-  { heard, others, ended }: Performed,
+  { heard, others, ended, plan, versions }: Performed,
   before: ReadonlyMap<string, Seen>,
   after: ReadonlyMap<string, Seen>,
 ): string[] {
   if (others.length > 0) return [];
-  const read = [...heard.content].flatMap(([key, { metadata, scenarios }]) =>
-    metadata?.kind === "metadata" && scenarios?.kind === "scenarios"
-      ? [{ key, items: [...scenarios.items.values()] }]
-      : [],
-  );
-  const items = read.flatMap((one) => one.items);
-  const storedNames = [...before.values()].some(({ copy }) => [...copy.scenarios.values()].some(hasName));
-  if (items.length < TELLING_ITEMS || items.some(hasName) || !storedNames) return [];
-  const wrong = ended.status === "ok" ? [`drift: ${heard.run} said ok`] : [];
-  for (const { key, items } of read) {
-    const [old, now] = [before.get(key)?.copy.scenarios, after.get(key)?.copy.scenarios];
-    if (items.length === 0 || old === undefined || now === undefined) continue;
-    const lost = [...old].filter(([id, text]) => hasName(text) && !hasName(now.get(id) ?? ""));
-    if (lost.length > 0) wrong.push(`drift: ${heard.run} overwrote ${lost.length} names of ${key}`);
+  let isPartial = false;
+  const told = [...heard.content].flatMap(([key, { metadata, scenarios }]): Told[] => {
+    if (metadata?.kind !== "metadata" || scenarios?.kind !== "scenarios") return [];
+    isPartial ||= metadata.partial || scenarios.partial;
+    return [{ key, old: before.get(key)?.copy, metadata: metadata.metadata, items: scenarios.items }];
+  });
+  // A bad item may have the field, and shows it to the program alone.
+  if (isPartial) return [];
+  const wrong: string[] = [];
+  const drifted = drifting(told);
+  for (const [key, field] of drifted) {
+    const [old, now] = [before.get(key), after.get(key)];
+    if (old === undefined || now === undefined || copyText(old.copy) === copyText(now.copy)) continue;
+    wrong.push(`drift: ${heard.run} overwrote ${key}, which lost ${field}`);
+  }
+  if (ended.report === null || !GOOD_ENDS.includes(ended.status)) return wrong;
+  // An edit between two reads of one library makes what was said last another thing than what was judged.
+  if (versions[0] !== versions[1] || plan.accidents.length > 0) return wrong;
+  const failed = ended.report.failures
+    .filter(({ code }) => code === "drift")
+    .map((one) => keyOf(one.key.owner, one.key.name));
+  for (const key of failed) if (!drifted.has(key)) wrong.push(`drift: ${heard.run} failed ${key}, which lost nothing`);
+  for (const [key, field] of drifted) {
+    if (!failed.includes(key)) wrong.push(`drift: ${heard.run} did not fail ${key}, which lost ${field}`);
   }
   return wrong;
 }

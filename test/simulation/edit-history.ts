@@ -2,6 +2,7 @@ import { EDITS, type EditName } from "../../src/mock/edits.ts";
 import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import type { Random } from "../../src/mock/random.ts";
 import type { Stamp } from "../../src/mock/stamp.ts";
+import type { LibraryKey } from "../../src/model.ts";
 import { ODD_EDITS } from "./odd-edits.ts";
 import { keyOf } from "./reader.ts";
 
@@ -10,6 +11,8 @@ export interface EditHistory {
   edit(near: MockLibrary | undefined): void;
   /** Most libraries are taken away at once and many new ones are there instead, or those that were taken away are back. */
   swap(): void;
+  /** The library's metadata and scenarios have all their fields again. */
+  restoreFields(key: LibraryKey): void;
   /** Libraries with a change, since they were last known to be equal, whose date is not the moment of the change. */
   readonly undated: Set<string>;
   /** Changes of each library. */
@@ -107,6 +110,15 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
     swap() {
       const before = organization.libraries();
       note(`      edit: ${away.length === 0 ? takeAway() : bringBack()}`);
+      compare(before);
+    },
+    restoreFields({ owner, name }) {
+      const before = organization.libraries();
+      const library = organization.get(owner, name);
+      if (library === undefined) return;
+      const scenarios = library.scenarios.map((one) => ({ ...one, fields: {} }));
+      organization.put({ ...library, scenarios, metadataFields: {}, lastModified: stamp.text(stamp.now()) });
+      note(`      edit: all fields of ${owner}/${name} are back`);
       compare(before);
     },
     edit(near) {

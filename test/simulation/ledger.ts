@@ -16,6 +16,8 @@ export interface Heard {
   readonly content: Map<string, { metadata?: Said; scenarios?: Said }>;
   /** It was told something false or old that it has to believe. */
   misled: boolean;
+  /** Libraries of which another listed library's answers were sent. */
+  readonly swapped: Set<string>;
 }
 
 /** Keeps for each library what the tables may hold of it now, by what was stored and by what the service has answered since. */
@@ -71,8 +73,8 @@ export function openLedger(maxRemovedPercent: number): Ledger {
         isSelected,
         listing: null,
         content: new Map(),
-
         misled: false,
+        swapped: new Set(),
       };
       open.push(heard);
       return heard;

@@ -139,7 +139,15 @@ export function recordContent(store: Store, action: ReadAction, answer: Answer, 
 
 function contentOf(action: ReadAction, answer: Answer, listedAt: number): LibraryContent {
   const { content, metadataText, startedAt, date, cached, isPartial } = answer;
-  const fields = { libraryOwner: null, fileSize: null, packageName: null, packageVersion: null, description: null };
+  const fields = {
+    libraryName: null,
+    libraryOwner: null,
+    fileSize: null,
+    packageName: null,
+    packageVersion: null,
+    description: null,
+    absent: [],
+  };
   const read: ContentRead = {
     metadata: { ...fields, lastModified: metadataText, source: "{}" },
     rejects: isPartial ? [REJECT] : [],

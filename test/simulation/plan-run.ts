@@ -80,15 +80,27 @@ function drawSelection(random: Random, keys: readonly LibraryKey[]): Selection {
   ]);
 }
 
+const DRIFTS = [
+  { what: "scenarios", field: "scenarioName" },
+  { what: "scenarios", field: "scenarioName" },
+  { what: "scenarios", field: "isResult" },
+  { what: "scenarios", field: "lastModified" },
+  { what: "metadata", field: "fileSize" },
+  { what: "metadata", field: "description" },
+  { what: "metadata", field: "libraryOwner" },
+] as const;
+
 function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKey[]): Weather {
-  const drift = random.chance(0.04);
-  const isBad = !drift && random.chance(0.45);
+  const drift = random.chance(0.07) ? random.pick(DRIFTS) : null;
+  const swaps = drift === null && random.chance(0.07) ? random.pick([0.2, 0.6]) : 0;
+  const isBad = drift === null && swaps === 0 && random.chance(0.45);
   return {
     listing: random.chance(0.2) ? 0.7 : 0,
     content: isBad ? random.pick([0.05, 0.15, 0.5]) : 0,
     edits: random.chance(0.4) ? random.pick([0.05, 0.2, 0.5]) : 0,
     slowness: isSlow ? random.pick([SECOND, 30 * SECOND, 3 * MINUTE]) : SECOND,
     drift,
+    swaps,
     broken: keys.length > 0 && random.chance(0.06) ? textOf(random.pick(keys)) : null,
   };
 }

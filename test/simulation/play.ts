@@ -6,6 +6,7 @@ import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
 import { checkPoison } from "./check-poison.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
+import { checkSwaps } from "./check-swaps.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { drawUnknown, interruptReads, interruptRestart } from "./interrupted-runs.ts";
 import { type Performed, perform, resetRuns } from "./perform.ts";
@@ -99,7 +100,7 @@ async function afterRun(
   wrong.push(...removals.check(sight, performed, stage.now()));
   wrong.push(...(await checkEnding(stage, performed, sight)));
   wrong.push(...(await checkCounts(stage, performed)));
-  wrong.push(...checkDrift(performed, before, sight));
+  wrong.push(...checkDrift(performed, before, sight), ...checkSwaps(performed));
   wrong.push(...(await checkPoison(stage, performed, sight)));
   ledger.settle(sight);
   await remember(place.control);
@@ -113,13 +114,20 @@ async function calmDown(stage: Stage, run: (plan: RunPlan) => Promise<Performed>
   const { world, edits, service, wrong } = stage;
   const untilOk = async (plans: readonly RunPlan[]) => {
     const statuses: string[] = [];
-    for (const plan of plans) {
-      const { status } = (await run(plan)).ended;
+    const left = [...plans];
+    for (let plan = left.shift(); plan !== undefined; plan = left.shift()) {
+      const { status, report } = (await run(plan)).ended;
       if (status === "ok") return;
       statuses.push(status);
       await stage.pass(MINUTE);
+      // An edit that took a field from all of a library's scenarios looks like drift until the service sends it again.
+      const drifted = (report?.failures ?? []).filter(({ code }) => code === "drift");
+      if (drifted.length === 0 || statuses.length > plans.length) continue;
+      for (const { key } of drifted) edits.restoreFields(key);
+      await stage.pass(LONGEST_WINDOW);
+      left.push(QUIET);
     }
-    wrong.push(`ok in the end: in calm weather ${plans.length} runs ended as ${statuses.join(", ")}`);
+    wrong.push(`ok in the end: in calm weather ${statuses.length} runs ended as ${statuses.join(", ")}`);
   };
   await stage.pass(LONGEST_WINDOW);
   await untilOk([QUIET, QUIET, { ...QUIET, allowRemovals: true }]);

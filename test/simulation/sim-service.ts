@@ -8,6 +8,7 @@ import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { spoilContent, spoilListing } from "./spoil.ts";
+import { drawSwap, type Swap, spoilSwapped } from "./swaps.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 export const API_KEY = "simulated-key";
@@ -21,13 +22,15 @@ export interface Weather {
   readonly edits: number;
   /** Milliseconds that an answer takes at the most. */
   readonly slowness: number;
-  /** A field that no scenario has in this run. */
-  readonly drift: boolean;
+  /** A field that no scenario, or no metadata, has in this run; null in most. */
+  readonly drift: { readonly what: "metadata" | "scenarios"; readonly field: string } | null;
+  /** Of answering with another library's content, and with metadata that has a name of no library. */
+  readonly swaps: number;
   /** The library whose content never comes. */
   readonly broken: string | null;
 }
 
-export const CALM: Weather = { listing: 0, content: 0, edits: 0, slowness: 0, drift: false, broken: null };
+export const CALM: Weather = { listing: 0, content: 0, edits: 0, slowness: 0, drift: null, swaps: 0, broken: null };
 
 export interface SimServiceOptions {
   readonly libraries: readonly MockLibrary[];
@@ -61,18 +64,22 @@ export interface SimService {
   forget(run: string): void;
 }
 
+/** A run whose requests are expected. */
+interface Known {
+  readonly heard: Heard;
+  readonly weather: Weather;
+  readonly isExact: boolean;
+  /** Decided once for each library, so that both of its answers are swapped alike. */
+  readonly swaps: Map<string, Swap>;
+  readonly onRead: (reads: number) => void;
+  inFlight: number;
+  reads: number;
+}
+
 export async function startSimService(options: SimServiceOptions): Promise<SimService> {
   const { clock, concurrency, time, random, scheduler, ledger, edit, note } = options;
   const organization = organizationOf(options.libraries);
-  interface Expected {
-    readonly heard: Heard;
-    readonly weather: Weather;
-    readonly isExact: boolean;
-    readonly onRead: (reads: number) => void;
-    inFlight: number;
-    reads: number;
-  }
-  const runs = new Map<string, Expected>();
+  const runs = new Map<string, Known>();
   const reads = new Map<string, number>();
   const misled = new Map<string, number>();
   const lied = new Set<string>();
@@ -105,20 +112,32 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const right = what === "metadata" ? saidOfMetadata : saidOfScenarios;
     const said = library === undefined ? nothing : right(library, spoiling);
     const { content } = spoiling;
-    if (content === "lie" || content === "aged" || content === "drift") mislead(heard, key);
+    if (content === "lie" || content === "aged" || content === "drift" || content === "misnamed") mislead(heard, key);
     if (content === "lie" || content === "drift") lied.add(key);
     if (what === "metadata") reads.set(key, (reads.get(key) ?? 0) + 1);
     ledger.said(heard, key, what, said);
   }
 
-  function spoil(weather: Weather, what: string, key: string, library: MockLibrary | undefined): Spoiling {
+  function swapOf({ heard, weather, swaps }: Known, key: string): Swap {
+    const known = swaps.get(key);
+    if (known !== undefined) return known;
+    const swap = drawSwap(weather.swaps, key, organization, heard, random);
+    swaps.set(key, swap);
+    if (typeof swap === "object") heard.swapped.add(key);
+    return swap;
+  }
+
+  function spoil(known: Known, what: string, key: string, library: MockLibrary | undefined): Spoiling {
+    const { weather } = known;
     if (what === "listing") return random.chance(weather.listing) ? spoilListing(organization.size, random) : GOOD;
     if (library === undefined || (what !== "metadata" && what !== "scenarios")) return GOOD;
     if (weather.broken === key) return { name: "broken", actions: [{ kind: "status", status: 500 }], content: "lost" };
     if (random.chance(weather.content)) return spoilContent(what, library, earlier.get(key) ?? [], random);
-    if (!weather.drift || what !== "scenarios" || library.scenarios.length === 0) return GOOD;
-    const action = { kind: "alterItem", index: "all", remove: ["scenarioName"] } as const;
-    return { name: "drift", actions: [action], content: "drift" };
+    if (weather.swaps > 0) return spoilSwapped(what, swapOf(known, key));
+    if (weather.drift?.what !== what || (what === "scenarios" && library.scenarios.length === 0)) return GOOD;
+    const { field } = weather.drift;
+    const action = { kind: "alterItem", index: what === "metadata" ? 0 : "all", remove: [field] } as const;
+    return { name: `drift of ${field}`, actions: [action], content: "drift", without: field };
   }
 
   async function answer(path: string, run: string, go: () => void): Promise<void> {
@@ -131,7 +150,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const key = "owner" in route ? keyOf(route.owner, route.name) : "";
     const library = () => ("owner" in route ? organization.get(route.owner, route.name) : undefined);
     if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
-    const spoiling = spoil(weather, route.kind, key, library());
+    const spoiling = spoil(known, route.kind, key, library());
     const dateless: Spoiling["actions"] = options.hasDateHeader ? [] : [{ kind: "headers", set: { date: null } }];
     const action = [...dateless, ...spoiling.actions];
     mock.script(action.length > 0 ? [{ match: { operation: "any" }, action }] : []);
@@ -181,7 +200,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
         weather.listing + weather.content + weather.edits === 0 &&
         weather.slowness <= 1_000 &&
         weather.broken === null;
-      runs.set(heard.run, { heard, weather, inFlight: 0, reads: 0, isExact, onRead });
+      runs.set(heard.run, { heard, weather, isExact, swaps: new Map(), onRead, inFlight: 0, reads: 0 });
     },
     reads,
     misled,

@@ -93,7 +93,14 @@ export async function saveListing(
     await attributeError(save(listing), writeNothing);
   } catch (error) {
     if (!(error instanceof RefusedRows)) throw error;
-    const nothing: ListingWrite = { ...listing, changed: [], restored: [], returned: [], rejects: [], isOver: () => false };
+    const nothing: ListingWrite = {
+      ...listing,
+      changed: [],
+      restored: [],
+      returned: [],
+      rejects: [],
+      isOver: () => false,
+    };
     const inHalves = <T>(items: readonly T[], keyOf: (item: T) => LibraryKey | null, save: HalvesTools<T>["write"]) =>
       writeInHalves(items, {
         write: save,

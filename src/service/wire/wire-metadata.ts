@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LibraryKey, Metadata, Reject } from "../../model.ts";
+import type { LibraryKey, Metadata, MetadataField, Reject } from "../../model.ts";
 import { beginItem, openItem, scanItem } from "../json/json-item.ts";
 import { MalformedJson } from "../json/malformed-json.ts";
 import { decodeUtf8, firstBadByte, isCutSequence } from "../json/utf8.ts";
@@ -7,7 +7,7 @@ import { UntrustedAnswer } from "../untrusted-answer.ts";
 import { type Fault, rejectItem, wrongField } from "./fault.ts";
 import { HEAD, nameAnswer } from "./name-answer.ts";
 import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
-import { hasAnyField, isJsonObject, METADATA_FIELDS } from "./specification.ts";
+import { hasAnyField, isJsonObject, type JsonObject, METADATA_FIELDS } from "./specification.ts";
 import { findUnstorable } from "./storable.ts";
 
 /** Types alone (specification 2.2). */
@@ -21,6 +21,7 @@ const schema = z.object({
   description: z.string().nullish(),
 });
 
+const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
 const BOM = "\ufeff";
 const CUT = "the answer ends in the middle of its JSON";
 
@@ -49,14 +50,16 @@ function parse(text: string): unknown {
   }
 }
 
-function toMetadata(fields: z.infer<typeof schema>, source: string): Metadata {
+function toMetadata(fields: z.infer<typeof schema>, object: JsonObject, source: string): Metadata {
   return {
+    libraryName: fields.libraryName ?? null,
     libraryOwner: fields.libraryOwner ?? null,
     lastModified: fields.lastModified ?? null,
     fileSize: fields.fileSize ?? null,
     packageName: fields.packageName ?? null,
     packageVersion: fields.packageVersion ?? null,
     description: fields.description ?? null,
+    absent: FIELD_NAMES.filter((name) => !Object.hasOwn(object, name)),
     source,
   };
 }
@@ -80,5 +83,5 @@ export function readMetadata(key: LibraryKey, bytes: Uint8Array): { metadata: Me
   if (unstorable !== null) return refuse(unstorable);
   const checked = schema.safeParse(object);
   if (!checked.success) return refuse(wrongField(object, String(checked.error.issues[0]?.path[0]), "string"));
-  return { metadata: toMetadata(checked.data, source), rejects: [] };
+  return { metadata: toMetadata(checked.data, object, source), rejects: [] };
 }

@@ -1,0 +1,136 @@
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { kept, lastRun, logLines, toldOf } from "./telling.ts";
+
+// Several runs of the CLI in a row.
+vi.setConfig({ testTimeout: 60_000 });
+
+const NOW = "2030-01-02 at 3:04 PM";
+
+/** A proxy that answers a path of `swaps` with what the service has under another one; its environment for the CLI. */
+async function openProxy({ service }: Fixture, swaps: ReadonlyMap<string, string>) {
+  const origin = new URL(service.url);
+  const proxy = createServer((incoming, outgoing) => {
+    const path = swaps.get(incoming.url ?? "") ?? incoming.url;
+    const { host: _, ...headers } = incoming.headers;
+    request(new URL(path ?? "/", origin), { headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    }).end();
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return { SIMCAT_BASE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${origin.pathname}` };
+}
+
+/** Each of the two libraries is answered with the other one's metadata and scenarios. */
+function swap(one: string, other: string): Map<string, string> {
+  return new Map(
+    ["metadata", "scenarios"].flatMap((what): [string, string][] => [
+      [`/libs/user/${one}/${what}`, `/libs/user/${other}/${what}`],
+      [`/libs/user/${other}/${what}`, `/libs/user/${one}/${what}`],
+    ]),
+  );
+}
+
+const settled = ({ query }: Fixture) =>
+  query("SELECT library_name AS name, doubtful_reads AS suspect FROM simcat.library_sync ORDER BY owner, library_name");
+
+test.each([
+  ["two names", library("ann", "Fire", { scenarios: [1] }), library("ann", "Water", { scenarios: [1, 2] })],
+  ["two owners", library("ann", "Fire", { scenarios: [1] }), library("bob", "Fire", { scenarios: [1, 2] })],
+  [
+    "two names of an organization",
+    library("ann", "Fire", { libraryOwner: "Boreal Lab", scenarios: [1] }),
+    library("ann", "Water", { libraryOwner: "Boreal Lab", scenarios: [1, 2] }),
+  ],
+])("swapped answers of %s fail both libraries and overwrite nothing (fault 121)", async (_, one, other) => {
+  const made = await fixture([one, other, library("cy", "Other", { scenarios: [1] })]);
+  await made.simcat(["sync"]);
+  const before = await kept(made.query, [one.name, other.name]);
+  for (const { owner, name } of [one, other]) {
+    made.service.edit((organization) => amendLibrary(organization, owner, name, { lastModified: NOW }));
+  }
+  const behind = await openProxy(made, swap(`${one.owner}/${one.name}`, `${other.owner}/${other.name}`));
+
+  const ended = await made.simcat(["sync"], behind);
+
+  expect(ended.code).toBe(2);
+  expect(toldOf(ended).map(({ code }) => code)).toEqual(["mismatched", "mismatched"]);
+  expect(
+    logLines(ended).find(
+      ({ code, owner, library }) => code === "mismatched" && owner === one.owner && library === one.name,
+    ),
+  ).toMatchObject({
+    error: `the metadata that was received for ${one.owner}/${one.name} names ${other.owner}/${other.name}, another listed library, so nothing was overwritten. Does a proxy or cache mix up answers?`,
+  });
+  expect(await kept(made.query, [one.name, other.name])).toEqual(before);
+  expect(await lastRun(made.query)).toEqual({
+    status: "partial",
+    libraries_listed: 3,
+    libraries_skipped: 1,
+    libraries_failed: 2,
+  });
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.simcat(["verify"])).code).toBe(0);
+});
+
+test("swapped answers are not stored by a first run either", async () => {
+  const made = await fixture([library("ann", "Fire", { scenarios: [1] }), library("ann", "Water")]);
+  const behind = await openProxy(made, swap("ann/Fire", "ann/Water"));
+
+  expect((await made.simcat(["sync"], behind)).code).toBe(2);
+  expect(await made.query("SELECT FROM simcat.libraries")).toEqual([]);
+  expect(await made.query("SELECT FROM simcat.scenario_staging")).toEqual([]);
+});
+
+test("an organization as libraryOwner settles, and so do absent, null and empty names", async () => {
+  const made = await fixture([
+    library("ann", "Fire", { libraryOwner: "Boreal Lab" }),
+    library("ann", "Ice", { libraryOwner: "bob" }),
+    library("ann", "Null", { metadataFields: { libraryName: null, libraryOwner: null } }),
+    library("ann", "Silent", { metadataFields: { libraryName: undefined, libraryOwner: undefined } }),
+    library("ann", "Water", { libraryOwner: "", metadataFields: { libraryName: "" } }),
+    library("bob", "Fire"),
+  ]);
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 6 });
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_skipped: 6 });
+});
+
+test("metadata with the name of no listed library is stored and never settles; one warning (fault 43)", async () => {
+  const names = ["Fire", "fire", "Montréal"];
+  const spelt = ["fire!", "fire ", "Montre\u0301al"];
+  const made = await fixture(
+    names.map((name, at) => library("ann", name, { metadataFields: { libraryName: spelt[at] ?? "" } })),
+  );
+
+  for (const reads of [1, 2, 3]) {
+    const ended = await made.simcat(["sync", "--json"]);
+    expect(ended.code).toBe(0);
+    expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 3 });
+    expect(await settled(made)).toEqual([...names].sort().map((name) => ({ name, suspect: reads })));
+    expect(JSON.parse(ended.stdout).warnings).toEqual([
+      {
+        code: "content_misnamed",
+        message: expect.stringMatching(/^the metadata of 3 libraries has another libraryName/),
+      },
+    ]);
+  }
+
+  for (const name of names) {
+    made.service.edit((organization) => amendLibrary(organization, "ann", name, { metadataFields: {} }));
+  }
+  expect((await made.simcat(["backfill"])).code).toBe(0);
+  expect((await settled(made)).map(({ suspect }) => suspect)).toEqual([0, 0, 0]);
+});

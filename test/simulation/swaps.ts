@@ -1,0 +1,41 @@
+import type { FaultAction } from "../../src/mock/faults.ts";
+import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
+import type { Random } from "../../src/mock/random.ts";
+import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import { GOOD, NO_LIBRARY, type Spoiling } from "./answers.ts";
+import type { Heard } from "./ledger.ts";
+import { keyOf } from "./reader.ts";
+
+/** Whose answers a library's requests get in a run: its own, those of another library, or its own under another name. */
+export type Swap = "none" | "misnamed" | { readonly other: MockLibrary };
+
+/** The library that metadata names; null where it leaves a part open. */
+function namedBy(library: MockLibrary): string | null {
+  const { libraryOwner, libraryName }: { libraryOwner?: unknown; libraryName?: unknown } = JSON.parse(
+    metadataSource(library),
+  );
+  return typeof libraryOwner === "string" && typeof libraryName === "string" ? keyOf(libraryOwner, libraryName) : null;
+}
+
+/** Another library is one that the run's listing has, and that its own metadata names: what else is swapped nobody can tell. */
+export function drawSwap(chance: number, key: string, { libraries }: Organization, heard: Heard, random: Random): Swap {
+  if (!random.chance(chance)) return "none";
+  if (random.chance(0.3)) return "misnamed";
+  const others = libraries().filter((one) => {
+    const other = keyOf(one.owner, one.name);
+    return other !== key && heard.listing?.keys.has(other) && namedBy(one) === other;
+  });
+  return others.length === 0 ? "none" : { other: random.pick(others) };
+}
+
+export function spoilSwapped(what: "metadata" | "scenarios", swap: Swap): Spoiling {
+  if (swap === "none" || (swap === "misnamed" && what === "scenarios")) return GOOD;
+  if (swap === "misnamed") {
+    const renamed: FaultAction = { kind: "alterItem", index: 0, set: { libraryName: NO_LIBRARY } };
+    return { name: "misnamed", actions: [renamed], content: "misnamed" };
+  }
+  const { other } = swap;
+  const text = what === "metadata" ? metadataSource(other) : `[${other.scenarios.map(scenarioSource).join(",")}]`;
+  // Nothing of it may be stored: to somebody who reads it rightly it says nothing of this library.
+  return { name: `that of ${other.owner}/${other.name}`, actions: [{ kind: "wrongBody", text }], content: "lost" };
+}
