@@ -18,6 +18,9 @@ import { withService } from "./with-service.ts";
 /** What a run may take for a moment beside its requests, before it counts as stuck. */
 const SPARE_MS = 60_000;
 
+/** How old the answer may be of whether the database can be reached, when a due moment is missed. */
+const TICK_AGE_MS = 500;
+
 /** The long-running worker: `sync` on a schedule, and HTTP for probes, Prometheus and people, until it is told to stop. */
 export async function start(outer: Context): Promise<number> {
   const { context, redact } = withRedactor(outer);
@@ -51,6 +54,7 @@ export async function start(outer: Context): Promise<number> {
         log,
         metrics,
         state,
+        askDatabase: async () => (await observer.look(TICK_AGE_MS)).databaseError,
       };
       return keepSyncing(desk, schedule, stop).finally(() => {
         state.pool = null;

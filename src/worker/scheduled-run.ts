@@ -13,8 +13,9 @@ import type { RunSettings } from "../sync/prepare.ts";
 import { runSync } from "../sync/run.ts";
 import type { RunEvent } from "../sync/run-event.ts";
 import type { RunRequest, RunResult } from "../sync/run-request.ts";
+import { type EndedRun, toRunRow } from "./known-runs.ts";
 import type { Metrics } from "./metrics.ts";
-import { updateRun, type WorkerState } from "./state.ts";
+import { rememberRun, updateRun, type WorkerState } from "./state.ts";
 
 /** What the worker's runs share. */
 export interface Desk {
@@ -32,6 +33,8 @@ export interface Desk {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly state: WorkerState;
+  /** Why the database cannot be asked just now; null when it can. */
+  readonly askDatabase: () => Promise<string | null>;
 }
 
 const REQUEST: RunRequest = {
@@ -50,8 +53,9 @@ export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<Run
   const { state, metrics, log } = desk;
   state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
   try {
-    const result = await runFollowed(desk, signal);
+    const { result, ended } = await runFollowed(desk, signal);
     const { id, status, error } = result.report;
+    rememberRun(state, ended);
     metrics.finished(result.report);
     state.trouble =
       status === "ok" || status === "partial" ? null : { code: status, message: error ?? status, runId: id };
@@ -65,7 +69,10 @@ export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<Run
   }
 }
 
-async function runFollowed(desk: Desk, signal: AbortSignal): Promise<RunResult> {
+async function runFollowed(
+  desk: Desk,
+  signal: AbortSignal,
+): Promise<{ readonly result: RunResult; readonly ended: EndedRun }> {
   const { settings, version, pool, metrics, state } = desk;
   const lines = logRun(desk.log);
   const progress = followRun(null, lines.progress);
@@ -80,14 +87,16 @@ async function runFollowed(desk: Desk, signal: AbortSignal): Promise<RunResult> 
     if (event.kind === "request" && event.outcome === "2xx") updateRun(state, { progressAt: performance.now() });
   };
   try {
-    const result = await desk.withService(onEvent, async (service) => {
+    const followed = await desk.withService(onEvent, async (service) => {
       // Somebody may have migrated it while we waited.
       assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
       const clock = await openClock(pool, signal);
-      return runSync({ pool, clock, service, settings, version, tell }, REQUEST, signal);
+      const result = await runSync({ pool, clock, service, settings, version, tell }, REQUEST, signal);
+      const endedAt = performance.now();
+      return { result, ended: { row: toRunRow(result.report, new Date(clock.at(endedAt))), endedAt } };
     });
-    lines.finished(result.report);
-    return result;
+    lines.finished(followed.result.report);
+    return followed;
   } finally {
     progress.end();
   }
