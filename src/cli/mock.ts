@@ -28,8 +28,6 @@ export async function mock(context: Context, options: MockOptions): Promise<numb
       `port ${port} cannot be listened on (${error.code}); choose another with --port, or 0 for a free one`,
     );
   });
-  // What the environment has as its key is masked in everything that is printed: nobody could paste it.
-  const keyAlreadySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
   context.print(
     [
       `a mock of the Simulation Cloud service with ${libraries} libraries listens at ${service.url}`,
@@ -37,7 +35,7 @@ export async function mock(context: Context, options: MockOptions): Promise<numb
         ? "it stays as it is (--edit-every 10s would edit it)"
         : `it edits itself every ${options.editEvery}`,
       "point simcat at it:",
-      `  export SIMCAT_BASE_URL=${service.url}${keyAlreadySet ? "" : ` SIMCAT_API_KEY=${MOCK_KEY}`}`,
+      `  export SIMCAT_BASE_URL=${service.url} SIMCAT_API_KEY=${MOCK_KEY}`,
       "Ctrl-C stops it",
     ].join("\n"),
   );

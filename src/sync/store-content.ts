@@ -35,6 +35,7 @@ export interface StoreTools {
   readonly trustHash: boolean;
   readonly tally: Tally;
   readonly texts: TextReader;
+  readonly mask: (message: string) => string;
   readonly tell: (event: RunEvent) => void;
   readonly memory?: MemoryLimits;
 }
@@ -53,7 +54,9 @@ export async function storeContent(
   const staging = openStaging(pool, lease, texts.seconds);
   await staging.clear();
 
-  const failed = ({ listed: { key } }: ReadAction, { code, message, rejects }: ContentError) => {
+  const failed = ({ listed: { key } }: ReadAction, error: ContentError) => {
+    const { code, rejects } = error;
+    const message = tools.mask(error.message);
     tally.failed({ key, code, message });
     tally.rejected(rejects);
     tell({ kind: "failed", key, code, message });

@@ -37,6 +37,8 @@ export interface Observed {
   readonly stuckAfterMs: number;
   readonly version: string;
   readonly timezone: string;
+  /** Takes the secrets out of a message. */
+  readonly mask: (message: string) => string;
 }
 
 /** Bars of the chart. */
@@ -50,7 +52,7 @@ const FIGURES_PATIENCE_MS = 60_000;
 /** The page counts scenarios: with millions of them that takes a moment. */
 const PAGE_PATIENCE_MS = 10_000;
 
-export function openObserver({ state, schedule, stuckAfterMs, version, timezone }: Observed): Observer {
+export function openObserver({ state, schedule, stuckAfterMs, version, timezone, mask }: Observed): Observer {
   const vitals = keepFresh(
     async () => (state.pool === null ? null : readVitals(state.pool, PATIENCE_MS)),
     PATIENCE_MS + 500,
@@ -72,7 +74,7 @@ export function openObserver({ state, schedule, stuckAfterMs, version, timezone 
   async function look(maxAgeMs: number): Promise<Observation> {
     const { value, error } = await vitals(maxAgeMs);
     const now = performance.now();
-    const databaseError = error?.message ?? null;
+    const databaseError = error === null ? null : mask(error.message);
     const threeTicksMs = schedule.threeTicksMs();
     const good: EndedRun | null = lastGoodRun(state.ended, value);
     const facts = { state, vitals: value, lastGoodRun: good, databaseError, threeTicksMs, stuckAfterMs, now };

@@ -30,6 +30,8 @@ export interface Desk {
     onEvent: (event: ServiceEvent) => void,
     work: (service: Service) => Promise<T>,
   ) => Promise<T>;
+  /** Takes the secrets out of a message. */
+  readonly mask: (message: string) => string;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly state: WorkerState;
@@ -50,7 +52,7 @@ const REQUEST: RunRequest = {
  * @returns what the run ended with; null when it never began
  */
 export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<RunResult | null> {
-  const { state, metrics, log } = desk;
+  const { state, metrics } = desk;
   state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
   try {
     const { result, ended } = await runFollowed(desk, signal);
@@ -62,7 +64,7 @@ export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<Run
     return result;
   } catch (thrown) {
     // Told to stop before it had begun: nothing was interrupted.
-    if (!(signal.aborted && thrown === signal.reason)) tellUnbegun({ state, metrics, log }, thrown);
+    if (!(signal.aborted && thrown === signal.reason)) tellUnbegun(desk, thrown);
     return null;
   } finally {
     state.current = null;
@@ -73,7 +75,7 @@ async function runFollowed(
   desk: Desk,
   signal: AbortSignal,
 ): Promise<{ readonly result: RunResult; readonly ended: EndedRun }> {
-  const { settings, version, pool, metrics, state } = desk;
+  const { settings, version, pool, mask, metrics, state } = desk;
   const lines = logRun(desk.log);
   const progress = followRun(null, lines.progress);
   const tell = (event: RunEvent) => {
@@ -91,7 +93,7 @@ async function runFollowed(
       // Somebody may have migrated it while we waited.
       assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
       const clock = await openClock(pool, signal);
-      const result = await runSync({ pool, clock, service, settings, version, tell }, REQUEST, signal);
+      const result = await runSync({ pool, clock, service, settings, version, mask, tell }, REQUEST, signal);
       const endedAt = performance.now();
       return { result, ended: { row: toRunRow(result.report, new Date(clock.at(endedAt))), endedAt } };
     });
@@ -111,7 +113,7 @@ function follow(state: WorkerState, event: RunEvent): void {
 }
 
 /** It has no row in the database, so that the log, the metrics and /readyz are all who know of it. */
-function tellUnbegun({ state, metrics, log }: Pick<Desk, "state" | "metrics" | "log">, thrown: unknown): void {
+function tellUnbegun({ state, metrics, log, mask }: Desk, thrown: unknown): void {
   if (thrown instanceof BusyError) {
     metrics.busy();
     state.trouble = { code: thrown.code, message: thrown.message, runId: null };
@@ -121,10 +123,11 @@ function tellUnbegun({ state, metrics, log }: Pick<Desk, "state" | "metrics" | "
   const { status, message, error } = toEnding(
     isConnectionLost(thrown) ? databaseError("beginning the run", thrown) : thrown,
   );
+  const masked = mask(message ?? status);
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.unbegun(status);
-  state.trouble = { code, message: message ?? status, runId: null };
-  const line = { code, error: message, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
+  state.trouble = { code, message: masked, runId: null };
+  const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   if (status === "database_failed") log.warn(line, "run could not begin");
   else log.error(line, "run could not begin");
 }
