@@ -28,6 +28,8 @@ export async function mock(context: Context, options: MockOptions): Promise<numb
       `port ${port} cannot be listened on (${error.code}); choose another with --port, or 0 for a free one`,
     );
   });
+  // A key that the environment has is a secret and is not printed.
+  const keyAlreadySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
   context.print(
     [
       `a mock of the Simulation Cloud service with ${libraries} libraries listens at ${service.url}`,
@@ -35,7 +37,7 @@ export async function mock(context: Context, options: MockOptions): Promise<numb
         ? "it stays as it is (--edit-every 10s would edit it)"
         : `it edits itself every ${options.editEvery}`,
       "point simcat at it:",
-      `  export SIMCAT_BASE_URL=${service.url} SIMCAT_API_KEY=${MOCK_KEY}`,
+      `  export SIMCAT_BASE_URL=${service.url}${keyAlreadySet ? "" : ` SIMCAT_API_KEY=${MOCK_KEY}`}`,
       "Ctrl-C stops it",
     ].join("\n"),
   );
