@@ -15,14 +15,18 @@ export function isColored({ NO_COLOR, TERM }: Environment, isTerminal: boolean):
   return isTerminal && !NO_COLOR && TERM !== "dumb";
 }
 
+/** Fields that hold messages. All others are structured data, which is never rewritten. */
+const MESSAGES = ["error", "detail", "stack"];
+
 /**
- * One JSON object a line, or for people a line with a coloured level. `write` gets whole lines and takes the secrets out.
- * Text from the service stands in fields, never in the message, so it cannot forge a line.
+ * One JSON object a line, or for people a line with a coloured level. `mask` takes the secrets out of the fields that
+ * hold messages; `msg` is simcat's own text. Text from the service stands in fields, never in the message, so it cannot forge a line.
  */
 export function openLog(
   config: Pick<Config, "logFormat" | "logLevel">,
   isTerminal: boolean,
   write: (text: string) => void,
+  mask: (message: string) => string,
   colored = false,
 ): Logger {
   const pretty = isPretty(config, isTerminal);
@@ -31,10 +35,18 @@ export function openLog(
       level: config.logLevel,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: { level: (label) => ({ level: label }), log: (fields) => maskMessages(fields, mask) },
     },
     { write: (line) => write(`${pretty ? prettyLine(line, colored) : printable(line.trimEnd())}\n`) },
   );
+}
+
+function maskMessages(fields: Record<string, unknown>, mask: (message: string) => string): Record<string, unknown> {
+  const messages = MESSAGES.flatMap((name) => {
+    const message = fields[name];
+    return typeof message === "string" ? [[name, mask(message)]] : [];
+  });
+  return messages.length === 0 ? fields : { ...fields, ...Object.fromEntries(messages) };
 }
 
 interface LogLine {

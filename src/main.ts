@@ -9,17 +9,17 @@ import { environmentSecrets, redactorOf } from "./secrets.ts";
 import { readVersion } from "./version.ts";
 
 const secrets: string[] = [];
-let redact = redactorOf(secrets);
+let mask = redactorOf(secrets);
 const hide = (more: readonly string[]) => {
   secrets.push(...more);
-  redact = redactorOf(secrets);
+  mask = redactorOf(secrets);
 };
 
 const STILL = new Int32Array(new SharedArrayBuffer(4));
 
 /** Written at once, so that nothing is lost when the process ends; a reader that went away is nobody's error. */
 function write(descriptor: 1 | 2, text: string): void {
-  let rest = Buffer.from(redact(text));
+  let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(descriptor, rest));
@@ -51,7 +51,7 @@ let context: Context = {
   version: readVersion(),
   invocation: process.argv[1]?.endsWith(".js") ? `node ${process.argv[1]}` : "simcat",
   print: (text) => write(1, `${text}\n`),
-  note: (text) => write(2, `${text}\n`),
+  note: (text) => write(2, `${mask(text)}\n`),
   draw: (text) => write(2, text),
   terminal: {
     isOut: process.stdout.isTTY === true,
@@ -61,6 +61,7 @@ let context: Context = {
   },
   stop: stop.signal,
   hide,
+  mask: (text) => mask(text),
 };
 
 /** Imported when it is needed: the logger that it brings along would be a quarter of the time that `--help` takes. */

@@ -1,24 +1,39 @@
 const MASK = "***";
 
-/** Shorter ones are no secret, and masking them would leave no readable line. */
-const SHORTEST = 3;
+/** A shorter secret may be an ordinary word, such as `dev` or `test`. It is masked only where a URL has its password. */
+export const SHORTEST_SECRET = 8;
 
 /** Base64 hides a text behind three alignments; a core shorter than this is found by chance. */
 const SHORTEST_BASE64 = 8;
 
-/** Replaces every secret, in whichever form it may come along, by `***`. */
+/**
+ * Replaces every secret, in whichever form it may come along, by `***`. Only for messages: in JSON or metrics it could
+ * replace a key or a value that happens to read like a secret.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   return redactorOf(secrets)(text);
 }
 
 /** `redact` for many texts: the forms are worked out once. */
 export function redactorOf(secrets: readonly string[]): (text: string) => string {
-  const forms = new Set(secrets.filter((secret) => secret.length >= SHORTEST).flatMap(formsOf));
-  if (forms.size === 0) return (text) => text;
-  // Longest first: a form that holds another one must not leave its rest behind.
-  const sources = [...forms].sort((a, b) => b.length - a.length).map(escapePattern);
+  const [short, long] = [secrets.filter(isShort), secrets.filter((secret) => !isShort(secret))];
+  const sources = [...longestFirst(long.flatMap(formsOf)).map(escapePattern), ...urlPatterns(short)];
+  if (sources.length === 0) return (text) => text;
   const pattern = new RegExp(sources.join("|"), "g");
   return (text) => text.replace(pattern, MASK);
+}
+
+const isShort = (secret: string) => secret.length < SHORTEST_SECRET;
+
+/** A form that holds another one must not leave its rest behind. */
+const longestFirst = (forms: readonly string[]) => [...new Set(forms)].sort((a, b) => b.length - a.length);
+
+/** These passwords where a URL has them: before the `@` of its host, or in its query. */
+function urlPatterns(passwords: readonly string[]): string[] {
+  const forms = passwords.filter((password) => password !== "").flatMap(plainFormsOf);
+  return longestFirst(forms)
+    .map(escapePattern)
+    .flatMap((form) => [`(?<=:)${form}(?=@)`, `(?<=password=)${form}(?=[&#\\s"'\\\\]|$)`]);
 }
 
 /** What of a database URL is secret: its password, as written and as meant. */
@@ -29,10 +44,25 @@ export function databaseSecrets(url: string): string[] {
   return [...new Set(written.flatMap((secret) => (secret === undefined ? [] : [secret, decode(secret)])))];
 }
 
+const PROXY_NAMES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
 /** What of an environment is secret, whether it is well-formed or not. */
 export function environmentSecrets(environment: Readonly<Record<string, string | undefined>>): string[] {
   const { SIMCAT_API_KEY: key, DATABASE_URL: url, DATABASE_DIRECT_URL: direct } = environment;
-  return [...(key ? [key] : []), ...[url, direct].flatMap((one) => (one ? databaseSecrets(one) : []))];
+  return [
+    ...(key ? [key] : []),
+    ...[url, direct].flatMap((one) => (one ? databaseSecrets(one) : [])),
+    ...PROXY_NAMES.flatMap((name) => proxySecrets(environment[name])),
+  ];
+}
+
+/** The password in a proxy's URL, by itself and with the user name, as a header would have them in Base64. */
+function proxySecrets(url: string | undefined): string[] {
+  if (!url) return [];
+  const passwords = databaseSecrets(url);
+  if (passwords.length === 0 || !URL.canParse(url)) return passwords;
+  const { username, password } = new URL(url);
+  return [...passwords, `${decode(username)}:${decode(password)}`];
 }
 
 /** The URL for people: where it leads, without its passwords. */
@@ -43,17 +73,22 @@ export function maskDatabaseUrl(url: string): string {
   for (const name of [...masked.searchParams.keys()]) {
     if (/password$/i.test(name)) masked.searchParams.set(name, MASK);
   }
-  return redact(masked.href, databaseSecrets(url));
+  const patterns = urlPatterns(databaseSecrets(url));
+  return patterns.length === 0 ? masked.href : masked.href.replace(new RegExp(patterns.join("|"), "g"), MASK);
 }
 
-function formsOf(secret: string): string[] {
+/** As it is, and as URLs write it. */
+function plainFormsOf(secret: string): string[] {
   const wellFormed = secret.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
   const lowerHex = encoded.replace(/%../g, (hex) => hex.toLowerCase());
+  return [secret, encoded, lowerHex, encoded.replaceAll("%20", "+"), encodeURI(wellFormed)];
+}
+
+function formsOf(secret: string): string[] {
   const once = JSON.stringify(secret).slice(1, -1);
   const twice = JSON.stringify(once).slice(1, -1);
-  const plus = encoded.replaceAll("%20", "+");
-  return [secret, encoded, lowerHex, plus, encodeURI(wellFormed), once, twice, ...base64FormsOf(secret)];
+  return [...plainFormsOf(secret), once, twice, once.replaceAll("/", "\\/"), ...base64FormsOf(secret)];
 }
 
 /** The part of the Base64 text that stays the same whatever stands before and behind the secret. */

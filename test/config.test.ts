@@ -337,6 +337,17 @@ test("the description holds every setting and its source, and no secret (fault 6
   expect(JSON.stringify(settings)).not.toContain("canary");
 });
 
+test("a key under 8 characters is refused, and the message says why without it (fault 168)", () => {
+  expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY: "k3y-x7q" })).toEqual([
+    "SIMCAT_API_KEY is shorter than 8 characters, so messages could not be masked without hiding ordinary words; expected the whole key",
+  ]);
+  expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY: "true" })[0]).not.toContain("true");
+  expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY_FILE: file("short", "k3y-x7q\n"), SIMCAT_API_KEY: "" })).toHaveLength(
+    1,
+  );
+  expect(loadConfig({ ...NEEDED, SIMCAT_API_KEY: "k3y-x7q8" }, ALL).apiKey).toBe("k3y-x7q8");
+});
+
 test("reading a schedule leaves no task in the scheduler, however often it is read (fault 164)", () => {
   const { getTasks } = createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
   const before = getTasks().size;

@@ -23,7 +23,12 @@ export async function run(
   const request = { kind, trigger: "cli", selection, allowRemovals: false, restart: false } as const;
   const { report, error } = await withClient(
     url,
-    (service) => runSync({ pool, clock, service, settings, version: "bench", tell: () => {} }, request, never),
+    (service) =>
+      runSync(
+        { pool, clock, service, settings, version: "bench", mask: (text) => text, tell: () => {} },
+        request,
+        never,
+      ),
     concurrency,
   );
   if (error !== null) throw error;

@@ -8,17 +8,19 @@ export interface Context {
   readonly version: string;
   /** How it was called, to be put before a command: `simcat` where it is installed, else `node` and the script's path. */
   readonly invocation: string;
-  /** Data and summaries: standard output, by the line. */
+  /** Data and summaries: standard output, by the line. Nothing is masked here: messages in it were masked before. */
   readonly print: (text: string) => void;
-  /** Notes for people: standard error, by the line. */
+  /** Messages for people: standard error, by the line, masked. */
   readonly note: (text: string) => void;
-  /** Raw standard error, for what redraws itself. */
+  /** Raw standard error, for log lines and for what redraws itself. Nothing is masked here. */
   readonly draw: (text: string) => void;
   readonly terminal: Terminal;
   /** Aborted, with an InterruptedError, by the first SIGHUP, SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
-  /** From now on these appear in nothing that is printed. */
+  /** From now on `mask` replaces these. */
   readonly hide: (secrets: readonly string[]) => void;
+  /** A message without the secrets. Every message passes it before it becomes part of a log line, JSON, a page or a row. */
+  readonly mask: (text: string) => string;
 }
 
 interface Terminal {

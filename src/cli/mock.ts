@@ -28,7 +28,7 @@ export async function mock(context: Context, options: MockOptions): Promise<numb
       `port ${port} cannot be listened on (${error.code}); choose another with --port, or 0 for a free one`,
     );
   });
-  // What the environment has as its key is masked in everything that is printed: nobody could paste it.
+  // A key that the environment has is a secret and is not printed.
   const keyAlreadySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
   context.print(
     [

@@ -4,7 +4,7 @@ import { printableLines } from "../printable.ts";
 import type { Context } from "./context.ts";
 
 /** Tells how a command ended before its time, once, for whoever reads standard error; answers the exit code. */
-export function printError({ environment, terminal, note, draw }: Context, thrown: unknown): number {
+export function printError({ environment, terminal, note, draw, mask }: Context, thrown: unknown): number {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const logFormat =
     environment.SIMCAT_LOG_FORMAT === "json" ? "json" : environment.SIMCAT_LOG_FORMAT === "pretty" ? "pretty" : "auto";
@@ -15,8 +15,8 @@ export function printError({ environment, terminal, note, draw }: Context, throw
     if (!foreseen)
       note("This is a bug of simcat's, or an accident of the machine. What was stored is whole; run it again.");
   } else {
-    const log = openLog({ logFormat, logLevel: "error" }, terminal.isErr, draw);
-    log.error({ code: foreseen ? error.code : "failed" }, text);
+    const log = openLog({ logFormat, logLevel: "error" }, terminal.isErr, draw, mask);
+    log.error({ code: foreseen ? error.code : "failed" }, mask(text));
   }
   return foreseen ? error.exitCode : EXIT.failed;
 }

@@ -29,7 +29,7 @@ export async function report(context: Context, { out, since, owner, json }: Repo
   const file = resolve(out);
   const bytes = Buffer.from(page, "utf8");
   const isPrinted = await writePage(file, bytes, context.stop);
-  const tell = isPrinted ? context.note : context.print;
+  const tell = isPrinted ? (text: string) => context.draw(`${text}\n`) : context.print;
   tell(
     json
       ? formatJson({

@@ -48,8 +48,8 @@ async function runWithProgress(
   pool: Pool,
   request: Parameters<typeof runSync>[1],
 ): Promise<RunResult> {
-  const { terminal, draw, version, stop } = context;
-  const log = openLog(config, terminal.isErr, draw, isColored(context.environment, terminal.isErr));
+  const { terminal, draw, mask, version, stop } = context;
+  const log = openLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
   const lines = logRun(log);
   // A terminal has the progress line, and the summary says the rest; whoever wants to see more than that gets the lines.
   const logs = !terminal.isErr || log.isLevelEnabled("debug");
@@ -63,7 +63,7 @@ async function runWithProgress(
         progress.event(event);
         if (logs) lines.event(event);
       };
-      const result = await runSync({ pool, clock, service, settings: config, version, tell }, request, stop);
+      const result = await runSync({ pool, clock, service, settings: config, version, mask, tell }, request, stop);
       progress.end();
       if (logs) lines.finished(result.report);
       return result;

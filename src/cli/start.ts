@@ -1,6 +1,4 @@
 import { isColored, openLog } from "../log.ts";
-import { escapeHtml } from "../report/html/html.ts";
-import { redactorOf } from "../secrets.ts";
 import { withinGrace } from "../worker/grace.ts";
 import { openHttpServer } from "../worker/http-server.ts";
 import { keepSyncing } from "../worker/loop.ts";
@@ -18,22 +16,24 @@ import { withService } from "./with-service.ts";
 /** What a run may take for a moment beside its requests, before it counts as stuck. */
 const SPARE_MS = 60_000;
 
+/** How old the answer may be of whether the database can be reached, when a due moment is missed. */
+const TICK_AGE_MS = 500;
+
 /** The long-running worker: `sync` on a schedule, and HTTP for probes, Prometheus and people, until it is told to stop. */
-export async function start(outer: Context): Promise<number> {
-  const { context, redact } = withRedactor(outer);
-  const { stop, terminal, version, draw } = context;
+export async function start(context: Context): Promise<number> {
+  const { stop, terminal, version, draw, mask } = context;
   const config = loadServiceSettings(context);
   const { timezone, requestTimeoutMs, maxRetryWaitMs } = config;
   const schedule = openSchedule(config);
-  const log = openLog(config, terminal.isErr, draw, isColored(context.environment, terminal.isErr));
+  const log = openLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
   const state = openState();
   const metrics = openMetrics(version);
   const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + SPARE_MS;
-  const observer = openObserver({ state, schedule, stuckAfterMs, version, timezone });
+  const observer = openObserver({ state, schedule, stuckAfterMs, version, timezone, mask });
   const onError = (error: unknown) =>
     log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
   const server = await openHttpServer(
-    { host: config.httpHost, port: config.httpPort, onError, redact },
+    { host: config.httpHost, port: config.httpPort, onError },
     openRoutes(observer, metrics, schedule.isAlive),
   );
   try {
@@ -48,9 +48,11 @@ export async function start(outer: Context): Promise<number> {
         version,
         pool,
         withService: async (onEvent, run) => withService(context, withCurrentKey(context, config), { onEvent }, run),
+        mask,
         log,
         metrics,
         state,
+        askDatabase: async () => (await observer.look(TICK_AGE_MS)).databaseError,
       };
       return keepSyncing(desk, schedule, stop).finally(() => {
         state.pool = null;
@@ -63,16 +65,4 @@ export async function start(outer: Context): Promise<number> {
     schedule.stop();
     await server.close();
   }
-}
-
-/** Secrets are taken out of what is printed at the top; what goes out over HTTP does not pass there. */
-function withRedactor(outer: Context) {
-  const secrets: string[] = [];
-  let redact = redactorOf(secrets);
-  const hide = (more: readonly string[]) => {
-    outer.hide(more);
-    secrets.push(...more, ...more.map(escapeHtml));
-    redact = redactorOf(secrets);
-  };
-  return { context: { ...outer, hide }, redact: (text: string) => redact(text) };
 }

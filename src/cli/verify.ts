@@ -32,10 +32,10 @@ export async function verify(context: Context, { library, owner, json }: VerifyO
 }
 
 async function compareSides(context: Context, { library, owner }: Omit<VerifyOptions, "json">): Promise<VerifyReport> {
-  const { terminal, draw, stop } = context;
+  const { terminal, draw, mask, stop } = context;
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
-  const lines = logRun(openLog(config, terminal.isErr, draw));
+  const lines = logRun(openLog(config, terminal.isErr, draw, mask));
   const screen = terminal.isErr ? { columns: terminal.columns, draw } : null;
   const { event: tell, end } = followRun(screen, lines.progress);
   const texts = openTextReader(config.serviceTimezone);

@@ -1,3 +1,5 @@
+import { SHORTEST_SECRET } from "../secrets.ts";
+
 /** A value that was understood, or a sentence on what is wrong and what was expected. */
 export type Reading<T> = { readonly value: T } | { readonly problem: string };
 
@@ -44,8 +46,15 @@ export function readDatabaseUrl(text: string): Reading<string> {
 
 /** An API key as it can stand in a header. Problems never hold it. */
 export function readApiKey(text: string): Reading<string> {
-  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)) return { value: text };
-  return {
-    problem: "has a line break, a space at an end, or a character that is not printable ASCII; expected the bare key",
-  };
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)) {
+    return {
+      problem: "has a line break, a space at an end, or a character that is not printable ASCII; expected the bare key",
+    };
+  }
+  if (text.length < SHORTEST_SECRET) {
+    return {
+      problem: `is shorter than ${SHORTEST_SECRET} characters, so messages could not be masked without hiding ordinary words; expected the whole key`,
+    };
+  }
+  return { value: text };
 }

@@ -21,7 +21,8 @@ export interface StatusPage {
   readonly reasons: readonly { readonly code: string; readonly message: string }[];
   readonly nextRun: Date;
   readonly currentRun: CurrentRun | null;
-  readonly missedTicks: number;
+  /** By reason. */
+  readonly missedTicks: Readonly<Record<"running" | "database" | "asleep", number>>;
   /** As last read from the database, `now` being this moment by its clock; null before the first time. */
   readonly rows: { readonly status: StatusRows; readonly runs: readonly RunRow[] } | null;
   /** How old they are, where they could not be read just now; null where they are fresh. */
@@ -67,9 +68,7 @@ function formatCards({ rows, nextRun, now, timezone, currentRun, missedTicks }: 
     card("next run", formatAgo(nextRun, now), localMoment(nextRun, timezone)),
     ...(currentRun === null ? [] : [workCard(currentRun, now)]),
     ...(rows === null ? [] : factCards(rows.status)),
-    ...(missedTicks === 0
-      ? []
-      : [card("missed ticks", formatCount(missedTicks), html`a run was at work, or the machine slept`)]),
+    ...missedCards(missedTicks),
   ];
   return html`<dl class="cards">${cards}</dl>`;
 }
@@ -85,6 +84,20 @@ function factCards({ now, lastGoodRun, libraries, scenarios, failing, rejects }:
     card("failing", formatCount(failing.total), null),
     card("open rejects", formatCount(rejects.total), null),
   ];
+}
+
+const MISSED: Readonly<Record<keyof StatusPage["missedTicks"], string>> = {
+  running: "during a run",
+  database: "without the database",
+  asleep: "asleep",
+};
+
+function missedCards(missedTicks: StatusPage["missedTicks"]): Html[] {
+  const reasons = (["running", "database", "asleep"] as const).filter((reason) => missedTicks[reason] > 0);
+  if (reasons.length === 0) return [];
+  const total = reasons.reduce((sum, reason) => sum + missedTicks[reason], 0);
+  const why = reasons.map((reason) => `${formatCount(missedTicks[reason])} ${MISSED[reason]}`).join(", ");
+  return [card("missed ticks", formatCount(total), html`${why}`)];
 }
 
 function card(title: string, value: string | Html, more: Html | null): Html {

@@ -4,7 +4,7 @@ import { FailedGet, get } from "./http/get.ts";
 import type { Life } from "./http/life.ts";
 import { openLives } from "./http/lives.ts";
 import { openDesk } from "./http/open-desk.ts";
-import { hideKey, makePrintable } from "./http/printable.ts";
+import { hideInReject, hideKey, makePrintable } from "./http/printable.ts";
 import type { Answer } from "./http/transport.ts";
 import { readListingAnswer } from "./list-libraries.ts";
 import { readLibraryContent } from "./read-content.ts";
@@ -15,9 +15,10 @@ export type { ServiceEvent } from "./events.ts";
 export type { Service, ServiceOptions } from "./service.ts";
 
 export function openService(options: ServiceOptions): Service {
-  const { baseUrl, apiKey, defaultOwner, maxRetryWaitMs } = options;
-  const printable = makePrintable(apiKey);
-  const hide = hideKey(apiKey);
+  const { baseUrl, apiKey, defaultOwner, maxRetryWaitMs, mask = (text: string) => text } = options;
+  const withoutKey = hideKey(apiKey);
+  const hide = (text: string) => mask(withoutKey(text));
+  const printable = makePrintable(hide);
   const desk = openDesk(options, printable);
   const lives = openLives();
   const base = basePath(baseUrl);
@@ -28,16 +29,14 @@ export function openService(options: ServiceOptions): Service {
     const read = (answer: Answer) => readListingAnswer(answer, defaultOwner);
     try {
       const answered = await get(desk, { operation: "listing", path: listing, patient: false, read }, life);
-      // An echo of the request in an entry must not put the key into the database.
-      const rejects = answered.rejects.map((reject) => ({ ...reject, payload: hide(reject.payload) }));
-      return { ...answered, rejects };
+      return { ...answered, rejects: answered.rejects.map((reject) => hideInReject(reject, hide)) };
     } catch (error) {
       throw error instanceof FailedGet ? endListing(error, about(listing)) : error;
     }
   }
 
   async function readContent(key: LibraryKey, sink: ScenarioSink, life: Life): Promise<ContentRead> {
-    const request = { key, sink, paths: contentPaths(base, key), hideKey: hide };
+    const request = { key, sink, paths: contentPaths(base, key), hide };
     try {
       return await readLibraryContent(request, desk, life);
     } catch (error) {

@@ -12,13 +12,14 @@ import { get } from "./http/get.ts";
 import { dateOf, header, wasCached } from "./http/headers.ts";
 import type { Life } from "./http/life.ts";
 import { namesNextPage } from "./http/link-header.ts";
+import { hideInReject } from "./http/printable.ts";
 
 export interface ContentRequest {
   readonly key: LibraryKey;
   readonly sink: ScenarioSink;
   readonly paths: { readonly metadata: string; readonly scenarios: string };
-  /** Takes the key out of text that the service sent. */
-  readonly hideKey: (text: string) => string;
+  /** Takes secrets out of text that the service sent. */
+  readonly hide: (text: string) => string;
 }
 
 interface Both {
@@ -68,12 +69,11 @@ function digestOf({ metadata: { bytes }, scenarios: { hash } }: Both): string {
 
 /** Reads one library's content; `life` is ended by what goes wrong. Throws FailedGet, ContentError, or the sink's own. */
 export async function readLibraryContent(request: ContentRequest, desk: Desk, life: Life): Promise<ContentRead> {
-  const { key, hideKey } = request;
+  const { key, hide } = request;
   const sink = guardSink(request.sink, life);
   const both = await askBoth(request, sink, desk, life);
   const { metadata, scenarios } = both;
-  // An echo of the request in an item must not put the key into the database.
-  const hidden = (reject: Reject): Reject => ({ ...reject, payload: hideKey(reject.payload) });
+  const hidden = (reject: Reject): Reject => hideInReject(reject, hide);
   if (scenarios.items > 0 && sink.kept() === 0) {
     const first = scenarios.rejects[0]?.reason ?? "no reason given";
     const message = `not one of the ${scenarios.items} scenarios can be stored (the first: ${first})`;

@@ -22,6 +22,8 @@ export interface ServiceOptions {
   readonly version: string;
   /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up here. */
   readonly environment: Record<string, string | undefined>;
+  /** Takes secrets other than the key, and the key in further spellings, out of messages and of rejects' payloads. */
+  readonly mask?: (text: string) => string;
   readonly onEvent?: (event: ServiceEvent) => void;
   /** Durations that nobody configures; see `Timing`. */
   readonly timing?: Partial<Timing>;

@@ -5,12 +5,16 @@ import type { LibraryKey } from "../model.ts";
 import type { RunEvent } from "./run-event.ts";
 import type { Tally } from "./tally.ts";
 
+export interface FailTools {
+  readonly tally: Tally;
+  readonly mask: (message: string) => string;
+  readonly tell: (event: RunEvent) => void;
+}
+
 /** Counts and logs a library that failed. Returns what to record of it. */
-export function failLibrary(
-  { tally, tell }: { readonly tally: Tally; readonly tell: (event: RunEvent) => void },
-  key: LibraryKey,
-  { code, message, rejects }: ContentError,
-): FailureWrite {
+export function failLibrary({ tally, mask, tell }: FailTools, key: LibraryKey, error: ContentError): FailureWrite {
+  const { code, rejects } = error;
+  const message = mask(error.message);
   tally.failed({ key, code, message });
   tally.rejected(rejects);
   tell({ kind: "failed", key, code, message });

@@ -1,11 +1,9 @@
 import type { Write } from "../db/fenced-writes.ts";
 import { saveListing } from "../db/store/save-listing.ts";
 import { keyText } from "../key.ts";
-import { failLibrary, unstorable } from "./fail-library.ts";
+import { type FailTools, failLibrary, unstorable } from "./fail-library.ts";
 import { toListingWrite } from "./listing-write.ts";
 import type { Prepared } from "./prepare.ts";
-import type { RunEvent } from "./run-event.ts";
-import type { Tally } from "./tally.ts";
 import { warnOfUnrecorded } from "./warnings.ts";
 
 /**
@@ -14,7 +12,7 @@ import { warnOfUnrecorded } from "./warnings.ts";
  *   next run would not know that its bookmark is unsettled
  */
 export async function recordListing(
-  tools: { readonly tally: Tally; readonly tell: (event: RunEvent) => void },
+  tools: FailTools,
   prepared: Prepared,
   runId: number,
   write: Write,
@@ -24,7 +22,7 @@ export async function recordListing(
   const unrecorded = new Set<string>();
   await saveListing(write, runId, news, (key, error) => {
     const refused = unstorable("recording what is listed", error);
-    if (key === null) return warnOfUnrecorded(tools.tally, key, refused.message);
+    if (key === null) return warnOfUnrecorded(tools.tally, key, tools.mask(refused.message));
     if (!unrecorded.has(keyText(key))) failLibrary(tools, key, refused);
     unrecorded.add(keyText(key));
   });

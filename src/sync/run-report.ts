@@ -8,10 +8,12 @@ export interface RunFacts {
   readonly tally: Tally;
   readonly ending: Ending;
   readonly durationMs: number;
+  /** Takes the secrets out of a message. */
+  readonly mask: (message: string) => string;
 }
 
 /** Everything that is told about a run, as one value. */
-export function toReport({ id, kind, tally, ending, durationMs }: RunFacts): RunReport {
+export function toReport({ id, kind, tally, ending, durationMs, mask }: RunFacts): RunReport {
   const { counts, reasons, skips, failures, rejects, warnings } = tally;
   return {
     id,
@@ -24,6 +26,6 @@ export function toReport({ id, kind, tally, ending, durationMs }: RunFacts): Run
     failures: [...failures],
     rejects: { ...rejects },
     warnings: [...warnings],
-    error: ending.message,
+    error: ending.message === null ? null : mask(ending.message),
   };
 }

@@ -21,6 +21,8 @@ export interface RunTools {
   readonly service: Service;
   readonly settings: RunSettings;
   readonly version: string;
+  /** Takes the secrets out of a message before it is stored or reported. */
+  readonly mask: (message: string) => string;
   readonly tell: (event: RunEvent) => void;
   /** Beyond it scenario lists pass through the staging table; absent: MEMORY_LIMITS. */
   readonly memory?: MemoryLimits;

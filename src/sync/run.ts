@@ -63,7 +63,7 @@ async function runUnderLease(
     bytes: bytes - before.bytes,
   });
   const durationMs = performance.now() - startedAt;
-  const report = toReport({ id, kind: request.kind, tally, ending, durationMs });
+  const report = toReport({ id, kind: request.kind, tally, ending, durationMs, mask: tools.mask });
   if (ending.status === "lost_lease") return { report, error: ending.error };
   try {
     // A server that was waited for in vain is not waited for twice.
@@ -75,7 +75,7 @@ async function runUnderLease(
   } catch (thrown) {
     const unfinished = toEnding(thrown);
     return {
-      report: toReport({ id, kind: request.kind, tally, ending: unfinished, durationMs }),
+      report: toReport({ id, kind: request.kind, tally, ending: unfinished, durationMs, mask: tools.mask }),
       error: unfinished.error,
     };
   }

@@ -40,6 +40,7 @@ export interface StoreTools {
   readonly hashesSince: number | null;
   readonly tally: Tally;
   readonly texts: TextReader;
+  readonly mask: (message: string) => string;
   readonly tell: (event: RunEvent) => void;
   readonly memory?: MemoryLimits;
 }
@@ -82,7 +83,11 @@ export async function storeContent(
       return failed(action, unstorable("storing the library", error));
     },
     onUnrecorded: ({ key }, error) =>
-      warnOfUnrecorded(tally, key, databaseError("writing its row of library_sync", driverError(error)).message),
+      warnOfUnrecorded(
+        tally,
+        key,
+        tools.mask(databaseError("writing its row of library_sync", driverError(error)).message),
+      ),
   });
   const isListed = (key: LibraryKey) => listing.libraries.find(key) !== undefined;
   const findLost = async (content: LibraryContent, read: ContentRead) => {

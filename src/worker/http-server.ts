@@ -24,8 +24,6 @@ export interface HttpOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly onError: (error: unknown) => void;
-  /** Applied to every body. */
-  readonly redact: (text: string) => string;
 }
 
 /** Clients are probes, scrapers and people: short requests, few of them, and no time for slow ones. */
@@ -97,12 +95,12 @@ async function close(server: Server): Promise<void> {
 async function respond(
   { method = "" }: IncomingMessage,
   response: ServerResponse,
-  { redact, onError }: HttpOptions,
+  { onError }: HttpOptions,
   answer: () => Promise<Answer>,
 ): Promise<void> {
   try {
     const { status, contentType, body, headers } = await answer();
-    const bytes = Buffer.from(redact(body), "utf8");
+    const bytes = Buffer.from(body, "utf8");
     response.writeHead(status, {
       ...HEADERS,
       "content-type": contentType,

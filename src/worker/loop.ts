@@ -3,7 +3,7 @@ import { readNow, readSnapshot } from "../db/snapshot.ts";
 import { EXIT, InterruptedError } from "../errors.ts";
 import type { Schedule } from "./schedule.ts";
 import { type Desk, runScheduled } from "./scheduled-run.ts";
-import type { WorkerState } from "./state.ts";
+import type { CurrentRun, MissReason, WorkerState } from "./state.ts";
 
 /** How many due moments are remembered: three without a good run make the copy stale. */
 const REMEMBERED = 3;
@@ -22,10 +22,17 @@ export async function keepSyncing(desk: Desk, schedule: Schedule, signal: AbortS
       if (!signal.aborted) tellNext(desk, schedule);
     });
   };
-  const miss = (count: number, why: string) => {
-    state.missedTicks += count;
+  const miss = (reason: MissReason, count: number, run: CurrentRun | null, why: string) => {
+    state.missedTicks = { ...state.missedTicks, [reason]: state.missedTicks[reason] + count };
     metrics.missedTicks(count);
-    log.warn({ code: "missed_tick", count, total: state.missedTicks, run: state.current?.id }, why);
+    const total = Object.values(state.missedTicks).reduce((sum, one) => sum + one, 0);
+    log.warn({ code: "missed_tick", reason, count, total, run: run?.id }, why);
+  };
+  const missForRun = async () => {
+    const run = state.current;
+    if ((await desk.askDatabase()) !== null) miss("database", 1, run, "missed a tick: the database cannot be reached");
+    else if (run?.id === null) miss("running", 1, run, "missed a tick: the last due run is still waiting to begin");
+    else miss("running", 1, run, "missed a tick: a run is still at work");
   };
   state.phase = "working";
   if (await isDue(desk, schedule, signal)) begin();
@@ -34,9 +41,9 @@ export async function keepSyncing(desk: Desk, schedule: Schedule, signal: AbortS
     () => {
       rememberTick(state);
       if (now.running === null) begin();
-      else miss(1, "missed a tick: a run is still at work");
+      else void missForRun();
     },
-    (count) => miss(count, "missed ticks: this process, or the machine, was asleep"),
+    (count) => miss("asleep", count, state.current, "missed ticks: this process, or the machine, was asleep"),
   );
   await aborted(signal);
   schedule.stop();

@@ -31,7 +31,7 @@ export function openMetrics(version: string): Metrics {
   build.set({ version }, 1);
   const missed = new Counter({
     name: "simcat_missed_ticks_total",
-    help: "Due moments at which no run began, because one was at work or the machine slept.",
+    help: "Due moments at which no run began, because one was at work, the database was away or the machine slept.",
     registers,
   });
   const busy = new Counter({

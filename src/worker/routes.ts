@@ -5,9 +5,8 @@ import type { Metrics } from "./metrics.ts";
 import type { Observation, Observer } from "./observer.ts";
 import { toReadyJson } from "./ready-json.ts";
 
-/** How old what they tell may be: a probe is quick, and a scrape must not cost the database much. */
+/** How old the answer to a probe may be. */
 const PROBE_AGE_MS = 500;
-const SCRAPE_AGE_MS = 5_000;
 
 export function openRoutes(observer: Observer, metrics: Metrics, isAlive: () => boolean): Routes {
   return {
@@ -22,7 +21,7 @@ export function openRoutes(observer: Observer, metrics: Metrics, isAlive: () => 
     "/metrics": async () => ({
       status: 200,
       contentType: metrics.contentType,
-      body: await metrics.scrape((await observer.look(SCRAPE_AGE_MS)).gauges),
+      body: await metrics.scrape(await observer.gauges()),
     }),
   };
 }

@@ -13,8 +13,9 @@ import type { RunSettings } from "../sync/prepare.ts";
 import { runSync } from "../sync/run.ts";
 import type { RunEvent } from "../sync/run-event.ts";
 import type { RunRequest, RunResult } from "../sync/run-request.ts";
+import { type EndedRun, toRunRow } from "./known-runs.ts";
 import type { Metrics } from "./metrics.ts";
-import { updateRun, type WorkerState } from "./state.ts";
+import { rememberRun, updateRun, type WorkerState } from "./state.ts";
 
 /** What the worker's runs share. */
 export interface Desk {
@@ -29,9 +30,13 @@ export interface Desk {
     onEvent: (event: ServiceEvent) => void,
     work: (service: Service) => Promise<T>,
   ) => Promise<T>;
+  /** Takes the secrets out of a message. */
+  readonly mask: (message: string) => string;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly state: WorkerState;
+  /** Why the database cannot be asked just now; null when it can. */
+  readonly askDatabase: () => Promise<string | null>;
 }
 
 const REQUEST: RunRequest = {
@@ -47,26 +52,30 @@ const REQUEST: RunRequest = {
  * @returns what the run ended with; null when it never began
  */
 export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<RunResult | null> {
-  const { state, metrics, log } = desk;
+  const { state, metrics } = desk;
   state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
   try {
-    const result = await runFollowed(desk, signal);
+    const { result, ended } = await runFollowed(desk, signal);
     const { id, status, error } = result.report;
+    rememberRun(state, ended);
     metrics.finished(result.report);
     state.trouble =
       status === "ok" || status === "partial" ? null : { code: status, message: error ?? status, runId: id };
     return result;
   } catch (thrown) {
     // Told to stop before it had begun: nothing was interrupted.
-    if (!(signal.aborted && thrown === signal.reason)) tellUnbegun({ state, metrics, log }, thrown);
+    if (!(signal.aborted && thrown === signal.reason)) tellUnbegun(desk, thrown);
     return null;
   } finally {
     state.current = null;
   }
 }
 
-async function runFollowed(desk: Desk, signal: AbortSignal): Promise<RunResult> {
-  const { settings, version, pool, metrics, state } = desk;
+async function runFollowed(
+  desk: Desk,
+  signal: AbortSignal,
+): Promise<{ readonly result: RunResult; readonly ended: EndedRun }> {
+  const { settings, version, pool, mask, metrics, state } = desk;
   const lines = logRun(desk.log);
   const progress = followRun(null, lines.progress);
   const tell = (event: RunEvent) => {
@@ -80,14 +89,16 @@ async function runFollowed(desk: Desk, signal: AbortSignal): Promise<RunResult> 
     if (event.kind === "request" && event.outcome === "2xx") updateRun(state, { progressAt: performance.now() });
   };
   try {
-    const result = await desk.withService(onEvent, async (service) => {
+    const followed = await desk.withService(onEvent, async (service) => {
       // Somebody may have migrated it while we waited.
       assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
       const clock = await openClock(pool, signal);
-      return runSync({ pool, clock, service, settings, version, tell }, REQUEST, signal);
+      const result = await runSync({ pool, clock, service, settings, version, mask, tell }, REQUEST, signal);
+      const endedAt = performance.now();
+      return { result, ended: { row: toRunRow(result.report, new Date(clock.at(endedAt))), endedAt } };
     });
-    lines.finished(result.report);
-    return result;
+    lines.finished(followed.result.report);
+    return followed;
   } finally {
     progress.end();
   }
@@ -102,7 +113,7 @@ function follow(state: WorkerState, event: RunEvent): void {
 }
 
 /** It has no row in the database, so that the log, the metrics and /readyz are all who know of it. */
-function tellUnbegun({ state, metrics, log }: Pick<Desk, "state" | "metrics" | "log">, thrown: unknown): void {
+function tellUnbegun({ state, metrics, log, mask }: Desk, thrown: unknown): void {
   if (thrown instanceof BusyError) {
     metrics.busy();
     state.trouble = { code: thrown.code, message: thrown.message, runId: null };
@@ -112,10 +123,11 @@ function tellUnbegun({ state, metrics, log }: Pick<Desk, "state" | "metrics" | "
   const { status, message, error } = toEnding(
     isConnectionLost(thrown) ? databaseError("beginning the run", thrown) : thrown,
   );
+  const masked = mask(message ?? status);
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.unbegun(status);
-  state.trouble = { code, message: message ?? status, runId: null };
-  const line = { code, error: message, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
+  state.trouble = { code, message: masked, runId: null };
+  const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   if (status === "database_failed") log.warn(line, "run could not begin");
   else log.error(line, "run could not begin");
 }

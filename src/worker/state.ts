@@ -1,4 +1,5 @@
 import type { Pool } from "../db/connect.ts";
+import type { EndedRun } from "./known-runs.ts";
 
 /** The run that is at work in this process. Moments are of `performance.now()`. */
 export interface CurrentRun {
@@ -21,6 +22,9 @@ export interface Trouble {
   readonly runId: number | null;
 }
 
+/** Why no run began at a due moment. */
+export type MissReason = "running" | "database" | "asleep";
+
 /** What the worker is doing: written by the loop, read by the routes. */
 export interface WorkerState {
   phase: "starting" | "working" | "stopping";
@@ -28,13 +32,22 @@ export interface WorkerState {
   pool: Pool | null;
   current: CurrentRun | null;
   trouble: Trouble | null;
-  missedTicks: number;
+  /** The runs of this process that ended, the newest first; at most `MOST_ENDED`. */
+  ended: readonly EndedRun[];
+  missedTicks: Readonly<Record<MissReason, number>>;
   /** When the last due moments came, of `performance.now()`; three are enough to judge by. */
   dueTicks: readonly number[];
 }
 
+const MOST_ENDED = 30;
+
 export function openState(): WorkerState {
-  return { phase: "starting", pool: null, current: null, trouble: null, missedTicks: 0, dueTicks: [] };
+  const missedTicks = { running: 0, database: 0, asleep: 0 };
+  return { phase: "starting", pool: null, current: null, trouble: null, ended: [], missedTicks, dueTicks: [] };
+}
+
+export function rememberRun(state: WorkerState, run: EndedRun): void {
+  state.ended = [run, ...state.ended].slice(0, MOST_ENDED);
 }
 
 export function updateRun(state: WorkerState, change: Partial<CurrentRun>): void {

@@ -8,28 +8,55 @@ import { rejects } from "../db/schema.ts";
 import { readNow } from "../db/snapshot.ts";
 import { begin } from "../db/transaction.ts";
 
-/** What probes and metrics ask of the database, at one moment. */
+/** What readiness is judged by, at one moment. Reading it touches only small tables, however large the copy is. */
 export interface Vitals {
-  /** The moment, of `performance.now()`, and by the database's clock. */
+  /** A moment before the reading, of `performance.now()`, and the same by the database's clock. */
   readonly readAt: number;
   readonly now: Date;
   readonly schema: SchemaState;
-  /** These are null where the schema is older than this program. */
+  /** Null where the schema is older than this program, too. */
   readonly lastGoodRun: RunRow | null;
-  readonly openRejects: number | null;
-  /** How long ago the live library that waits longest was read. */
+}
+
+/** What only metrics need: reading it scans the tables of libraries and rejects. */
+export interface Figures {
+  /** Of `performance.now()`. */
+  readonly readAt: number;
+  readonly openRejects: number;
+  /** How long ago the live library that waits longest was read; null without one. */
   readonly oldestReadMs: number | null;
 }
 
 /** A connection that breaks is heard of by the query that is under way. */
 const ignore = () => {};
 
+/** @throws DatabaseError, also when the database does not answer in time */
+export function readVitals(pool: Pool, patienceMs: number): Promise<Vitals> {
+  return readInTime(pool, patienceMs, async (connection, readAt) => {
+    const now = await readNow(connection);
+    const schema = await readSchemaState(connection);
+    return { readAt, now, schema, lastGoodRun: schema.kind === "behind" ? null : await readLastGoodRun(connection) };
+  });
+}
+
+/** @throws DatabaseError, also when the database does not answer in time */
+export function readFigures(pool: Pool, patienceMs: number): Promise<Figures> {
+  return readInTime(pool, patienceMs, async (connection, readAt) => ({
+    readAt,
+    openRejects: await drizzle(connection).$count(rejects, isNull(rejects.resolvedAt)),
+    oldestReadMs: await readOldest(connection),
+  }));
+}
+
 /**
  * On one connection of the pool, which is given up when it does not answer in time: probes that come every few seconds
  * must not take the connections of a run.
- * @throws DatabaseError
  */
-export async function readVitals(pool: Pool, patienceMs: number): Promise<Vitals> {
+async function readInTime<T>(
+  pool: Pool,
+  patienceMs: number,
+  read: (connection: Connection, readAt: number) => Promise<T>,
+): Promise<T> {
   const beganAt = performance.now();
   try {
     const connection = await pool.connect();
@@ -41,9 +68,12 @@ export async function readVitals(pool: Pool, patienceMs: number): Promise<Vitals
     };
     const timer = setTimeout(giveUp, beganAt + patienceMs - performance.now());
     try {
-      const vitals = await readAll(connection);
+      const readAt = performance.now();
+      await connection.query(begin({ snapshot: true }));
+      const value = await read(connection, readAt);
+      await connection.query("COMMIT");
       if (!late) connection.release();
-      return vitals;
+      return value;
     } catch (error) {
       if (!late) connection.release(true);
       throw late ? new Error(`no answer within ${patienceMs / 1000} s`) : error;
@@ -54,26 +84,6 @@ export async function readVitals(pool: Pool, patienceMs: number): Promise<Vitals
   } catch (error) {
     throw databaseError("asking the database how the copy is", error);
   }
-}
-
-async function readAll(connection: Connection): Promise<Vitals> {
-  await connection.query(begin({ snapshot: true }));
-  const vitals = await readMoment(connection);
-  await connection.query("COMMIT");
-  return vitals;
-}
-
-async function readMoment(connection: Connection): Promise<Vitals> {
-  const schema = await readSchemaState(connection);
-  const now = await readNow(connection);
-  const moment = { readAt: performance.now(), now, schema };
-  if (schema.kind === "behind") return { ...moment, lastGoodRun: null, openRejects: null, oldestReadMs: null };
-  return {
-    ...moment,
-    lastGoodRun: await readLastGoodRun(connection),
-    openRejects: await drizzle(connection).$count(rejects, isNull(rejects.resolvedAt)),
-    oldestReadMs: await readOldest(connection),
-  };
 }
 
 async function readOldest(connection: Connection): Promise<number | null> {

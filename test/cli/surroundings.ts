@@ -16,6 +16,7 @@ export function surroundings(environment: Environment): Context & { printed(): s
     terminal: { isOut: false, isErr: true, columns: 80 },
     stop: new AbortController().signal,
     hide: () => {},
+    mask: (text) => text,
     invocation: "simcat",
     printed: () => out.join("\n"),
   };

@@ -67,13 +67,13 @@ describe(".env.example", () => {
   });
 
   test("is understood, with a key, as it stands", () => {
-    const environment = { ...parseEnv(example), SIMCAT_API_KEY: "key" };
+    const environment = { ...parseEnv(example), SIMCAT_API_KEY: "some-key" };
     expect(() => loadConfig(environment, { service: true, database: true })).not.toThrow();
   });
 
   test("is understood with every line switched on that is no file's name", () => {
     const all = assignments.filter(({ name }) => !name.endsWith("_FILE"));
-    const environment = parseEnv(all.map(({ name, value }) => `${name}=${value || "key"}`).join("\n"));
+    const environment = parseEnv(all.map(({ name, value }) => `${name}=${value || "some-key"}`).join("\n"));
     expect(() => loadConfig(environment, { service: true, database: true })).not.toThrow();
   });
 });

@@ -236,3 +236,125 @@ test("secrets may come in files, with one newline at the end; they open the serv
     ["the database", await dump(query)],
   ]);
 });
+
+/** Words that simcat's own output is full of: short ones, and such that are masked in messages. */
+const COMMON = ["simcat", "true", "libraries"];
+
+test.each(COMMON)(
+  "with the database password %s, JSON, metrics and log lines keep their keys and values (fault 168)",
+  async (password) => {
+    const made = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+    const { url } = await createRole(made.database, {
+      password,
+      grants: [...GRANTS, "USAGE ON SCHEMA simcat_report", "SELECT ON ALL TABLES IN SCHEMA simcat_report"],
+    });
+    const { simcat, start } = made;
+    const more = { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "json", SIMCAT_LOG_LEVEL: "trace" };
+    for (const args of [
+      ["sync", "--json"],
+      ["status", "--json"],
+    ]) {
+      const { code, stdout, stderr } = await simcat(args, more);
+      expect({ args, code, isData: JSON.parse(stdout) !== null }).toEqual({ args, code: 0, isData: true });
+      for (const line of stderr.trim().split("\n").filter(Boolean)) JSON.parse(line);
+      expect(stdout + stderr).not.toContain("***");
+    }
+    const checked = await simcat(["check", "--json"], more);
+    expect(JSON.parse(checked.stdout).map(({ result }: { result: string }) => result)).not.toContain("fail");
+    expect(secretIn(checked.stdout, url)).toBe(false);
+
+    const worker = start(["start"], { ...more, SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: "0 0 1 1 *" });
+    await vi.waitFor(() => expect(worker.output()).toContain('"code":"next_run"'), { timeout: 30_000 });
+    const address = String(
+      JSON.parse(
+        worker
+          .output()
+          .split("\n")
+          .find((one) => one.includes('"worker_started"')) ?? "",
+      ).url,
+    );
+    const metrics = await (await fetch(`${address}/metrics`)).text();
+    const lines = metrics.split("\n").filter(Boolean);
+    expect(lines.filter((line) => !/^(# (HELP|TYPE) )?simcat_\w+(\{[^}]*\})? /.test(line))).toEqual([]);
+    expect(metrics).not.toContain("***");
+    expect(Object.keys((await (await fetch(`${address}/readyz`)).json()) as object)).toContain("ready");
+    expect(await (await fetch(`${address}/`)).text()).toContain("<h1>simcat</h1>");
+    worker.process.kill("SIGTERM");
+    expect((await worker.ended).code).toBe(0);
+  },
+);
+
+/** Whether a text has the password of a database's URL in its place. */
+function secretIn(text: string, url: string): boolean {
+  return text.includes(`:${new URL(url).password}@`);
+}
+
+test("a database that repeats the password in its own words is masked in logs, rows, JSON and pages (fault 67)", {
+  timeout: 120_000,
+}, async () => {
+  const { simcat, start, canaries, query, service } = await world();
+  const said: Said[] = [];
+  const echo = (table: string) =>
+    query(
+      `CREATE OR REPLACE FUNCTION public.echo() RETURNS trigger LANGUAGE plpgsql AS
+       $f$ BEGIN RAISE EXCEPTION USING ERRCODE = '53200', MESSAGE = ${quote(`refused: ${CANARY_PASSWORD} and ${CANARY_KEY}`)}; END $f$;
+     DROP TRIGGER IF EXISTS echo ON simcat.scenarios; DROP TRIGGER IF EXISTS echo ON simcat.sync_runs;
+     CREATE TRIGGER echo BEFORE INSERT ON simcat.${table} EXECUTE FUNCTION public.echo()`,
+    );
+
+  await echo("scenarios");
+  for (const args of [
+    ["sync", "--json"],
+    ["sync"],
+    ["status", "--json"],
+    ["status"],
+    ["report", "--out", "/dev/stdout"],
+  ]) {
+    const { stdout, stderr } = await simcat(args, canaries);
+    expect(stdout + stderr, args.join(" ")).toContain("refused: ***");
+    said.push([args.join(" "), stdout + stderr]);
+  }
+  // 22023 is about the rows, so that it costs the library and not the run.
+  await query(
+    `CREATE OR REPLACE FUNCTION public.echo() RETURNS trigger LANGUAGE plpgsql AS
+       $f$ BEGIN RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = ${quote(`refused: ${CANARY_PASSWORD}`)}; END $f$`,
+  );
+  for (const args of [
+    ["sync", "--json"],
+    ["status", "--json"],
+    ["explain", "alice/Fire", "--json"],
+  ]) {
+    const { stdout, stderr } = await simcat(args, canaries);
+    expect(stdout + stderr, args.join(" ")).toContain("refused: ***");
+    said.push([args.join(" "), stdout + stderr]);
+  }
+  expect(await query("SELECT 1 FROM simcat.library_sync WHERE last_error LIKE '%refused: ***%'")).not.toEqual([]);
+
+  await query("DROP TRIGGER echo ON simcat.scenarios");
+  await echo("sync_runs");
+  const worker = start(["start"], { ...canaries, SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: "*/1 * * * * *" });
+  await vi.waitFor(() => expect(worker.output()).toContain("run could not begin"), { timeout: 30_000 });
+  const address = String(
+    JSON.parse(
+      worker
+        .output()
+        .split("\n")
+        .find((one) => one.includes('"worker_started"')) ?? "",
+    ).url,
+  );
+  for (const path of ["/readyz", "/"]) {
+    const text = await (await fetch(address + path)).text();
+    expect(text, path).toContain("refused: ***");
+    said.push([path, text]);
+  }
+  worker.process.kill("SIGTERM");
+  await worker.ended;
+  said.push(["start", worker.output()]);
+  await query("DROP TRIGGER echo ON simcat.sync_runs; DROP FUNCTION public.echo()");
+  said.push(["the database", await dump(query)]);
+  expect(service.violations).toEqual([]);
+
+  expectNone(said);
+});
+
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { hideKey, makePrintable } from "../../src/service/http/printable.ts";
 
-const printable = makePrintable('se"cr/et');
+const printable = makePrintable(hideKey('se"cr/et'));
 
 it.each([
   ['x\n{"level":"info"}', 'x\\u000a{"level":"info"}'],

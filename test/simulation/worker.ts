@@ -126,6 +126,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
           settings,
           memory: world.memory,
           version: run,
+          mask: (text) => text,
           tell: (event) => {
             if (event.kind === "stored") stored.add(JSON.stringify([event.key.owner, event.key.name]));
           },

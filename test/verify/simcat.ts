@@ -35,6 +35,7 @@ export async function simcat(
     terminal: { isOut: false, isErr: false, columns: 80 },
     stop,
     hide: () => {},
+    mask: (text) => text,
     invocation: "simcat",
   };
   let code: number;

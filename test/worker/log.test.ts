@@ -5,14 +5,23 @@ import { logRun } from "../../src/report/run-log.ts";
 import { toReport } from "../../src/sync/run-report.ts";
 import { openTally } from "../../src/sync/tally.ts";
 
+const mask = (text: string) => text.replaceAll("hush-hush", "***");
+
 function written(format: "json" | "pretty", colored = false) {
   const lines: string[] = [];
-  const log = openLog({ logFormat: format, logLevel: "info" }, false, (text) => void lines.push(text), colored);
+  const log = openLog({ logFormat: format, logLevel: "info" }, false, (text) => void lines.push(text), mask, colored);
   return { log, lines };
 }
 
 const report = (status: RunStatus): RunReport =>
-  toReport({ id: 1, kind: "sync", tally: openTally(), ending: { status, message: null, error: null }, durationMs: 5 });
+  toReport({
+    id: 1,
+    kind: "sync",
+    tally: openTally(),
+    ending: { status, message: null, error: null },
+    durationMs: 5,
+    mask,
+  });
 
 test.each([
   ["ok", "info", "run_finished"],
@@ -69,4 +78,11 @@ test("colour is for terminals, unless NO_COLOR or a dumb terminal forbids it", (
   const colored = written("pretty", true);
   colored.log.warn("words");
   expect(colored.lines[0]).toContain("\u001b[33mWARN \u001b[0m words");
+});
+
+test.each(["json", "pretty"] as const)("of a %s line, messages are masked and values are not (fault 168)", (format) => {
+  const { log, lines } = written(format);
+  log.warn({ code: "hush-hush", error: "said hush-hush", detail: 7, owner: "hush-hush" }, "library failed");
+  expect(lines.join("")).toContain("said ***");
+  expect(lines.join("").match(/hush-hush/g)).toHaveLength(2);
 });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { DatabaseError, InterruptedError } from "../../src/errors.ts";
+import { startPostgresProxy } from "../postgres/proxy.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { relay } from "./relay.ts";
@@ -99,4 +100,63 @@ test("a run that cannot end, because its database is silent, is left behind in t
   await expect(worker.stop()).rejects.toThrow(InterruptedError);
   expect(performance.now() - asked).toBeLessThan(25_000);
   expect(worker.told("drain_timeout")).toHaveLength(1);
+});
+
+test("with the database gone, the last run of this process is named by /readyz, page and metrics (fault 162)", async () => {
+  const { environment, database } = await fixture(one);
+  const line = await relay(database.url);
+  const worker = startWorker({ ...environment, DATABASE_URL: line.url, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilTold("run_finished");
+  expect((await worker.readyz()).body.lastGoodRun).toMatchObject({ id: 1 });
+  await worker.get("/");
+  const known = await worker.metric("simcat_last_success_timestamp_seconds");
+
+  // Runs that no probe has asked the database about.
+  await worker.untilTold("run_finished", 3);
+  line.cut();
+  await vi.waitFor(async () => {
+    const { body } = await worker.readyz();
+    expect(body.reasons[0]?.code).toBe("database_unreachable");
+  }, WAIT);
+
+  const id = Number(worker.told("run_finished").at(-1)?.run);
+  expect(id).toBeGreaterThanOrEqual(3);
+  expect((await worker.readyz()).body.lastGoodRun).toMatchObject({ id, status: "ok" });
+  const page = await (await worker.get("/")).text();
+  expect(page).toContain(`run ${id}, ok`);
+  expect(page).toMatch(new RegExp(`<title>run ${id}, [^<]*: ok`));
+  expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBeGreaterThan(known);
+
+  // The next due run waits for the database; the ticks in between are not blamed on a run at work.
+  await vi.waitFor(() => {
+    const reasons = worker.told("missed_tick").map(({ reason }) => reason);
+    expect(reasons).toContain("database");
+  }, WAIT);
+  const missed = worker.told("missed_tick").findLast(({ reason }) => reason === "database");
+  expect(missed).toMatchObject({ level: "warn", msg: "missed a tick: the database cannot be reached" });
+  expect(await (await worker.get("/")).text()).toContain("without the database");
+  line.mend();
+});
+
+test("/readyz asks for runs and the schema's version, never for the tables that grow with the copy (fault 163)", async () => {
+  const { environment, database } = await fixture(one);
+  const proxy = await startPostgresProxy(database.url);
+  const worker = startWorker({ ...environment, DATABASE_URL: proxy.url(database.url) });
+  await worker.untilTold("next_run");
+  const statements: string[] = [];
+  proxy.judge = (statement) => {
+    statements.push(statement);
+    return "pass";
+  };
+
+  expect((await worker.readyz()).status).toBe(200);
+  const tables = (text: string) => [...text.matchAll(/"?(simcat\w*)"?\."?(\w+)"?/g)].map(([, , table]) => table);
+  expect(new Set(statements.flatMap(tables))).toEqual(new Set(["__drizzle_migrations", "sync_runs"]));
+
+  expect(await worker.metric("simcat_open_rejects")).toBe(0);
+  const asked = statements.flatMap(tables).filter((table) => table === "library_sync");
+  expect(asked).toHaveLength(1);
+  // A second scrape finds the figures young enough.
+  await worker.metric("simcat_oldest_library_read_lag_seconds");
+  expect(statements.flatMap(tables).filter((table) => table === "library_sync")).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
+import { addEndedRuns, lastGoodRun } from "../../src/worker/known-runs.ts";
 import { judgeReadiness, type Observed } from "../../src/worker/readiness.ts";
 import { openState, type WorkerState } from "../../src/worker/state.ts";
 import type { Vitals } from "../../src/worker/vitals.ts";
@@ -29,23 +30,22 @@ const vitals = (rest: Partial<Vitals> = {}): Vitals => ({
   now: DATABASE_NOW,
   schema: { kind: "current", version: 2 },
   lastGoodRun: goodRun(5),
-  openRejects: 0,
-  oldestReadMs: 0,
   ...rest,
 });
 
 const state = (rest: Partial<WorkerState> = {}): WorkerState => ({ ...openState(), phase: "working", ...rest });
 
-const judge = (rest: Partial<Observed> = {}) =>
-  judgeReadiness({
-    state: state(),
-    vitals: vitals(),
+const judge = (rest: Partial<Observed> = {}) => {
+  const facts = { state: state(), vitals: vitals(), ...rest };
+  return judgeReadiness({
+    lastGoodRun: lastGoodRun(facts.state.ended, facts.vitals),
     databaseError: null,
     threeTicksMs: 45 * MINUTE,
     stuckAfterMs: 3 * MINUTE,
     now: NOW,
-    ...rest,
+    ...facts,
   });
+};
 
 const codes = (rest: Partial<Observed>) => {
   const { ready, reasons } = judge(rest);
@@ -118,4 +118,45 @@ test("trouble is told beside a fresh copy, until a later run comes to its end", 
     reasons: [{ code: "unauthorized", message: "the service refused the key" }],
   });
   expect(codes({ state: state({ trouble }), vitals: vitals({ lastGoodRun: goodRun(1, 9) }) })).toEqual([true]);
+});
+
+const ended = (minutesAgo: number, row: Partial<RunRow> = {}) => ({
+  row: { ...goodRun(minutesAgo, 9), ...row },
+  endedAt: NOW - minutesAgo * MINUTE,
+});
+
+test("a good run of this process counts, though the database was last asked before it ended (fault 162)", () => {
+  const asked = vitals({ readAt: NOW - 60 * MINUTE, lastGoodRun: goodRun(5, 7) });
+  const gone = { vitals: asked, databaseError: "gone" };
+  expect(codes(gone)).toEqual([false, "database_unreachable", "stale"]);
+  expect(codes({ ...gone, state: state({ ended: [ended(1)] }) })).toEqual([false, "database_unreachable"]);
+  expect(codes({ ...gone, state: state({ ended: [ended(46)] }) })).toEqual([false, "database_unreachable", "stale"]);
+  expect(codes({ ...gone, vitals: null, state: state({ ended: [ended(1)] }) })).toEqual([
+    false,
+    "database_unreachable",
+  ]);
+});
+
+test("the last good run is the newer one of memory and database", () => {
+  const asked = vitals({ readAt: NOW - 10 * MINUTE, now: DATABASE_NOW, lastGoodRun: goodRun(5, 7) });
+  const idOf = (...args: Parameters<typeof lastGoodRun>) => lastGoodRun(...args)?.row.id;
+  expect(idOf([ended(9)], asked)).toBe(9);
+  // The database was asked afterwards: it knows that run, and those of other processes.
+  expect(idOf([ended(11)], asked)).toBe(7);
+  expect(idOf([ended(1, { id: 10, status: "database_failed" }), ended(9)], asked)).toBe(9);
+  expect(idOf([ended(1, { status: "unauthorized" })], asked)).toBe(7);
+  expect(idOf([], asked)).toBe(7);
+  expect(idOf([], null)).toBeUndefined();
+  expect(lastGoodRun([], asked)?.endedAt).toBe(NOW - 15 * MINUTE);
+});
+
+test("the rows that were read are completed by the runs that ended since, each once", () => {
+  const rows = [{ ...goodRun(6, 8), status: "running" as const }, goodRun(20, 7)];
+  const since = [ended(1, { id: 10 }), ended(5, { id: 8 }), ended(21, { id: 7, status: "failed" })];
+  const merged = addEndedRuns(rows, NOW - 6 * MINUTE, since);
+  expect(merged.map(({ id, status }) => [id, status])).toEqual([
+    [10, "ok"],
+    [8, "ok"],
+    [7, "ok"],
+  ]);
 });

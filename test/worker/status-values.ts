@@ -28,7 +28,7 @@ export const emptyPage: StatusPage = {
   reasons: [{ code: "no_good_run", message: "no run over everything has come to its end yet" }],
   nextRun: new Date("2026-11-20T14:15:00Z"),
   currentRun: null,
-  missedTicks: 0,
+  missedTicks: { running: 0, database: 0, asleep: 0 },
   rows: NO_ROWS,
   outdatedMs: null,
 };
@@ -104,7 +104,7 @@ export function failingPage(names: readonly string[], total = names.length): Sta
       { code: "unauthorized", message: "GET /libs answered 401; the service refused the key" },
     ],
     currentRun: { id: 130, startedAt: ago(1), toRead: 4_321, done: 1_234 },
-    missedTicks: 3,
+    missedTicks: { running: 2, database: 0, asleep: 1 },
     rows: { runs, status },
   };
 }

@@ -47,6 +47,7 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
     terminal: { isOut: false, isErr: false, columns: 80 },
     stop: stop.signal,
     hide: () => {},
+    mask: (text) => text,
     invocation: "simcat",
   };
   const ended = start(context);
