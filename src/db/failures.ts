@@ -27,7 +27,7 @@ export function isConnectionLost(error: unknown): boolean {
   return (
     code === "" &&
     thrown instanceof Error &&
-    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|not queryable/i.test(thrown.message)
+    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|query read timeout|not queryable/i.test(thrown.message)
   );
 }
 
@@ -68,12 +68,17 @@ const MENDS: readonly (readonly [RegExp, string])[] = [
 /** Says what was tried, what the database answered, and what to do. */
 export function databaseError(doing: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
+  return new DatabaseError(`${doing} failed: ${failureText(error)}`, { cause: error });
+}
+
+/** The message of what a driver threw, its code, and what to do. */
+export function failureText(error: unknown): string {
   const code = errorCode(error);
   const thrown = asDriverThrew(error);
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
   const said = first instanceof Error ? first.message : String(first);
   const mend = MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";
-  return new DatabaseError(`${doing} failed: ${said}${code ? ` (${code})` : ""}; ${mend}`, { cause: error });
+  return `${said}${code ? ` (${code})` : ""}; ${mend}`;
 }
 
 /** drizzle wraps it into the statement and its parameters, which tell an operator nothing. */

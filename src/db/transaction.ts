@@ -1,7 +1,7 @@
 import { DatabaseError } from "../errors.ts";
-import { type Connection, endedBy, type Pool } from "./connect.ts";
+import { ANSWER_MS, announceOutage, type Connection, endedBy, type Pool, within } from "./connect.ts";
 import { isBadData, isConnectionLost, namingDatabase } from "./failures.ts";
-import { persist } from "./patience.ts";
+import { type Patience, persist } from "./patience.ts";
 
 /** Values travel as text: a role's own settings must neither round a number nor turn a NULL in an array into a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
@@ -9,11 +9,12 @@ const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 /** Times are read from text, and a database or a role may have another style of it by default. */
 const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'";
 
-export interface TransactionOptions<T> {
+/** A COMMIT may wait for a slow disk or a standby; one that takes longer is on a connection that has fallen silent. */
+const COMMIT_MS = 60_000;
+
+export interface TransactionOptions<T> extends Pick<Patience, "patienceMs" | "contentionAttempts"> {
   /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
   readonly doing: string;
-  /** How long the whole transaction is tried again for while the server is away, in milliseconds. */
-  readonly patienceMs?: number;
   /** READ ONLY, and one moment for all its queries. */
   readonly snapshot?: boolean;
   /** How long a statement waits for a lock that somebody else holds, in milliseconds. */
@@ -45,7 +46,7 @@ export async function withTransaction<T>(
     throw result.error;
   };
   try {
-    return await persist(attempt, signal, options.patienceMs);
+    return await persist(attempt, signal, { ...options, onWait: (error) => announceOutage(pool, error) });
   } catch (error) {
     // Bad rows are the caller's to tell apart, as others of the batch may do.
     throw isBadData(error) ? error : namingDatabase(options.doing, error);
@@ -82,17 +83,17 @@ async function tryOnce<T>(
   let lost = false;
   try {
     connection = await pool.connect();
-    await connection.query(begin(options));
+    await connection.query(within(ANSWER_MS, begin(options)));
     const value = await work(connection);
     computed = { value };
-    const { command } = await connection.query("COMMIT");
+    const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
     if (command !== "COMMIT") throw new DatabaseError(`${options.doing} failed: COMMIT was answered with ${command}`);
     return { kind: "done", value };
   } catch (thrown) {
     lost = isConnectionLost(thrown);
     const error = (lost && connection && endedBy(connection)) || thrown;
     if (connection && !lost) {
-      await connection.query("ROLLBACK").catch((failed: Error) => {
+      await connection.query(within(ANSWER_MS, "ROLLBACK")).catch((failed: Error) => {
         broken = failed;
       });
     }
