@@ -54,7 +54,9 @@ export function withDatabase<T>(
   return withDatabaseUrls(context, config, async (urls) => {
     const mayMigrate = use === "migrate" && config.autoMigrate;
     const options = { onWait: printWaits(context, config) };
-    const pool = await (use === "any" ? connect(urls.url, options, stop) : connectUsable(urls, options, mayMigrate, stop));
+    const pool = await (use === "any"
+      ? connect(urls.url, options, stop)
+      : connectUsable(urls, options, mayMigrate, stop));
     try {
       return await work(pool);
     } catch (error) {
@@ -88,12 +90,12 @@ async function connectUsable(
   }
   // Closed before: a role may be limited to one connection.
   await disconnect(pool);
-  await migrate(urls.directUrl, signal);
+  await migrate(urls.directUrl, signal, options);
   return connectUsable(urls, options, false, signal);
 }
 
 /** Prints why the command does not go on: a line on a terminal, above the progress line if there is one; else a log line. */
-function printWaits(context: Context, config: Config): NonNullable<ConnectOptions["onWait"]> {
+export function printWaits(context: Context, config: Config): NonNullable<ConnectOptions["onWait"]> {
   return ({ code, message }) => {
     if (context.terminal.isErr) context.draw("\r\x1b[K");
     tellBeside(context, config, "warn", code, message);

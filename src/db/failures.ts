@@ -27,7 +27,9 @@ export function isConnectionLost(error: unknown): boolean {
   return (
     code === "" &&
     thrown instanceof Error &&
-    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|query read timeout|not queryable/i.test(thrown.message)
+    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|query read timeout|not queryable/i.test(
+      thrown.message,
+    )
   );
 }
 
@@ -49,6 +51,7 @@ export function isBadData(error: unknown): boolean {
 const MENDS: readonly (readonly [RegExp, string])[] = [
   [/^(28P01|28000)$/, "check the user and the password in DATABASE_URL"],
   [/^3D000$/, "create that database, or correct its name in DATABASE_URL"],
+  [/^(42P01|42703|3F000)$/, "a table, column or schema of simcat's is gone: see simcat check"],
   [/^42501$/, "grant what is missing to this role, then run it again"],
   [/^53100$/, "free space on the database's disk; the next run goes on from what is stored"],
   [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],

@@ -38,8 +38,7 @@ export async function persist<T>(
         // Twice at the least: to a machine that slept in between, all its patience seems to have passed in one attempt.
         const mayHeal = isContention(error)
           ? ++contended < contentionAttempts
-          : isConnectionLost(error) &&
-            (performance.now() - beganAt < patienceMs || (attempts === 1 && patienceMs > 0));
+          : isConnectionLost(error) && (performance.now() - beganAt < patienceMs || (attempts === 1 && patienceMs > 0));
         if (!mayHeal) throw error;
         last = error;
         announcing ??= setTimeout(() => onWait?.(last), beganAt + ANNOUNCE_AFTER_MS - performance.now());
