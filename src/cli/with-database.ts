@@ -98,6 +98,6 @@ async function connectUsable(
 export function printWaits(context: Context, config: Config): NonNullable<ConnectOptions["onWait"]> {
   return ({ code, message }) => {
     if (context.terminal.isErr) context.draw("\r\x1b[K");
-    tellBeside(context, config, "warn", code, message);
+    tellBeside(context, config, "info", code, message);
   };
 }
