@@ -35,15 +35,24 @@ export function environmentSecrets(environment: Readonly<Record<string, string |
   return [...(key ? [key] : []), ...[url, direct].flatMap((one) => (one ? databaseSecrets(one) : []))];
 }
 
+/** `URL` demands a host after a user; a socket's URL (postgres://user@/database?host=/directory) has none. */
+const NO_HOST = "no-host.invalid";
+
+/** Null when it is no URL that the driver can read. */
+export function parseDatabaseUrl(url: string): URL | null {
+  const withHost = url.replace(/^([^/]*\/\/[^/?#]*@)(?=\/)/, `$1${NO_HOST}`);
+  return URL.canParse(withHost) ? new URL(withHost) : null;
+}
+
 /** The URL for people: where it leads, without its passwords. */
 export function maskDatabaseUrl(url: string): string {
-  if (!URL.canParse(url)) return MASK;
-  const masked = new URL(url);
+  const masked = parseDatabaseUrl(url);
+  if (masked === null) return MASK;
   if (masked.password !== "") masked.password = MASK;
   for (const name of [...masked.searchParams.keys()]) {
     if (/password$/i.test(name)) masked.searchParams.set(name, MASK);
   }
-  return redact(masked.href, databaseSecrets(url));
+  return redact(masked.href.replace(`@${NO_HOST}/`, "@/"), databaseSecrets(url));
 }
 
 function formsOf(secret: string): string[] {
@@ -69,7 +78,7 @@ function base64FormsOf(secret: string): string[] {
 }
 
 function passwordOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).password : undefined;
+  return parseDatabaseUrl(url)?.password;
 }
 
 function decode(text: string): string {

@@ -45,7 +45,18 @@ function isDatabaseFailure(error: unknown): boolean {
 
 /** The rows themselves are at fault (bad data, a broken constraint, over a limit), so that other rows may do. */
 export function isBadData(error: unknown): boolean {
-  return /^(21|22|23|54)/.test(errorCode(error));
+  return /^(21|22|23|54)/.test(errorCode(error)) && !hasStaleIdentity(error);
+}
+
+/** Logical replication copies rows, not sequences: after a promotion the next identity is one that a row has already. */
+function hasStaleIdentity(error: unknown): boolean {
+  const thrown = asDriverThrew(error);
+  return errorCode(error) === "23505" && /^(sync_runs|rejects)_pkey$/.test(constraintOf(thrown));
+}
+
+function constraintOf(thrown: unknown): string {
+  const isNamed = typeof thrown === "object" && thrown !== null && "constraint" in thrown;
+  return isNamed ? String(thrown.constraint) : "";
 }
 
 const MENDS: readonly (readonly [RegExp, string])[] = [
@@ -80,8 +91,15 @@ export function failureText(error: unknown): string {
   const thrown = asDriverThrew(error);
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
   const said = first instanceof Error ? first.message : String(first);
-  const mend = MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";
+  const mend = hasStaleIdentity(error)
+    ? setvalHint(constraintOf(thrown))
+    : (MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
   return `${said}${code ? ` (${code})` : ""}; ${mend}`;
+}
+
+function setvalHint(constraint: string): string {
+  const table = `simcat.${constraint.replace(/_pkey$/, "")}`;
+  return `its sequence is older than its rows (a promoted replica?), so run: SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT max(id) FROM ${table}))`;
 }
 
 /** drizzle wraps it into the statement and its parameters, which tell an operator nothing. */
