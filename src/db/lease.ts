@@ -1,6 +1,6 @@
 import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
-import { type Connection, type Pool, within } from "./connect.ts";
+import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
 import { persist } from "./patience.ts";
 import { LEASE_MS, NAME, RENEW_MS, takeLease } from "./take-lease.ts";
 import { type TransactionOptions, withTransaction } from "./transaction.ts";
@@ -103,8 +103,7 @@ function keepRenewed(pool: Pool, clock: DatabaseClock, token: number, lost: Abor
 
 async function fence(connection: Connection, token: number): Promise<void> {
   const { rowCount } = await connection.query(
-    "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE",
-    [NAME, token],
+    within(ANSWER_MS, "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE", [NAME, token]),
   );
   if (rowCount === 0) throw lostLease();
 }

@@ -1,6 +1,7 @@
 import { DatabaseError } from "../errors.ts";
-import type { Pool } from "./connect.ts";
+import type { Connection, Pool } from "./connect.ts";
 import { databaseError, isContention } from "./failures.ts";
+import { withTransaction } from "./transaction.ts";
 
 interface LockHolder {
   readonly relation: string;
@@ -23,10 +24,16 @@ WHERE l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
 ORDER BY l.granted DESC, relation LIMIT 1`;
 
 /** The error of a read that waited for a lock, with the session that holds it; any other as `databaseError` has it. */
-export async function lockError(pool: Pool, doing: string, error: unknown): Promise<DatabaseError> {
+export async function lockError(
+  pool: Pool,
+  doing: string,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<DatabaseError> {
   const cause = error instanceof DatabaseError ? error.cause : error;
   if (!isContention(cause)) return databaseError(doing, error);
-  const { rows } = await pool.query<LockHolder>(HOLDERS);
+  const read = (connection: Connection) => connection.query<LockHolder>(HOLDERS);
+  const { rows } = await withTransaction(pool, { doing, patienceMs: 0 }, read, signal);
   const [holder] = rows;
   if (holder === undefined) return databaseError(doing, error);
   const { relation, pid, role, application, seconds } = holder;

@@ -92,6 +92,6 @@ export async function readBounded<T>(
       signal,
     );
   } catch (error) {
-    throw await lockError(pool, doing, error);
+    throw await lockError(pool, doing, error, signal);
   }
 }
