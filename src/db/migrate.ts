@@ -12,7 +12,7 @@ const JOURNAL_SCHEMA = "simcat_migrations";
 const JOURNAL = `${JOURNAL_SCHEMA}.__drizzle_migrations`;
 /** Any constant will do, as long as it stays: two migrating processes must ask for the same lock. */
 const LOCK = 7_264_112_009;
-/** A statement that waits for a table's lock holds up every reader that comes after it. */
+/** A statement that waits for a table's lock blocks every later reader. */
 const LOCK_TIMEOUT_MS = 2_500;
 /** Some five minutes, with the pauses in between. */
 const LOCK_ATTEMPTS = 80;
@@ -140,7 +140,7 @@ async function applyConcurrently(connection: Connection, pool: Pool, migration: 
   try {
     await builder.query("SET statement_timeout = 0; SET lock_timeout = 0");
     for (const statement of migration.sql) await buildIndex(builder, statement);
-    // A pooler gives the session to somebody else.
+    // Behind a pooler another client gets this session next.
     await builder.query("RESET statement_timeout; RESET lock_timeout");
   } finally {
     builder.release(true);

@@ -10,7 +10,7 @@ import { told } from "./told.ts";
 
 const never = new AbortController().signal;
 
-/** A transaction of somebody else's, open until `end`. */
+/** Another session's transaction, open until `end`. */
 async function openTransaction({ pool }: TestDatabase, statement: string): Promise<{ end(): Promise<void> }> {
   const connection = await pool.connect();
   await connection.query("BEGIN");
@@ -131,7 +131,7 @@ test.each([
   expect(await simcat(["sync"], { DATABASE_URL: url })).toMatchObject({ code: 0 });
 });
 
-test("a role that lacks one schema and may not create it is told so by check (fault 155)", async () => {
+test("a role that lacks one schema and may not create it reads so in check (fault 155)", async () => {
   const { simcat } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, { grants: [] });
@@ -252,7 +252,7 @@ test("a database filled at the first four migrations is upgraded in place and ke
     const columns = Object.keys(after[table]?.[0] ?? {});
     const kept = (row: Row) =>
       Object.fromEntries(columns.filter((name) => name in row).map((name) => [name, row[name]]));
-    // New columns come beside; a renamed one keeps its rows all the same.
+    // Columns that a later migration renamed or dropped are not compared.
     expect({ table, rows: after[table] }).toMatchObject({ table, rows: rows.map(kept) });
   }
   expect((await simcat(["sync"], { DATABASE_URL: old.url })).code).toBe(0);

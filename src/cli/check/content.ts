@@ -51,7 +51,7 @@ export async function checkContent(service: Service, listing: Listing, signal: A
 
 const sayFailed = (key: LibraryKey, error: ContentError) => `${formatKey(key)}: ${error.message} (${error.code})`;
 
-/** What a run would end with if every library failed like this one. */
+/** The exit code of a run in which every library fails like this one. */
 function exitCodeOf({ code, unavailable }: ContentError): number {
   if (unavailable || code === "throttled") return EXIT.sourceUnavailable;
   return code === "unauthorized" ? EXIT.unauthorized : EXIT.sourceUntrusted;
