@@ -171,12 +171,15 @@ test("a run inside a long transaction is busy, not a failure of the database (fa
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
 });
 
-test("a connection that falls silent under a renewal does not cost the lease (fault 152)", async () => {
+test("a silent connection costs neither the lease nor the run (fault 152)", async () => {
   const gate = gateAfter(3);
   const { start, query, database } = await fixture(twenty(), { onRequest: gate.onRequest });
   const proxy = await startPostgresProxy(database.url);
   let renewals = 0;
+  let begins = 0;
+  let gateIsOpen = false;
   proxy.judge = (statement) => {
+    if (statement.startsWith("BEGIN") && gateIsOpen && ++begins === 1) return "black-hole";
     if (!/^\s*UPDATE simcat.leases\s+SET expires_at = CASE/.test(statement)) return "pass";
     renewals += 1;
     return renewals === 1 ? "black-hole" : "pass";
@@ -189,8 +192,10 @@ test("a connection that falls silent under a renewal does not cost the lease (fa
   await vi.waitFor(async () => expect(await expiry()).not.toEqual(taken), WAIT);
 
   expect(renewals).toBeGreaterThan(1);
+  gateIsOpen = true;
   gate.open();
   expect((await running.ended).code).toBe(0);
+  expect(begins).toBeGreaterThan(1);
   expect(await query("SELECT token::int FROM simcat.leases")).toEqual([{ token: 1 }]);
 });
 
