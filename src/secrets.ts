@@ -65,16 +65,26 @@ function proxySecrets(url: string | undefined): string[] {
   return [...passwords, `${decode(username)}:${decode(password)}`];
 }
 
+/** `URL` demands a host after a user; a socket's URL (postgres://user@/database?host=/directory) has none. */
+const NO_HOST = "no-host.invalid";
+
+/** Null when it is no URL that the driver can read. */
+export function parseDatabaseUrl(url: string): URL | null {
+  const withHost = url.replace(/^([^/]*\/\/[^/?#]*@)(?=\/)/, `$1${NO_HOST}`);
+  return URL.canParse(withHost) ? new URL(withHost) : null;
+}
+
 /** The URL for people: where it leads, without its passwords. */
 export function maskDatabaseUrl(url: string): string {
-  if (!URL.canParse(url)) return MASK;
-  const masked = new URL(url);
+  const masked = parseDatabaseUrl(url);
+  if (masked === null) return MASK;
   if (masked.password !== "") masked.password = MASK;
   for (const name of [...masked.searchParams.keys()]) {
     if (/password$/i.test(name)) masked.searchParams.set(name, MASK);
   }
   const patterns = urlPatterns(databaseSecrets(url));
-  return patterns.length === 0 ? masked.href : masked.href.replace(new RegExp(patterns.join("|"), "g"), MASK);
+  const text = masked.href.replace(`@${NO_HOST}/`, "@/");
+  return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join("|"), "g"), MASK);
 }
 
 /** As it is, and as URLs write it. */
@@ -104,7 +114,7 @@ function base64FormsOf(secret: string): string[] {
 }
 
 function passwordOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).password : undefined;
+  return parseDatabaseUrl(url)?.password;
 }
 
 function decode(text: string): string {

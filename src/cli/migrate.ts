@@ -3,11 +3,13 @@ import { EXIT } from "../errors.ts";
 import { formatJson } from "../report/json.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
-import { withDatabaseUrls } from "./with-database.ts";
+import { printWaits, withDatabaseUrls } from "./with-database.ts";
 
 export async function migrate(context: Context, { json }: { readonly json: boolean }): Promise<number> {
   const config = loadSettings(context, { service: false, database: true });
-  const applied = await withDatabaseUrls(context, config, ({ directUrl }) => applyMigrations(directUrl, context.stop));
+  const applied = await withDatabaseUrls(context, config, ({ directUrl }) =>
+    applyMigrations(directUrl, context.stop, { onWait: printWaits(context, config) }),
+  );
   if (json) context.print(formatJson({ applied }));
   else
     context.print(

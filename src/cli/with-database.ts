@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { connect, disconnect, type Pool } from "../db/connect.ts";
+import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
 import { namingDatabase } from "../db/failures.ts";
 import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
@@ -53,7 +53,10 @@ export function withDatabase<T>(
   const { stop } = context;
   return withDatabaseUrls(context, config, async (urls) => {
     const mayMigrate = use === "migrate" && config.autoMigrate;
-    const pool = await (use === "any" ? connect(urls.url, {}, stop) : connectUsable(urls, mayMigrate, stop));
+    const options = { onWait: printWaits(context, config) };
+    const pool = await (use === "any"
+      ? connect(urls.url, options, stop)
+      : connectUsable(urls, options, mayMigrate, stop));
     try {
       return await work(pool);
     } catch (error) {
@@ -68,8 +71,13 @@ export function withDatabase<T>(
  * Connects to a database whose schema is current. Looks before it migrates: nearly always there is nothing to do, and a
  * connection more costs as much as a short run.
  */
-async function connectUsable(urls: DatabaseUrls, mayMigrate: boolean, signal: AbortSignal): Promise<Pool> {
-  const pool = await connect(urls.url, {}, signal);
+async function connectUsable(
+  urls: DatabaseUrls,
+  options: ConnectOptions,
+  mayMigrate: boolean,
+  signal: AbortSignal,
+): Promise<Pool> {
+  const pool = await connect(urls.url, options, signal);
   try {
     const state = await readSnapshot(pool, "looking at the schema", readSchemaState, signal);
     if (state.kind !== "behind" || !mayMigrate) {
@@ -82,6 +90,14 @@ async function connectUsable(urls: DatabaseUrls, mayMigrate: boolean, signal: Ab
   }
   // Closed before: a role may be limited to one connection.
   await disconnect(pool);
-  await migrate(urls.directUrl, signal);
-  return connectUsable(urls, false, signal);
+  await migrate(urls.directUrl, signal, options);
+  return connectUsable(urls, options, false, signal);
+}
+
+/** Prints why the command does not go on: a line on a terminal, above the progress line if there is one; else a log line. */
+export function printWaits(context: Context, config: Config): NonNullable<ConnectOptions["onWait"]> {
+  return ({ code, message }) => {
+    if (context.terminal.isErr) context.draw("\r\x1b[K");
+    tellBeside(context, config, "info", code, message);
+  };
 }

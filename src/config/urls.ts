@@ -1,4 +1,4 @@
-import { SHORTEST_SECRET } from "../secrets.ts";
+import { parseDatabaseUrl, SHORTEST_SECRET } from "../secrets.ts";
 
 /** A value that was understood, or a sentence on what is wrong and what was expected. */
 export type Reading<T> = { readonly value: T } | { readonly problem: string };
@@ -38,7 +38,7 @@ export function readDatabaseUrl(text: string): Reading<string> {
   if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text)) {
     return { problem: `has an @ behind its host; ${expected}, with / ? # @ : in the password percent-encoded` };
   }
-  if (!URL.canParse(text)) {
+  if (parseDatabaseUrl(text) === null) {
     return { problem: `is not a URL that can be read; ${expected}, with / ? # @ : in the password percent-encoded` };
   }
   return { value: text };

@@ -1,4 +1,4 @@
-import type { Pool } from "./connect.ts";
+import { ANSWER_MS, announceOutage, type Pool, within } from "./connect.ts";
 import { namingDatabase } from "./failures.ts";
 import { persist } from "./patience.ts";
 
@@ -29,14 +29,14 @@ export async function openClock(pool: Pool, signal: AbortSignal): Promise<Databa
     const before = performance.now();
     // A numeric travels exactly; a float8 travels as the role's extra_float_digits has it.
     const { rows } = await pool.query<{ now: string }>(
-      "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::numeric::text AS now",
+      within(ANSWER_MS, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::numeric::text AS now"),
     );
     const takenAt = performance.now();
     samples.push({ takenAt, offset: Number(rows[0]?.now) - (before + takenAt) / 2 });
     if (samples.length > KEPT) samples.shift();
   };
   const sample = (until: AbortSignal) =>
-    persist(take, until).catch((error) => {
+    persist(take, until, { onWait: (error) => announceOutage(pool, error) }).catch((error) => {
       throw namingDatabase("asking the database for its time", error);
     });
   await sample(signal);

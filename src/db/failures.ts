@@ -27,7 +27,9 @@ export function isConnectionLost(error: unknown): boolean {
   return (
     code === "" &&
     thrown instanceof Error &&
-    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|not queryable/i.test(thrown.message)
+    /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|query read timeout|not queryable/i.test(
+      thrown.message,
+    )
   );
 }
 
@@ -56,7 +58,9 @@ const SERVER_WIDE = /^(08|25|28|3D|40|53|57P|58)/;
 export function mayComeFromRows(error: unknown): boolean {
   const thrown = driverError(error);
   const code = errorCode(thrown);
-  return /^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code) && !isConnectionLost(thrown);
+  return (
+    /^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code) && !isConnectionLost(thrown) && !hasStaleIdentity(thrown)
+  );
 }
 
 /** What the driver threw, of a DatabaseError too. */
@@ -64,9 +68,21 @@ export function driverError(error: unknown): unknown {
   return error instanceof DatabaseError ? error.cause : error;
 }
 
+/** Logical replication copies rows, not sequences: after a promotion the next identity is one that a row has already. */
+function hasStaleIdentity(error: unknown): boolean {
+  const thrown = asDriverThrew(error);
+  return errorCode(error) === "23505" && /^(sync_runs|rejects)_pkey$/.test(constraintOf(thrown));
+}
+
+function constraintOf(thrown: unknown): string {
+  const isNamed = typeof thrown === "object" && thrown !== null && "constraint" in thrown;
+  return isNamed ? String(thrown.constraint) : "";
+}
+
 const MENDS: readonly (readonly [RegExp, string])[] = [
   [/^(28P01|28000)$/, "check the user and the password in DATABASE_URL"],
   [/^3D000$/, "create that database, or correct its name in DATABASE_URL"],
+  [/^(42P01|42703|3F000)$/, "a table, column or schema of simcat's is gone: see simcat check"],
   [/^42501$/, "grant what is missing to this role, then run it again"],
   [/^53100$/, "free space on the database's disk; the next run goes on from what is stored"],
   [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],
@@ -86,12 +102,24 @@ const MENDS: readonly (readonly [RegExp, string])[] = [
 /** Says what was tried, what the database answered, and what to do. */
 export function databaseError(doing: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
+  return new DatabaseError(`${doing} failed: ${failureText(error)}`, { cause: error });
+}
+
+/** The message of what a driver threw, its code, and what to do. */
+export function failureText(error: unknown): string {
   const code = errorCode(error);
   const thrown = asDriverThrew(error);
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
   const said = first instanceof Error ? first.message : String(first);
-  const mend = MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";
-  return new DatabaseError(`${doing} failed: ${said}${code ? ` (${code})` : ""}; ${mend}`, { cause: error });
+  const mend = hasStaleIdentity(error)
+    ? setvalHint(constraintOf(thrown))
+    : (MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
+  return `${said}${code ? ` (${code})` : ""}; ${mend}`;
+}
+
+function setvalHint(constraint: string): string {
+  const table = `simcat.${constraint.replace(/_pkey$/, "")}`;
+  return `its sequence is older than its rows (a promoted replica?), so run: SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT max(id) FROM ${table}))`;
 }
 
 /** drizzle wraps it into the statement and its parameters, which tell an operator nothing. */

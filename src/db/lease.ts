@@ -1,12 +1,14 @@
 import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
-import type { Connection, Pool } from "./connect.ts";
+import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
 import { persist } from "./patience.ts";
 import { LEASE_MS, NAME, RENEW_MS, takeLease } from "./take-lease.ts";
 import { type TransactionOptions, withTransaction } from "./transaction.ts";
 
 /** Whoever comes next waits for the rest of a lease that was not given back. */
 const GIVE_BACK_MS = 2_000;
+/** A renewal that is not answered by then is lost with its connection; the next one takes another. */
+const RENEWAL_MS = 4_000;
 const GIVE_BACK = "UPDATE simcat.leases SET expires_at = '-infinity' WHERE name = $1 AND token = $2";
 /** Never brings back what was given back. */
 const RENEW = `
@@ -85,18 +87,15 @@ export async function startUnderLease<S, T>(
 }
 
 function keepRenewed(pool: Pool, clock: DatabaseClock, token: number, lost: AbortController): NodeJS.Timeout {
-  let busy = false;
+  // One that still waits for a connection does not keep the next one from being sent.
   const renew = async () => {
-    if (busy || lost.signal.aborted) return;
-    busy = true;
+    if (lost.signal.aborted) return;
     try {
-      const { rowCount } = await pool.query(RENEW, [NAME, token, LEASE_MS]);
+      const { rowCount } = await pool.query(within(RENEWAL_MS, RENEW, [NAME, token, LEASE_MS]));
       if (rowCount === 0) lost.abort(lostLease());
       await clock.sample(AbortSignal.timeout(RENEW_MS));
     } catch {
       // A database that does not answer now fails the run's own transactions, with words; the next renewal may succeed.
-    } finally {
-      busy = false;
     }
   };
   return setInterval(() => void renew(), RENEW_MS);
@@ -104,8 +103,7 @@ function keepRenewed(pool: Pool, clock: DatabaseClock, token: number, lost: Abor
 
 async function fence(connection: Connection, token: number): Promise<void> {
   const { rowCount } = await connection.query(
-    "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE",
-    [NAME, token],
+    within(ANSWER_MS, "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE", [NAME, token]),
   );
   if (rowCount === 0) throw lostLease();
 }
@@ -118,7 +116,7 @@ function lostLease(): LostLeaseError {
 
 async function giveBack(pool: Pool, token: number): Promise<void> {
   try {
-    await persist(() => pool.query(GIVE_BACK, [NAME, token]), AbortSignal.timeout(GIVE_BACK_MS));
+    await persist(() => pool.query(within(GIVE_BACK_MS, GIVE_BACK, [NAME, token])), AbortSignal.timeout(GIVE_BACK_MS));
   } catch {
     // It expires by itself.
   }

@@ -29,9 +29,17 @@ SELECT array_to_string(lacks, ', '),
   quote_ident(current_user)
 FROM lacking WHERE lacks <> '{}' GROUP BY schema, lacks ORDER BY object, rights`;
 
+/** CREATE on the database is for the schemas alone: where somebody made them already, CREATE in each of them will do. */
 const FOR_MIGRATION = `
+WITH schemas AS (
+  SELECT name, n.oid FROM unnest(ARRAY['simcat', 'simcat_migrations', 'simcat_report']) AS name
+  LEFT JOIN pg_namespace n ON n.nspname = name
+)
 SELECT 'CREATE' AS rights, 'DATABASE ' || quote_ident(current_database()) AS object, quote_ident(current_user) AS role
-WHERE NOT has_database_privilege(current_database(), 'CREATE')`;
+WHERE NOT has_database_privilege(current_database(), 'CREATE') AND EXISTS (SELECT FROM schemas WHERE oid IS NULL)
+UNION ALL
+SELECT 'CREATE', 'SCHEMA ' || name, quote_ident(current_user)
+FROM schemas WHERE NOT has_schema_privilege(oid, 'CREATE')`;
 
 /** Only an owner may alter a table; whoever is a member of the owning role counts as one. */
 const OWNERS = `

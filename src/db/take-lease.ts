@@ -1,6 +1,7 @@
 import { BusyError } from "../errors.ts";
 import { pause } from "../pause.ts";
-import type { Connection, Pool } from "./connect.ts";
+import { announce, type Connection, type Pool } from "./connect.ts";
+import { ANNOUNCE_AFTER_MS } from "./patience.ts";
 import { readSnapshot } from "./snapshot.ts";
 import { withTransaction } from "./transaction.ts";
 
@@ -25,6 +26,8 @@ export async function takeLease<S>(
   signal: AbortSignal,
 ): Promise<{ readonly token: number; readonly started: S }> {
   const seen = new Map<number, { readonly expires: string; readonly since: number }>();
+  const beganAt = performance.now();
+  let isAnnounced = false;
   let free: Taken | null = null;
   for (;;) {
     const mine = await withTransaction(
@@ -50,9 +53,19 @@ export async function takeLease<S>(
       }
       seen.set(live.token, first);
       if (live.isAhead && performance.now() - first.since > SILENT_MS) free = live;
+      if (!isAnnounced && performance.now() - beganAt > ANNOUNCE_AFTER_MS) {
+        isAnnounced = true;
+        announce(pool, { code: "waiting_for_lease", message: waitMessage(live) });
+      }
     }
     await pause(WATCH_MS, signal);
   }
+}
+
+function waitMessage({ holder, isOver }: LiveLease): string {
+  return isOver
+    ? `waiting for the last transaction of another run (${holder}): its lease has expired, and it still holds a lock`
+    : `waiting for the lease of another run (${holder}): if it is not renewed within ${LEASE_MS / 1000} s, this run takes over`;
 }
 
 interface LiveLease {
@@ -61,11 +74,13 @@ interface LiveLease {
   readonly expires: string;
   /** It ends later than any lease taken or renewed now: the database's clock was set back, and whoever lives renews it. */
   readonly isAhead: boolean;
+  /** It has expired, and whoever held it holds a lock on its row. */
+  readonly isOver: boolean;
 }
 
 async function readLive(connection: Connection): Promise<LiveLease | undefined> {
   const { rows } = await connection.query<LiveLease>(
-    `SELECT token, holder, expires_at::text AS expires, expires_at > clock_timestamp() + $2 * interval '1 ms' AS "isAhead"
+    `SELECT token, holder, expires_at::text AS expires, expires_at > clock_timestamp() + $2 * interval '1 ms' AS "isAhead", expires_at < clock_timestamp() AS "isOver"
      FROM simcat.leases WHERE name = $1`,
     [NAME, LEASE_MS],
   );
@@ -74,12 +89,19 @@ async function readLive(connection: Connection): Promise<LiveLease | undefined> 
 
 /**
  * Takes a lease that is absent, expired, or the `free` one; whatever run it belonged to is dead, so its row says so in the
- * same transaction.
+ * same transaction. Waits for no lock on the lease: a transaction that holds one belongs to a run that may still renew it.
  */
 async function tryTake(connection: Connection, holder: string, free: Taken | null): Promise<Taken | null> {
   const { rows } = await connection.query<Taken>(
-    `INSERT INTO simcat.leases AS held (name, holder, token, expires_at)
-     VALUES ($1, $2, 1, clock_timestamp() + $3 * interval '1 ms')
+    `WITH lease AS (SELECT * FROM simcat.leases WHERE name = $1),
+     free AS (
+       SELECT FROM simcat.leases
+       WHERE name = $1 AND (expires_at < clock_timestamp() OR (token = $4 AND expires_at = $5::timestamptz))
+       FOR UPDATE SKIP LOCKED
+     )
+     INSERT INTO simcat.leases AS held (name, holder, token, expires_at)
+     SELECT $1, $2, 1, clock_timestamp() + $3 * interval '1 ms'
+     WHERE NOT EXISTS (SELECT FROM lease) OR EXISTS (SELECT FROM free)
      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at
        WHERE held.expires_at < clock_timestamp() OR (held.token = $4 AND held.expires_at = $5::timestamptz)
      RETURNING token, expires_at::text AS expires`,

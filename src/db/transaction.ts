@@ -1,5 +1,5 @@
 import { DatabaseError } from "../errors.ts";
-import { type Connection, endedBy, type Pool } from "./connect.ts";
+import { ANSWER_MS, announceOutage, type Connection, endedBy, type Pool, within } from "./connect.ts";
 import { isConnectionLost, namingDatabase } from "./failures.ts";
 import { type Patience, persist } from "./patience.ts";
 
@@ -19,7 +19,10 @@ const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 /** Times are read from text, and a database or a role may have another style of it by default. */
 const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'";
 
-export interface TransactionOptions<T> extends Patience {
+/** A COMMIT may wait for a slow disk or a standby; one that takes longer is on a connection that has fallen silent. */
+const COMMIT_MS = 60_000;
+
+export interface TransactionOptions<T> extends Pick<Patience, "patienceMs" | "lockAttempts"> {
   /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
   readonly doing: string;
   /** READ ONLY, and one moment for all its queries. */
@@ -55,7 +58,7 @@ export async function withTransaction<T>(
     throw result.error;
   };
   try {
-    return await persist(attempt, signal, options);
+    return await persist(attempt, signal, { ...options, onWait: (error) => announceOutage(pool, error) });
   } catch (error) {
     throw namingDatabase(options.doing, error);
   }
@@ -93,17 +96,17 @@ async function tryOnce<T>(
   let lost = false;
   try {
     connection = await pool.connect();
-    await connection.query(begin(options));
+    await connection.query(within(ANSWER_MS, begin(options)));
     const value = await work(connection);
     computed = { value };
-    const { command } = await connection.query("COMMIT");
+    const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
     if (command !== "COMMIT") throw new DatabaseError(`${options.doing} failed: COMMIT was answered with ${command}`);
     return { kind: "done", value };
   } catch (thrown) {
     lost = isConnectionLost(thrown);
     const error = (lost && connection && endedBy(connection)) || thrown;
     if (connection && !lost) {
-      await connection.query("ROLLBACK").catch((failed: Error) => {
+      await connection.query(within(ANSWER_MS, "ROLLBACK")).catch((failed: Error) => {
         broken = failed;
       });
     }

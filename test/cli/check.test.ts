@@ -32,6 +32,7 @@ const ALL_OK = {
   service: "ok",
   key: "ok",
   listing: "ok",
+  content: "ok",
   database: "ok",
   encoding: "ok",
   schema: "ok",
@@ -42,14 +43,44 @@ const ALL_OK = {
 const ORGANIZATION = [library("ann", "Lib"), library("bo", "Lib")];
 
 describe("check", () => {
-  test("is content with what a run needs, and asks the service once", async () => {
+  test("is content with what a run needs, and asks for the listing and one library", async () => {
     const { environment, asked, database } = await fixture(ORGANIZATION);
     const { exitCode, results, line } = await checked(environment);
     expect({ exitCode, results }).toEqual({ exitCode: 0, results: ALL_OK });
     expect(line("service")?.text).toBe(`${environment.SIMCAT_BASE_URL}/ answered; 2 libraries listed`);
     expect(line("database")?.text).toContain(`${new URL(database.url).pathname} answered: Postgres `);
     expect(line("configuration")?.details).toContain("SIMCAT_API_KEY=*** (environment)");
-    expect(asked()).toEqual(["GET /libs"]);
+    expect(line("content")?.text).toBe("ann/Lib can be read: metadata and 0 scenarios");
+    expect(asked().toSorted()).toEqual([
+      "GET /libs",
+      "GET /libs/user/ann/Lib/metadata",
+      "GET /libs/user/ann/Lib/scenarios",
+    ]);
+  });
+
+  test.each([
+    [76, "an object instead of the scenarios", { kind: "wrongBody", text: '{"error": "no"}' }],
+    [76, "a status that is none of a library's", { kind: "status", status: 404 }],
+    [77, "a refused key", { kind: "status", status: 401 }],
+    [69, "a server error", { kind: "status", status: 500 }],
+  ] as const)("exits with %i when every content answer is %s (fault 157)", async (exit, _, action) => {
+    const { environment, service } = await fixture(ORGANIZATION);
+    service.script([{ match: { operation: "scenarios" }, times: "always", action }]);
+    const { exitCode, line } = await checked(environment);
+    expect(exitCode).toBe(exit);
+    expect(line("content")).toMatchObject({ result: "fail", text: expect.stringMatching(/^ann\/Lib: /) });
+  });
+
+  test("only warns when the first library's content cannot be read and the second's can (fault 157)", async () => {
+    const { environment, service } = await fixture(ORGANIZATION);
+    service.script([{ match: { operation: "metadata" }, times: 1, action: { kind: "status", status: 404 } }]);
+    const { exitCode, line } = await checked(environment);
+    expect(exitCode).toBe(0);
+    expect(line("content")).toMatchObject({
+      result: "warn",
+      text: "bo/Lib can be read: metadata and 0 scenarios; others cannot",
+      details: [expect.stringMatching(/^ann\/Lib: .*\(not_found\)$/)],
+    });
   });
 
   test("prints lines for people", async () => {
@@ -72,7 +103,7 @@ describe("check", () => {
 
   test("a refused key fails as 77, and the database is checked nevertheless", async () => {
     const { environment } = await fixture(ORGANIZATION);
-    const { listing: _, ...rest } = ALL_OK;
+    const { listing: _, content: __, ...rest } = ALL_OK;
     const { exitCode, results, line } = await checked({ ...environment, SIMCAT_API_KEY: "another-key-77aa" });
     expect({ exitCode, results }).toEqual({ exitCode: 77, results: { ...rest, key: "fail" } });
     expect(line("key")?.mend).toContain("check SIMCAT_API_KEY");
@@ -185,7 +216,7 @@ describe("check", () => {
 describe("check of the database", () => {
   /** The service's part is the same in all of these. */
   async function checkedOn(database: { readonly url: string }, more: Environment = {}) {
-    const { environment } = await fixture([]);
+    const { environment } = await fixture(ORGANIZATION);
     return checked({ ...environment, DATABASE_URL: database.url, ...more });
   }
 
@@ -272,7 +303,7 @@ describe("check of the privileges", () => {
     const url = new URL(database.url);
     url.username = encodeURIComponent(role);
     url.password = "newcomer";
-    const { environment } = await fixture([]);
+    const { environment } = await fixture(ORGANIZATION);
     return { role, environment: { ...environment, DATABASE_URL: url.href } };
   }
 
@@ -328,4 +359,25 @@ describe("check of the privileges", () => {
     const { line } = await checked(environment);
     expect(line("privileges")?.mend).toContain(`GRANT ${owner?.name} TO "${role}";`);
   });
+});
+
+describe("a lock of another session's", () => {
+  test.each(["simcat.scenarios", "simcat.leases", "simcat_migrations.__drizzle_migrations"])(
+    "on %s ends check with 69, and the line names the session (fault 157)",
+    async (table) => {
+      const { environment, database } = await fixture(ORGANIZATION);
+      const holder = await database.pool.connect();
+      onTestFinished(() => holder.release());
+      await holder.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      const { rows } = await holder.query("SELECT pg_backend_pid() AS pid");
+      const { exitCode, line } = await checked(environment);
+      await holder.query("ROLLBACK");
+      expect(exitCode).toBe(69);
+      expect(line("schema")).toMatchObject({
+        result: "fail",
+        text: expect.stringMatching(`^${table} is locked by session ${rows[0].pid} \\(role `),
+        mend: `wait until it ends, or end it: SELECT pg_terminate_backend(${rows[0].pid})`,
+      });
+    },
+  );
 });

@@ -75,6 +75,7 @@ async function syncBob({ database, service }: Fixture): Promise<{ status: string
     maxRetryWaitMs: 60_000,
     maxBodyBytes: 1 << 26,
     version: "test",
+    mask: (message: string) => message,
     environment: {},
   });
   onTestFinished(() => client.close());
@@ -87,6 +88,7 @@ async function syncBob({ database, service }: Fixture): Promise<{ status: string
     service: client,
     settings,
     version: "test",
+    mask: (message: string) => message,
     tell: () => {},
   };
   const selection = { libraries: [], owners: ["bob"] };

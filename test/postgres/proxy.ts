@@ -9,7 +9,9 @@ export type Verdict =
   /** It is done, and its answer is not heard: the connection is cut when the server has answered. */
   | "swallow answer"
   /** It is done, and the connection then says nothing for ever. */
-  | "fall silent";
+  | "fall silent"
+  /** It never arrives, and the connection then says nothing for ever. */
+  | "black-hole";
 
 export interface PostgresProxy {
   /** The same database, through the proxy. */
@@ -47,7 +49,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
-        if (verdict === "fall silent") return;
+        if (verdict === "fall silent" && socket === upstream) return;
         client.destroy();
         upstream.end();
       });
@@ -58,7 +60,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
         if (verdict === "pass") verdict = proxy.judge(statement);
       }
       if (verdict === "cut before") cut();
-      else upstream.write(bytes);
+      else if (verdict !== "black-hole") upstream.write(bytes);
     });
     const answers = answerReader();
     let isReady = false;

@@ -77,6 +77,9 @@ async function serverStaysDown(): Promise<void> {
   });
   expect(performance.now() - startedAt).toBeLessThan(100_000);
   expect(ended.stdout).toMatch(/^sync database failed in /);
+  expect(ended.stderr.split("\n").filter((line) => line.includes("waiting_for_database"))).toEqual([
+    expect.stringContaining("waiting for the database: connect ECONNREFUSED"),
+  ]);
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "running" }]);
   await query("UPDATE simcat.leases SET expires_at = '-infinity'");
   expect((await simcat(["sync"])).code).toBe(0);

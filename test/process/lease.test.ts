@@ -1,11 +1,14 @@
 import { expect, test, vi } from "vitest";
 import { amendLibrary } from "../../src/mock/amend.ts";
+import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { told } from "../postgres/told.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
+
+const WAIT = { timeout: 25_000, interval: 15 };
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
@@ -106,7 +109,7 @@ test("a run stopped inside a transaction holds nobody up for longer than its ses
   await expireLease(query);
   const next = start(["sync"]);
   // It waits for the stopped one's lock on the lease, until the server ends that session: after 15 s, or now.
-  await untilSession(query, `${WAITS_FOR_LOCK} AND query LIKE '%INSERT INTO simcat.leases%'`);
+  await vi.waitFor(() => expect(next.output()).toContain("its lease has expired, and it still holds a lock"), WAIT);
   await query("SELECT pg_terminate_backend($1)", [pid]);
 
   expect((await next.ended).code).toBe(0);
@@ -146,4 +149,65 @@ test("a lease that ends far ahead belongs to whoever renews it (fault 51)", asyn
 
   gate.open();
   expect((await first.ended).code).toBe(0);
+});
+
+test("a run inside a long transaction is busy, not a failure of the database (fault 151)", async () => {
+  const { start, simcat, query } = await fixture(twenty());
+  await query("CREATE TABLE public.gate AS SELECT 1");
+  await query(
+    `CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       WHILE EXISTS (SELECT FROM public.gate) LOOP PERFORM pg_sleep(0.05); END LOOP;
+       RETURN NULL;
+     END $$`,
+  );
+  await query("CREATE TRIGGER wait AFTER INSERT ON simcat.scenarios EXECUTE FUNCTION public.wait()");
+  const holder = start(["sync"]);
+  await untilSession(query, "state = 'active' AND wait_event = 'PgSleep'");
+
+  expect(told(await simcat(["sync"]))).toMatchObject({ exit: 75, code: "busy" });
+
+  await query("DELETE FROM public.gate");
+  expect((await holder.ended).code).toBe(0);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
+});
+
+test("a silent connection costs neither the lease nor the run (fault 152)", async () => {
+  const gate = gateAfter(3);
+  const { start, query, database } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const proxy = await startPostgresProxy(database.url);
+  let renewals = 0;
+  let begins = 0;
+  let gateIsOpen = false;
+  proxy.judge = (statement) => {
+    if (statement.startsWith("BEGIN") && gateIsOpen && ++begins === 1) return "black-hole";
+    if (!/^\s*UPDATE simcat.leases\s+SET expires_at = CASE/.test(statement)) return "pass";
+    renewals += 1;
+    return renewals === 1 ? "black-hole" : "pass";
+  };
+  const running = start(["sync"], { DATABASE_URL: proxy.url(database.url) });
+  await gate.reached;
+  const expiry = () => query("SELECT expires_at FROM simcat.leases");
+  const taken = await expiry();
+
+  await vi.waitFor(async () => expect(await expiry()).not.toEqual(taken), WAIT);
+
+  expect(renewals).toBeGreaterThan(1);
+  gateIsOpen = true;
+  gate.open();
+  expect((await running.ended).code).toBe(0);
+  expect(begins).toBeGreaterThan(1);
+  expect(await query("SELECT token::int FROM simcat.leases")).toEqual([{ token: 1 }]);
+});
+
+test("a run that waits for a dead run's lease announces it once (fault 153)", async () => {
+  const { simcat, query } = await fixture(twenty());
+  await query(
+    "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'elsewhere:1', 7, now() + interval '4 s')",
+  );
+
+  const { code, stderr } = await simcat(["sync"]);
+
+  expect(code).toBe(0);
+  const lines = stderr.split("\n").filter((line) => line.includes("waiting_for_lease"));
+  expect(lines).toEqual([expect.stringContaining("waiting for the lease of another run (elsewhere:1)")]);
 });

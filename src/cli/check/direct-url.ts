@@ -10,7 +10,7 @@ import { maskDatabaseUrl } from "../../secrets.ts";
 import type { DatabaseUrls } from "../with-database.ts";
 import { ok, warn } from "./lines.ts";
 import { judgePrivileges } from "./schema.ts";
-import { type Lines, PATIENCE_MS } from "./url.ts";
+import { type Lines, PATIENCE_MS, readBounded } from "./url.ts";
 
 const CHECK = "direct";
 
@@ -33,8 +33,8 @@ async function checkDirectPool(
   signal: AbortSignal,
 ): Promise<CheckLine> {
   const where = maskDatabaseUrl(directUrl);
-  const state = await readSchemaState(pool);
-  const lacks = autoMigrate && state.kind === "behind" ? await readMigrationLacks(pool) : [];
+  const state = await readBounded(pool, readSchemaState, signal);
+  const lacks = autoMigrate && state.kind === "behind" ? await readBounded(pool, readMigrationLacks, signal) : [];
   if (lacks.length > 0) return { ...judgePrivileges(lacks), check: CHECK };
   if (!(await isElsewhere(pool, url, signal))) return ok(CHECK, `${where} answered`);
   const mend = "let both name the same one: what is migrated must be what runs write to";

@@ -1,4 +1,5 @@
 import type { SchemaState } from "../../db/migrate.ts";
+import { formatMissing, hintForMissing, type MissingObjects } from "../../db/missing-objects.ts";
 import type { Lack } from "../../db/privileges.ts";
 import { EXIT } from "../../errors.ts";
 import { plural } from "../../report/amounts.ts";
@@ -6,7 +7,15 @@ import type { CheckLine } from "../../report/check.ts";
 import { fail, ok } from "./lines.ts";
 
 /** Whether a run can work with the schema as it is, or will bring it up to date itself. */
-export function judgeSchema(state: SchemaState, autoMigrate: boolean): CheckLine {
+export function judgeSchema(
+  state: SchemaState,
+  autoMigrate: boolean,
+  missing: MissingObjects | null = null,
+): CheckLine {
+  if (missing !== null && missing.names.length > 0) {
+    const text = `version ${state.version}, but the database lacks ${formatMissing(missing)}`;
+    return fail("schema", EXIT.configuration, text, hintForMissing(missing));
+  }
   if (state.kind === "current") return ok("schema", `version ${state.version}, up to date`);
   if (state.kind === "newer") {
     const text = `version ${state.version} is newer than this simcat: a later one has migrated it`;

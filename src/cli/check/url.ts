@@ -1,10 +1,12 @@
 import type { Config } from "../../config.ts";
 import { openClock } from "../../db/clock.ts";
-import { connect, disconnect, type Pool } from "../../db/connect.ts";
+import { type Connection, connect, disconnect, type Pool } from "../../db/connect.ts";
 import { databaseError } from "../../db/failures.ts";
-import { readSchemaState } from "../../db/migrate.ts";
+import { lockError } from "../../db/lock-holders.ts";
+import { readMissing, readSchemaState } from "../../db/migrate.ts";
 import { readMigrationLacks, readRunLacks } from "../../db/privileges.ts";
 import { readServer } from "../../db/server.ts";
+import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, SimcatError } from "../../errors.ts";
 import type { CheckLine } from "../../report/check.ts";
 import { maskDatabaseUrl } from "../../secrets.ts";
@@ -15,6 +17,10 @@ import { judgeClock, judgeServer } from "./server.ts";
 
 /** A check tells how things are now; a run waits for a database that does not answer. */
 export const PATIENCE_MS = 0;
+
+/** A run waits for half a minute for a lock that another session holds. */
+const LOCK_TIMEOUT_MS = 2_000;
+const READ_MS = 10_000;
 
 export type Lines = AsyncGenerator<CheckLine, void>;
 
@@ -39,20 +45,53 @@ export async function* checkUrl(config: Config, { url }: DatabaseUrls, signal: A
 }
 
 async function* checkPool(pool: Pool, where: string, config: Config, signal: AbortSignal): Lines {
-  const server = await readServer(pool);
+  const read = <T>(work: (connection: Connection) => Promise<T>) => readBounded(pool, work, signal);
+  const server = await read(readServer);
   yield judgeServer(server, where);
   yield ok("encoding", `${server.encoding}, which holds every name`);
-  const lacks = await readRunLacks(pool);
+  const lacks = await read(readRunLacks);
   if (lacks.some(({ hidesVersion }) => hidesVersion)) {
     yield skipped("schema", "the privileges must be given first");
     yield judgePrivileges(lacks);
   } else {
-    const state = await readSchemaState(pool);
-    yield judgeSchema(state, config.autoMigrate);
+    const state = await read(readSchemaState);
+    const missing = state.kind === "current" ? await read(readMissing) : null;
+    if (missing !== null && lacks.length === 0) {
+      await read((connection) =>
+        connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";")),
+      );
+    }
+    yield judgeSchema(state, config.autoMigrate, missing);
     const migratesHere = config.autoMigrate && config.databaseDirectUrl === config.databaseUrl;
-    const more = migratesHere && state.kind === "behind" ? await readMigrationLacks(pool) : [];
+    const more = migratesHere && state.kind === "behind" ? await read(readMigrationLacks) : [];
     yield judgePrivileges([...lacks, ...more]);
   }
   const clock = await openClock(pool, signal);
   yield judgeClock(Date.now(), clock.now());
+}
+
+/**
+ * A read that neither a lock nor a slow server holds up for long.
+ * @throws DatabaseError, which names the session that holds the lock
+ */
+export async function readBounded<T>(
+  pool: Pool,
+  work: (connection: Connection) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const doing = "asking the database";
+  const options = { doing, patienceMs: PATIENCE_MS, lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: 1 };
+  try {
+    return await withTransaction(
+      pool,
+      options,
+      async (connection) => {
+        await connection.query(`SET LOCAL statement_timeout = ${READ_MS}`);
+        return work(connection);
+      },
+      signal,
+    );
+  } catch (error) {
+    throw await lockError(pool, doing, error, signal);
+  }
 }

@@ -1,0 +1,33 @@
+import { createServer, type Socket } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { status } from "../../src/cli/status.ts";
+import { surroundings } from "./surroundings.ts";
+
+/** Accepts connections and never answers. */
+async function silentServer(): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  return `postgres://user@127.0.0.1:${typeof address === "object" ? address?.port : 0}/db`;
+}
+
+test("a terminal shows on a line of its own that the database is waited for (fault 153)", async () => {
+  const stop = new AbortController();
+  const note = vi.fn();
+  const draw = vi.fn();
+  const context = { ...surroundings({ DATABASE_URL: await silentServer() }), note, draw, stop: stop.signal };
+  const running = status(context, { json: false });
+  const ended = expect(running).rejects.toThrow("enough");
+
+  await vi.waitFor(() => expect(note).toHaveBeenCalled(), { timeout: 8_000 });
+  stop.abort(new Error("enough"));
+  await ended;
+
+  expect(note.mock.calls).toEqual([["waiting for the database: no answer yet"]]);
+  expect(draw.mock.calls).toEqual([["\r\x1b[K"]]);
+});

@@ -1,0 +1,33 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { startOwnServer } from "./own-server.ts";
+
+test("a URL may name a socket's directory instead of a host, in every way the driver knows (fault 156)", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "simcat-socket-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  // The server may run as another user.
+  await chmod(directory, 0o777);
+  const { url } = await startOwnServer({ unix_socket_directories: directory });
+  const { username, password, port, pathname } = new URL(url);
+  const { simcat } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+
+  for (const socketUrl of [
+    `postgres://${username}:${password}@${pathname}?host=${directory}&port=${port}`,
+    `postgres://${pathname}?user=${username}&password=${password}&host=${directory}&port=${port}`,
+    `postgres://${username}:${password}@${encodeURIComponent(directory)}:${port}${pathname}`,
+  ]) {
+    const { code, stdout } = await simcat(["check"], { DATABASE_URL: socketUrl });
+
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/ok +database +postgres:\/\/.*Postgres/),
+    });
+    expect(stdout).not.toContain(password);
+    expect(stdout).not.toContain("no-host");
+    expect((await simcat(["sync"], { DATABASE_URL: socketUrl })).code).toBe(0);
+  }
+});
