@@ -11,7 +11,7 @@ const UNLIMITED = `SET LOCAL statement_timeout = 0;
 const PLANNED = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_custom_plan";
 
 /** A few rows of large tables, by their keys: statistics, or a role's settings, must never make it a scan of the table. */
-const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_nestloop = on";
+export const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_nestloop = on";
 
 /** Values travel as text: a role's own settings must neither round a number nor turn a NULL in an array into a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";

@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openClock } from "../../src/db/clock.ts";
-import { connect, disconnect } from "../../src/db/connect.ts";
+import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
+import { withLease } from "../../src/db/lease.ts";
+import { prune } from "../../src/db/prune/prune.ts";
 import { amendLibrary } from "../../src/mock/amend.ts";
 import { openService } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
@@ -52,9 +54,10 @@ async function insertDominant({ query }: Fixture): Promise<void> {
     RESET session_replication_role`);
 }
 
-/** A sync of bob's libraries, within this process. */
-async function syncBob({ database, service }: Fixture): Promise<{ status: string; plans: Planned[] }> {
+/** The program's pool, and the plans of the statements that it has sent. */
+async function openExplained({ database }: Fixture): Promise<{ pool: Pool; plans: Planned[] }> {
   const pool = await connect(database.url, {}, never);
+  onTestFinished(() => disconnect(pool));
   const plans: Planned[] = [];
   // The first session is open already, without a listener.
   (await pool.connect()).release(true);
@@ -64,8 +67,14 @@ async function syncBob({ database, service }: Fixture): Promise<{ status: string
       if (json !== undefined) plans.push(JSON.parse(json));
     }),
   );
+  return { pool, plans };
+}
+
+/** A sync of bob's libraries, within this process. */
+async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[] }> {
+  const { pool, plans } = await openExplained(made);
   const client = openService({
-    baseUrl: new URL(service.url),
+    baseUrl: new URL(made.service.url),
     apiKey: API_KEY,
     defaultOwner: null,
     concurrency: 8,
@@ -92,17 +101,10 @@ async function syncBob({ database, service }: Fixture): Promise<{ status: string
     tell: () => {},
   };
   const selection = { libraries: [], owners: ["bob"] };
-  try {
-    const request = { kind: "sync", trigger: "cli", selection, allowRemovals: false, restart: false } as const;
-    const { report } = await runSync(
-      { ...tools, memory: { bytes: 48 * 2 ** 20, itemsOfList: 40, itemsAtOnce: 100 } },
-      request,
-      never,
-    );
-    return { status: report.status, plans };
-  } finally {
-    await disconnect(pool);
-  }
+  const request = { kind: "sync", trigger: "cli", selection, allowRemovals: false, restart: false } as const;
+  const memory = { bytes: 48 * 2 ** 20, itemsOfList: 40, itemsAtOnce: 100 };
+  const { report } = await runSync({ ...tools, memory }, request, never);
+  return { status: report.status, plans };
 }
 
 /** Changed, new and vanished scenarios; a list that shrinks too much; one that passes through the staging table. */
@@ -175,3 +177,25 @@ test.each([
     expect(ofBatches.flatMap((one) => wholeReads(one, "scenarios"))).toEqual([]);
   },
 );
+
+test("prunes small libraries by key when another one has most rows (fault 111)", async () => {
+  const made = await besideDominant();
+  await insertDominant(made);
+  await made.query("ANALYZE simcat.scenarios");
+  await syncBob(made);
+  await made.query("UPDATE simcat.libraries SET removed_at = now() - interval '2 days' WHERE owner = 'bob'");
+  const { pool, plans } = await openExplained(made);
+  const cutoff = new Date(Date.now() - 86_400_000);
+
+  const pruned = await withLease(
+    pool,
+    await openClock(pool, never),
+    "test",
+    (lease) => prune({ pool, lease, cutoff, tell: () => {} }, never),
+    never,
+  );
+
+  expect(pruned).toMatchObject({ libraries: 60, scenarios: 1200 });
+  expect(plans.filter((one) => one["Query Text"].includes("DELETE FROM simcat.scenarios"))).not.toEqual([]);
+  expect(plans.flatMap((one) => wholeReads(one, "scenarios"))).toEqual([]);
+});

@@ -63,7 +63,7 @@ export function drawRun(world: World, random: Random, keys: readonly LibraryKey[
     weather,
     stopAfterReads: null,
     accidents: random.chance(0.55) ? [] : Array.from({ length: random.between(1, 2) }, () => drawAccident(random)),
-    poison: keys.length > 0 && random.chance(0.15) ? drawPoison(random, keys) : null,
+    poison: keys.length > 0 && random.chance(0.25) ? drawPoison(random, keys) : null,
   };
 }
 
@@ -108,7 +108,7 @@ function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKe
 function drawPoison(random: Random, keys: readonly LibraryKey[]): Poison {
   return {
     key: textOf(random.pick(keys)),
-    table: random.pick(["libraries", "scenarios", "scenarios", "library_sync", "rejects"]),
+    table: random.pick(["libraries", "scenarios", "scenarios", "library_sync", "library_sync", "rejects"]),
     state: random.pick(["P0001", "57014", "55P03", "XX000", "XX001", "23514", "42501"]),
   };
 }

@@ -3,6 +3,7 @@ import type { Connection, Pool } from "../connect.ts";
 import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
 import { readNow, readSnapshot } from "../snapshot.ts";
+import { BY_KEY } from "../transaction.ts";
 import * as statements from "./prune-statements.ts";
 
 /** How many rows of each table are old enough to be deleted, or were deleted. */
@@ -84,6 +85,7 @@ export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: A
 }
 
 async function readOld(connection: Connection, cutoff: Date) {
+  await connection.query(BY_KEY);
   const libraries = await connection.query<RemovedLibrary>(statements.SELECT_REMOVED_LIBRARIES, [cutoff]);
   const { rows } = await connection.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS);
   return { libraries: libraries.rows, blocks: rows[0]?.blocks ?? 0 };
