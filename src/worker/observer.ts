@@ -39,7 +39,7 @@ export interface Observed {
 const RUNS = 30;
 const PAGE_AGE_MS = 2_000;
 const PATIENCE_MS = 3_000;
-/** The page counts scenarios: with millions of them that takes a moment. */
+/** The page reads a row of every library: with a million of them that takes a moment. */
 const PAGE_PATIENCE_MS = 10_000;
 
 export function openObserver({ state, schedule, stuckAfterMs, version, timezone }: Observed): Observer {

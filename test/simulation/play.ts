@@ -4,6 +4,7 @@ import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
+import { checkTotals } from "./check-totals.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { type Performed, perform, resetRuns } from "./perform.ts";
 import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
@@ -89,6 +90,7 @@ async function afterRun(
   wrong.push(...removals.check(sight, performed, stage.now()));
   wrong.push(...(await checkEnding(stage, performed, sight)));
   wrong.push(...(await checkCounts(stage, performed)));
+  wrong.push(...(await checkTotals(stage)));
   wrong.push(...checkDrift(performed, before, sight));
   ledger.settle(sight);
   await remember(place.control);
