@@ -1,2 +1,2 @@
-ALTER TABLE "simcat"."library_sync" ADD COLUMN "scenario_count" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
-ALTER TABLE "simcat"."library_sync" ADD COLUMN "result_count" bigint DEFAULT 0 NOT NULL;
+ALTER TABLE "simcat"."library_sync" ADD COLUMN "scenario_count" bigint;--> statement-breakpoint
+ALTER TABLE "simcat"."library_sync" ADD COLUMN "result_count" bigint;

@@ -106,8 +106,8 @@ export const librarySync = simcat.table(
     lastFailedAt: instant("last_failed_at"),
     lastSuccessAt: instant("last_success_at"),
     settlesAt: instant("settles_at"),
-    scenarioCount: bigint("scenario_count", { mode: "number" }).notNull().default(0),
-    resultCount: bigint("result_count", { mode: "number" }).notNull().default(0),
+    scenarioCount: bigint("scenario_count", { mode: "number" }),
+    resultCount: bigint("result_count", { mode: "number" }),
   },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );

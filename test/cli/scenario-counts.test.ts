@@ -78,7 +78,7 @@ test("a database that an earlier version filled is counted once, and that versio
   await made.simcat(["backfill"]);
   const before = await kept(made);
   const [lease] = await made.query<{ token: string }>("SELECT token FROM simcat.leases");
-  await made.query("UPDATE simcat.library_sync SET scenario_count = 0, result_count = 0");
+  await made.query("UPDATE simcat.library_sync SET scenario_count = NULL, result_count = NULL");
   const migration = readFileSync(new URL("../../migrations/0005_scenario_counts_filled.sql", import.meta.url), "utf8");
   for (const statement of migration.split("--> statement-breakpoint")) await made.query(statement);
   expect(await kept(made)).toEqual(before);

@@ -17,7 +17,8 @@ CROSS JOIN LATERAL (
   FROM simcat.scenarios s
   WHERE s.owner = coalesce(l.owner, y.owner) AND s.library_name = coalesce(l.library_name, y.library_name) AND s.removed_at IS NULL
 ) AS n
-WHERE (y.scenario_count, y.result_count) IS DISTINCT FROM (n.scenarios, n.results)`;
+WHERE (y.scenario_count, y.result_count)
+  IS DISTINCT FROM CASE WHEN l.owner IS NOT NULL THEN (n.scenarios, n.results) ELSE (NULL::int8, NULL::int8) END`;
 
 /** Whether the counts that the runs keep are those of the rows, whatever was removed, returned, pruned or interrupted. */
 export async function checkTotals({ place }: Stage): Promise<string[]> {
