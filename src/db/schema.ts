@@ -107,6 +107,8 @@ export const librarySync = simcat.table(
     lastSuccessAt: instant("last_success_at"),
     settlesAt: instant("settles_at"),
     removalHeldAt: instant("removal_held_at"),
+    scenarioCount: bigint("scenario_count", { mode: "number" }),
+    resultCount: bigint("result_count", { mode: "number" }),
   },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );

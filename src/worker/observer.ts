@@ -49,7 +49,7 @@ const PATIENCE_MS = 3_000;
 /** Runs change the figures, and those of this process are followed. At a million libraries one reading takes seconds. */
 const FIGURES_AGE_MS = 60_000;
 const FIGURES_PATIENCE_MS = 60_000;
-/** The page counts scenarios: with millions of them that takes a moment. */
+/** The page reads a row of every library: with a million of them that takes a moment. */
 const PAGE_PATIENCE_MS = 10_000;
 
 export function openObserver({ state, schedule, stuckAfterMs, version, timezone, mask }: Observed): Observer {

@@ -166,6 +166,35 @@ test("an entry that can be read but not addressed is a reject of that key, and o
   ]);
 });
 
+test("unaddressable entries are counted, and the copy of all others has its completeness (fault 172)", async () => {
+  const unaddressable = [
+    of('"."', '"x"'),
+    of('"alice"', '".."'),
+    of('"alice"', '""'),
+    of('"\\ud800"', '"x"'),
+    of('"alice"', '"a\\u0000b"'),
+    of('"alice"', `"${noise(3_000)}"`),
+    of(`"${noise(3_000)}"`, '"x"'),
+  ];
+  const made = await runWith(unaddressable, []);
+  const complete = `SELECT c.complete_as_of = r.started_at AS "isWhole", c.unaddressable_libraries::int AS unaddressable
+    FROM simcat_report.data_complete_as_of c, simcat_report.run_history r WHERE r.run_id = 2`;
+  expect(await made.query(complete)).toEqual([{ isWhole: true, unaddressable: 7 }]);
+
+  // More of one kind than are kept hide no entry that names no library.
+  made.service.edit((organization) => {
+    for (let at = 0; at < 101; at++) {
+      organization.put(library("empty", `${at}`, { source: { entry: `{"libraryName":"","uploadUser":"u${at}"}` } }));
+    }
+    organization.put(library("ownerless", "x", { source: { entry: '{"libraryName":"x"}' } }));
+  });
+  await made.simcat(["sync"]);
+  const [{ run } = { run: 0 }] = await made.query<{ run: number }>(
+    "SELECT last_whole_run_id::int AS run FROM simcat_report.data_complete_as_of",
+  );
+  expect(run).toBe(2);
+});
+
 test("keys of 2,600 bytes are stored and those of 2,601 rejected, whatever bytes they are made of (fault 27)", async () => {
   const names = [noise(2_595), noise(2_596), "é".repeat(1_297), "🌲".repeat(648), "🌲".repeat(649)];
   const { simcat, query, service } = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));

@@ -27,7 +27,8 @@ const edit = (
 const state = ({ query }: Fixture) =>
   query(
     `SELECT count(*) FILTER (WHERE removed_at IS NULL)::int AS live, count(*) FILTER (WHERE removed_at IS NOT NULL)::int AS removed,
-       count(DISTINCT xmin::text)::int AS writers, (SELECT count(*)::int FROM simcat.scenario_staging) AS staged FROM simcat.scenarios`,
+       count(DISTINCT xmin::text)::int AS writers, (SELECT count(*)::int FROM simcat.scenario_staging) AS staged,
+       (SELECT sum(scenario_count)::int FROM simcat.library_sync) AS counted FROM simcat.scenarios`,
   );
 
 test("a list of 60,000 scenarios is stored, found the same, changed by one row, short of one row, and contradicted across its length (fault 24)", {
@@ -41,7 +42,9 @@ test("a list of 60,000 scenarios is stored, found the same, changed by one row, 
   ]);
 
   expect((await made.simcat(["sync"])).code).toBe(0);
-  expect(await state(made)).toEqual([{ live: COUNT + 1, removed: 0, writers: expect.any(Number), staged: 0 }]);
+  expect(await state(made)).toEqual([
+    { live: COUNT + 1, removed: 0, writers: expect.any(Number), staged: 0, counted: COUNT + 1 },
+  ]);
   expect(
     await made.query(
       "SELECT sum(scenario_id)::text AS ids, sum(parent_id)::text AS parents FROM simcat.scenarios WHERE library_name = 'long'",
@@ -69,7 +72,9 @@ test("a list of 60,000 scenarios is stored, found the same, changed by one row, 
   edit(made, (scenarios) => scenarios.filter((one) => one.scenarioId !== 123), "2030-01-03 at 3:04 PM");
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_removed: 1 });
-  expect(await state(made)).toEqual([{ live: COUNT, removed: 1, writers: expect.any(Number), staged: 0 }]);
+  expect(await state(made)).toEqual([
+    { live: COUNT, removed: 1, writers: expect.any(Number), staged: 0, counted: COUNT },
+  ]);
 
   edit(
     made,
@@ -103,7 +108,9 @@ test("a list of 60,000 scenarios is stored, found the same, changed by one row, 
     { id: 8, description: null, removed_at: null },
     { id: 200, description: null, removed_at: null },
   ]);
-  expect(await state(made)).toEqual([{ live: COUNT, removed: 1, writers: expect.any(Number), staged: 0 }]);
+  expect(await state(made)).toEqual([
+    { live: COUNT, removed: 1, writers: expect.any(Number), staged: 0, counted: COUNT },
+  ]);
 });
 
 test("a long list that breaks off behind 55,000 items keeps what is stored and leaves nothing staged (fault 3)", async () => {
@@ -122,14 +129,16 @@ test("a long list that breaks off behind 55,000 items keeps what is stored and l
 
   expect(broken.code).toBe(2);
   expect(toldOf(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
-  expect(await state(made)).toEqual([{ live: 0, removed: 0, writers: 0, staged: 0 }]);
+  expect(await state(made)).toEqual([{ live: 0, removed: 0, writers: 0, staged: 0, counted: 0 }]);
 
   made.service.script([
     { match: { operation: "scenarios" }, action: { kind: "truncate", how: "close", bytes: -100_000 } },
   ]);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_inserted: COUNT, retries: 1 });
-  expect(await state(made)).toEqual([{ live: COUNT, removed: 0, writers: expect.any(Number), staged: 0 }]);
+  expect(await state(made)).toEqual([
+    { live: COUNT, removed: 0, writers: expect.any(Number), staged: 0, counted: COUNT },
+  ]);
 });
 
 test("a description of 5 MB is stored exactly, of a library and of a scenario (fault 29)", async () => {

@@ -28,6 +28,8 @@ export function serviceRows(organization: Organization): Rows {
         owes: null,
         failures: 0,
         last_error: null,
+        scenario_count: String(one.scenarios.length),
+        result_count: String(one.scenarios.filter(({ isResult }) => isResult).length),
       })),
     ),
   };
@@ -53,7 +55,8 @@ export async function storedRows(query: Query): Promise<Rows> {
     ),
     bookkeeping: sorted(
       await query<Row>(
-        `SELECT y.owner, y.library_name, y.listed_text, y.bookmark, y.owes, y.failures, y.last_error
+        `SELECT y.owner, y.library_name, y.listed_text, y.bookmark, y.owes, y.failures, y.last_error,
+           y.scenario_count::text, y.result_count::text
          FROM simcat.library_sync y JOIN simcat.libraries l USING (owner, library_name) WHERE l.removed_at IS NULL`,
       ),
     ),

@@ -273,12 +273,20 @@ describe("data_complete_as_of", () => {
     expect(row).toMatchObject({ complete_as_of: day(2), every_library_read_since: day(2) });
   });
 
-  test("counts what no request can name, and leaves it out", async () => {
+  test.each([
+    ["a dot segment", { code: "unaddressable", owner: "ann", library_name: ".." }],
+    ["a key over 2,600 bytes", { code: "unaddressable", path: "" }],
+    ["an empty part", { code: "unaddressable", path: "libraryName" }],
+    ["a NUL or half of a surrogate pair", { code: "bad_text", path: "uploadUser" }],
+  ])("counts %s as unaddressable, and leaves it out (fault 172)", async (_, reject) => {
     await libraries("forest");
     await addRows(database(), "sync_runs", [run(4, { status: "partial" })]);
     await addRows(database(), "library_sync", [sync("forest", 3)]);
     await addRows(database(), "rejects", [
-      { kind: "listing", code: "unaddressable", owner: "ann", library_name: "..", first_seen_at: day(2) },
+      { kind: "listing", first_seen_at: day(2), ...reject },
+      // Of another field; and one that is resolved.
+      { kind: "listing", code: "bad_text", path: "lastModified", owner: "ann", library_name: "forest" },
+      { kind: "listing", code: "unaddressable", path: "", resolved_at: day(2) },
     ]);
     const [row] = await database().query<object>("SELECT * FROM simcat_report.data_complete_as_of");
     expect(row).toMatchObject({ complete_as_of: day(4), unaddressable_libraries: "1" });

@@ -7,6 +7,7 @@ import { checkEqual } from "./check-equal.ts";
 import { checkPoison } from "./check-poison.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
 import { checkSwaps } from "./check-swaps.ts";
+import { checkTotals } from "./check-totals.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { drawUnknown, interruptReads, interruptRestart } from "./interrupted-runs.ts";
 import { type Performed, perform, resetRuns } from "./perform.ts";
@@ -102,6 +103,7 @@ async function afterRun(
   wrong.push(...(await checkCounts(stage, performed)));
   wrong.push(...checkDrift(performed, before, sight), ...checkSwaps(performed));
   wrong.push(...(await checkPoison(stage, performed, sight)));
+  wrong.push(...(await checkTotals(stage)));
   ledger.settle(sight);
   await remember(place.control);
 }

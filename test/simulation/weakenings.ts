@@ -310,6 +310,18 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "if (error) throw error;",
   },
   {
+    name: "the count of scenarios keeps what was marked as removed",
+    file: "src/db/store/save-scenarios.ts",
+    line: "scenarioCount: scenarios - removed,",
+    instead: "scenarioCount: scenarios,",
+  },
+  {
+    name: "the count of results forgets what a read lacks",
+    file: "src/db/store/scenario-statements.ts",
+    line: "ELSE is_live AND is_old_result END",
+    instead: "ELSE false END",
+  },
+  {
     name: "prune takes what was removed lately",
     file: "src/db/prune/prune-statements.ts",
     line: "ctid < $3::tid AND removed_at < $1",

@@ -32,7 +32,7 @@ export type ReportRows = Awaited<ReturnType<typeof readReport>>;
 const SHOWN = 12;
 const RUNS = 40;
 
-/** What the page tells, from the views of simcat_report alone, at one moment. */
+/** What the page tells, from the views of simcat_report and the counts of library_sync, at one moment. */
 export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, signal: AbortSignal) {
   const read = async (connection: Connection) => {
     // Whole tables are counted here: in memory rather than on disk.

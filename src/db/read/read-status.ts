@@ -15,46 +15,45 @@ export type StatusRows = Awaited<ReturnType<typeof readStatus>>;
 
 /** What the database knows of the runs and of the copy's state, at one moment. `isSettled` judges a bookmark. */
 export async function readStatus(pool: Pool, isSettled: (sync: SyncState) => boolean, signal: AbortSignal) {
-  const read = async (connection: Connection) => ({
-    now: await readNow(connection),
-    runs: await readRecentRuns(connection, RUNS),
-    lastGoodRun: await readLastGoodRun(connection),
-    holder: await readHolder(connection),
-    libraries: { ...(await countLibraries(connection)), settled: await countSettled(connection, isSettled) },
-    scenarios: await countScenarios(connection),
-    failing: await readFailing(connection),
-    rejects: await readOpenRejects(connection),
-  });
+  const read = async (connection: Connection) => {
+    const now = await readNow(connection);
+    const { scenarios, ...libraries } = await countLibraries(connection);
+    return {
+      now,
+      runs: await readRecentRuns(connection, RUNS),
+      lastGoodRun: await readLastGoodRun(connection),
+      holder: await readHolder(connection),
+      libraries: { ...libraries, settled: await countSettled(connection, isSettled) },
+      scenarios,
+      failing: await readFailing(connection),
+      rejects: await readOpenRejects(connection),
+    };
+  };
   return readSnapshot(pool, "reading the status", read, signal);
 }
 
+/** Live scenarios are summed by library, as the runs have counted them: there may be too many to count again. */
 async function countLibraries(connection: Connection) {
   const { rows } = await connection.query<{
     live: number;
     removed: number;
     neverStored: number;
+    scenarios: number;
     oldestReadMs: number | null;
   }>(
     `SELECT count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE removed_at IS NOT NULL) AS removed,
        count(*) FILTER (WHERE NOT is_stored) AS "neverStored",
+       coalesce(sum(scenario_count) FILTER (WHERE is_live), 0)::int8 AS scenarios,
        (extract(epoch FROM min(content_read_at) FILTER (WHERE is_live)) * 1000)::float8 AS "oldestReadMs"
      FROM (SELECT l.owner IS NOT NULL AS is_stored, l.owner IS NOT NULL AND l.removed_at IS NULL AS is_live,
-             l.removed_at, y.content_read_at
+             l.removed_at, y.content_read_at, y.scenario_count
            FROM simcat.libraries l FULL JOIN simcat.library_sync y USING (owner, library_name)) AS one`,
   );
-  const { live, removed, neverStored, oldestReadMs } = rows[0] ?? NO_LIBRARIES;
-  return { live, removed, neverStored, oldestContentReadAt: oldestReadMs === null ? null : new Date(oldestReadMs) };
+  const { oldestReadMs, ...counts } = rows[0] ?? NO_LIBRARIES;
+  return { ...counts, oldestContentReadAt: oldestReadMs === null ? null : new Date(oldestReadMs) };
 }
 
-const NO_LIBRARIES = { live: 0, removed: 0, neverStored: 0, oldestReadMs: null };
-
-async function countScenarios(connection: Connection): Promise<number> {
-  const { rows } = await connection.query<{ live: number }>(
-    `SELECT count(*) AS live FROM simcat.scenarios s JOIN simcat.libraries l USING (owner, library_name)
-     WHERE s.removed_at IS NULL AND l.removed_at IS NULL`,
-  );
-  return rows[0]?.live ?? 0;
-}
+const NO_LIBRARIES = { live: 0, removed: 0, neverStored: 0, scenarios: 0, oldestReadMs: null };
 
 /** The longest without a good copy first. */
 async function readFailing(connection: Connection) {

@@ -89,6 +89,7 @@ JOIN simcat_report.package_versions v
   ON v.package_name IS NOT DISTINCT FROM l.package_name AND v.package_version IS NOT DISTINCT FROM l.package_version
 ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_version`;
 
+/** Scenarios and parents as the runs have counted them by library; which parents lack results must be looked up. */
 export const PARENTS = `
 SELECT CASE WHEN place <= $2::int THEN owner END AS owner, count(*) AS owners, sum(scenarios)::float8 AS scenarios,
   sum(parents)::float8 AS parents, sum(without)::float8 AS "withoutResults"
@@ -96,8 +97,9 @@ FROM (
   SELECT s.owner, s.scenarios, s.parents, coalesce(w.without, 0) AS without,
     row_number() OVER (ORDER BY coalesce(w.without, 0) DESC, s.parents DESC, s.owner) AS place
   FROM (
-    SELECT owner, count(*) AS scenarios, count(*) FILTER (WHERE NOT coalesce(is_result, parent_id IS NOT NULL)) AS parents
-    FROM simcat_report.scenarios WHERE ${OF_OWNERS} GROUP BY owner
+    SELECT owner, sum(y.scenario_count) AS scenarios, sum(y.scenario_count - y.result_count) AS parents
+    FROM simcat.library_sync y JOIN simcat.libraries l USING (owner, library_name)
+    WHERE l.removed_at IS NULL AND y.scenario_count > 0 AND ${OF_OWNERS} GROUP BY owner
   ) AS s
   LEFT JOIN (
     SELECT owner, count(*) AS without FROM simcat_report.parents_without_results WHERE ${OF_OWNERS} GROUP BY owner

@@ -4,7 +4,7 @@ import { float8Array, int4Array, int8Array, jsonbArray, textArray, timestamptzAr
 import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
-import { NO_SCENARIOS, saveNoScenarios, saveScenarios } from "./save-scenarios.ts";
+import { type ScenarioCounts, saveNoScenarios, saveScenarios } from "./save-scenarios.ts";
 
 /**
  * Stores a batch of libraries inside the caller's transaction: rows, history, what vanished, rejects, bookmarks.
@@ -29,15 +29,15 @@ export async function saveLibraries(
     );
   }
   const saved = batch.map((one): SavedLibrary => {
-    const found = counts.get(one) ?? { ...NO_SCENARIOS, unchanged: scenarioCount(one) };
+    const { inserted, updated, removed, unchanged, withheld } = counts.get(one) ?? sameScenarios(one);
     return {
       key: one.listed.key,
-      ...found,
-      changed: changed.has(one) || found.inserted + found.updated + found.removed > 0,
-      owes: isPartial(one) ? "rejects" : found.withheld ? "shrunk" : null,
+      ...{ inserted, updated, removed, unchanged, withheld },
+      changed: changed.has(one) || inserted + updated + removed > 0,
+      owes: isPartial(one) ? "rejects" : withheld ? "shrunk" : null,
     };
   });
-  await updateSync(connection, batch, saved, context.runId);
+  await updateSync(connection, batch, saved, counts, context.runId);
   return saved;
 }
 
@@ -46,8 +46,12 @@ export async function saveNothing(connection: Connection, context: SaveContext):
   await mergeLibraries(connection, [], context);
   await saveNoScenarios(connection, context);
   await saveContentRejects(connection, context.runId, [], []);
-  await updateSync(connection, [], [], context.runId);
+  await updateSync(connection, [], [], new Map(), context.runId);
 }
+
+const sameScenarios = (one: LibraryContent) => {
+  return { inserted: 0, updated: 0, removed: 0, unchanged: scenarioCount(one), withheld: null };
+};
 
 const keyColumns = (batch: readonly LibraryContent[]) =>
   [textArray(batch.map((one) => one.listed.key.owner)), textArray(batch.map((one) => one.listed.key.name))] as const;
@@ -83,15 +87,18 @@ UPDATE simcat.library_sync y SET
   bookmark_seen_at = to_timestamp(i.seen_s), settles_at = to_timestamp(i.settles_s), content_read_at = to_timestamp(i.read_s), owes = i.owes,
   shrunk_run_id = CASE i.owes WHEN 'shrunk' THEN $1::int8 WHEN 'rejects' THEN y.shrunk_run_id END,
   doubtful_reads = i.doubtful_reads, failures = 0, last_error = NULL,
-  last_success_at = CASE WHEN i.owes IS NULL THEN now() ELSE y.last_success_at END
+  last_success_at = CASE WHEN i.owes IS NULL THEN now() ELSE y.last_success_at END,
+  scenario_count = coalesce(i.scenario_count, y.scenario_count), result_count = coalesce(i.result_count, y.result_count)
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::text[], $9::int4[],
-  $10::float8[]) AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, owes, doubtful_reads, settles_s)
+  $10::float8[], $11::int8[], $12::int8[])
+  AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, owes, doubtful_reads, settles_s, scenario_count, result_count)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 
 async function updateSync(
   connection: Connection,
   batch: readonly LibraryContent[],
   saved: readonly SavedLibrary[],
+  counts: ReadonlyMap<LibraryContent, ScenarioCounts>,
   runId: number,
 ): Promise<void> {
   await connection.query(UPDATE_SYNC, [
@@ -104,5 +111,7 @@ async function updateSync(
     textArray(saved.map((one) => one.owes)),
     int4Array(batch.map((one) => one.doubtfulReads)),
     float8Array(batch.map((one) => (one.settlesAt === null ? null : one.settlesAt / 1000))),
+    int8Array(batch.map((one) => counts.get(one)?.scenarioCount)),
+    int8Array(batch.map((one) => counts.get(one)?.resultCount)),
   ]);
 }

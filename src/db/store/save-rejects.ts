@@ -90,7 +90,8 @@ async function upsert(
   const taken = new Map<string, number>();
   const kept = new Map<string, Reject>();
   for (const reject of rejects) {
-    const key = reject.key === null ? "" : keyText(reject.key);
+    // Of entries without a library some of each code are kept, because the codes mean different things.
+    const key = reject.key === null ? reject.code : keyText(reject.key);
     const fingerprint = fingerprintOf(reject);
     const count = taken.get(key) ?? 0;
     if (kept.has(fingerprint) || count >= room(key)) continue;

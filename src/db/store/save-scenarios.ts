@@ -21,6 +21,9 @@ export interface ScenarioCounts {
   readonly unchanged: number;
   readonly removed: number;
   readonly withheld: Withheld | null;
+  /** Scenarios of the library that are not marked as removed now, and how many of them are results. */
+  readonly scenarioCount: number;
+  readonly resultCount: number;
 }
 
 /** Libraries whose scenarios come from one place, as the parameters of the statements. */
@@ -32,7 +35,15 @@ interface Group {
   readonly ids: readonly unknown[];
 }
 
-export const NO_SCENARIOS: ScenarioCounts = { inserted: 0, updated: 0, unchanged: 0, removed: 0, withheld: null };
+const NO_SCENARIOS: ScenarioCounts = {
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  removed: 0,
+  withheld: null,
+  scenarioCount: 0,
+  resultCount: 0,
+};
 
 /** Stores the scenarios of these libraries, and marks those that vanished. Answers by position. */
 export async function saveScenarios(
@@ -96,20 +107,28 @@ function toGroup(libraries: readonly LibraryContent[], { microseconds }: SaveCon
 
 async function insertNew(connection: Connection, group: Group, { runId }: SaveContext): Promise<ScenarioCounts[]> {
   const { libraries, source, keys, columns } = group;
-  const { rowCount } = await connection.query(insertScenarios(source), [...keys, runId, ...columns]);
-  return libraries.map((one) => ({
-    ...NO_SCENARIOS,
-    inserted: source === "staging" ? (rowCount ?? 0) : scenarioCount(one),
-  }));
+  const values = [...keys, runId, ...columns];
+  const { rows } = await connection.query<{ ord: number; inserted: number; results: number }>(
+    insertScenarios(source),
+    values,
+  );
+  const found = new Map(rows.map((row) => [row.ord, row]));
+  return libraries.map((_, at) => {
+    const { inserted = 0, results = 0 } = found.get(at + 1) ?? {};
+    return { ...NO_SCENARIOS, inserted, scenarioCount: inserted, resultCount: results };
+  });
 }
 
 /** What merging one library's list found; `live` before it, and how many of those the list lacks. */
 interface Merged extends Pick<ScenarioCounts, "inserted" | "updated" | "unchanged"> {
   readonly live: number;
   readonly missing: number;
+  /** Live after it, before anything is marked as removed. */
+  readonly scenarios: number;
+  readonly results: number;
 }
 
-const NOTHING: Merged = { inserted: 0, updated: 0, unchanged: 0, live: 0, missing: 0 };
+const NOTHING: Merged = { inserted: 0, updated: 0, unchanged: 0, live: 0, missing: 0, scenarios: 0, results: 0 };
 
 async function mergeStored(connection: Connection, group: Group, context: SaveContext): Promise<ScenarioCounts[]> {
   const { rows } = await connection.query<Merged & { ord: number }>(mergeScenarios(group.source), [
@@ -120,16 +139,18 @@ async function mergeStored(connection: Connection, group: Group, context: SaveCo
   const found = new Map(rows.map(({ ord, ...merged }) => [ord, merged]));
   const merged = group.libraries.map((_, at) => found.get(at + 1) ?? NOTHING);
   const vanished = await removeVanished(connection, group, merged, context);
-  return merged.map(({ inserted, updated, unchanged }, at) => ({
-    ...NO_SCENARIOS,
-    inserted,
-    updated,
-    unchanged,
-    ...vanished[at],
-  }));
+  return merged.map(({ inserted, updated, unchanged, scenarios, results }, at) => {
+    const { removed, removedResults, withheld } = vanished[at] ?? NONE_VANISHED;
+    const counts = { scenarioCount: scenarios - removed, resultCount: results - removedResults };
+    return { inserted, updated, unchanged, removed, withheld, ...counts };
+  });
 }
 
-type Vanished = Pick<ScenarioCounts, "removed" | "withheld">;
+interface Vanished extends Pick<ScenarioCounts, "removed" | "withheld"> {
+  readonly removedResults: number;
+}
+
+const NONE_VANISHED: Vanished = { removed: 0, removedResults: 0, withheld: null };
 
 /** Marks what whole lists lack, as far as the guard lets it; what it withholds is remembered for the next read. */
 async function removeVanished(
@@ -156,16 +177,16 @@ async function removeVanished(
     return { mark: "confirmed", withheld: { live, missing: unconfirmed } };
   });
 
-  const removed = new Map<number, number>();
+  const removed = new Map<number, Pick<Vanished, "removed" | "removedResults">>();
   if (decided.some((one) => one.mark !== "none")) {
     const marks = decided.map((one) => one.mark);
-    const { rows } = await connection.query<{ ord: number; removed: number }>(removeMissing(source), [
+    const { rows } = await connection.query<{ ord: number; removed: number; results: number }>(removeMissing(source), [
       ...keys,
       context.runId,
       ...ids,
       marks,
     ]);
-    for (const row of rows) removed.set(row.ord, row.removed);
+    for (const row of rows) removed.set(row.ord, { removed: row.removed, removedResults: row.results });
   }
   await rememberAbsences(
     connection,
@@ -173,7 +194,7 @@ async function removeVanished(
     context.runId,
     decided.map((one) => one.withheld !== null),
   );
-  return decided.map(({ withheld }, at) => ({ removed: removed.get(at + 1) ?? 0, withheld }));
+  return decided.map(({ withheld }, at) => ({ ...NONE_VANISHED, ...removed.get(at + 1), withheld }));
 }
 
 /** A whole read settles what earlier reads left open; a withheld one leaves what it lacks for the next. */

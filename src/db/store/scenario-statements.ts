@@ -54,16 +54,23 @@ const READ: Readonly<Record<Source, string>> = {
   staging: `SELECT 1 AS ord, scenario_id, ${STORED.join(", ")} FROM simcat.scenario_staging WHERE stage = $4`,
 };
 
+/** Whether a row is a result: the flag says so, or it is not sent and there is a parent. */
+const isResult = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
+
 /** Scenarios of libraries that were never stored: nothing to compare with. $3 is the run. */
 export const insertScenarios = (source: Source) => `
-WITH ${LIB}
-INSERT INTO simcat.scenarios (${COLUMNS})
-SELECT lib.owner, lib.library_name, r.scenario_id, ${list("r", STORED)}, now(), now(), NULL, $3::int8
-FROM (${READ[source]}) AS r JOIN lib USING (ord)`;
+WITH ${LIB}, written AS (
+  INSERT INTO simcat.scenarios (${COLUMNS})
+  SELECT lib.owner, lib.library_name, r.scenario_id, ${list("r", STORED)}, now(), now(), NULL, $3::int8
+  FROM (${READ[source]}) AS r JOIN lib USING (ord)
+  RETURNING owner, library_name, is_result, parent_id
+)
+SELECT lib.ord::int4 AS ord, count(*) AS inserted, count(*) FILTER (WHERE ${isResult("w")}) AS results
+FROM written w JOIN lib USING (owner, library_name) GROUP BY lib.ord`;
 
 /**
- * Scenarios of libraries that are stored: what is new, what differs (superseded into history), what is the same, and how
- * many live ones there were that the read has (or lacks). MATERIALIZED, for a condition on one side would turn the join into
+ * Scenarios of libraries that are stored: what is new, what differs (superseded into history), what is the same, how
+ * many live ones there were that the read has (or lacks), and how many live ones and results there are now. MATERIALIZED, for a condition on one side would turn the join into
  * one that may loop. $3 is the run.
  */
 export const mergeScenarios = (source: Source) => `
@@ -71,6 +78,7 @@ WITH ${LIB}, met AS MATERIALIZED (
   SELECT ord, scenario_id, r.owner, r.library_name, ${list("r", STORED)}, r.owner IS NOT NULL AS is_read,
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
     (s.old).owner IS NOT NULL AND (s.old).removed_at IS NULL AS is_live, (s.old).owner IS NULL AS is_new,
+    ${isResult("(s.old)")} AS is_old_result,
     (s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL
       OR (${versionOf("r")}) IS DISTINCT FROM (${versionOf("(s.old)")}) AS changed,
     (${inPlaceOf("r")}) IS DISTINCT FROM (${inPlaceOf("(s.old)")}) AS in_place
@@ -90,7 +98,9 @@ WITH ${LIB}, met AS MATERIALIZED (
 SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,
   count(*) FILTER (WHERE is_read AND NOT changed) AS unchanged,
-  count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE is_live AND NOT is_read) AS missing
+  count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE is_live AND NOT is_read) AS missing,
+  count(*) FILTER (WHERE is_read OR is_live) AS scenarios,
+  count(*) FILTER (WHERE CASE WHEN is_read THEN ${isResult("met")} ELSE is_live AND is_old_result END) AS results
 FROM met GROUP BY ord`;
 
 /** The ids of the read alone, after keys and run: `arrays`: $4 positions, $5 ids; `staging`: $4 the stage. */
@@ -143,7 +153,8 @@ WITH ${MISSING(source)}, gone AS (
   SELECT ${rowOf("(d.old)", { changed_at: moment, removed_at: moment, run_id: "$3::int8" })} FROM gone d
   ON CONFLICT (${KEY}) DO UPDATE SET ${takeOver(["changed_at", "removed_at", "run_id"])}
 )
-SELECT ord::int4 AS ord, count(*) AS removed FROM gone GROUP BY ord`;
+SELECT ord::int4 AS ord, count(*) AS removed, count(*) FILTER (WHERE ${isResult("(gone.old)")}) AS results
+FROM gone GROUP BY ord`;
 };
 
 /** Remembers what the reads lack and was not marked. The last parameter says by position which libraries are meant. */

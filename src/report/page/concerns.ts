@@ -65,7 +65,7 @@ function ofLibraries({ failing, complete }: ReportRows): Concern[] {
       : [
           {
             tone: "partial",
-            words: `${plural(unaddressable, "library has a name", "libraries have names")} that no URL can carry`,
+            words: `${plural(unaddressable, "library has a name", "libraries have names")} that no copy can hold`,
             todo: "rename it in the service",
           } as const,
         ]),

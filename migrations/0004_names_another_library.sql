@@ -1,1 +1,0 @@
-COMMENT ON COLUMN simcat.library_sync.doubtful_reads IS 'How many reads in a row under one text a cache may have answered, or whose metadata named another moment than the listing, or another library. Above 0 the bookmark does not settle.';

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import { amendLibrary, amendScenario } from "../../src/mock/amend.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { library, scenario } from "../support/organization.ts";
+import { startWorker } from "../worker/worker-under-test.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const NOW = "2030-01-02 at 3:04 PM";
+const FIVE = [1, 2, scenario(3, { parentId: 1 }), scenario(4, { parentId: 1 }), scenario(5, { parentId: 2 })];
+const SMALL = [library("ann", "Lake", { scenarios: FIVE }), library("bo", "Fire", { scenarios: [1] })];
+
+/** What the runs keep, by library: live scenarios and results. */
+const kept = ({ query }: Fixture) =>
+  query(
+    "SELECT library_name AS library, scenario_count::int AS scenarios, result_count::int AS results FROM simcat.library_sync ORDER BY owner",
+  );
+
+const liveScenarios = async ({ simcat }: Fixture) =>
+  JSON.parse((await simcat(["status", "--json"])).stdout).scenarios.live;
+
+test("the counts follow a removal, a return, a flag, a reject, and a library that comes and goes (fault 171)", async () => {
+  const made = await fixture(SMALL);
+  const sync = (change: Parameters<typeof made.service.edit>[0]) => {
+    made.service.edit(change);
+    return made.simcat(["sync", "--allow-removals"]);
+  };
+  await made.simcat(["backfill"]);
+  expect(await kept(made)).toEqual([
+    { library: "Lake", scenarios: 5, results: 3 },
+    { library: "Fire", scenarios: 1, results: 0 },
+  ]);
+  expect(await liveScenarios(made)).toBe(6);
+
+  await sync((all) => {
+    const lake = SMALL[0];
+    amendLibrary(all, "ann", "Lake", { lastModified: NOW, scenarios: lake ? amendScenario(lake, 5, null) : [] });
+  });
+  expect(await kept(made)).toMatchObject([{ scenarios: 4, results: 2 }, {}]);
+
+  await sync((all) => {
+    const back = [1, 2, 3].map((id) => scenario(id)).concat(scenario(5, { parentId: 2 }));
+    // What cannot be read keeps its row, and its place in the counts.
+    const bad = scenario(4, { source: '{"scenarioId":4,"isResult":"yes"}' });
+    amendLibrary(all, "ann", "Lake", { lastModified: `${NOW} `, scenarios: [...back, bad] });
+  });
+  expect(await kept(made)).toMatchObject([{ scenarios: 5, results: 2 }, {}]);
+
+  await sync((all) => all.remove("ann", "Lake"));
+  expect(await liveScenarios(made)).toBe(1);
+  await sync((all) => all.put(library("ann", "Lake", { scenarios: FIVE })));
+  expect(await kept(made)).toMatchObject([{ scenarios: 5, results: 3 }, {}]);
+  expect(await liveScenarios(made)).toBe(6);
+});
+
+test("neither status nor the worker's routes read the table of scenarios (fault 171)", async () => {
+  const made = await fixture(SMALL);
+  await made.simcat(["backfill"]);
+  const worker = startWorker(made.environment);
+  await worker.untilTold("next_run");
+  const holder = await made.database.pool.connect();
+  try {
+    // Whoever reads it waits from here on.
+    await holder.query("BEGIN; LOCK TABLE simcat.scenarios, simcat.scenario_history");
+    expect(await liveScenarios(made)).toBe(6);
+    expect((await worker.readyz()).status).toBe(200);
+    expect(await (await worker.get("/")).text()).toMatch(/scenarios<\/dt><dd>6</);
+    expect(await worker.metric("simcat_open_rejects")).toBe(0);
+  } finally {
+    await holder.query("ROLLBACK");
+    holder.release();
+  }
+});
+
+test("a database that an earlier version filled is counted once, and that version's run is fenced off (fault 171)", async () => {
+  const made = await fixture(SMALL);
+  await made.simcat(["backfill"]);
+  const before = await kept(made);
+  const [lease] = await made.query<{ token: string }>("SELECT token FROM simcat.leases");
+  await made.query("ALTER TABLE simcat.library_sync DROP COLUMN scenario_count, DROP COLUMN result_count");
+  const migration = readFileSync(new URL("../../migrations/0004_scenario_counts.sql", import.meta.url), "utf8");
+  for (const statement of migration.split("--> statement-breakpoint")) await made.query(statement);
+  expect(await kept(made)).toEqual(before);
+  expect(await made.query("SELECT token::int, expires_at <= now() AS expired FROM simcat.leases")).toEqual([
+    { token: Number(lease?.token) + 1, expired: true },
+  ]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+});
