@@ -1,5 +1,6 @@
 import { UsageError } from "./errors.ts";
 import type { LibraryKey } from "./model.ts";
+import { printable } from "./printable.ts";
 
 const EXAMPLE = "example.user/Q1%2FQ2 50%25 done";
 
@@ -11,6 +12,21 @@ export function keyText(key: LibraryKey): string {
 /** `OWNER/NAME` as people read and type it: only `%`, `/` and control characters are percent-encoded. */
 export function formatKey(key: LibraryKey): string {
   return `${formatPart(key.owner)}/${formatPart(key.name)}`;
+}
+
+/** `OWNER/NAME` that can be typed or pasted: whatever could act in a terminal is percent-encoded too. */
+export function typeableKey(key: LibraryKey): string {
+  return formatKey(key).replace(/./gsu, (char) => (isTypeable(char) ? char : encodeURIComponent(char)));
+}
+
+/** Whether the text can be shown and typed as it is. */
+function isTypeable(text: string): boolean {
+  return printable(text) === text;
+}
+
+/** The text as one word of a shell, whatever characters it has. */
+export function shellWord(text: string): string {
+  return /^[\w.,:@%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The inverse of `formatKey`; throws a UsageError for what is no `OWNER/NAME`. */

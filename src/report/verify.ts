@@ -1,4 +1,4 @@
-import { formatKey, keyText } from "../key.ts";
+import { formatKey, keyText, shellWord, typeableKey } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { LibraryDifference, VerifyReport } from "../verify/findings.ts";
@@ -67,7 +67,7 @@ function formatMends({ differences, unread, rejected }: VerifyReport): string[] 
   const mends: string[] = [];
   const here = differences.filter(({ kind }) => kind !== "unlisted");
   if (here.length > 0) {
-    const named = here.length > NAMED ? [] : here.map(({ key }) => ` --library ${shellWord(key)}`);
+    const named = here.length > NAMED ? [] : here.map(({ key }) => ` --library ${shellWord(typeableKey(key))}`);
     mends.push(`simcat backfill --restart${named.join("")}`);
   }
   if (here.length < differences.length) mends.push("simcat sync marks as removed what is no longer listed");
@@ -75,10 +75,4 @@ function formatMends({ differences, unread, rejected }: VerifyReport): string[] 
     mends.push("verify again what could not be read; simcat check says whether the service answers");
   if (rejected.length > 0) mends.push("what could not be read has to be mended in the service: see simcat status");
   return mends;
-}
-
-/** `OWNER/NAME` as a shell takes it, whatever characters it has. */
-function shellWord(key: LibraryKey): string {
-  const text = formatKey(key).replace(/./gu, (char) => (printable(char) === char ? char : encodeURIComponent(char)));
-  return /^[\w.,:@%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
