@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { describeConfig } from "../src/config/describe.ts";
 import { readEnvironment } from "../src/config/environment.ts";
-import { nearestName } from "../src/config/names.ts";
+import { nearestName, unknownNames } from "../src/config/names.ts";
 import { loadConfig } from "../src/config.ts";
 import { ConfigurationError } from "../src/errors.ts";
 
@@ -292,6 +292,32 @@ test("names that look like ours and are not are told, with the nearest that is",
   expect(nearestName("SIMCAT_CONCURENCY")).toBe("SIMCAT_CONCURRENCY");
   expect(nearestName("SIMCAT_APIKEY_FILE")).toBe("SIMCAT_API_KEY_FILE");
   expect(nearestName("SIMCAT_SOMETHING_ELSE_ALTOGETHER")).toBeNull();
+  expect(nearestName("SIMCAT_DATABASE_URL")).toBe("DATABASE_URL");
+});
+
+test.each([
+  ...["DATABSE_URL", "DATABASE_URI", "DATABASE_URLS", "DATABASEURL", "DATABASE__URL", "database_url", "DATABASE_ULR"],
+  ...["DATABASE_URL_FLE", "DATABASE_DIRECT_URI", "SIMCT_API_KEY", "simcat_base_url"],
+])("%s is a near miss of a setting (fault 175)", (name) => {
+  expect(unknownNames({ [name]: "x" })).toEqual([name]);
+  expect(nearestName(name)).not.toBeNull();
+});
+
+test("names of other programs are none of ours (fault 175)", () => {
+  const others = [
+    ...["DATABASE_HOST", "DATABASE_USER", "DATABASE_NAME", "DATABASE_PORT", "DATABASE_TLS", "DATABASE_PASSWORD"],
+    ...[
+      "DB_URL",
+      "POSTGRES_URL",
+      "TEST_DATABASE_URL",
+      "SHADOW_DATABASE_URL",
+      "DIRECT_URL",
+      "API_KEY",
+      "BASE_URL",
+      "PGURL",
+    ],
+  ];
+  expect(unknownNames(Object.fromEntries(others.map((name) => [name, "x"])))).toEqual([]);
 });
 
 test("the environment wins over .env, also when it is empty there", () => {

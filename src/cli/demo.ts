@@ -3,6 +3,7 @@ import { connect, disconnect, type Pool } from "../db/connect.ts";
 import { openEmbeddedPostgres } from "../db/embedded/open.ts";
 import { embeddedStateDir } from "../db/embedded/state-dir.ts";
 import { EXIT } from "../errors.ts";
+import { shellWord } from "../key.ts";
 import { EDITS } from "../mock/edits.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { createRandom } from "../mock/random.ts";
@@ -45,7 +46,7 @@ export async function demo(context: Context): Promise<number> {
       await disconnect(pool);
     }
     print("\n# To look around yourself, keep this database up; it prints how psql or a BI tool connects:");
-    print(`  SIMCAT_STATE_DIR=${stateDir} ${invocation} db`);
+    print(`  SIMCAT_STATE_DIR=${shellWord(stateDir)} ${invocation} db`);
     print(
       `# For your own organization: set SIMCAT_BASE_URL, SIMCAT_API_KEY and DATABASE_URL, then: ${invocation} check`,
     );

@@ -1,4 +1,4 @@
-import { openClock } from "../db/clock.ts";
+import { type DatabaseClock, MACHINE_CLOCK, openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { assertUsable, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
@@ -7,6 +7,7 @@ import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { prepare } from "../sync/prepare.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import type { Context } from "./context.ts";
+import { findMissingEmbedded } from "./embedded.ts";
 import type { SyncOptions } from "./run.ts";
 import { loadServiceSettings } from "./settings.ts";
 import { withDatabase } from "./with-database.ts";
@@ -16,18 +17,17 @@ import { withService } from "./with-service.ts";
 export async function printPlan(context: Context, { library, owner, allowRemovals, json }: SyncOptions): Promise<void> {
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
-  const prepared = await withDatabase(context, config, "any", async (pool) => {
-    const clock = await openClock(pool, context.stop);
-    const stored = await storedIn(pool, context.stop);
-    return withService(context, config, {}, (service) =>
-      prepare(
-        { service, clock, pool: stored },
-        { selection, allowRemovals, backfillSince: null },
-        config,
-        context.stop,
-      ),
+  const plan = (pool: Pool | null, clock: DatabaseClock) =>
+    withService(context, config, {}, (service) =>
+      prepare({ service, clock, pool }, { selection, allowRemovals, backfillSince: null }, config, context.stop),
     );
-  });
+  const isMissing = (await findMissingEmbedded(context, config)) !== null;
+  const prepared = isMissing
+    ? await plan(null, MACHINE_CLOCK)
+    : await withDatabase(context, config, "any", async (pool) => {
+        const clock = await openClock(pool, context.stop);
+        return plan(await storedIn(pool, context.stop), clock);
+      });
   context.print(json ? formatJson(toPlanJson(prepared)) : formatPlan(prepared));
 }
 

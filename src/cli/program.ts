@@ -184,11 +184,34 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
       context.note(program.helpInformation());
       return EXIT.usage;
     }
-    await program.parseAsync(argv, { from: "user" });
+    await program.parseAsync(readable(program, argv), { from: "user" });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.ok;
-    throw new UsageError(complaints.join("\n"), { cause: error });
+    const [complaint = "", ...hints] = complaints;
+    const isExcess = error.code === "commander.excessArguments";
+    const said = isExcess ? sayExcess(program) : complaint;
+    throw new UsageError([said, ...hints].join("\n"), { cause: error });
   }
+}
+
+/**
+ * Asked for the help of a command that does not exist, commander prints the general help without a complaint: `help nosuch`
+ * and `nosuch --help` are read as `nosuch`.
+ */
+function readable(program: Command, argv: readonly string[]): readonly string[] {
+  const words = argv.filter((word) => !word.startsWith("-"));
+  const name = words[0] === "help" ? words[1] : words[0];
+  if (name === "help") return ["help"];
+  const isUnknown = name !== undefined && program.commands.every((command) => command.name() !== name);
+  return isUnknown ? [name] : argv;
+}
+
+/** Names the arguments that a command does not take, which commander only counts. */
+function sayExcess(program: Command): string {
+  const taken = ({ args, registeredArguments }: Command) => args.slice(registeredArguments.length);
+  const command = program.commands.find((one) => taken(one).length > 0) ?? program;
+  const words = taken(command).map((word) => `'${word}'`);
+  return `too many arguments for '${command.name()}': ${words.join(" ")}; quote a name that holds blanks`;
 }

@@ -3,16 +3,17 @@ import { type ConnectOptions, connect, disconnect, type Pool } from "../db/conne
 import { namingDatabase } from "../db/failures.ts";
 import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
+import { ConfigurationError } from "../errors.ts";
 import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
 import type { Context } from "./context.ts";
-import { openEmbedded } from "./embedded.ts";
+import { findMissingEmbedded, openEmbedded } from "./embedded.ts";
 import { tellBeside } from "./tell-beside.ts";
 
 /** What a command does to the schema before it works. */
 export type SchemaUse =
   /** Migrates it, unless SIMCAT_AUTO_MIGRATE is false; then it must be current. */
   | "migrate"
-  /** Must be current. */
+  /** Must be current; an embedded database is not created for it. */
   | "require"
   /** Anything: the command looks by itself. */
   | "any";
@@ -44,13 +45,14 @@ export async function withDatabaseUrls<T>(
 }
 
 /** A pool on a database whose schema is as the command needs it. */
-export function withDatabase<T>(
+export async function withDatabase<T>(
   context: Context,
   config: Config,
   use: SchemaUse,
   work: (pool: Pool) => Promise<T>,
 ): Promise<T> {
   const { stop } = context;
+  if (use === "require") await assertDatabase(context, config);
   return withDatabaseUrls(context, config, async (urls) => {
     const mayMigrate = use === "migrate" && config.autoMigrate;
     const options = { onWait: printWaits(context, config) };
@@ -65,6 +67,15 @@ export function withDatabase<T>(
       await disconnect(pool);
     }
   });
+}
+
+/** @throws ConfigurationError where no run has created the embedded database yet */
+async function assertDatabase(context: Context, config: Config): Promise<void> {
+  const missingIn = await findMissingEmbedded(context, config);
+  if (missingIn === null) return;
+  throw new ConfigurationError(
+    `nothing is stored yet: DATABASE_URL is not set, and there is no embedded database in ${missingIn}; run simcat backfill, which creates one, or set DATABASE_URL`,
+  );
 }
 
 /**

@@ -35,16 +35,35 @@ export const NAMES: readonly Name[] = Object.values(NAME_OF);
 
 const KNOWN: ReadonlySet<string> = new Set([...NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)]);
 
-/** Names that look like ours and are not: misspelt ones would be overlooked in silence. */
+/**
+ * Names that look like ours and are not: misspelt ones would be overlooked in silence. DATABASE_HOST, DB_URL and the like
+ * are not meant: another program of the same machine may use them.
+ */
 export function unknownNames(environment: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.keys(environment).filter((name) => name.startsWith("SIMCAT_") && !KNOWN.has(name));
+  return Object.keys(environment).filter((name) => !KNOWN.has(name) && (name.startsWith(PREFIX) || isNearMiss(name)));
+}
+
+const PREFIX = "SIMCAT_";
+/** Letters that a misspelt name may have wrong. */
+const MISSPELT = 2;
+
+function isNearMiss(name: string): boolean {
+  const text = name.toUpperCase();
+  return [...KNOWN].some(
+    (known) => Math.abs(known.length - text.length) <= MISSPELT && distanceBetween(text, known) <= MISSPELT,
+  );
 }
 
 /** The known name that an unknown one was probably meant to be; null when none comes close. */
 export function nearestName(unknown: string): string | null {
-  const distances = [...KNOWN].map((name) => ({ name, distance: distanceBetween(unknown, name) }));
-  const [nearest] = distances.sort((a, b) => a.distance - b.distance);
-  return nearest !== undefined && nearest.distance <= unknown.length / 3 ? nearest.name : null;
+  const text = unknown.toUpperCase();
+  const texts = text.startsWith(PREFIX) ? [text, text.slice(PREFIX.length)] : [text];
+  const distances = texts.flatMap((one) =>
+    [...KNOWN]
+      .map((name) => ({ name, distance: distanceBetween(one, name) }))
+      .filter(({ distance }) => distance <= one.length / 3),
+  );
+  return distances.sort((a, b) => a.distance - b.distance)[0]?.name ?? null;
 }
 
 /** How many letters must be put in, taken out or replaced (Levenshtein). */

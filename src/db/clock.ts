@@ -15,6 +15,13 @@ export interface DatabaseClock {
   sample(signal: AbortSignal): Promise<void>;
 }
 
+/** This machine's clock, for where there is no database. */
+export const MACHINE_CLOCK: DatabaseClock = {
+  now: () => performance.timeOrigin + performance.now(),
+  at: (monotonic) => performance.timeOrigin + monotonic,
+  sample: async () => {},
+};
+
 interface Sample {
   readonly takenAt: number;
   readonly offset: number;

@@ -1,5 +1,6 @@
 import type { StatusRows } from "../db/read/read-status.ts";
-import type { RunStatus } from "../model.ts";
+import { shellWord, typeableKey } from "../key.ts";
+import type { LibraryKey, RunStatus } from "../model.ts";
 
 /** What to do about a run that ended so; null where there is nothing to do about it. */
 const AFTER: Readonly<Record<Exclude<RunStatus, "running">, string | null>> = {
@@ -28,7 +29,19 @@ export function nextStep({ runs, holder, lastGoodRun, failing, rejects }: Status
   const after = AFTER[last.status];
   if (after !== null) return after;
   if (lastGoodRun === null) return "only selected libraries were synced so far: run simcat sync for all of them";
-  if (failing.total > 0) return "simcat explain OWNER/NAME says more of one; the next run reads them all again";
-  if (rejects.total > 0) return "simcat explain OWNER/NAME says what could not be read, and why";
-  return "nothing; simcat start keeps the copy fresh";
+  const [failed] = failing.shown;
+  if (failed !== undefined)
+    return `${explainCommand(failed)} says more of it; the next run reads all that failed again`;
+  if (rejects.total === 0) return "nothing; simcat start keeps the copy fresh";
+  const [rejected] = rejects.shown.flatMap(({ owner, name }) =>
+    owner === null || name === null ? [] : { owner, name },
+  );
+  if (rejected !== undefined) return `${explainCommand(rejected)} says what could not be read, and why`;
+  return "simcat check says why entries of the listing cannot be stored";
+}
+
+/** A command line to paste. An owner that begins with a dash would be taken for an option. */
+export function explainCommand(key: LibraryKey): string {
+  const library = typeableKey(key);
+  return `simcat explain ${library.startsWith("-") ? "-- " : ""}${shellWord(library)}`;
 }

@@ -78,7 +78,10 @@ export function endListing(failed: FailedGet, asked: Asked): SimcatError {
   if (failure.kind === "certificate") return new SourceUnavailableError(`${said}; ${OWN_AUTHORITY}`, options);
   if (status === 401 || status === 403) {
     const advice = "check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant";
-    return new UnauthorizedError(`${said}; the service refused the key: ${advice}`);
+    // A gateway may refuse a path that it does not know.
+    const excess = adviseExcess(asked.base);
+    const refused = `the service refused the key: ${advice}`;
+    return new UnauthorizedError(`${said}; ${excess === null ? refused : `${excess}. Otherwise ${refused}`}`);
   }
   if (status === 429) {
     return new SourceUnavailableError(`${said}; the service asks for fewer requests: run again later`);
@@ -97,8 +100,23 @@ function adviseUntrusted({ failure: { kind, head } }: FailedGet, { base }: Asked
   if (status >= 300 && status < 400) {
     return "it was not followed, so that the key stays here; set SIMCAT_BASE_URL to the service itself";
   }
-  if (status === 404) return `check SIMCAT_BASE_URL (${base.href}): does it end with the version, such as /v1/?`;
-  return `check SIMCAT_BASE_URL (${base.href}); nothing was stored or removed`;
+  const excess = adviseExcess(base);
+  if (excess !== null) return excess;
+  if (status !== 404) return `check SIMCAT_BASE_URL (${base.href}); nothing was stored or removed`;
+  const hasVersion = /\/v\d[\w.-]*$/i.test(basePath(base));
+  const question = hasVersion
+    ? "is it the service's, with this version?"
+    : "does it end with the version, such as /v1/?";
+  return `check SIMCAT_BASE_URL (${base.href}): ${question}`;
+}
+
+/** What to remove from a base URL that holds the path of the listing or of a library already; null for any other. */
+function adviseExcess(base: URL): string | null {
+  const path = basePath(base);
+  const excess = /\/libs(?:\/user(?:\/.*)?)?$/.exec(path)?.[0];
+  if (excess === undefined) return null;
+  const corrected = `${base.origin}${path.slice(0, -excess.length)}/`;
+  return `remove ${excess} from SIMCAT_BASE_URL (${base.href}), because simcat adds it: ${corrected}`;
 }
 
 function contentCode({ failure: { kind, head } }: FailedGet): ContentErrorCode {

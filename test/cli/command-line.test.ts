@@ -4,6 +4,8 @@ import { fixture } from "../support/fixture.ts";
 
 const COMMANDS = "sync backfill start migrate check status explain verify prune report mock db demo".split(" ");
 
+const SECRET = "swordfish-5f2c";
+
 test("the help names every command, and where to begin", async () => {
   const { code, stdout } = await runCli(["--help"], {});
   expect(code).toBe(0);
@@ -22,6 +24,13 @@ test.each([
   [["snyc"], "unknown command 'snyc'\n(Did you mean sync?)"],
   [["sync", "--dry-rn"], "unknown option '--dry-rn'\n(Did you mean --dry-run?)"],
   [["explain"], "missing required argument 'OWNER/NAME'"],
+  [["help", "nosuch"], "unknown command 'nosuch'"],
+  [["nosuch", "--help"], "unknown command 'nosuch'"],
+  [["-q", "help", "snyc"], "unknown command 'snyc'\n(Did you mean sync?)"],
+  [["sync", "extra", "--quiet"], "too many arguments for 'sync': 'extra'; quote a name that holds blanks"],
+  [["explain", "ann/My", "Lib"], "too many arguments for 'explain': 'Lib'; quote a name that holds blanks"],
+  [["sync", "extra", "--nosuch"], "unknown option '--nosuch'"],
+  [["prune", "--older-than"], "option '--older-than <DURATION>' argument missing"],
   [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number."],
 ])(
   "%j is answered with 64 and what is wrong: in words to people, as one line of the log to machines",
@@ -46,6 +55,15 @@ test("a misspelt setting is told with the right one, in the form of the log, wha
   expect(JSON.parse(forMachines.stderr)).toMatchObject({ level: "warn", code: "unknown_setting", msg: said });
   expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_FORMAT: "pretty" })).stderr).toBe(`simcat: ${said}\n`);
   expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_LEVEL: "error" })).stderr).toBe("");
+});
+
+test("a near miss of DATABASE_URL is told, also from a .env file, without its value (fault 175)", async () => {
+  const { database } = await fixture([]);
+  const said = (name: string) => `simcat: ${name} is no setting of simcat's and has no effect; is DATABASE_URL meant?`;
+  const value = `postgres://u:${SECRET}@h/d`;
+  const environment = { DATABASE_URL: database.url, DATABSE_URL: value, SIMCAT_LOG_FORMAT: "pretty" };
+  const { stderr } = await startCli(["status"], environment, `DATABASE_URI=${value}\n`).ended;
+  expect(stderr.trimEnd().split("\n").toSorted()).toEqual([said("DATABASE_URI"), said("DATABSE_URL")]);
 });
 
 test("what the mock says to paste can be pasted, where its key is set already too", async () => {

@@ -68,7 +68,7 @@ describe("status", () => {
       open_rejects: 1,
       open_reject_groups: 1,
       rejects: [{ owner: "bo", library: "Bad item", kind: "scenario", code: "wrong_type", count: 1 }],
-      next: "simcat explain OWNER/NAME says more of one; the next run reads them all again",
+      next: "simcat explain ann/Gone says more of it; the next run reads all that failed again",
     });
   });
 

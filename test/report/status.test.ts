@@ -126,7 +126,7 @@ test("failing libraries are told with the age of their last good copy, the rest 
     "bo/Lib                         1  5 min ago  10 h ago        timeout: …",
     "… and 3 more",
     "",
-    "next: simcat explain OWNER/NAME says more of one; the next run reads them all again",
+    "next: simcat explain 'ann/Q1%2FQ2 50%25 done' says more of it; the next run reads all that failed again",
   ]);
 });
 
@@ -141,8 +141,24 @@ test("open rejects are told by library, kind and code, those without a library t
     "(none)   listing   missing_field    1,200  1 h ago",
     "bo/Lib   scenario  wrong_type           1  2 d ago",
     "",
-    "next: simcat explain OWNER/NAME says what could not be read, and why",
+    "next: simcat explain bo/Lib says what could not be read, and why",
   ]);
+});
+
+test("a reject of no library is not said to be explained by one (fault 173)", () => {
+  const shown = [{ owner: null, name: null, kind: "listing", code: "unaddressable", count: 1, firstSeenAt: ago(60) }];
+  expect(text({ rejects: { total: 1, groups: 1, shown } as StatusRows["rejects"] }).at(-1)).toBe(
+    "next: simcat check says why entries of the listing cannot be stored",
+  );
+});
+
+test.each([
+  ["O'Brien", "a\u001b[31m b", "simcat explain 'O'\\''Brien/a%1B[31m b'"],
+  ["-v", "Lib", "simcat explain -- -v/Lib"],
+  ["a/b", "\u202e", "simcat explain a%2Fb/%E2%80%AE"],
+])("the command for the library %j, %j can be pasted into a shell (fault 173)", (owner, name, command) => {
+  const shown = [{ owner, name, failures: 1, lastFailedAt: ago(5), lastSuccessAt: null, lastError: "timeout: …" }];
+  expect(text({ failing: { total: 1, shown } }).at(-1)).toContain(`next: ${command} says more of it;`);
 });
 
 test("one that was only ever synced in parts is asked to be synced whole", () => {

@@ -142,7 +142,38 @@ describe("a listing that cannot be the service's", () => {
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error.message).toBe(
       `GET /libs answered 404 (asked ${server.url}libs; it said "no such\\u000apage"); ` +
-        `check SIMCAT_BASE_URL (${server.url}): does it end with the version, such as /v1/?`,
+        `check SIMCAT_BASE_URL (${server.url}): is it the service's, with this version?`,
+    );
+  });
+
+  it.each([
+    ["v1/", 404, "): is it the service's, with this version?"],
+    ["api/v2beta", 404, "): is it the service's, with this version?"],
+    ["v1/libs", 404, "remove /libs from SIMCAT_BASE_URL ("],
+    ["v1/libs/", 400, "remove /libs from SIMCAT_BASE_URL ("],
+    ["v1/libs/user", 404, "remove /libs/user from SIMCAT_BASE_URL ("],
+    ["v1/libs/user/ann/Lake/metadata", 404, "remove /libs/user/ann/Lake/metadata from SIMCAT_BASE_URL ("],
+    ["libs", 200, "remove /libs from SIMCAT_BASE_URL ("],
+    ["v1/libs", 403, "remove /libs from SIMCAT_BASE_URL ("],
+    ["v1/libsearch", 404, "does it end with the version, such as /v1/?"],
+  ])("says what is wrong with the base URL /%s that is answered %i (fault 174)", async (path, status, said) => {
+    const server = await serve((_, response) => {
+      response.statusCode = status;
+      response.end("no");
+    });
+    const error = await failureOf(open(new URL(`/${path}`, server.url)).listLibraries(never));
+    expect(error.message).toContain(said);
+    expect(error.message.includes("remove")).toBe(said.startsWith("remove"));
+  });
+
+  it("says the base URL without the path that simcat adds (fault 174)", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 404;
+      response.end();
+    });
+    const error = await failureOf(open(new URL("/v1/libs/", server.url)).listLibraries(never));
+    expect(error.message).toContain(
+      `; remove /libs from SIMCAT_BASE_URL (${server.url}libs/), because simcat adds it: ${server.url}`,
     );
   });
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,9 +21,14 @@ export interface Running {
   output(): string;
 }
 
-/** Starts the built CLI with exactly this environment (and a PATH), in a directory of its own without a `.env`. */
-export function startCli(args: readonly string[], environment: Readonly<Record<string, string>>): Running {
+/** Starts the built CLI with exactly this environment (and a PATH), in a directory of its own, with this `.env` if any. */
+export function startCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  dotenv: string | null = null,
+): Running {
   const cwd = mkdtempSync(join(tmpdir(), "simcat-cli-"));
+  if (dotenv !== null) writeFileSync(join(cwd, ".env"), dotenv);
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
     env: { PATH: process.env.PATH, ...environment },

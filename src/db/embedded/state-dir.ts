@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { ConfigurationError } from "../../errors.ts";
@@ -60,12 +60,13 @@ function temporaryDir(environment: StateDirOptions["environment"]): string {
   return join(base, `simcat-${process.getuid?.() ?? "user"}`);
 }
 
-function canBeWritten(directory: string): boolean {
+/** Whether the directory, or the nearest one above it that exists, can be written. */
+export function canBeWritten(directory: string): boolean {
   let existing = directory;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
     accessSync(existing, constants.W_OK | constants.X_OK);
-    return true;
+    return statSync(existing).isDirectory();
   } catch {
     return false;
   }

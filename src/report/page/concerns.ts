@@ -2,6 +2,7 @@ import type { ReportRows } from "../../db/read/read-report.ts";
 import { plural } from "../amounts.ts";
 import { type Outcome, outcomeOf } from "../html/outcome.ts";
 import { formatAgo } from "../moments.ts";
+import { explainCommand } from "../next-step.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -48,16 +49,16 @@ function ofRuns({ now, complete, runs }: ReportRows): Concern[] {
 }
 
 function ofLibraries({ failing, complete }: ReportRows): Concern[] {
-  const total = failing[0]?.total ?? 0;
+  const [failed] = failing;
   const { unaddressable } = complete;
   return [
-    ...(total === 0
+    ...(failed === undefined
       ? []
       : [
           {
             tone: "partial",
-            words: `${plural(total, "library fails or has", "libraries fail or have")} rejects`,
-            todo: "simcat explain OWNER/NAME tells why",
+            words: `${plural(failed.total, "library fails or has", "libraries fail or have")} rejects`,
+            todo: `${explainCommand(failed)} tells why`,
           } as const,
         ]),
     ...(unaddressable === 0

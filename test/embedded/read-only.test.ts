@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { runCli } from "../support/cli.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { newStateDir } from "./keepers.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** The settings of a service, and no database: `stateDir` does not exist. */
+async function withoutDatabase() {
+  const { environment } = await fixture([library("ann", "Lake", { scenarios: [1] })]);
+  const { DATABASE_URL: _, ...service } = environment;
+  const stateDir = join(newStateDir(), "state");
+  return { stateDir, environment: { ...service, SIMCAT_STATE_DIR: stateDir, SIMCAT_LOG_FORMAT: "pretty" } };
+}
+
+test.each([
+  ["status"],
+  ["status", "--json"],
+  ["explain", "ann/Lake"],
+  ["verify"],
+  ["report"],
+  ["prune", "--older-than", "1d", "--dry-run"],
+  ["prune", "--older-than", "1d"],
+])("%s %s creates no database and says how to begin (fault 176)", async (...args) => {
+  const { stateDir, environment } = await withoutDatabase();
+  expect(await runCli(args, environment)).toMatchObject({
+    code: 78,
+    stdout: "",
+    stderr: `simcat: nothing is stored yet: DATABASE_URL is not set, and there is no embedded database in ${stateDir}; run simcat backfill, which creates one, or set DATABASE_URL\n`,
+  });
+  expect(existsSync(stateDir)).toBe(false);
+});
+
+test("a dry run without a database plans to read everything, and creates none (fault 176)", async () => {
+  const { stateDir, environment } = await withoutDatabase();
+  const { code, stdout, stderr } = await runCli(["sync", "--dry-run"], environment);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("  read    ann/Lake  (never read; insert)");
+  expect(existsSync(stateDir)).toBe(false);
+});
+
+test("check says where the first run will create the database, and creates none (fault 176)", async () => {
+  const { stateDir, environment } = await withoutDatabase();
+  const { code, stdout } = await runCli(["check"], environment);
+  expect(code).toBe(0);
+  const text = `DATABASE_URL is not set: the first run creates an embedded database in ${stateDir}`;
+  expect(stdout).toContain(`ok    database       ${text}\nskip  encoding       there is no database yet\n`);
+  expect(existsSync(stateDir)).toBe(false);
+});
+
+test("check fails where the first run could not create the database (fault 176)", async () => {
+  const { environment } = await withoutDatabase();
+  const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: "/dev/null/state" });
+  expect(code).toBe(78);
+  expect(stdout).toContain("FAIL  database       the embedded database cannot be kept in /dev/null/state");
+});
+
+test("status reads the embedded database that an earlier command created (fault 176)", async () => {
+  const { environment } = await withoutDatabase();
+  expect((await runCli(["migrate"], environment)).code).toBe(0);
+  expect(await runCli(["status"], environment)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("no run yet"),
+  });
+});
