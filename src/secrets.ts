@@ -25,7 +25,7 @@ export function redactorOf(secrets: readonly string[]): (text: string) => string
 
 const isShort = (secret: string) => secret.length < SHORTEST_SECRET;
 
-/** A form that holds another one must not leave its rest behind. */
+/** Longest first: of a form that holds another one, no rest may remain. */
 const longestFirst = (forms: readonly string[]) => [...new Set(forms)].sort((a, b) => b.length - a.length);
 
 /** These passwords where a URL has them: before the `@` of its host, or in its query. */

@@ -29,8 +29,8 @@ export function toRunRow({ id, kind, status, durationMs, counts, error }: RunRep
 }
 
 /**
- * The last good run over everything: the newer one of memory and database. What the database said before a run of this
- * process ended does not include that run; what it said afterwards does, and includes the runs of other processes.
+ * The last good run over everything: the newer one of memory and database. An answer of the database from before a
+ * run of this process ended does not include that run; a later one does, and includes the runs of other processes.
  */
 export function lastGoodRun(ended: readonly EndedRun[], vitals: Vitals | null): EndedRun | null {
   const own = ended.find(({ row }) => GOOD.includes(row.status));

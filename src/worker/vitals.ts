@@ -8,7 +8,7 @@ import { rejects } from "../db/schema.ts";
 import { readNow } from "../db/snapshot.ts";
 import { begin } from "../db/transaction.ts";
 
-/** What readiness is judged by, at one moment. Reading it touches only small tables, however large the copy is. */
+/** The facts that readiness is judged by, at one moment. Reading it touches only small tables, however large the copy is. */
 export interface Vitals {
   /** A moment before the reading, of `performance.now()`, and the same by the database's clock. */
   readonly readAt: number;
@@ -18,7 +18,7 @@ export interface Vitals {
   readonly lastGoodRun: RunRow | null;
 }
 
-/** What only metrics need: reading it scans the tables of libraries and rejects. */
+/** The facts that only metrics need: reading them scans the tables of libraries and rejects. */
 export interface Figures {
   /** Of `performance.now()`. */
   readonly readAt: number;

@@ -159,6 +159,7 @@ describe.each(Object.entries(jobs))("the job of %s", (_, job) => {
       sourceUntrusted: "FailJob",
       unauthorized: "FailJob",
       configuration: "FailJob",
+      hungUp: "tried again",
       interrupted: "tried again",
       terminated: "tried again",
     });
