@@ -25,7 +25,14 @@ export function openService(options: ServiceOptions): Service {
   const { confirmEveryMs } = { ...TIMING, ...options.timing };
   const base = basePath(baseUrl);
   const listing = listingPath(base);
-  const about = (path: string) => ({ path, base: baseUrl, printable, maxRetryWaitMs, patienceMs: desk.patienceMs });
+  const about = (path: string) => ({
+    path,
+    base: baseUrl,
+    printable,
+    maxRetryWaitMs,
+    patienceMs: desk.patienceMs,
+    via: desk.transport.line.via(),
+  });
 
   async function listLibraries(life: Life): Promise<Listing> {
     const read = (answer: Answer) => readListingAnswer(answer, defaultOwner);
