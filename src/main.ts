@@ -66,8 +66,19 @@ let context: Context = {
 
 /** Imported when it is needed: the logger that it brings along would be a quarter of the time that `--help` takes. */
 async function tellError(error: unknown): Promise<number> {
-  const { printError } = await import("./cli/print-error.ts");
-  return printError(context, error);
+  try {
+    const { printError } = await import("./cli/print-error.ts");
+    return printError(context, error);
+  } catch {
+    // Not even the logger can be loaded, as when no file can be opened any more. Thrown on, this would come back here for ever.
+    write(2, `simcat failed: ${error instanceof Error ? error.message : String(error)}${adviseOpenFiles(error)}\n`);
+    return EXIT.failed;
+  }
+}
+
+function adviseOpenFiles(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : "";
+  return code === "EMFILE" || code === "ENFILE" ? "; raise the limit of open files (ulimit -n)" : "";
 }
 
 const VERSION_FLAGS = ["--version", "-V"];

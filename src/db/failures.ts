@@ -38,9 +38,13 @@ export function isContention(error: unknown): boolean {
   return ["40P01", "40001", "55P03"].includes(errorCode(error));
 }
 
+/** No file descriptor is left for a connection: in this process, or on this machine. */
+const NO_DESCRIPTOR = /^E[MN]FILE$/;
+
 /** The database, or the way to it, failed; not simcat. */
 function isDatabaseFailure(error: unknown): boolean {
-  return /^[0-9A-Z]{5}$/.test(errorCode(error)) || isConnectionLost(error);
+  const code = errorCode(error);
+  return /^[0-9A-Z]{5}$/.test(code) || NO_DESCRIPTOR.test(code) || isConnectionLost(error);
 }
 
 /** A lock was not given in time: of a row, or of a whole table. */
@@ -92,6 +96,7 @@ const MENDS: readonly (readonly [RegExp, string])[] = [
     /^25006$/,
     "DATABASE_URL points at a read-only server (a standby?), or default_transaction_read_only is on: use the primary, or turn it off",
   ],
+  [NO_DESCRIPTOR, "too many open files: raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY"],
   [/^(ENOTFOUND|EAI_AGAIN)$/, "check the host name in DATABASE_URL"],
   [
     /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03)$/,

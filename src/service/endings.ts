@@ -21,6 +21,8 @@ export interface Asked {
   readonly printable: Printable;
   readonly maxRetryWaitMs: number;
   readonly patienceMs: number;
+  /** The variable that names the proxy; null without one. */
+  readonly via: string | null;
 }
 
 /** `a redirect to other.example`; null when the answer is none. */
@@ -40,7 +42,8 @@ function sayFailure(failed: FailedGet, asked: Asked): string {
   const what = redirect === null ? failure.verb : `${failure.verb}, ${redirect}`;
   const times = why === "attempts" && attempts > 1 ? ` after ${attempts} attempts` : "";
   const details = failure.detail === "" ? [] : [failure.detail];
-  return `GET ${path} ${what}${times} (${[`asked ${asked.base.origin}${asked.path}`, ...details].join("; ")})`;
+  const through = asked.via === null ? "" : ` through ${asked.via}`;
+  return `GET ${path} ${what}${times} (${[`asked ${asked.base.origin}${asked.path}${through}`, ...details].join("; ")})`;
 }
 
 /** What the connection said. The failure itself is not chained: its head could echo the key. */
@@ -56,6 +59,7 @@ function endRun(failed: FailedGet, asked: Asked): SourceUnavailableError | null 
     const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
     return new SourceUnavailableError(`${said}; for ${patience} the service has asked to wait, and ${advice}`);
   }
+  if (failed.failure.kind === "too_many_files") return new SourceUnavailableError(`${said}; ${failed.failure.hint}`);
   if (failed.why !== "asked_too_long") return null;
   const wait = sayDuration(failed.setback.retryAfterMs ?? 0);
   const most = sayDuration(asked.maxRetryWaitMs);
@@ -75,6 +79,7 @@ export function endListing(failed: FailedGet, asked: Asked): SimcatError {
   const options = causeOf(failed);
   const ending = endRun(failed, asked);
   if (ending !== null) return ending;
+  if (failure.hint !== "") return new SourceUnavailableError(`${said}; ${failure.hint}`, options);
   if (failure.kind === "certificate") return new SourceUnavailableError(`${said}; ${OWN_AUTHORITY}`, options);
   if (status === 401 || status === 403) {
     const advice = "check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant";
@@ -120,7 +125,11 @@ function adviseExcess(base: URL): string | null {
 }
 
 function contentCode({ failure: { kind, head } }: FailedGet): ContentErrorCode {
-  if (head === null) return kind === "certificate" || kind === "status" ? "network" : kind;
+  if (head === null) {
+    return kind === "timeout" || kind === "truncated" || kind === "untrusted" || kind === "too_large"
+      ? kind
+      : "network";
+  }
   const { status } = head;
   if (status === 401) return "unauthorized";
   if (status === 404 || status === 410) return "not_found";
@@ -134,6 +143,9 @@ function contentCode({ failure: { kind, head } }: FailedGet): ContentErrorCode {
 export function endContent(failed: FailedGet, asked: Asked): ContentError | SourceUnavailableError {
   const ending = endRun(failed, asked);
   const code = contentCode(failed);
-  if (ending !== null && (failed.why === "no_success" || code === "throttled")) return ending;
-  return new ContentError(code, ending?.message ?? sayFailure(failed, asked), causeOf(failed));
+  const { kind, hint } = failed.failure;
+  const endsRun = failed.why === "no_success" || code === "throttled" || kind === "too_many_files";
+  if (ending !== null && endsRun) return ending;
+  const said = ending?.message ?? sayFailure(failed, asked);
+  return new ContentError(code, hint === "" ? said : `${said}; ${hint}`, causeOf(failed));
 }

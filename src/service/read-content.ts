@@ -13,11 +13,12 @@ import { dateOf, header, wasCached } from "./http/headers.ts";
 import type { Life } from "./http/life.ts";
 import { namesNextPage } from "./http/link-header.ts";
 import { hideInReject } from "./http/printable.ts";
+import type { ContentPaths } from "./urls.ts";
 
 export interface ContentRequest {
   readonly key: LibraryKey;
   readonly sink: ScenarioSink;
-  readonly paths: { readonly metadata: string; readonly scenarios: string };
+  readonly paths: ContentPaths;
   /** Takes secrets out of text that the service sent. */
   readonly hide: (text: string) => string;
 }
@@ -43,12 +44,14 @@ async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, l
     ask({
       operation: "metadata",
       path: paths.metadata,
+      resource: paths.library,
       patient: true,
       read: (answer) => readMetadataAnswer(answer, key),
     }),
     ask({
       operation: "scenarios",
       path: paths.scenarios,
+      resource: paths.library,
       patient: true,
       read: (answer) => readScenariosAnswer(answer, key, sink),
     }),

@@ -29,6 +29,8 @@ export interface ServiceOptions {
   readonly timing?: Partial<Timing>;
 }
 
+export type KeyState = "accepted" | "refused" | "unknown";
+
 /** The Simulation Cloud service, read only (specification 4). */
 export interface Service {
   /** Throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError. */
@@ -38,10 +40,13 @@ export interface Service {
    * aborted, a call that the sink has not finished is not waited for; it gets no further one.
    */
   readContent(key: LibraryKey, sink: ScenarioSink, signal: AbortSignal): Promise<ContentRead>;
-  /** Asks for the listing and looks at the status alone. */
-  confirmKey(signal: AbortSignal): Promise<"accepted" | "refused" | "unknown">;
-  /** Since it was opened. `bytes` are decoded ones of believed answers. */
-  counters(): { requests: number; retries: number; bytes: number };
+  /**
+   * Whether the service accepts the key: the status of the listing, without its body. Asked at most once a minute; in
+   * between, the last answer is returned.
+   */
+  confirmKey(signal: AbortSignal): Promise<KeyState>;
+  /** Since it was opened. `bytes` are decoded ones of believed answers, `throttled` counts answers of 429 and 503. */
+  counters(): { requests: number; retries: number; bytes: number; throttled: number };
   /** Ends everything that is under way; nothing keeps the process alive afterwards. */
   close(): Promise<void>;
 }

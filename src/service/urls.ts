@@ -17,8 +17,15 @@ export function listingPath(base: string): string {
   return `${base}/libs`;
 }
 
+export interface ContentPaths {
+  /** What the two have in common. */
+  readonly library: string;
+  readonly metadata: string;
+  readonly scenarios: string;
+}
+
 /** Specification 4.2 and 4.3. */
-export function contentPaths(base: string, { owner, name }: LibraryKey): { metadata: string; scenarios: string } {
+export function contentPaths(base: string, { owner, name }: LibraryKey): ContentPaths {
   const library = `${base}/libs/user/${encodeSegment(owner)}/${encodeSegment(name)}`;
-  return { metadata: `${library}/metadata`, scenarios: `${library}/scenarios` };
+  return { library, metadata: `${library}/metadata`, scenarios: `${library}/scenarios` };
 }

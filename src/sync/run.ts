@@ -17,7 +17,7 @@ import { runStarter, type StartedRun } from "./start-run.ts";
 import { storeContent } from "./store-content.ts";
 import { openTally, type Tally } from "./tally.ts";
 import { openTextReader } from "./texts.ts";
-import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading } from "./warnings.ts";
+import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
 
 /**
  * One run under the lease: list, plan, mark what is gone, read and store, tell. Aborting `signal` stops the reading;
@@ -56,12 +56,13 @@ async function runUnderLease(
     );
     throw ending.error;
   }
-  const { requests, retries, bytes } = tools.service.counters();
+  const { requests, retries, bytes, throttled } = tools.service.counters();
   Object.assign(tally.counts, {
     requests: requests - before.requests,
     retries: retries - before.retries,
     bytes: bytes - before.bytes,
   });
+  warnOfThrottling(tally, throttled - before.throttled);
   const durationMs = performance.now() - startedAt;
   const report = toReport({ id, kind: request.kind, tally, ending, durationMs, mask: tools.mask });
   if (ending.status === "lost_lease") return { report, error: ending.error };

@@ -64,6 +64,20 @@ export function warnOfUnrecorded(tally: Tally, key: LibraryKey | null, message: 
   tally.warnings.push({ code: "failure_unrecorded", ...(key === null ? {} : { key }), message });
 }
 
+/** A larger share of throttled requests deserves a limit of our own, in percent. */
+const MOST_THROTTLED = 5;
+
+/** The service refused many requests because they were too many. */
+export function warnOfThrottling(tally: Tally, throttled: number): void {
+  const { requests } = tally.counts;
+  if (throttled * 100 <= requests * MOST_THROTTLED) return;
+  const percent = ((throttled * 100) / requests).toFixed(1);
+  tally.warnings.push({
+    code: "requests_throttled",
+    message: `the service throttled ${throttled} of ${requests} requests (${percent} %) with 429 or 503; the run slowed down and repeated them. Set SIMCAT_MAX_RPS to the requests per second that the service allows`,
+  });
+}
+
 /** From so many libraries on, reading nine in ten of them for nothing is worth a word, when it happens so many times in a row. */
 const TELLING_LIBRARIES = 10;
 const IDLE_RUNS = 3;

@@ -13,7 +13,7 @@ export interface Failing {
   readonly action: FaultAction | readonly FaultAction[];
   /** Of the log line and of `last_error`. */
   readonly code: string;
-  /** How often that path is asked for; null where that hangs on whether a connection is used again. */
+  /** How often that path is asked for; null where that depends on other requests. */
   readonly asked: number | null;
 }
 

@@ -53,21 +53,91 @@ test("after 429 with Retry-After: 2 nobody's request leaves before two seconds a
   expect(logLines(ended).filter(({ code }) => code === "throttled")).toMatchObject([{ wait_ms: 2_000 }]);
 });
 
-test("503, 408 and 500 with a Retry-After hold everybody back as 429 does, on metadata and on scenarios (fault 18)", async () => {
-  for (const [status, skip] of [
-    [503, 0],
-    [408, 1],
-    [500, 2],
+test("503, 408 and 500 with a Retry-After pause one library, and the run goes on with the others (fault 18)", async () => {
+  for (const [status, operation] of [
+    [503, "metadata"],
+    [408, "scenarios"],
+    [500, "metadata"],
   ] as const) {
-    const { ended, before, waited } = await pauseAfter(
-      { kind: "status", status, headers: { "retry-after": "1" } },
-      skip,
+    const made = await fixture(LIBRARIES);
+    made.service.script([
+      {
+        match: { library: "lib 0", operation },
+        action: { kind: "status", status, headers: { "retry-after": "2" } },
+      },
+    ]);
+    const ended = await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "2" });
+    const content = made.service.requests.filter(({ path }) => path !== "/libs");
+    const refused = content.find(({ fault }) => fault === "status")?.at ?? 0;
+    const repeated = content.at(-1);
+    const others = content.filter(({ path }) => !path.includes("lib%200"));
+    expect({ status, code: ended.code, requests: content.length }).toEqual({ status, code: 0, requests: 17 });
+    expect(repeated?.path).toContain(`lib%200/${operation}`);
+    expect((repeated?.at ?? 0) - refused).toBeGreaterThanOrEqual(2_000);
+    expect(others.every(({ at }) => at < (repeated?.at ?? 0))).toBe(true);
+    expect(logLines(ended).filter(({ code }) => code === "throttled")).toEqual([]);
+    expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 8, retries: 1 });
+  }
+});
+
+test("503 with a Retry-After on two libraries pauses the whole run (fault 18)", async () => {
+  const made = await fixture(LIBRARIES);
+  made.service.script([
+    ...["lib 0", "lib 1"].map((name) => ({
+      match: { library: name, operation: "metadata" as const },
+      action: { kind: "status" as const, status: 503, headers: { "retry-after": "2" } },
+    })),
+    { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "delay", ms: 400 } },
+  ]);
+
+  const ended = await made.simcat(["sync"]);
+
+  const content = made.service.requests.filter(({ path }) => path !== "/libs");
+  const second = content.filter(({ fault }) => fault === "status").at(1)?.at ?? 0;
+  const gap = widestGap(content);
+  expect(ended.code).toBe(0);
+  expect(gap.startsAt - second).toBeGreaterThanOrEqual(2_000);
+  expect(gap.before).toBeLessThanOrEqual(8);
+  expect(logLines(ended).filter(({ code }) => code === "throttled")).toMatchObject([{ wait_ms: 2_000 }]);
+});
+
+test("a library that answers 503 with a Retry-After for ever holds up none of the others (fault 18)", async () => {
+  const made = await fixture(Array.from({ length: 200 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })));
+  made.service.script([
+    {
+      match: { library: "lib 0", operation: "metadata" },
+      times: "always",
+      action: { kind: "status", status: 503, headers: { "retry-after": "2" } },
+    },
+  ]);
+
+  const ended = await made.simcat(["sync"], { SIMCAT_MAX_RETRIES: "1" });
+
+  const refused = made.service.requests.filter(({ fault }) => fault === "status").map(({ at }) => at);
+  const others = made.service.requests.filter(({ path }) => path.includes("/lib%20") && !path.includes("/lib%200/"));
+  expect(ended.code).toBe(2);
+  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 0", code: "server_error" }]);
+  expect(others).toHaveLength(398);
+  // No pause of two seconds lies between any two requests of the others.
+  expect(widestGap(others).ms).toBeLessThan(2_000);
+  expect(refused.length).toBeLessThan(10);
+});
+
+test("a service that throttles by rate fails no library, and the summary names SIMCAT_MAX_RPS (fault 131)", async () => {
+  for (const status of [429, 503]) {
+    const made = await fixture(
+      Array.from({ length: 80 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })),
     );
-    expect({ status, code: ended.code, held: before <= 5 && waited >= 1_000 && waited < 8_000 }).toEqual({
-      status,
-      code: 0,
-      held: true,
-    });
+    made.service.script([{ times: "always", action: { kind: "throttle", perSecond: 100, status } }]);
+
+    const ended = await made.simcat(["sync"]);
+
+    const requests = made.asked().length;
+    const throttled = requests - 161;
+    expect(ended.code).toBe(0);
+    expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 80 });
+    expect(throttled).toBeLessThan(80);
+    expect(ended.stdout.includes("SIMCAT_MAX_RPS")).toBe(throttled / requests > 0.05);
   }
 });
 
@@ -182,6 +252,19 @@ test("a key that is refused in the middle of a run ends it as unauthorized; what
   expect(await lastRun(made.query)).toMatchObject({ status: "unauthorized", libraries_read: 3 });
   expect(made.asked().length).toBeLessThan(12);
   expect(await made.query("SELECT count(*)::int AS live FROM simcat.libraries")).toEqual([{ live: 3 }]);
+});
+
+test("a hundred forbidden libraries cost one confirmation of the key, and each its own failure (fault 132)", async () => {
+  const made = await fixture(Array.from({ length: 100 }, (_, at) => library("alice", `lib ${at}`)));
+  made.service.script([
+    { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "status", status: 401 } },
+  ]);
+
+  const ended = await made.simcat(["sync"]);
+
+  expect(ended.code).toBe(2);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 100 });
+  expect(made.asked().filter((line) => line.endsWith("/libs"))).toHaveLength(2);
 });
 
 test("twenty libraries in a row that the service cannot give end the run; nineteen do not (fault 17)", async () => {

@@ -6,6 +6,7 @@ import {
   goodBody,
   KEY,
   LIBRARY,
+  LISTING,
   METADATA,
   never,
   open,
@@ -250,6 +251,34 @@ describe("confirmKey", () => {
       response.write("[");
     });
     expect(await open(server.url).confirmKey(never)).toBe("accepted");
+  });
+
+  it("asks once for callers at one time, and not again within a minute", async () => {
+    const server = await serve((_, response) => response.end(LISTING));
+    const service = open(server.url);
+    const first = await Promise.all([1, 2, 3].map(() => service.confirmKey(never)));
+    expect([...first, await service.confirmKey(never)]).toEqual(Array(4).fill("accepted"));
+    expect(server.targets).toHaveLength(1);
+  });
+
+  it("asks again after a minute", async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = server.targets.length === 1 ? 200 : 401;
+      response.end(LISTING);
+    });
+    const service = open(server.url, { timing: { confirmEveryMs: 0 } });
+    expect([await service.confirmKey(never), await service.confirmKey(never)]).toEqual(["accepted", "refused"]);
+  });
+
+  it("asks again when the caller that asked was called off", async () => {
+    const caller = new AbortController();
+    const server = await serve((_, response) => {
+      if (server.targets.length > 1) response.end(LISTING);
+      else caller.abort(new Error("SIGTERM"));
+    });
+    const service = open(server.url);
+    await failureOf(service.confirmKey(caller.signal));
+    expect(await service.confirmKey(never)).toBe("accepted");
   });
 
   it("is unknown when nobody answers", async () => {

@@ -26,7 +26,12 @@ it("counters count requests, retries, and the decoded bytes of what was read", a
   });
   const service = open(server.url, { concurrency: 1 });
   await service.readContent(LIBRARY, collect(), never);
-  expect(service.counters()).toEqual({ requests: 3, retries: 1, bytes: METADATA.length + SCENARIOS.length });
+  expect(service.counters()).toEqual({
+    requests: 3,
+    retries: 1,
+    bytes: METADATA.length + SCENARIOS.length,
+    throttled: 0,
+  });
   await failureOf(open(new URL("http://127.0.0.1:1/"), { maxRetries: 0 }).listLibraries(never));
   expect(service.counters().requests).toBe(3);
 });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { openCongestion } from "../../src/service/http/congestion.ts";
 import { openLimiter } from "../../src/service/http/limiter.ts";
+import { openPacer } from "../../src/service/http/pacer.ts";
 import { failureOf, never } from "./service-under-test.ts";
 
 describe("the limiter", () => {
   it("lets in as many as the limit says, and the others in their order", async () => {
-    const limiter = openLimiter(openCongestion(2, 500), null);
+    const limiter = openLimiter(openCongestion(2, 500), openPacer(null));
     const entered: string[] = [];
     const enter = (name: string) => limiter.enter(never).then(() => entered.push(name));
     const all = ["a", "b", "c", "d"].map(enter);
@@ -20,7 +21,7 @@ describe("the limiter", () => {
   });
 
   it("ends a wait at once when its signal is aborted, and forgets its place", async () => {
-    const limiter = openLimiter(openCongestion(1, 500), null);
+    const limiter = openLimiter(openCongestion(1, 500), openPacer(null));
     await limiter.enter(never);
     const impatient = new AbortController();
     const gone = failureOf(limiter.enter(impatient.signal));
@@ -34,7 +35,7 @@ describe("the limiter", () => {
   });
 
   it("spaces starts evenly, never closer than the rate allows", async () => {
-    const limiter = openLimiter(openCongestion(16, 500), 100);
+    const limiter = openLimiter(openCongestion(16, 500), openPacer(100));
     const starts: number[] = [];
     const before = performance.now();
     await Promise.all(
@@ -49,7 +50,7 @@ describe("the limiter", () => {
   });
 
   it("lets nobody in before a pause is over, those who queued before it included", async () => {
-    const limiter = openLimiter(openCongestion(4, 500), null);
+    const limiter = openLimiter(openCongestion(4, 500), openPacer(null));
     await Promise.all([1, 2, 3, 4].map(() => limiter.enter(never)));
     const queued = limiter.enter(never).then(() => performance.now());
     const end = performance.now() + 60;

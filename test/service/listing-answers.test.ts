@@ -79,7 +79,7 @@ describe("a listing", () => {
     });
     const service = open(server.url, { maxBodyBytes: 10 * 2 ** 20 });
     expect((await service.listLibraries(never)).libraries).toHaveLength(20_000);
-    expect(service.counters()).toEqual({ requests: 1, retries: 0, bytes: items.join(",").length + 2 });
+    expect(service.counters()).toEqual({ requests: 1, retries: 0, bytes: items.join(",").length + 2, throttled: 0 });
   });
 });
 

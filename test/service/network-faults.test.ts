@@ -133,11 +133,24 @@ describe("an answer that is no HTTP", () => {
     expect(server.targets).toHaveLength(2);
   });
 
-  it("is passed over when it comes before the answer proper", async () => {
-    const server = await serveRaw((socket) =>
-      socket.write(`HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n${plain(LISTING)}`),
+  it.each(["102 Processing", "103 Early Hints"])(
+    "is passed over when it comes before the answer proper: %s",
+    async (first) => {
+      const server = await serveRaw((socket) =>
+        socket.write(`HTTP/1.1 ${first}\r\nlink: <x>\r\n\r\n${plain(LISTING)}`),
+      );
+      expect((await open(server.url).listLibraries(never)).libraries).toHaveLength(1);
+    },
+  );
+
+  it("is named when it is an unasked 100 Continue (fault 135)", async () => {
+    const server = await serveRaw((socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${plain(LISTING)}`));
+    const error = await failureOf(open(server.url, { maxRetries: 1 }).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toBe(
+      `GET /libs failed after 2 attempts (asked ${server.url}libs; the answer began with an unasked 100 Continue); ` +
+        "simcat cannot read such an answer: turn that off at the server, or the proxy in front of it",
     );
-    expect((await open(server.url).listLibraries(never)).libraries).toHaveLength(1);
   });
 });
 

@@ -151,7 +151,9 @@ describe("decideRetry", () => {
 
   it.each([
     ["a 429", status(429)],
+    ["a 503", status(503)],
     ["a 503 with a Retry-After", status(503, 1000)],
+    ["a 500 with a Retry-After", status(500, 1000)],
   ])("counts no attempt for %s on content while others succeed", (_, setback) => {
     const history = { ...FIRST, used: 4, failures: 9 };
     expect(decideRetry(setback, { ...history, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: false });
@@ -161,8 +163,8 @@ describe("decideRetry", () => {
     });
   });
 
-  it("counts the attempt of a 503 without a Retry-After, whoever succeeds", () => {
-    expect(decideRetry(status(503), { ...FIRST, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: true });
+  it("counts the attempt of a 500 without a Retry-After, whoever succeeds", () => {
+    expect(decideRetry(status(500), { ...FIRST, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: true });
   });
 
   it("forgives one connection that was closed while idle, even where no retry is allowed", () => {

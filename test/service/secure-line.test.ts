@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -162,18 +162,90 @@ describe("a proxy", () => {
     expect(server.targets).toHaveLength(2);
   });
 
-  it("that refuses is a network fault, tried again", async () => {
-    const proxy = createHttpServer();
-    proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"));
+  /** A proxy that answers everything with one status; its URL has a user and a password. */
+  async function serveRefusal(status: number): Promise<string> {
+    const proxy = createHttpServer((_, response) => {
+      response.statusCode = status;
+      response.end();
+    });
+    proxy.on("connect", (_, socket) => socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\n\r\n`));
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void proxy.close());
+    onTestFinished(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
     const address = proxy.address();
-    const port = typeof address === "object" ? address?.port : 0;
-    const service = open(https, { environment: { HTTPS_PROXY: `http://127.0.0.1:${port}` }, maxRetries: 1 });
+    return `http://user:secret@127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  }
+
+  it.each([
+    [401, 1],
+    [403, 1],
+    [407, 1],
+    [502, 2],
+    [503, 2],
+  ])("that answers %i to CONNECT is named, after %i attempts (fault 133)", async (status, attempts) => {
+    const HTTPS_PROXY = await serveRefusal(status);
+    const service = open(https, { environment: { HTTPS_PROXY }, maxRetries: 1 });
     const error = await failureOf(service.listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toContain("407");
-    expect(service.counters().requests).toBe(2);
+    expect(error.message).toBe(
+      `GET /libs failed at the proxy ${new URL(HTTPS_PROXY).host}${attempts > 1 ? " after 2 attempts" : ""} ` +
+        `(asked ${https}libs through HTTPS_PROXY; it answered ${status} to CONNECT); ` +
+        "the service was not asked; check HTTPS_PROXY",
+    );
+    expect(service.counters().requests).toBe(attempts);
+    const content = await failureOf(service.readContent(LIBRARY, collect(), never));
+    expect(content).toMatchObject({ code: "network" });
+    expect(content.message).toContain("the service was not asked; check HTTPS_PROXY");
+  });
+
+  it("that wants a password for an absolute URL is named, and not asked again (fault 133)", async () => {
+    const environment = { HTTP_PROXY: await serveRefusal(407) };
+    const service = open(new URL("http://service.test/v1/"), { environment });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain("failed at the proxy (asked http://service.test/v1/libs through HTTP_PROXY");
+    expect(error.message).toContain("it answered 407); the service was not asked; check HTTP_PROXY");
+    expect(service.counters().requests).toBe(1);
+  });
+
+  it("that answers in the service's place is named beside the answer (fault 133)", async () => {
+    const environment = { HTTP_PROXY: await serveRefusal(502) };
+    const service = open(new URL("http://service.test/v1/"), { environment, maxRetries: 0 });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error.message).toContain("GET /libs answered 502 (asked http://service.test/v1/libs through HTTP_PROXY)");
+  });
+
+  it.each([
+    ["https", "127.0.0.1:1", "connect ECONNREFUSED 127.0.0.1:1"],
+    ["http", "127.0.0.1:1", "connect ECONNREFUSED 127.0.0.1:1"],
+    ["https", "nobody.invalid:3128", "nobody.invalid"],
+    ["http", "nobody.invalid:3128", "nobody.invalid"],
+  ])("of %s that cannot be reached at %s is named, and tried again (fault 133)", async (protocol, host, said) => {
+    const variable = `${protocol.toUpperCase()}_PROXY`;
+    const environment = { [variable]: `http://user:secret@${host}` };
+    const service = open(new URL(`${protocol}://service.test/v1/`), { environment, maxRetries: 1 });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain(`GET /libs failed at the proxy ${host} after 2 attempts (asked ${protocol}://`);
+    expect(error.message).toContain(`through ${variable}; `);
+    expect(error.message).toContain(said);
+    expect(error.message).toMatch(new RegExp(`; the service was not asked; check ${variable}$`));
+    expect(error.message).not.toContain("secret");
+  });
+
+  it("that accepts and says nothing is named when the time is up (fault 133)", async () => {
+    const silent = createServer((socket) => socket.on("error", () => {}));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void silent.close());
+    const address = silent.address();
+    const HTTPS_PROXY = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    const service = open(https, { environment: { HTTPS_PROXY }, maxRetries: 0, requestTimeoutMs: 100 });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain("HTTPS_PROXY");
+    expect(error.message).toMatch(/; check HTTPS_PROXY$/);
   });
 
   it("that is no URL is told by the variable's name alone (fault 67)", () => {

@@ -30,26 +30,70 @@ function serveLate(first: number, status: number, headers: Record<string, string
 }
 
 describe("Retry-After", () => {
-  it.each([429, 503, 500, 408])(
-    "on a %i is a floor for every request, the queued ones included (fault 18)",
-    async (status) => {
-      let askedAt = 0;
-      const server = await serveWell((_, response) => {
-        if (askedAt > 0) return false;
-        askedAt = performance.now();
-        response.writeHead(status, { "retry-after": "1" });
-        response.end();
-        return true;
-      });
-      const service = open(server.url, { concurrency: 1 });
-      await Promise.all(names(5).map((name) => service.readContent(library(name), collect(), never)));
-      expect(server.targets).toHaveLength(11);
-      expect(server.arrivals.slice(1).every((at) => at >= askedAt + 1000)).toBe(true);
-      expect(service.events.filter(({ kind }) => kind === "throttled")).toEqual([
-        { kind: "throttled", operation: "metadata", waitMs: 1000 },
-      ]);
-    },
-  );
+  it("on a 429 is a floor for every request, the queued ones included (fault 18)", async () => {
+    let askedAt = 0;
+    const server = await serveWell((_, response) => {
+      if (askedAt > 0) return false;
+      askedAt = performance.now();
+      response.writeHead(429, { "retry-after": "1" });
+      response.end();
+      return true;
+    });
+    const service = open(server.url, { concurrency: 1 });
+    await Promise.all(names(5).map((name) => service.readContent(library(name), collect(), never)));
+    expect(server.targets).toHaveLength(11);
+    expect(server.arrivals.slice(1).every((at) => at >= askedAt + 1000)).toBe(true);
+    expect(service.events.filter(({ kind }) => kind === "throttled")).toEqual([
+      { kind: "throttled", operation: "metadata", waitMs: 1000 },
+    ]);
+  });
+
+  it.each([503, 500, 408])("on a %i of one library is a floor for that library only (fault 18)", async (status) => {
+    let askedAt = 0;
+    const server = await serveWell((_, response) => {
+      if (askedAt > 0) return false;
+      askedAt = performance.now();
+      response.writeHead(status, { "retry-after": "2" });
+      response.end();
+      return true;
+    });
+    const service = open(server.url, { concurrency: 1 });
+    const ended: string[] = [];
+    await Promise.all(
+      names(5).map(async (name) => {
+        await service.readContent(library(name), collect(), never);
+        ended.push(name);
+      }),
+    );
+    expect(server.targets).toHaveLength(11);
+    const arrivalsOf = (part: string) =>
+      server.arrivals.slice(1).filter((_, i) => server.targets[i + 1]?.includes(part));
+    expect(arrivalsOf("/L0/")).toHaveLength(2);
+    expect(arrivalsOf("/L0/").every((at) => at >= askedAt + 2000)).toBe(true);
+    expect(ended).toEqual(["L1", "L2", "L3", "L4", "L0"]);
+    expect(service.events.some(({ kind }) => kind === "throttled")).toBe(false);
+  });
+
+  it("on a 503 is a floor for every request when a second library asks for it too (fault 18)", async () => {
+    let askedAt = 0;
+    const asked = new Set<string>();
+    const server = await serveWell((request, response) => {
+      const name = request.url?.split("/").at(-2) ?? "";
+      if (asked.has(name) || asked.size === 2) return false;
+      asked.add(name);
+      askedAt = performance.now();
+      response.writeHead(503, { "retry-after": "1" });
+      response.end();
+      return true;
+    });
+    const service = open(server.url, { concurrency: 1 });
+    await Promise.all(names(5).map((name) => service.readContent(library(name), collect(), never)));
+    // The first library's two requests are held back for as long, so its list is not asked for in between.
+    expect(server.targets.slice(0, 2).map((target) => target.split("/").at(-2))).toEqual(["L0", "L1"]);
+    expect(server.targets).toHaveLength(12);
+    expect(server.arrivals.slice(2).every((at) => at >= askedAt + 1000)).toBe(true);
+    expect(service.events.filter(({ kind }) => kind === "throttled")).toHaveLength(1);
+  });
 
   it("holds back a request whose connection comes about only later", async () => {
     const checked = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
@@ -300,6 +344,69 @@ describe("throttling", () => {
     const reads = await Promise.all(names(60).map((name) => service.readContent(library(name), collect(), never)));
     expect(reads.every(({ items }) => items === 2)).toBe(true);
     expect(refused).toBeGreaterThan(0);
+  });
+});
+
+/** Admits requests as nginx's `limit_req` with `nodelay` does: a leaky bucket that refused requests do not fill. */
+function leakyBucket(perSecond: number, burst: number): () => boolean {
+  let excess = 0;
+  let last: number | null = null;
+  return () => {
+    const now = performance.now();
+    const next = last === null ? 0 : Math.max(0, excess - ((now - last) * perSecond) / 1000 + 1);
+    if (next > burst) return false;
+    excess = next;
+    last = now;
+    return true;
+  };
+}
+
+describe("a rate limit without Retry-After", () => {
+  it.each([429, 503])("fails no library and costs few requests: %i", async (status) => {
+    const readAll = async (burst: number) => {
+      const admits = leakyBucket(100, burst);
+      const server = await serveWell((_, response) => {
+        if (admits()) return false;
+        response.statusCode = status;
+        response.end();
+        return true;
+      });
+      const service = open(server.url, { timing: { backoffBaseMs: 250 } });
+      await service.listLibraries(never);
+      const queue = names(200).values();
+      const read: string[] = [];
+      const work = async () => {
+        for (const name of queue) {
+          await service.readContent(library(name), collect(), never);
+          read.push(name);
+        }
+      };
+      await Promise.all(names(16).map(work));
+      expect(read).toHaveLength(200);
+      expect(service.counters().throttled).toBe(server.targets.length - 401);
+      return server.targets.length;
+    };
+    const requests = await Promise.all([0, 5, 20].map(readAll));
+    expect(Math.max(...requests)).toBeLessThanOrEqual(401 * 1.2);
+  });
+
+  it("of 503 uses up no attempt on content while other requests succeed", async () => {
+    let refusals = 0;
+    const server = await serveWell((request, response) => {
+      if (!request.url?.endsWith("/Slow/metadata") || refusals === 12) return false;
+      refusals++;
+      response.statusCode = 503;
+      response.end();
+      return true;
+    });
+    const service = open(server.url, { maxRetries: 1, timing: { backoffBaseMs: 20, backoffMostMs: 20 } });
+    let done = false;
+    const slow = service.readContent(library("Slow"), collect(), never).finally(() => {
+      done = true;
+    });
+    for (let i = 0; !done; i++) await service.readContent(library(`Good${i}`), collect(), never);
+    expect((await slow).items).toBe(2);
+    expect(refusals).toBe(12);
   });
 });
 

@@ -36,6 +36,7 @@ describe("the paths", () => {
   it("hold owner and name as one segment each", () => {
     const key = { owner: "a/b", name: ".c" };
     expect(contentPaths("/v1", key)).toEqual({
+      library: "/v1/libs/user/a%2Fb/.c",
       metadata: "/v1/libs/user/a%2Fb/.c/metadata",
       scenarios: "/v1/libs/user/a%2Fb/.c/scenarios",
     });

@@ -8,10 +8,22 @@ export interface Head {
   readonly sentAt: number;
 }
 
-export type FailureKind = "status" | "network" | "certificate" | "timeout" | "truncated" | "untrusted" | "too_large";
+export type FailureKind =
+  | "status"
+  | "network"
+  | "certificate"
+  | "timeout"
+  | "truncated"
+  | "untrusted"
+  | "too_large"
+  /** The proxy refused, and will refuse again. */
+  | "proxy_refused"
+  /** This machine has no file descriptor left for a connection. */
+  | "too_many_files";
 
 interface FailureOptions {
   readonly detail?: string;
+  readonly hint?: string;
   readonly head?: Head;
   readonly stale?: boolean;
   readonly cause?: unknown;
@@ -24,16 +36,23 @@ export class AttemptFailure extends Error {
   readonly verb: string;
   /** What stands in brackets behind it; empty for nothing. */
   readonly detail: string;
+  /** What to do, where the failure itself shows it; else empty. */
+  readonly hint: string;
   /** The answer whose status was not 200; null for every other kind. */
   readonly head: Head | null;
   /** A kept-alive connection turned out to be closed before any byte of an answer: nobody's fault. */
   readonly stale: boolean;
-  constructor(kind: FailureKind, verb: string, { detail = "", head, stale = false, cause }: FailureOptions = {}) {
+  constructor(
+    kind: FailureKind,
+    verb: string,
+    { detail = "", hint = "", head, stale = false, cause }: FailureOptions = {},
+  ) {
     super(detail === "" ? verb : `${verb} (${detail})`, cause === undefined ? undefined : { cause });
     this.name = "AttemptFailure";
     this.kind = kind;
     this.verb = verb;
     this.detail = detail;
+    this.hint = hint;
     this.head = head ?? null;
     this.stale = stale;
   }

@@ -6,7 +6,7 @@ import type { ExchangeHooks } from "./exchange.ts";
 import { header } from "./headers.ts";
 import type { StopSignal } from "./life.ts";
 import type { Printable } from "./printable.ts";
-import { askedToWait, isRetryableStatus, retryAfterMs, type Setback } from "./retry.ts";
+import { askedToWait, isRetryableStatus, isThrottled, retryAfterMs, type Setback } from "./retry.ts";
 import { type Answer, openAnswer } from "./transport.ts";
 
 export type Attempt<T> =
@@ -31,17 +31,28 @@ function asFailure(error: unknown, answer: Answer | null, printable: Printable):
   return new AttemptFailure("untrusted", "answered 200 with what cannot be the service's answer", { detail });
 }
 
-/** What an answer's head asks of everybody, heeded at once: before its body, and before anything else leaves. */
-function heed({ status, headers }: Head, ask: Ask<unknown>, desk: Desk): number | null {
-  const now = performance.now();
-  if (status === 429 || status === 503) desk.congestion.cut(now);
+/**
+ * Heeds at once what an answer's head asks for: before its body, and before another request leaves. Returns the
+ * Retry-After in milliseconds.
+ */
+function heed({ status, headers, sentAt }: Head, ask: Ask<unknown>, desk: Desk): number | null {
   if (!isRetryableStatus(status)) return null;
+  const { congestion, pacer, pauses, limiter, pulse, counters } = desk;
+  const now = performance.now();
   const asked = retryAfterMs(header(headers, "retry-after"), header(headers, "date"), Date.now());
-  if (askedToWait({ kind: "status", status, retryAfterMs: asked, stale: false })) desk.pulse.asked(now);
-  if (asked !== null && asked <= desk.policy.maxRetryWaitMs) {
-    desk.limiter.pauseUntil(now + asked);
-    desk.onEvent({ kind: "throttled", operation: ask.operation, waitMs: asked });
+  if (askedToWait({ kind: "status", status, retryAfterMs: asked, stale: false })) pulse.asked(now);
+  const waitMs = asked !== null && asked <= desk.policy.maxRetryWaitMs ? asked : null;
+  const reach = waitMs === null ? null : pauses.ask(ask.resource, waitMs, now);
+  const isOneLibrary = reach === "resource" && status !== 429 && ask.operation !== "listing";
+  if (isThrottled(status)) {
+    counters.throttled++;
+    congestion.cut(now);
+    if (!isOneLibrary) pacer.throttled(sentAt, now, status);
   }
+  if (waitMs === null) return asked;
+  if (isOneLibrary) return asked;
+  limiter.pauseUntil(now + waitMs);
+  desk.onEvent({ kind: "throttled", operation: ask.operation, waitMs });
   return asked;
 }
 
@@ -61,7 +72,8 @@ class Passage implements ExchangeHooks {
   }
 
   mayLeave(): boolean {
-    this.isWaiting = this.desk.limiter.paused();
+    const { limiter, pauses } = this.desk;
+    this.isWaiting = limiter.paused() || performance.now() < pauses.until(this.ask.resource);
     return !this.isWaiting;
   }
 
@@ -69,9 +81,10 @@ class Passage implements ExchangeHooks {
     this.retryAfter = heed(head, this.ask, this.desk);
   }
 
-  onEnd({ status }: Head): void {
+  onEnd({ status, sentAt }: Head): void {
     if (status === 200) {
       this.desk.congestion.succeeded();
+      this.desk.pacer.succeeded(sentAt, performance.now());
       this.desk.pulse.succeeded();
     }
     this.leave();

@@ -1,6 +1,8 @@
 import type { Operation, ServiceEvent } from "../events.ts";
 import type { Congestion } from "./congestion.ts";
 import type { Limiter } from "./limiter.ts";
+import type { Pacer } from "./pacer.ts";
+import type { Pauses } from "./pauses.ts";
 import type { Pulse } from "./pulse.ts";
 import type { RetryPolicy } from "./retry.ts";
 import type { Answer, TransportOptions } from "./transport.ts";
@@ -9,6 +11,8 @@ import type { Answer, TransportOptions } from "./transport.ts";
 export interface Ask<T> {
   readonly operation: Operation;
   readonly path: string;
+  /** The listing, or a library: its metadata and its scenarios are one resource. */
+  readonly resource: string;
   /** Waits that the service asks for use up no attempt while other requests succeed. */
   readonly patient: boolean;
   /** Reads an answer from its start; called anew for every attempt that is answered. What a sink throws goes through. */
@@ -21,9 +25,12 @@ export interface Desk {
   readonly policy: RetryPolicy;
   readonly limiter: Limiter;
   readonly congestion: Congestion;
+  readonly pacer: Pacer;
+  readonly pauses: Pauses;
   readonly pulse: Pulse;
   /** How long nothing may succeed while the service asks to wait. */
   readonly patienceMs: number;
-  readonly counters: { requests: number; retries: number; bytes: number };
+  /** `throttled`: answers of 429 or 503. */
+  readonly counters: { requests: number; retries: number; bytes: number; throttled: number };
   readonly onEvent: (event: ServiceEvent) => void;
 }

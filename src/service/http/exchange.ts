@@ -111,8 +111,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private readonly onAbort = () => this.fail(this.signal.reason);
 
   private expire(): void {
-    const detail = `no complete answer within ${sayDuration(this.caller.timeoutMs)}`;
-    this.fail(new AttemptFailure("timeout", "timed out", { detail }));
+    const { line, timeoutMs } = this.caller;
+    const detail = `no complete answer within ${sayDuration(timeoutMs)}`;
+    const via = this.controller === null ? line.via() : null;
+    const hint = via === null ? "" : `the proxy did not connect to the service; check ${via}`;
+    this.fail(new AttemptFailure("timeout", "timed out", { detail, hint }));
   }
 
   private holdBack(): void {

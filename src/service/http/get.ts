@@ -41,20 +41,27 @@ async function waitOut(delayMs: number, bounded: boolean, desk: Desk, signal: St
  * reason, or whatever a sink threw.
  */
 export async function get<T>(desk: Desk, ask: Ask<T>, signal: StopSignal): Promise<T> {
-  const { pulse, policy, counters, onEvent } = desk;
-  const { operation, path, patient } = ask;
+  const { pulse, pauses, policy, counters, onEvent } = desk;
+  const { operation, path, resource, patient } = ask;
   let used = 0;
   let failures = 0;
   let staleForgiven = false;
   let seen = pulse.successes();
+  let waited = 0;
   for (;;) {
+    // In no slot, so that a library that asked to wait holds up nothing else.
+    for (let now = performance.now(); now < pauses.until(resource); now = performance.now()) {
+      await sleep(pauses.until(resource) - now, signal);
+    }
     const result = await attempt(desk, ask, signal);
     if (result.kind === "answered") return result.value;
     if (result.kind === "held_back") continue;
     const { failure, setback } = result;
     const stop = (why: FailedGet["why"]) => new FailedGet(path, failure, setback, failures + 1, why);
     const successes = pulse.successes();
-    const history = { used, failures, staleForgiven, patient, othersSucceeded: successes > seen };
+    // A library that is throttled for this long while others succeed has a fault of its own.
+    const isPatient = patient && waited < desk.patienceMs;
+    const history = { used, failures, staleForgiven, patient: isPatient, othersSucceeded: successes > seen };
     seen = successes;
     const verdict = decideRetry(setback, history, policy, Math.random());
     if (verdict.kind === "stop" && verdict.why === "final") throw stop("final");
@@ -63,6 +70,7 @@ export async function get<T>(desk: Desk, ask: Ask<T>, signal: StopSignal): Promi
     const hopeful = await waitOut(delayMs, patient && askedToWait(setback), desk, signal);
     if (!hopeful) throw stop("no_success");
     if (verdict.kind === "stop") throw stop(verdict.why);
+    waited += delayMs;
     counters.retries++;
     if (verdict.kind === "again") {
       staleForgiven = true;

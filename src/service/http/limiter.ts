@@ -1,5 +1,6 @@
 import type { Congestion } from "./congestion.ts";
 import type { StopSignal } from "./life.ts";
+import type { Pacer } from "./pacer.ts";
 import { LONGEST_TIMER } from "./sleep.ts";
 
 /** Lets requests leave: first come, first served, so many in flight, evenly spaced, and none during a pause. */
@@ -14,12 +15,11 @@ export interface Limiter {
   close(): void;
 }
 
-export function openLimiter(congestion: Congestion, maxRps: number | null): Limiter {
+export function openLimiter(congestion: Congestion, pacer: Pacer): Limiter {
   const waiting = new Set<() => void>();
-  const spacing = maxRps === null ? 0 : 1000 / maxRps;
   let inFlight = 0;
   let pausedUntil = 0;
-  let nextStart = 0;
+  let lastStart = Number.NEGATIVE_INFINITY;
   let stopAlarm = () => {};
 
   /** Timers know milliseconds only, and may be early: the last part of one is waited for by looking. */
@@ -39,14 +39,14 @@ export function openLimiter(congestion: Congestion, maxRps: number | null): Limi
       const [next] = waiting;
       if (next === undefined) return;
       const now = performance.now();
-      const opens = Math.max(pausedUntil, nextStart);
+      const opens = Math.max(pausedUntil, lastStart + pacer.spacing());
       if (opens > now) {
         wakeIn(opens - now);
         return;
       }
       waiting.delete(next);
       inFlight++;
-      nextStart = now + spacing;
+      lastStart = now;
       next();
     }
   }
@@ -76,6 +76,7 @@ export function openLimiter(congestion: Congestion, maxRps: number | null): Limi
       if (moment <= pausedUntil) return;
       pausedUntil = moment;
       congestion.slowStart();
+      pacer.paused();
     },
     paused: () => performance.now() < pausedUntil,
     close: () => stopAlarm(),

@@ -1,13 +1,16 @@
-import type { Dispatcher } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
 import { EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../../errors.ts";
 import { putOffOptimizingTheParser } from "./parser-tiering.ts";
+import { connectToProxy, openTunnels, type Proxy } from "./proxy.ts";
 
 /** The connections to the one origin that we talk to, through a proxy or not. */
 export interface Line {
   readonly dispatcher: Dispatcher;
   /** Whether the request that starts now goes over a connection that was used before. Ask in `onRequestStart` only. */
   reused(): boolean;
+  /** The variable that names the proxy, once a request goes through it; null without one. */
+  via(): Proxy["variable"] | null;
 }
 
 export interface LineOptions {
@@ -23,12 +26,13 @@ function isLoopback(hostname: string): boolean {
   return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost\.?)$/i.test(hostname);
 }
 
-function proxyFrom(environment: LineOptions["environment"], name: string): string {
-  const value = environment[name.toLowerCase()] || environment[name] || "";
-  const url = value === "" || value.includes("://") ? value : `http://${value}`;
+function proxyFrom(environment: LineOptions["environment"], variable: Proxy["variable"]): Proxy | null {
+  const value = environment[variable.toLowerCase()] || environment[variable] || "";
+  if (value === "") return null;
+  const url = value.includes("://") ? value : `http://${value}`;
   // The value may hold a password: the message names the variable alone.
-  if (url !== "" && !URL.canParse(url)) throw new ConfigurationError(`${name} is no URL of a proxy`);
-  return url;
+  if (!URL.canParse(url)) throw new ConfigurationError(`${variable} is no URL of a proxy`);
+  return { variable, url };
 }
 
 export function openLine(options: LineOptions): Line {
@@ -62,18 +66,31 @@ export function openLine(options: LineOptions): Line {
   const connectTimeout = requestTimeoutMs;
   const { protocol, hostname } = new URL(options.origin);
   const proxy = proxyFrom(environment, protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");
-  const dispatcher =
-    proxy === "" || isLoopback(hostname)
-      ? openPool(options.origin, { connectTimeout })
-      : new EnvHttpProxyAgent({
-          httpProxy: proxy,
-          httpsProxy: proxy,
-          noProxy: environment.no_proxy || environment.NO_PROXY || "",
-          // Plain http goes through a proxy as everybody's does, by its absolute URL: few proxies tunnel to port 80.
-          proxyTunnel: false,
-          factory: (origin: string | URL, more: object) => openPool(origin, more),
-          // A proxy that accepts and says nothing must not hold its connection for undici's five minutes.
-          clientFactory: (origin: URL, more: object) => new Pool(origin, { ...more, headersTimeout: requestTimeoutMs }),
-        });
-  return { dispatcher, reused: () => !fresh };
+  if (proxy === null || isLoopback(hostname)) {
+    return { dispatcher: openPool(options.origin, { connectTimeout }), reused: () => !fresh, via: () => null };
+  }
+  let via: Proxy["variable"] | null = null;
+  // ProxyAgent asks for a pool of the proxy itself where requests name the absolute URL, else of the service.
+  function openProxied(origin: string | URL, more: { readonly connect?: buildConnector.connector }): Pool {
+    const { connect } = more;
+    if (proxy === null || connect === undefined || new URL(origin).href !== new URL(proxy.url).href) {
+      return openPool(origin, more);
+    }
+    via = proxy.variable;
+    return openPool(origin, { ...more, connect: connectToProxy(proxy, connect) });
+  }
+  const dispatcher = new EnvHttpProxyAgent({
+    httpProxy: proxy.url,
+    httpsProxy: proxy.url,
+    noProxy: environment.no_proxy || environment.NO_PROXY || "",
+    // Plain http goes through a proxy as everybody's does, by its absolute URL: few proxies tunnel to port 80.
+    proxyTunnel: false,
+    factory: openProxied,
+    // A proxy that accepts and says nothing must not hold its connection for undici's five minutes.
+    clientFactory: (origin: URL, more: object) =>
+      openTunnels(proxy, origin, { ...more, headersTimeout: requestTimeoutMs }, () => {
+        via = proxy.variable;
+      }),
+  });
+  return { dispatcher, reused: () => !fresh, via: () => via };
 }

@@ -1,5 +1,7 @@
 import { AttemptFailure } from "./attempt-failure.ts";
 import type { Printable } from "./printable.ts";
+import { ProxyFailure } from "./proxy.ts";
+import { isRetryableStatus } from "./retry.ts";
 
 /** Where in the exchange the connection failed. */
 interface Moment {
@@ -14,8 +16,11 @@ const TOO_LATE = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
 /** What else undici, Node and its TLS say of a connection or of a proxy, as opposed to a mistake of ours. */
 const NETWORK = /^(E(?!RR_)[A-Z0-9_]+|ERR_SSL_\w+|ERR_TLS_\w+|UND_ERR_(SOCKET|ABORTED|INFO|PRX_TLS))$/;
 
-/** undici says the former of a proxy with the code of a wrong argument, and the latter without any. */
-const NETWORK_BY_WORDS = /^(Proxy Authentication Required|Response does not match the HTTP)/;
+/** undici gives these errors no code of the network. The first is a 407 of a proxy that is asked by absolute URLs. */
+const PROXY_AUTHENTICATION = /^Proxy Authentication Required/;
+const NETWORK_BY_WORDS = /^Response does not match the HTTP/;
+/** undici's words for an answer that begins with 100; other answers below 200 are skipped, as they should be. */
+const CONTINUE = "bad response";
 
 /** The body ended before its announced length, its last chunk, or simply in the middle. */
 function isCutShort(error: Error, code: string, { answerBegan }: Moment): boolean {
@@ -33,8 +38,41 @@ function messageOf(error: Error): string {
   return error.message;
 }
 
+function proxyFailure(failed: ProxyFailure, printable: Printable): AttemptFailure {
+  const { variable, host, status, cause } = failed;
+  const code = cause instanceof Error ? codeOf(cause) : "";
+  const detail = printable(cause instanceof Error ? messageOf(cause) || code : failed.message);
+  const because = {
+    detail,
+    hint: `the service was not asked; check ${variable}`,
+    cause: Object.assign(new Error(detail), { code }),
+  };
+  const isFinal = status === null ? CERTIFICATE.test(code) : !isRetryableStatus(status);
+  return new AttemptFailure(isFinal ? "proxy_refused" : "network", `failed at the proxy ${host}`, because);
+}
+
+/** Names the lack of file descriptors, in whichever call it showed; null for other errors. */
+function tooManyFiles(error: Error, printable: Printable): AttemptFailure | null {
+  const reason = error instanceof ProxyFailure && error.cause instanceof Error ? error.cause : error;
+  const errors = reason instanceof AggregateError ? reason.errors : [reason];
+  if (!errors.some((one) => one instanceof Error && /^E[MN]FILE$/.test(codeOf(one)))) return null;
+  return new AttemptFailure("too_many_files", "failed: too many open files on this machine", {
+    detail: printable(messageOf(reason)),
+    hint: "raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY",
+  });
+}
+
 /** What an error of the connection means for the attempt; null for an error that no network explains: a bug. */
 export function networkFailure(error: Error, moment: Moment, printable: Printable): AttemptFailure | null {
+  const noFiles = tooManyFiles(error, printable);
+  if (noFiles !== null) return noFiles;
+  if (error instanceof ProxyFailure) return proxyFailure(error, printable);
+  if (PROXY_AUTHENTICATION.test(error.message)) {
+    return new AttemptFailure("proxy_refused", "failed at the proxy", {
+      detail: "it answered 407",
+      hint: "the service was not asked; check HTTP_PROXY",
+    });
+  }
   const code = codeOf(error);
   const detail = printable(messageOf(error) || code);
   // Not the error itself: some carry the bytes that came, which can hold anything, the key too.
@@ -44,6 +82,13 @@ export function networkFailure(error: Error, moment: Moment, printable: Printabl
   }
   if (code === "UND_ERR_HEADERS_OVERFLOW") {
     return new AttemptFailure("untrusted", "answered with headers over the limit of 16 KiB");
+  }
+  if (code === "UND_ERR_SOCKET" && error.message === CONTINUE) {
+    return new AttemptFailure("network", "failed", {
+      ...because,
+      detail: "the answer began with an unasked 100 Continue",
+      hint: "simcat cannot read such an answer: turn that off at the server, or the proxy in front of it",
+    });
   }
   if (isCutShort(error, code, moment)) return new AttemptFailure("truncated", "was cut short", because);
   if (TOO_LATE.has(code)) return new AttemptFailure("timeout", "timed out", because);

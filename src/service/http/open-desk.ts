@@ -3,6 +3,8 @@ import { openCongestion } from "./congestion.ts";
 import type { Desk } from "./desk.ts";
 import { openLimiter } from "./limiter.ts";
 import { openLine } from "./line.ts";
+import { openPacer } from "./pacer.ts";
+import { openPauses } from "./pauses.ts";
 import type { Printable } from "./printable.ts";
 import { openPulse } from "./pulse.ts";
 import { TIMING } from "./timing.ts";
@@ -11,7 +13,10 @@ import { TIMING } from "./timing.ts";
 export function openDesk(options: ServiceOptions, printable: Printable): Desk {
   const { baseUrl, apiKey, version, concurrency, maxRps, requestTimeoutMs, environment } = options;
   const { maxBodyBytes, maxRetries, maxRetryWaitMs, onEvent = () => {} } = options;
-  const { drainMs, cutEveryMs, patienceMs, keepAliveMs, ...backoff } = { ...TIMING, ...options.timing };
+  const { drainMs, cutEveryMs, patienceMs, keepAliveMs, backoffBaseMs, backoffMostMs } = {
+    ...TIMING,
+    ...options.timing,
+  };
   const { origin } = baseUrl;
   const headers = [
     ["x-ss-api-key", apiKey],
@@ -22,9 +27,11 @@ export function openDesk(options: ServiceOptions, printable: Printable): Desk {
   ].flat();
   const line = openLine({ origin, concurrency, requestTimeoutMs, keepAliveMs, environment });
   const transport = { line, origin, headers, timeoutMs: requestTimeoutMs, printable, maxBodyBytes, drainMs };
-  const policy = { maxRetries, maxRetryWaitMs, ...backoff };
+  const policy = { maxRetries, maxRetryWaitMs, backoffBaseMs, backoffMostMs };
   const congestion = openCongestion(concurrency, cutEveryMs);
-  const limiter = openLimiter(congestion, maxRps);
-  const counters = { requests: 0, retries: 0, bytes: 0 };
-  return { transport, policy, limiter, congestion, pulse: openPulse(), patienceMs, counters, onEvent };
+  const pacer = openPacer(maxRps);
+  const limiter = openLimiter(congestion, pacer);
+  const counters = { requests: 0, retries: 0, bytes: 0, throttled: 0 };
+  const pauses = openPauses();
+  return { transport, policy, limiter, congestion, pacer, pauses, pulse: openPulse(), patienceMs, counters, onEvent };
 }

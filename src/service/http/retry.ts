@@ -63,9 +63,14 @@ function isRetryable(setback: Setback): boolean {
   return setback.kind === "network" || setback.kind === "timeout" || setback.kind === "truncated";
 }
 
-/** Whether the service asked us to wait, rather than failed. */
+export function isThrottled(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+/** Whether the service asked us to wait, rather than failed. A 503 does, because many limiters answer with it. */
 export function askedToWait(setback: Setback): boolean {
-  return setback.status !== null && isRetryable(setback) && (setback.status === 429 || setback.retryAfterMs !== null);
+  const { status, retryAfterMs } = setback;
+  return status !== null && isRetryable(setback) && (isThrottled(status) || retryAfterMs !== null);
 }
 
 export function decideRetry(setback: Setback, history: History, policy: RetryPolicy, random: number): Verdict {

@@ -11,6 +11,8 @@ export interface Timing {
   readonly keepAliveMs: number;
   /** How long the body of an answer that is no 200 is read for. */
   readonly drainMs: number;
+  /** How long the last confirmation of the key is good for. */
+  readonly confirmEveryMs: number;
 }
 
 export const TIMING: Timing = {
@@ -20,4 +22,5 @@ export const TIMING: Timing = {
   cutEveryMs: 500,
   keepAliveMs: 2_000,
   drainMs: 1_000,
+  confirmEveryMs: 60_000,
 };

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { lastRun } from "./telling.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+/** Runs `simcat sync` in a process that may open so many files. */
+function syncWithin(files: number, environment: Readonly<Record<string, string>>) {
+  const script = `ulimit -n ${files}; exec "$0" "$@"`;
+  const child = spawn("sh", ["-c", script, process.execPath, MAIN, "sync"], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr.on("data", (text) => {
+    stderr += text;
+  });
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+const LIBRARIES = Array.from({ length: 300 }, (_, at) => library("alice", `lib ${at}`));
+
+test("a process that cannot open its own files ends at once, and names the limit (fault 134)", async () => {
+  const made = await fixture([]);
+  const { code, stderr } = await syncWithin(40, made.environment);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^simcat failed: EMFILE: .*; raise the limit of open files \(ulimit -n\)\n$/);
+});
+
+test("a run that may open too few connections ends at once, and names the limit (fault 134)", async () => {
+  const made = await fixture(LIBRARIES);
+  made.service.script([
+    { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "delay", ms: 200 } },
+  ]);
+  const { code, stdout } = await syncWithin(250, { ...made.environment, SIMCAT_CONCURRENCY: "500" });
+  expect(code).toBe(69);
+  expect(stdout).toContain("too many open files on this machine");
+  expect(stdout).toContain("raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY");
+  expect(await lastRun(made.query)).toMatchObject({ status: "source_unavailable" });
+});
