@@ -8,8 +8,8 @@ import { keyOf } from "./reader.ts";
 /** Edits the service, and remembers what it had before and which changes its dates do not tell. */
 export interface EditHistory {
   edit(near: MockLibrary | undefined): void;
-  /** Most libraries are taken away at once and many new ones are there instead, or those that were taken away are back. */
-  swap(): void;
+  /** This share of the libraries is replaced by many new ones at once, or those that were replaced are back. */
+  swap(share: number): void;
   /** Libraries with a change, since they were last known to be equal, whose date is not the moment of the change. */
   readonly undated: Set<string>;
   /** Changes of each library. */
@@ -81,17 +81,17 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
   let away: readonly MockLibrary[] = [];
   let swaps = 0;
 
-  function takeAway(): string {
-    const [kept, ...others] = organization.libraries();
-    away = others;
-    for (const { owner, name } of others) organization.remove(owner, name);
-    const donor = kept ?? others[0];
+  function takeAway(share: number): string {
+    const libraries = organization.libraries();
+    const [donor] = libraries;
+    away = libraries.slice(1, 1 + Math.ceil(share * libraries.length));
+    for (const { owner, name } of away) organization.remove(owner, name);
     swaps += 1;
-    const count = donor === undefined ? 0 : Math.min(MOST_LIBRARIES, 3 * others.length + 1);
+    const count = donor === undefined ? 0 : Math.min(MOST_LIBRARIES, 4 * away.length);
     for (let at = 0; at < count; at += 1) {
       if (donor !== undefined) organization.put({ ...donor, name: `Swap ${swaps}-${at}`, scenarios: [] });
     }
-    return `swapped ${others.length} libraries for ${count} new ones`;
+    return `swapped ${away.length} libraries for ${count} new ones`;
   }
 
   function bringBack(): string {
@@ -104,9 +104,9 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
   return {
     undated,
     changes,
-    swap() {
+    swap(share) {
       const before = organization.libraries();
-      note(`      edit: ${away.length === 0 ? takeAway() : bringBack()}`);
+      note(`      edit: ${away.length === 0 ? takeAway(share) : bringBack()}`);
       compare(before);
     },
     edit(near) {

@@ -31,6 +31,9 @@ export interface RunPlan {
   readonly accidents: readonly { readonly at: number; readonly what: Accident }[];
 }
 
+/** An owner of whom the service never has a library. */
+export const NOBODY = "nobody";
+
 export const QUIET: RunPlan = {
   kind: "sync",
   allowRemovals: false,
