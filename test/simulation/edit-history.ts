@@ -8,7 +8,7 @@ import { keyOf } from "./reader.ts";
 /** Edits the service, and remembers what it had before and which changes its dates do not tell. */
 export interface EditHistory {
   edit(near: MockLibrary | undefined): void;
-  /** This share of the libraries is replaced by many new ones at once, or those that were replaced are back. */
+  /** This share of the libraries is replaced by many new ones at once; from then on the two sets replace each other. */
   swap(share: number): void;
   /** Libraries with a change, since they were last known to be equal, whose date is not the moment of the change. */
   readonly undated: Set<string>;
@@ -79,26 +79,24 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
   }
 
   let away: readonly MockLibrary[] = [];
-  let swaps = 0;
+  let instead: readonly MockLibrary[] = [];
 
-  function takeAway(share: number): string {
+  /** New ones the first time; then the two sets take turns. */
+  function swapSets(share: number): string {
     const libraries = organization.libraries();
     const [donor] = libraries;
-    away = libraries.slice(1, 1 + Math.ceil(share * libraries.length));
-    for (const { owner, name } of away) organization.remove(owner, name);
-    swaps += 1;
-    const count = donor === undefined ? 0 : Math.min(MOST_LIBRARIES, 4 * away.length);
-    for (let at = 0; at < count; at += 1) {
-      if (donor !== undefined) organization.put({ ...donor, name: `Swap ${swaps}-${at}`, scenarios: [] });
-    }
-    return `swapped ${away.length} libraries for ${count} new ones`;
-  }
-
-  function bringBack(): string {
-    for (const library of away) organization.put(library);
-    const back = away.length;
-    away = [];
-    return `brought ${back} libraries back`;
+    const isFirst = away.length === 0;
+    const leaving = isFirst
+      ? libraries.slice(1, 1 + Math.ceil(share * libraries.length))
+      : instead.flatMap(({ owner, name }) => organization.get(owner, name) ?? []);
+    if (donor === undefined || leaving.length === 0) return "nothing to swap";
+    const length = Math.min(MOST_LIBRARIES, 4 * leaving.length);
+    const fresh = (_: unknown, at: number): MockLibrary => ({ ...donor, name: `Swap ${at}`, scenarios: [] });
+    instead = isFirst ? Array.from({ length }, fresh) : away;
+    away = leaving;
+    for (const { owner, name } of leaving) organization.remove(owner, name);
+    for (const library of instead) organization.put(library);
+    return `swapped ${leaving.length} libraries for ${instead.length}`;
   }
 
   return {
@@ -106,7 +104,7 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
     changes,
     swap(share) {
       const before = organization.libraries();
-      note(`      edit: ${away.length === 0 ? takeAway(share) : bringBack()}`);
+      note(`      edit: ${swapSets(share)}`);
       compare(before);
     },
     edit(near) {
