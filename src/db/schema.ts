@@ -150,7 +150,6 @@ export const syncRuns = simcat.table(
     scope: jsonb("scope"),
     allowRemovals: boolean("allow_removals").notNull().default(false),
     backfillSince: instant("backfill_since"),
-    restart: boolean("restart").notNull().default(false),
     status: text("status").notNull(),
     startedAt: instant("started_at").notNull().default(sql`clock_timestamp()`),
     finishedAt: instant("finished_at"),
@@ -171,6 +170,7 @@ export const syncRuns = simcat.table(
     silentChanges: integer("silent_changes").notNull().default(0),
     error: text("error"),
     version: text("version").notNull(),
+    restart: boolean("restart").notNull().default(false),
   },
   (t) => [index("sync_runs_restart_index").on(t.backfillSince).where(sql`restart`)],
 );

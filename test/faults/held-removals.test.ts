@@ -186,7 +186,7 @@ const removing = () =>
     return made;
   }, 0);
 
-test("a run marks what is gone before it reads content, so that an interrupted one has done it too (fault 102)", async () => {
+test("a run marks removals before it reads content, and an interrupted run has marked them too (fault 102)", async () => {
   const { running, gate, ...made } = await removing();
   expect(await live(made)).toEqual({ alice: 9 });
 

@@ -18,7 +18,7 @@ const told = ({ code, stdout, stderr }: Ended) => ({
 
 const refused = (message: string) => ({ code: 64, stdout: "", error: [message] });
 
-test("an owner or a library that is neither listed nor stored is a usage error and leaves no run row (fault 105)", async () => {
+test("an unknown owner or library is a usage error with suggestions and leaves no run row (fault 105)", async () => {
   const { simcat, query, asked } = await fixture(ORGANIZATION);
   const run = async (...args: string[]) => told(await simcat(args));
   const fire = refused("alice/Fier is neither listed nor stored (did you mean alice/Fire?)");

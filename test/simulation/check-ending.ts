@@ -1,6 +1,7 @@
 import { UsageError } from "../../src/errors.ts";
 import { difference } from "./check-equal.ts";
 import type { Performed } from "./perform.ts";
+import { NOBODY } from "./plan-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 
@@ -14,6 +15,11 @@ export async function checkEnding(
   const wrong: string[] = [];
   const refused = plan.accidents.some(({ what }) => what.kind === "refuse");
   const isUsage = ended.error instanceof UsageError;
+  const { libraries, owners } = plan.selection;
+  const isUnknown = [...owners, ...libraries.map(({ owner }) => owner)].includes(NOBODY);
+  if (isUnknown && ["ok", "partial", "held"].includes(ended.status)) {
+    wrong.push(`endings: ${heard.run} was asked for an owner that does not exist, and says ${ended.status}`);
+  }
   if (isUsage) {
     const rows = await stage.place.control.query("SELECT FROM simcat.sync_runs WHERE version = $1", [heard.run]);
     if (rows.length > 0) wrong.push(`endings: ${heard.run} was a wrong command line and left a row`);

@@ -9,8 +9,8 @@ import { keyOf } from "./reader.ts";
 /** Edits the service, and remembers what it had before and which changes its dates do not tell. */
 export interface EditHistory {
   edit(near: MockLibrary | undefined): void;
-  /** Most libraries are taken away at once and many new ones are there instead, or those that were taken away are back. */
-  swap(): void;
+  /** This share of the libraries is replaced by many new ones at once; from then on the two sets replace each other. */
+  swap(share: number): void;
   /** The library's metadata and scenarios have all their fields again. */
   restoreFields(key: LibraryKey): void;
   /** Libraries with a change, since they were last known to be equal, whose date is not the moment of the change. */
@@ -82,34 +82,32 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
   }
 
   let away: readonly MockLibrary[] = [];
-  let swaps = 0;
+  let instead: readonly MockLibrary[] = [];
 
-  function takeAway(): string {
-    const [kept, ...others] = organization.libraries();
-    away = others;
-    for (const { owner, name } of others) organization.remove(owner, name);
-    const donor = kept ?? others[0];
-    swaps += 1;
-    const count = donor === undefined ? 0 : Math.min(MOST_LIBRARIES, 3 * others.length + 1);
-    for (let at = 0; at < count; at += 1) {
-      if (donor !== undefined) organization.put({ ...donor, name: `Swap ${swaps}-${at}`, scenarios: [] });
-    }
-    return `swapped ${others.length} libraries for ${count} new ones`;
-  }
-
-  function bringBack(): string {
-    for (const library of away) organization.put(library);
-    const back = away.length;
-    away = [];
-    return `brought ${back} libraries back`;
+  /** New ones the first time; then the two sets take turns. */
+  function swapSets(share: number): string {
+    const libraries = organization.libraries();
+    const [donor] = libraries;
+    const isFirst = away.length === 0;
+    const leaving = isFirst
+      ? libraries.slice(1, 1 + Math.ceil(share * libraries.length))
+      : instead.flatMap(({ owner, name }) => organization.get(owner, name) ?? []);
+    if (donor === undefined || leaving.length === 0) return "nothing to swap";
+    const length = Math.min(MOST_LIBRARIES, 4 * leaving.length);
+    const fresh = (_: unknown, at: number): MockLibrary => ({ ...donor, name: `Swap ${at}`, scenarios: [] });
+    instead = isFirst ? Array.from({ length }, fresh) : away;
+    away = leaving;
+    for (const { owner, name } of leaving) organization.remove(owner, name);
+    for (const library of instead) organization.put(library);
+    return `swapped ${leaving.length} libraries for ${instead.length}`;
   }
 
   return {
     undated,
     changes,
-    swap() {
+    swap(share) {
       const before = organization.libraries();
-      note(`      edit: ${away.length === 0 ? takeAway() : bringBack()}`);
+      note(`      edit: ${swapSets(share)}`);
       compare(before);
     },
     restoreFields({ owner, name }) {

@@ -2,7 +2,7 @@ import { amendLibrary } from "../../src/mock/amend.ts";
 import type { Random } from "../../src/mock/random.ts";
 import { checkEqual } from "./check-equal.ts";
 import type { Performed } from "./perform.ts";
-import { QUIET, type RunPlan } from "./plan-run.ts";
+import { drawRun, NOBODY, QUIET, type RunPlan } from "./plan-run.ts";
 import { keyOf, look } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 import { MINUTE } from "./world.ts";
@@ -12,11 +12,20 @@ type Run = (plan: RunPlan) => Promise<Performed>;
 /** A run that is asked for something known, perhaps, and for something that does not exist. */
 export function drawUnknown({ service }: Stage, random: Random): RunPlan {
   const known = service.organization.libraries().slice(0, random.below(2));
-  const unknown = { owner: "nobody", name: "nothing" };
+  const unknown = { owner: NOBODY, name: "nothing" };
   const selection = random.chance(0.5)
     ? { libraries: [...known.map(({ owner, name }) => ({ owner, name })), unknown], owners: [] }
     : { libraries: [], owners: [...known.map(({ owner }) => owner), unknown.owner] };
   return { ...QUIET, kind: random.pick(["sync", "backfill"]), selection };
+}
+
+/** More libraries are replaced than the guard lets pass; the new ones outnumber them when the next run lists the same. */
+export async function swapListing(stage: Stage, random: Random, run: Run): Promise<void> {
+  const { world, edits, service, wrong } = stage;
+  edits.swap(world.maxRemovedPercent / 100 + 0.15);
+  await run(random.chance(0.5) ? QUIET : drawRun(world, random, service.organization.libraries()));
+  await stage.pass(random.below(world.pollMs));
+  if (wrong.length === 0) await run(QUIET);
 }
 
 /** When each library's content was last read, by the database's clock in ms. */

@@ -41,6 +41,9 @@ export interface Poison {
   readonly state: string;
 }
 
+/** An owner of whom the service never has a library. */
+export const NOBODY = "nobody";
+
 export const QUIET: RunPlan = {
   kind: "sync",
   allowRemovals: false,

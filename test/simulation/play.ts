@@ -9,7 +9,7 @@ import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
 import { checkSwaps } from "./check-swaps.ts";
 import { checkTotals } from "./check-totals.ts";
 import { checkHistories, remember } from "./histories.ts";
-import { drawUnknown, interruptReads, interruptRestart } from "./interrupted-runs.ts";
+import { drawUnknown, interruptReads, interruptRestart, swapListing } from "./interrupted-runs.ts";
 import { type Performed, perform, resetRuns } from "./perform.ts";
 import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
@@ -53,7 +53,7 @@ export async function play(seed: number, place: Place): Promise<Played> {
     stage.note(`seed ${seed}: ${JSON.stringify(stage.world)}, ${stage.service.organization.size} libraries`);
     for (let step = 0; step < stage.world.steps && stage.wrong.length === 0; step += 1) {
       await livingOn(stage);
-      if (hasSwaps && rare.chance(0.4)) stage.edits.swap();
+      if (hasSwaps && rare.chance(0.6)) await swapListing(stage, rare, run);
       if (rare.chance(0.05)) await run(drawUnknown(stage, rare));
       if (stage.random.chance(0.1)) await pruneBetween(stage, stage.random.pick([DAY, 3 * DAY, 30 * DAY]));
       await run(drawRun(stage.world, stage.random, stage.service.organization.libraries()));

@@ -55,7 +55,7 @@ test.each(AWKWARD_NAMES.map((name) => [name]))("a suggested library can be paste
   expect(parseKey(pasted)).toEqual(key("ann", name));
 });
 
-test("what would act in a terminal is written so that it can be typed, and an owner of that kind is left out", () => {
+test("suggestions have no control characters, and omit an owner that cannot be typed", () => {
   expect(librariesNear(key("ann", "redd"), [key("ann", "red\u202e")])).toEqual(["ann/red%E2%80%AE"]);
   expect(ownersNear("redd", ["red\u202e", "red\u001b", "red"])).toEqual(["red"]);
 });
