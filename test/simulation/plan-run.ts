@@ -95,7 +95,7 @@ const DRIFTS = [
 
 function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKey[]): Weather {
   const drift = random.chance(0.07) ? random.pick(DRIFTS) : null;
-  const swaps = drift === null && random.chance(0.07) ? random.pick([0.2, 0.6]) : 0;
+  const swaps = drift === null && random.chance(0.1) ? random.pick([0.2, 0.6]) : 0;
   const isBad = drift === null && swaps === 0 && random.chance(0.45);
   return {
     listing: random.chance(0.2) ? 0.7 : 0,

@@ -20,12 +20,15 @@ function namedBy(library: MockLibrary): string | null {
 /** Another library is one that the run's listing has, and that its own metadata names: what else is swapped nobody can tell. */
 export function drawSwap(chance: number, key: string, { libraries }: Organization, heard: Heard, random: Random): Swap {
   if (!random.chance(chance)) return "none";
-  if (random.chance(0.3)) return "misnamed";
+  if (random.chance(0.5)) return "misnamed";
   const others = libraries().filter((one) => {
     const other = keyOf(one.owner, one.name);
     return other !== key && heard.listing?.keys.has(other) && namedBy(one) === other;
   });
-  return others.length === 0 ? "none" : { other: random.pick(others) };
+  if (others.length === 0) return "none";
+  // Libraries of one name differ by their owners alone.
+  const namesakes = others.filter((one) => key === keyOf(JSON.parse(key)[0], one.name));
+  return { other: random.pick(namesakes.length > 0 ? namesakes : others) };
 }
 
 export function spoilSwapped(what: "metadata" | "scenarios", swap: Swap): Spoiling {

@@ -208,18 +208,6 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "return null;",
   },
   {
-    name: "other scenarios replace known ones without their fields",
-    file: "src/sync/rules/drift.ts",
-    line: "if (isReplaced && having > 0 &&",
-    instead: "if (isReplaced && having < 0 &&",
-  },
-  {
-    name: "a field that stored scenarios lack as well is lost",
-    file: "src/sync/rules/drift.ts",
-    line: "&& having === scenarios.stored) {",
-    instead: ") {",
-  },
-  {
     name: "a library is stored before the run has shown whether a field is gone",
     file: "src/sync/read-libraries.ts",
     line: 'if (verdict.kind === "defer") {',
