@@ -32,20 +32,17 @@ test.each([
   [["sync", "extra", "--nosuch"], "unknown option '--nosuch'"],
   [["prune", "--older-than"], "option '--older-than <DURATION>' argument missing"],
   [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number."],
-])(
-  "%j is answered with 64 and what is wrong: in words to people, as one line of the log to machines",
-  async (args, said) => {
-    const hint = "(simcat --help, or simcat COMMAND --help, says what there is)";
-    expect(await runCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
-      code: 64,
-      stdout: "",
-      stderr: `simcat: ${said}\n${hint}\n`,
-    });
-    const { code, stdout, stderr } = await runCli(args, {});
-    expect([code, stdout]).toEqual([64, ""]);
-    expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg: `${said}\n${hint}` });
-  },
-);
+])("%j is answered with 64 and the word that is wrong, for people and for machines (fault 177)", async (args, said) => {
+  const hint = "(simcat --help, or simcat COMMAND --help, says what there is)";
+  expect(await runCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+    code: 64,
+    stdout: "",
+    stderr: `simcat: ${said}\n${hint}\n`,
+  });
+  const { code, stdout, stderr } = await runCli(args, {});
+  expect([code, stdout]).toEqual([64, ""]);
+  expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg: `${said}\n${hint}` });
+});
 
 test("a misspelt setting is told with the right one, in the form of the log, whatever the command", async () => {
   const { simcat } = await fixture([]);
