@@ -166,7 +166,7 @@ test("an entry that can be read but not addressed is a reject of that key, and o
   ]);
 });
 
-test("unaddressable entries are counted, and the copy of all others has its completeness (fault 172)", async () => {
+test("unaddressable entries are counted, and the copy of all others has its completeness (fault 107)", async () => {
   const unaddressable = [
     of('"."', '"x"'),
     of('"alice"', '".."'),

@@ -306,7 +306,7 @@ test("a change in an unknown field alone updates in place and makes no version (
   ).toEqual([{ s: 0, l: 0 }]);
 });
 
-test("file sizes keep their text; bytes are told where they are sure, and are never 0 for unknown (fault 48)", async () => {
+test("file sizes keep their text; bytes are told where they are sure, and are never 0 for unknown (fault 55)", async () => {
   const sizes: [string | null, number | null][] = [
     ["240 KB", 245_760],
     ["1 MB", 1_048_576],

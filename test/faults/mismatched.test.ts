@@ -51,7 +51,7 @@ test.each([
     library("ann", "Fire", { libraryOwner: "Boreal Lab", scenarios: [1] }),
     library("ann", "Water", { libraryOwner: "Boreal Lab", scenarios: [1, 2] }),
   ],
-])("swapped answers of %s fail both libraries and overwrite nothing (fault 121)", async (_, one, other) => {
+])("swapped answers of %s fail both libraries and overwrite nothing (fault 46)", async (_, one, other) => {
   const made = await fixture([one, other, library("cy", "Other", { scenarios: [1] })]);
   await made.simcat(["sync"]);
   const before = await kept(made.query, [one.name, other.name]);

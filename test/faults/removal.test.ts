@@ -345,7 +345,7 @@ test("a library that vanished and comes back has its key, its versions without a
   expect((await made.simcat(["sync"])).code).toBe(0);
 });
 
-test("a scenario that was removed under a new date goes in the transaction that brings the rest (fault 47)", async () => {
+test("a scenario that was removed under a new date goes in the transaction that brings the rest (fault 54)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   await made.simcat(["sync"]);
   made.service.edit((organization) =>
@@ -370,7 +370,7 @@ test("a scenario that was removed under a new date goes in the transaction that 
   ]);
 });
 
-test("a scenario that comes back has its id, and versions that meet without a gap (faults 41, 47)", async () => {
+test("a scenario that comes back has its id, and versions that meet without a gap (faults 41, 54)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   await made.simcat(["sync"]);
   const list = (scenarios: ReturnType<typeof scenario>[], lastModified: string) =>

@@ -78,7 +78,7 @@ test("the first sync stores everything that the service has", async () => {
   expect(service.violations).toEqual([]);
 });
 
-test("a second sync of old, unchanged libraries asks for the listing alone and rewrites not one row (fault 45)", async () => {
+test("a second sync of old, unchanged libraries asks for the listing alone and rewrites not one row (fault 52)", async () => {
   const { simcat, query, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
@@ -286,7 +286,7 @@ test("a wrong key ends with 77 after one request, and says what to check (fault 
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "unauthorized" }]);
 });
 
-test("a dead database ends with 69 and not one request to the service (fault 57)", async () => {
+test("a dead database ends with 69 and not one request to the service (fault 72)", async () => {
   const { simcat, asked } = await fixture([library("alice", "Fire")]);
 
   const { code, stderr } = await simcat(["sync"], { DATABASE_URL: "postgres://nobody:s3cret@127.0.0.1:1/none" });

@@ -17,7 +17,7 @@ test.each([
   ["a blank at its start", " s3cret-canary"],
   ["a control character", "s3cret-canary\u0007"],
 ])(
-  "a key with %s is refused at the start with 78 and not echoed; nothing is asked of the service (fault 68)",
+  "a key with %s is refused at the start with 78 and not echoed; nothing is asked of the service (fault 100)",
   async (_, key) => {
     const { simcat, asked, query } = await fixture(one());
 
@@ -46,7 +46,7 @@ test.each([
   ["http://0.0.0.0:1/", "is plain http"],
   ["ftp://127.0.0.1/", "is not an https URL"],
   ["https://127.0.0.1/?key=s3cret-canary", "has a query or a fragment"],
-])("the base URL %s is refused with 78, for a reason, and without a password in it (fault 69)", async (url, reason) => {
+])("the base URL %s is refused with 78, for a reason, and without a password in it (fault 101)", async (url, reason) => {
   const { simcat } = await fixture(one());
 
   const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_BASE_URL: url });
@@ -56,7 +56,7 @@ test.each([
   expect(stdout + stderr).not.toContain("s3cret");
 });
 
-test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only that does (fault 69)", async () => {
+test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only that does (fault 101)", async () => {
   const { simcat, service, query } = await fixture(one(), { host: "0.0.0.0" });
   // This machine, by an address that is not loopback.
   expect(new URL(service.url).hostname).toBe("0.0.0.0");
@@ -67,7 +67,7 @@ test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only t
   expect(await query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
 });
 
-test("a .env file in the working directory is read; what the environment sets wins over it (fault 55)", async () => {
+test("a .env file in the working directory is read; what the environment sets wins over it (fault 63)", async () => {
   const { environment, query } = await fixture(one());
   const directory = mkdtempSync(join(tmpdir(), "simcat-dotenv-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

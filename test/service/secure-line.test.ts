@@ -248,7 +248,7 @@ describe("a proxy", () => {
     expect(error.message).toMatch(/; check HTTPS_PROXY$/);
   });
 
-  it("that is no URL is told by the variable's name alone (fault 67)", () => {
+  it("that is no URL is told by the variable's name alone (fault 99)", () => {
     const wrong = () => open(https, { environment: { HTTPS_PROXY: "http://user:secret@:x" } });
     expect(wrong).toThrow(ConfigurationError);
     expect(wrong).toThrow("HTTPS_PROXY is no URL of a proxy");

@@ -38,7 +38,7 @@ function stored(name: string, sync: Partial<SyncState> = {}, changes: Partial<St
 /** Seen and read just now: not settled, and in no need of a read before two more seconds are over. */
 const FRESH = { bookmarkSeenAt: NOW - 3000, contentReadAt: NOW - 1000 };
 
-test("a settled library with its bookmark's text is skipped (fault 45)", () => {
+test("a settled library with its bookmark's text is skipped (fault 52)", () => {
   expect(decide(listed("a"), stored("a"), WEEKLY)).toEqual({ kind: "skip", reason: "unchanged" });
 });
 
@@ -243,7 +243,7 @@ test("news comes first, then what is owed, unsettled, and full reads; what faile
   ]);
 });
 
-test("within a priority the oldest content is first, what was never read before it (fault 103)", () => {
+test("within a priority the oldest content is first, what was never read before it (fault 69)", () => {
   const actions = [
     action("young", "no listed date", { contentReadAt: READ_AT + 2 }),
     action("old", "no listed date", { contentReadAt: READ_AT + 1 }),
@@ -254,7 +254,7 @@ test("within a priority the oldest content is first, what was never read before 
   expect(order(actions)).toEqual(["new", "edited", "unsettled and oldest", "old", "young"]);
 });
 
-test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front (fault 103)", () => {
+test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front (fault 69)", () => {
   const actions = [
     unstored("new"),
     action("edited", "listed date changed"),
@@ -277,7 +277,7 @@ test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front
   ]);
 });
 
-test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in between (fault 103)", () => {
+test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in between (fault 69)", () => {
   const failing = (name: string, lastFailedAt: number) =>
     action(name, "owes a read: failure", { failures: 9, lastFailedAt, contentReadAt: NOW - 90 * DAY });
   const actions = [
@@ -289,7 +289,7 @@ test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in
   expect(order(actions)).toEqual(["failed a week ago", "full", "failed today, before that", "failed today"]);
 });
 
-test("runs that are all cut short read every undated library in turn (fault 103)", () => {
+test("runs that are all cut short read every undated library in turn (fault 69)", () => {
   const names = Array.from({ length: 300 }, (_, at) => `lib ${at}`);
   const readAt = new Map<string, number>();
   let longest = 0;
