@@ -78,8 +78,11 @@ test("a database that an earlier version filled is counted once, and that versio
   await made.simcat(["backfill"]);
   const before = await kept(made);
   const [lease] = await made.query<{ token: string }>("SELECT token FROM simcat.leases");
-  await made.query("ALTER TABLE simcat.library_sync DROP COLUMN scenario_count, DROP COLUMN result_count");
-  const migration = readFileSync(new URL("../../migrations/0004_scenario_counts.sql", import.meta.url), "utf8");
+  await made.query(
+    `ALTER TABLE simcat.library_sync DROP COLUMN scenario_count, DROP COLUMN result_count, DROP COLUMN removal_held_at;
+     ALTER TABLE simcat.sync_runs DROP COLUMN restart`,
+  );
+  const migration = readFileSync(new URL("../../migrations/0004_holds_and_counts.sql", import.meta.url), "utf8");
   for (const statement of migration.split("--> statement-breakpoint")) await made.query(statement);
   expect(await kept(made)).toEqual(before);
   expect(await made.query("SELECT token::int, expires_at <= now() AS expired FROM simcat.leases")).toEqual([

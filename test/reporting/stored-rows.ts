@@ -23,6 +23,7 @@ const DEFAULTS: Readonly<Record<string, Row>> = {
     kind: "sync",
     trigger: "schedule",
     allow_removals: false,
+    restart: false,
     status: "ok",
     libraries_listed: 0,
     libraries_read: 0,

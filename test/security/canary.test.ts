@@ -314,10 +314,12 @@ test("a database that repeats the password in its own words is masked in logs, r
     expect(stdout + stderr, args.join(" ")).toContain("refused: ***");
     said.push([args.join(" "), stdout + stderr]);
   }
-  // 22023 is about the rows, so that it costs the library and not the run.
+  // A trigger for each row costs the library and not the run.
   await query(
     `CREATE OR REPLACE FUNCTION public.echo() RETURNS trigger LANGUAGE plpgsql AS
-       $f$ BEGIN RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = ${quote(`refused: ${CANARY_PASSWORD}`)}; END $f$`,
+       $f$ BEGIN RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = ${quote(`refused: ${CANARY_PASSWORD}`)}; END $f$;
+     DROP TRIGGER echo ON simcat.scenarios;
+     CREATE TRIGGER echo BEFORE INSERT ON simcat.scenarios FOR EACH ROW EXECUTE FUNCTION public.echo()`,
   );
   for (const args of [
     ["sync", "--json"],

@@ -46,15 +46,18 @@ test.each([
   ["http://0.0.0.0:1/", "is plain http"],
   ["ftp://127.0.0.1/", "is not an https URL"],
   ["https://127.0.0.1/?key=s3cret-canary", "has a query or a fragment"],
-])("the base URL %s is refused with 78, for a reason, and without a password in it (fault 101)", async (url, reason) => {
-  const { simcat } = await fixture(one());
+])(
+  "the base URL %s is refused with 78, for a reason, and without a password in it (fault 101)",
+  async (url, reason) => {
+    const { simcat } = await fixture(one());
 
-  const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_BASE_URL: url });
+    const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_BASE_URL: url });
 
-  expect(code).toBe(78);
-  expect(stderr).toContain(`SIMCAT_BASE_URL ${reason}`);
-  expect(stdout + stderr).not.toContain("s3cret");
-});
+    expect(code).toBe(78);
+    expect(stderr).toContain(`SIMCAT_BASE_URL ${reason}`);
+    expect(stdout + stderr).not.toContain("s3cret");
+  },
+);
 
 test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only that does (fault 101)", async () => {
   const { simcat, service, query } = await fixture(one(), { host: "0.0.0.0" });

@@ -89,7 +89,7 @@ test.each([
 
 test("--quiet leaves out what is only information, --verbose adds retries; neither changes what is on standard output", async () => {
   const { start, service } = await fixture(two);
-  const flaky = [{ match: { operation: "listing" as const }, action: { kind: "status" as const, status: 503 } }];
+  const flaky = [{ match: { operation: "listing" as const }, action: { kind: "status" as const, status: 500 } }];
   service.script(flaky);
   const quiet = await start(["sync", "--quiet"]).ended;
   expect([quiet.code, quiet.stderr]).toEqual([0, ""]);
