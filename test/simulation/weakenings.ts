@@ -102,8 +102,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "the oldest content is not read first",
     file: "src/sync/rules/plan.ts",
-    line: "rank.sort((a, b) => ageOrder(a) - ageOrder(b))",
-    instead: "rank",
+    line: "(times[a] ?? 0) - (times[b] ?? 0) || a - b",
+    instead: "a - b",
   },
   {
     name: "what is overdue waits for its turn",
