@@ -90,7 +90,7 @@ async function afterRun(
   wrong.push(...removals.check(sight, performed, stage.now()));
   wrong.push(...(await checkEnding(stage, performed, sight)));
   wrong.push(...(await checkCounts(stage, performed)));
-  wrong.push(...checkDrift(performed, before, sight), ...checkSwaps(performed));
+  wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(stage, performed)));
   ledger.settle(sight);
   await remember(place.control);
 }
