@@ -1,10 +1,27 @@
+import { NO_LIBRARY } from "./answers.ts";
 import type { Performed } from "./perform.ts";
 import { keyOf } from "./reader.ts";
+import type { Stage } from "./stage.ts";
 
-/** Whether only libraries failed as mismatched of which another one's answers were sent; that none was stored, the ledger knows. */
-export function checkSwaps({ heard, ended }: Performed): string[] {
+/** Bookmarks that an equal text would settle, though the stored metadata has the name of no library. */
+const SETTLING = `
+SELECT owner, library_name AS name FROM simcat.libraries JOIN simcat.library_sync y USING (owner, library_name)
+WHERE metadata->>'libraryName' = $1 AND y.listed_text = y.bookmark AND y.owes IS NULL AND y.doubtful_reads = 0`;
+
+/**
+ * Whether only those libraries failed as mismatched that got another one's answers, and no other name settles. The ledger
+ * reports content that was stored under another key.
+ */
+export async function checkSwaps({ place }: Stage, { heard, ended }: Performed): Promise<string[]> {
   const failures = ended.report?.failures ?? [];
-  return failures
-    .filter(({ code, key }) => code === "mismatched" && !heard.swapped.has(keyOf(key.owner, key.name)))
-    .map(({ key }) => `swaps: ${heard.run} took the answers for ${key.owner}/${key.name} for another library's`);
+  const untrue = failures.filter(
+    ({ code, key }) => code === "mismatched" && !heard.swapped.has(keyOf(key.owner, key.name)),
+  );
+  const settling = await place.control.query<{ owner: string; name: string }>(SETTLING, [NO_LIBRARY]);
+  return [
+    ...untrue.map(
+      ({ key }) => `swaps: ${heard.run} took the answers for ${key.owner}/${key.name} for another library's`,
+    ),
+    ...settling.map(({ owner, name }) => `swaps: ${owner}/${name} settles under metadata with another name`),
+  ];
 }

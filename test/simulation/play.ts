@@ -101,7 +101,7 @@ async function afterRun(
   wrong.push(...removals.check(sight, performed, stage.now()));
   wrong.push(...(await checkEnding(stage, performed, sight)));
   wrong.push(...(await checkCounts(stage, performed)));
-  wrong.push(...checkDrift(performed, before, sight), ...checkSwaps(performed));
+  wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(stage, performed)));
   wrong.push(...(await checkPoison(stage, performed, sight)));
   wrong.push(...(await checkTotals(stage)));
   ledger.settle(sight);
