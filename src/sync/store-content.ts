@@ -10,8 +10,8 @@ import {
   type ScenarioBuffer,
 } from "../db/store/scenario-buffer.ts";
 import { openStaging } from "../db/store/staging.ts";
-import { readStoredFields } from "../db/store/stored-fields.ts";
-import { RefusedRows } from "../db/store/write-in-halves.ts";
+import { readNoStoredFields, readStoredFields } from "../db/store/stored-fields.ts";
+import { attributeError, RefusedRows } from "../db/store/write-in-halves.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { formatKey } from "../key.ts";
@@ -92,9 +92,13 @@ export async function storeContent(
   const isListed = (key: LibraryKey) => listing.libraries.find(key) !== undefined;
   const findLost = async (content: LibraryContent, read: ContentRead) => {
     if (content.isNew || content.isSame || !lacksFields(read)) return [];
-    const options = { doing: "comparing the fields of a library with those that are stored", snapshot: true };
+    const options = { doing: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
     const find = (connection: Connection) => readStoredFields(connection, content);
-    return findLostFields(read, await withTransaction(pool, options, find, lease.lost));
+    const stored = await attributeError(
+      (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),
+      () => withTransaction(pool, options, readNoStoredFields, lease.lost),
+    );
+    return findLostFields(read, stored);
   };
   await readLibraries(
     plan.actions,

@@ -92,6 +92,21 @@ describe("check", () => {
     expect(lines.at(-1)).toBe("everything that a run needs is there");
   });
 
+  test("blames the proxy that refuses connections, not the service (fault 133)", async () => {
+    const { environment } = await fixture(ORGANIZATION);
+    const { exitCode, line, printed } = await checked({
+      ...environment,
+      SIMCAT_BASE_URL: "https://service.test/v1/",
+      HTTPS_PROXY: `http://user:p4ss-of-the-proxy@${CLOSED}`,
+    });
+    expect(exitCode).toBe(69);
+    expect(line("service")).toMatchObject({ result: "fail", exit_code: 69 });
+    expect(line("service")?.text).toContain(`GET /libs failed at the proxy ${CLOSED}`);
+    expect(line("service")?.text).toContain("through HTTPS_PROXY");
+    expect(line("key")?.result).toBe("skipped");
+    expect(printed).not.toContain("p4ss-of-the-proxy");
+  });
+
   test("writes nothing, not even a schema", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const empty = await freshTestDatabase({ empty: true });

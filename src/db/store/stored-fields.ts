@@ -34,7 +34,14 @@ const STORED_METADATA_FIELDS = `
 SELECT f.field FROM simcat.libraries l CROSS JOIN unnest($3::text[]) AS f(field)
 WHERE (l.owner, l.library_name) = ($1, $2) AND l.metadata ? f.field`;
 
-/** Which fields the stored rows of a library have, compared with what was read of it. */
+/** Sends the statements of `readStoredFields` without a library. */
+export async function readNoStoredFields(connection: Connection): Promise<void> {
+  await connection.query(STORED_METADATA_FIELDS, ["", "", []]);
+  await connection.query(COUNT_FIELDS.staging, ["", "", ""]);
+  await connection.query(COUNT_FIELDS.arrays, ["", "", int8Array([]), jsonbArray([])]);
+}
+
+/** Compares the fields of a library's stored rows with those of its content. */
 export async function readStoredFields(connection: Connection, content: LibraryContent): Promise<StoredFields> {
   const { owner, name } = content.listed.key;
   const absent = content.metadata?.absent ?? [];

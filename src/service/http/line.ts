@@ -2,7 +2,7 @@ import type { buildConnector, Dispatcher } from "undici";
 import { EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../../errors.ts";
 import { putOffOptimizingTheParser } from "./parser-tiering.ts";
-import { connectToProxy, openTunnels, type ProxyServer } from "./proxy.ts";
+import { connectToProxy, openTunnels, type ProxySetting } from "./proxy.ts";
 
 /** The connections to the one origin that we talk to, through a proxy or not. */
 export interface Line {
@@ -10,7 +10,7 @@ export interface Line {
   /** Whether the request that starts now goes over a connection that was used before. Ask in `onRequestStart` only. */
   reused(): boolean;
   /** The variable that names the proxy, once a request goes through it; null without one. */
-  via(): ProxyServer["variable"] | null;
+  via(): ProxySetting["variable"] | null;
 }
 
 export interface LineOptions {
@@ -26,7 +26,7 @@ function isLoopback(hostname: string): boolean {
   return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost\.?)$/i.test(hostname);
 }
 
-function proxyFrom(environment: LineOptions["environment"], variable: ProxyServer["variable"]): ProxyServer | null {
+function proxyFrom(environment: LineOptions["environment"], variable: ProxySetting["variable"]): ProxySetting | null {
   const value = environment[variable.toLowerCase()] || environment[variable] || "";
   if (value === "") return null;
   const url = value.includes("://") ? value : `http://${value}`;
@@ -69,7 +69,7 @@ export function openLine(options: LineOptions): Line {
   if (proxy === null || isLoopback(hostname)) {
     return { dispatcher: openPool(options.origin, { connectTimeout }), reused: () => !fresh, via: () => null };
   }
-  let via: ProxyServer["variable"] | null = null;
+  let via: ProxySetting["variable"] | null = null;
   // ProxyAgent asks for a pool of the proxy itself where requests name the absolute URL, else of the service.
   function openProxied(origin: string | URL, more: { readonly connect?: buildConnector.connector }): Pool {
     const { connect } = more;

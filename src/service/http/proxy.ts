@@ -1,19 +1,19 @@
 import { type buildConnector, Pool } from "undici";
 
 /** The proxy that the environment names. */
-export interface ProxyServer {
+export interface ProxySetting {
   readonly variable: "HTTPS_PROXY" | "HTTP_PROXY";
   readonly url: string;
 }
 
 /** The proxy could not be reached, or did not open the tunnel: the service was not asked. */
 export class ProxyFailure extends Error {
-  readonly variable: ProxyServer["variable"];
+  readonly variable: ProxySetting["variable"];
   /** Without user and password. */
   readonly host: string;
-  /** What the proxy answered; null when it did not. */
+  /** The status of its answer; null without one. */
   readonly status: number | null;
-  constructor({ variable, url }: ProxyServer, what: { readonly status: number } | { readonly error: Error }) {
+  constructor({ variable, url }: ProxySetting, what: { readonly status: number } | { readonly error: Error }) {
     const options = "error" in what ? { cause: what.error } : {};
     super("error" in what ? what.error.message : `it answered ${what.status} to CONNECT`, options);
     this.name = "ProxyFailure";
@@ -26,7 +26,7 @@ export class ProxyFailure extends Error {
 const asError = (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
 /** The connections to a proxy through which undici's ProxyAgent opens its tunnels. */
-export function openTunnels(proxy: ProxyServer, origin: URL, options: Pool.Options, onTunnel: () => void): Pool {
+export function openTunnels(proxy: ProxySetting, origin: URL, options: Pool.Options, onTunnel: () => void): Pool {
   const pool = new Pool(origin, options);
   const connect = pool.connect.bind(pool);
   pool.connect = async (request: Parameters<typeof connect>[0]) => {
@@ -42,7 +42,7 @@ export function openTunnels(proxy: ProxyServer, origin: URL, options: Pool.Optio
 }
 
 /** Connects to a proxy that is asked by absolute URLs. */
-export function connectToProxy(proxy: ProxyServer, connect: buildConnector.connector): buildConnector.connector {
+export function connectToProxy(proxy: ProxySetting, connect: buildConnector.connector): buildConnector.connector {
   return (options, done) =>
     connect(options, (...[error, socket]) => {
       if (error === null) done(null, socket);
