@@ -206,21 +206,21 @@ test.each([
   ["ftp://api.example.com/", "is not an https URL"],
   ["api.example.com/v1", "is not a URL"],
   ["localhost:8080", "is not an https URL"],
-])("the base URL %s is refused: %s (fault 101)", (given, problem) => {
+])("the base URL %s is refused: %s (fault 106)", (given, problem) => {
   const problems = problemsOf({ ...NEEDED, SIMCAT_BASE_URL: given });
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(`SIMCAT_BASE_URL ${problem}`);
   expect(problems[0]).not.toContain("canary");
 });
 
-test("plain http to another host needs a flag (fault 101)", () => {
+test("plain http to another host needs a flag (fault 106)", () => {
   const environment = { ...NEEDED, SIMCAT_BASE_URL: "http://api.example.com/", SIMCAT_ALLOW_HTTP: "true" };
   expect(loadConfig(environment, ALL)).toMatchObject({ allowHttp: true });
   expect(problemsOf({ ...environment, SIMCAT_ALLOW_HTTP: "false" })).toHaveLength(1);
 });
 
 test.each(["canary\nkey", "canary key\n", " canary", "canary ", "canäry", "canary\tkey", "canary\u007f"])(
-  "the key %j is refused and not echoed (fault 100)",
+  "the key %j is refused and not echoed (fault 105)",
   (key) => {
     const problems = problemsOf({ ...NEEDED, SIMCAT_API_KEY: key });
     expect(problems).toHaveLength(1);
@@ -230,7 +230,7 @@ test.each(["canary\nkey", "canary key\n", " canary", "canary ", "canäry", "cana
 );
 
 test.each(["mysql://user:canary@host/db", "canary", "postgres://user:ca/nary#1@host/db"])(
-  "the database URL %s is refused and not echoed (fault 99)",
+  "the database URL %s is refused and not echoed (fault 104)",
   (url) => {
     const problems = problemsOf({ ...NEEDED, DATABASE_URL: url });
     expect(problems).toHaveLength(1);
@@ -239,7 +239,7 @@ test.each(["mysql://user:canary@host/db", "canary", "postgres://user:ca/nary#1@h
   },
 );
 
-test("a secret that was put into the wrong setting is not echoed either (fault 99)", () => {
+test("a secret that was put into the wrong setting is not echoed either (fault 104)", () => {
   const problems = problemsOf({ ...NEEDED, SIMCAT_CONCURRENCY: "canary-key", SIMCAT_BASE_URL: "canary-key" });
   expect(problems).toHaveLength(2);
   expect(problems.join()).not.toContain("canary");
@@ -298,12 +298,12 @@ test("names that look like ours and are not are told, with the nearest that is",
 test.each([
   ...["DATABSE_URL", "DATABASE_URI", "DATABASE_URLS", "DATABASEURL", "DATABASE__URL", "database_url", "DATABASE_ULR"],
   ...["DATABASE_URL_FLE", "DATABASE_DIRECT_URI", "SIMCT_API_KEY", "simcat_base_url"],
-])("%s is a near miss of a setting (fault 110)", (name) => {
+])("%s is a near miss of a setting (fault 115)", (name) => {
   expect(unknownNames({ [name]: "x" })).toEqual([name]);
   expect(nearestName(name)).not.toBeNull();
 });
 
-test("names of other programs are none of ours (fault 110)", () => {
+test("names of other programs are none of ours (fault 115)", () => {
   const others = [
     ...["DATABASE_HOST", "DATABASE_USER", "DATABASE_NAME", "DATABASE_PORT", "DATABASE_TLS", "DATABASE_PASSWORD"],
     ...[
@@ -341,7 +341,7 @@ test("a missing .env is fine, one that cannot be read is not", () => {
   expect(() => readEnvironment({}, unreadable)).toThrow(ConfigurationError);
 });
 
-test("the description holds every setting and its source, and no secret (fault 99)", () => {
+test("the description holds every setting and its source, and no secret (fault 104)", () => {
   const environment = {
     ...NEEDED,
     DATABASE_URL: "postgres://user:canary%40pass@host/db?password=canary",
@@ -363,7 +363,7 @@ test("the description holds every setting and its source, and no secret (fault 9
   expect(JSON.stringify(settings)).not.toContain("canary");
 });
 
-test("a key under 8 characters is refused, and the message says why without it (fault 104)", () => {
+test("a key under 8 characters is refused, and the message says why without it (fault 109)", () => {
   expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY: "k3y-x7q" })).toEqual([
     "SIMCAT_API_KEY is shorter than 8 characters, so messages could not be masked without hiding ordinary words; expected the whole key",
   ]);
@@ -374,7 +374,7 @@ test("a key under 8 characters is refused, and the message says why without it (
   expect(loadConfig({ ...NEEDED, SIMCAT_API_KEY: "k3y-x7q8" }, ALL).apiKey).toBe("k3y-x7q8");
 });
 
-test("reading a schedule leaves no task in the scheduler, however often it is read (fault 67)", () => {
+test("reading a schedule leaves no task in the scheduler, however often it is read (fault 72)", () => {
   const { getTasks } = createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
   const before = getTasks().size;
   for (let reading = 0; reading < 10; reading += 1) loadConfig({ ...NEEDED, SIMCAT_SCHEDULE: "*/5 * * * *" }, ALL);

@@ -15,7 +15,7 @@ test.each([
   [{ owner: "a", name: "%2e%2e" }, "a/%252e%252e"],
   [{ owner: "a", name: "name\nERROR \u001b[31m\u0085" }, "a/name%0AERROR %1B[31m%C2%85"],
   [{ owner: "a", name: " lead 🌲 مكتبة ١" }, "a/ lead 🌲 مكتبة ١"],
-])("%j is written %j and read back (fault 27)", (key, text) => {
+])("%j is written %j and read back (fault 32)", (key, text) => {
   expect(formatKey(key)).toBe(text);
   expect(parseKey(text)).toEqual(key);
 });

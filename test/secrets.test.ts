@@ -11,7 +11,7 @@ test.each([
   ["in JSON", JSON.stringify({ key: KEY }).slice(8, -2)],
   ["in JSON in JSON", JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
   ["in Base64", Buffer.from(KEY).toString("base64")],
-])("a secret is masked %s (fault 99)", (_, form) => {
+])("a secret is masked %s (fault 104)", (_, form) => {
   const masked = redact(`before ${form} after`, [KEY]);
   expect(masked.startsWith("before ***")).toBe(true);
   expect(masked).not.toContain(form);
@@ -35,7 +35,7 @@ test("without secrets the text stays", () => {
   expect(redact("as it was: @", [""])).toBe("as it was: @");
 });
 
-test("a password under 8 characters is masked only where a URL has it (fault 104)", () => {
+test("a password under 8 characters is masked only where a URL has it (fault 109)", () => {
   const mask = redactorOf(["dev", "p@ss", "sevenXX"]);
   expect(mask("dev p@ss sevenXX: develop, dev@host")).toBe("dev p@ss sevenXX: develop, dev@host");
   expect(mask("postgres://dev:dev@dev/dev and postgres://u:p%40ss@h, postgres://u:p@ss@h")).toBe(

@@ -63,7 +63,7 @@ describe("check", () => {
     [76, "a status that is none of a library's", { kind: "status", status: 404 }],
     [77, "a refused key", { kind: "status", status: 401 }],
     [69, "a server error", { kind: "status", status: 500 }],
-  ] as const)("exits with %i when every content answer is %s (fault 95)", async (exit, _, action) => {
+  ] as const)("exits with %i when every content answer is %s (fault 100)", async (exit, _, action) => {
     const { environment, service } = await fixture(ORGANIZATION);
     service.script([{ match: { operation: "scenarios" }, times: "always", action }]);
     const { exitCode, line } = await checked(environment);
@@ -71,7 +71,7 @@ describe("check", () => {
     expect(line("content")).toMatchObject({ result: "fail", text: expect.stringMatching(/^ann\/Lib: /) });
   });
 
-  test("only warns when the first library's content cannot be read and the second's can (fault 95)", async () => {
+  test("only warns when the first library's content cannot be read and the second's can (fault 100)", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
     service.script([{ match: { operation: "metadata" }, times: 1, action: { kind: "status", status: 404 } }]);
     const { exitCode, line } = await checked(environment);
@@ -92,7 +92,7 @@ describe("check", () => {
     expect(lines.at(-1)).toBe("everything that a run needs is there");
   });
 
-  test("blames the proxy that refuses connections, not the service (fault 133)", async () => {
+  test("blames the proxy that refuses connections, not the service (fault 24)", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const { exitCode, line, printed } = await checked({
       ...environment,
@@ -206,7 +206,7 @@ describe("check", () => {
     expect({ exitCode, results }).toEqual({ exitCode: 78, results: { ...ALL_OK, configuration: "fail" } });
   });
 
-  test("no secret is printed, whatever fails (fault 99)", async () => {
+  test("no secret is printed, whatever fails (fault 104)", async () => {
     const key = "canary-key-5d1e";
     const password = "canary-pass-9b2f";
     const database = `postgres://bo:${password}@${CLOSED}/sim`;
@@ -378,7 +378,7 @@ describe("check of the privileges", () => {
 
 describe("a lock of another session's", () => {
   test.each(["simcat.scenarios", "simcat.leases", "simcat_migrations.__drizzle_migrations"])(
-    "on %s ends check with 69, and the line names the session (fault 95)",
+    "on %s ends check with 69, and the line names the session (fault 100)",
     async (table) => {
       const { environment, database } = await fixture(ORGANIZATION);
       const holder = await database.pool.connect();

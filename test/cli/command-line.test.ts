@@ -32,7 +32,7 @@ test.each([
   [["sync", "extra", "--nosuch"], "unknown option '--nosuch'"],
   [["prune", "--older-than"], "option '--older-than <DURATION>' argument missing"],
   [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number."],
-])("%j is answered with 64 and the word that is wrong, for people and for machines (fault 112)", async (args, said) => {
+])("%j is answered with 64 and the word that is wrong, for people and for machines (fault 117)", async (args, said) => {
   const hint = "(simcat --help, or simcat COMMAND --help, says what there is)";
   expect(await runCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
     code: 64,
@@ -54,7 +54,7 @@ test("a misspelt setting is told with the right one, in the form of the log, wha
   expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_LEVEL: "error" })).stderr).toBe("");
 });
 
-test("a near miss of DATABASE_URL is told, also from a .env file, without its value (fault 110)", async () => {
+test("a near miss of DATABASE_URL is told, also from a .env file, without its value (fault 115)", async () => {
   const { database } = await fixture([]);
   const said = (name: string) => `simcat: ${name} is no setting of simcat's and has no effect; is DATABASE_URL meant?`;
   const value = `postgres://u:${SECRET}@h/d`;

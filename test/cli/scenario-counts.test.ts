@@ -20,7 +20,7 @@ const kept = ({ query }: Fixture) =>
 const liveScenarios = async ({ simcat }: Fixture) =>
   JSON.parse((await simcat(["status", "--json"])).stdout).scenarios.live;
 
-test("the counts follow a removal, a return, a flag, a reject, and a library that comes and goes (fault 106)", async () => {
+test("the counts follow a removal, a return, a flag, a reject, and a library that comes and goes (fault 111)", async () => {
   const made = await fixture(SMALL);
   const sync = (change: Parameters<typeof made.service.edit>[0]) => {
     made.service.edit(change);
@@ -54,7 +54,7 @@ test("the counts follow a removal, a return, a flag, a reject, and a library tha
   expect(await liveScenarios(made)).toBe(6);
 });
 
-test("neither status nor the worker's routes read the table of scenarios (fault 106)", async () => {
+test("neither status nor the worker's routes read the table of scenarios (fault 111)", async () => {
   const made = await fixture(SMALL);
   await made.simcat(["backfill"]);
   const worker = startWorker(made.environment);
@@ -73,7 +73,7 @@ test("neither status nor the worker's routes read the table of scenarios (fault 
   }
 });
 
-test("a database that an earlier version filled is counted once, and that version's run is fenced off (fault 106)", async () => {
+test("a database that an earlier version filled is counted once, and that version's run is fenced off (fault 111)", async () => {
   const made = await fixture(SMALL);
   await made.simcat(["backfill"]);
   const before = await kept(made);

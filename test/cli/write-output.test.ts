@@ -61,7 +61,7 @@ test.each([
   ["an absolute link", (directory: string) => join(directory, "pages", "page.html")],
   ["a relative link", () => "pages/page.html"],
   ["a link by way of another directory", () => "other/../pages/page.html"],
-])("%s stays a link, and the file that it leads to is replaced (fault 65)", async (_, target) => {
+])("%s stays a link, and the file that it leads to is replaced (fault 70)", async (_, target) => {
   const directory = folder();
   mkdirSync(join(directory, "pages"));
   mkdirSync(join(directory, "other"));
@@ -90,7 +90,7 @@ test("below a linked directory, a relative link leads on from the directory itse
   expect(readFileSync(join(directory, "a/page.html"), "utf8")).toBe(NEW);
 });
 
-test.each(["/dev/null", "/dev/zero"])("%s is written into and stays a device (fault 65)", async (device) => {
+test.each(["/dev/null", "/dev/zero"])("%s is written into and stays a device (fault 70)", async (device) => {
   const link = join(folder(), "link");
   symlinkSync(device, link);
   expect(await write(link)).toBe(false);
@@ -110,7 +110,7 @@ test.each([
   expect(readlinkSync(link)).toBe(target);
 });
 
-test("a named pipe waits for its reader, who gets everything (fault 65)", async () => {
+test("a named pipe waits for its reader, who gets everything (fault 70)", async () => {
   const pipe = join(folder(), "pipe");
   execFileSync("mkfifo", [pipe]);
   // More than a pipe holds.
@@ -161,7 +161,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test("report writes into what --out leads to, and says so; a page on standard output stands alone (fault 65)", async () => {
+test("report writes into what --out leads to, and says so; a page on standard output stands alone (fault 70)", async () => {
   const { simcat, start, environment } = await fixture([]);
   expect((await simcat(["migrate"])).code).toBe(0);
   const directory = folder();

@@ -24,7 +24,7 @@ test.each([
   ["report"],
   ["prune", "--older-than", "1d", "--dry-run"],
   ["prune", "--older-than", "1d"],
-])("%s %s creates no database and says how to begin (fault 111)", async (...args) => {
+])("%s %s creates no database and says how to begin (fault 116)", async (...args) => {
   const { stateDir, environment } = await withoutDatabase();
   expect(await runCli(args, environment)).toMatchObject({
     code: 78,
@@ -34,7 +34,7 @@ test.each([
   expect(existsSync(stateDir)).toBe(false);
 });
 
-test("a dry run without a database plans to read everything, and creates none (fault 111)", async () => {
+test("a dry run without a database plans to read everything, and creates none (fault 116)", async () => {
   const { stateDir, environment } = await withoutDatabase();
   const { code, stdout, stderr } = await runCli(["sync", "--dry-run"], environment);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -42,7 +42,7 @@ test("a dry run without a database plans to read everything, and creates none (f
   expect(existsSync(stateDir)).toBe(false);
 });
 
-test("check says where the first run will create the database, and creates none (fault 111)", async () => {
+test("check says where the first run will create the database, and creates none (fault 116)", async () => {
   const { stateDir, environment } = await withoutDatabase();
   const { code, stdout } = await runCli(["check"], environment);
   expect(code).toBe(0);
@@ -51,14 +51,14 @@ test("check says where the first run will create the database, and creates none 
   expect(existsSync(stateDir)).toBe(false);
 });
 
-test("check fails where the first run could not create the database (fault 111)", async () => {
+test("check fails where the first run could not create the database (fault 116)", async () => {
   const { environment } = await withoutDatabase();
   const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: "/dev/null/state" });
   expect(code).toBe(78);
   expect(stdout).toContain("FAIL  database       the embedded database cannot be kept in /dev/null/state");
 });
 
-test("status reads the embedded database that an earlier command created (fault 111)", async () => {
+test("status reads the embedded database that an earlier command created (fault 116)", async () => {
   const { environment } = await withoutDatabase();
   expect((await runCli(["migrate"], environment)).code).toBe(0);
   expect(await runCli(["status"], environment)).toMatchObject({

@@ -62,7 +62,7 @@ function link(path: string, target: string): string {
 }
 
 test.runIf(process.platform === "linux").each(UNUSABLE)(
-  "a state directory that is %s ends the command with 78 and names the setting (fault 68)",
+  "a state directory that is %s ends the command with 78 and names the setting (fault 73)",
   async (_, place) => {
     const base = newStateDir();
     mkdirSync(base);

@@ -32,14 +32,14 @@ function syncWithin(files: number, environment: Readonly<Record<string, string>>
 
 const LIBRARIES = Array.from({ length: 300 }, (_, at) => library("alice", `lib ${at}`));
 
-test("a process that cannot open its own files ends at once, and names the limit (fault 134)", async () => {
+test("a process that cannot open its own files ends at once, and names the limit (fault 25)", async () => {
   const made = await fixture([]);
   const { code, stderr } = await syncWithin(40, made.environment);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^simcat failed: EMFILE: .*; raise the limit of open files \(ulimit -n\)\n$/);
 });
 
-test("a run that may open too few connections ends at once, and names the limit (fault 134)", async () => {
+test("a run that may open too few connections ends at once, and names the limit (fault 25)", async () => {
   const made = await fixture(LIBRARIES);
   made.service.script([
     { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "delay", ms: 200 } },

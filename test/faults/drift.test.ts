@@ -30,7 +30,7 @@ function redescribe({ service }: Fixture, name: string, metadataFields: Fields, 
 const owing = ({ query }: Fixture) =>
   query("SELECT library_name AS name, owes, failures FROM simcat.library_sync WHERE owes IS NOT NULL ORDER BY 1");
 
-test("three known scenarios that all lose a field fail their library, whatever others have (fault 47)", async () => {
+test("three known scenarios that all lose a field fail their library, whatever others have (fault 52)", async () => {
   const made = await fixture([
     ...FIELDS.map((field) => library("alice", field, { scenarios: [1, 2, 3] })),
     ...FIELDS.map((field) => library("alice", `two ${field}`, { scenarios: [1, 2] })),
@@ -58,7 +58,7 @@ test("three known scenarios that all lose a field fail their library, whatever o
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 4, libraries_failed: 3, scenarios_updated: 9 });
 });
 
-test("drift fails every run until the service sends the field again (fault 47)", async () => {
+test("drift fails every run until the service sends the field again (fault 52)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   await made.simcat(["sync"]);
   const before = await kept(made.query, ["Fire"]);
@@ -95,7 +95,7 @@ test("a field that is gone for good is accepted by the statement of docs/operati
   ]);
 });
 
-test("twenty items of a run without a field fail each library that would lose it (fault 48)", async () => {
+test("twenty items of a run without a field fail each library that would lose it (fault 53)", async () => {
   const names = named(10);
   const made = await fixture([
     ...names.map((name) => library("alice", name, { scenarios: [1, 2] })),
@@ -119,7 +119,7 @@ test("twenty items of a run without a field fail each library that would lose it
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 11, scenarios_updated: 21 });
 });
 
-test("nineteen items of a run without a field are edits, stored in the same run and counted once (fault 48)", async () => {
+test("nineteen items of a run without a field are edits, stored in the same run and counted once (fault 53)", async () => {
   const names = named(10);
   const made = await fixture(names.map((name, at) => library("alice", name, { scenarios: at === 0 ? [1] : [1, 2] })));
   await made.simcat(["sync"]);
@@ -149,7 +149,7 @@ test("the only library of a run is judged at once, without a second read", async
   expect(await made.query("SELECT count(scenario_name)::int AS names FROM simcat.scenarios")).toEqual([{ names: 0 }]);
 });
 
-test("a service that leaves out isResult where it is false never drifts (fault 50)", async () => {
+test("a service that leaves out isResult where it is false never drifts (fault 55)", async () => {
   const parents = (last: number) => idsTo(last).map(without("isResult"));
   const result = scenario(30, { parentId: 1 });
   const made = await fixture([
@@ -243,7 +243,7 @@ test("the rejects of a list that drifted are kept, and its item counts once", as
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1, rejects: 1 });
 });
 
-test("metadata fields that the three libraries of a run lost fail them; two are edited (fault 49)", async () => {
+test("metadata fields that the three libraries of a run lost fail them; two are edited (fault 54)", async () => {
   const lost = ["libraryOwner", "lastModified", "fileSize", "packageName", "packageVersion", "description"];
   const three = ["a", "b", "c"];
   const made = await fixture(three.map((name) => library("alice", name)));
@@ -270,7 +270,7 @@ test("metadata fields that the three libraries of a run lost fail them; two are 
   ]);
 });
 
-test("metadata fields that one library of the run kept are edits, stored in the same run (fault 49)", async () => {
+test("metadata fields that one library of the run kept are edits, stored in the same run (fault 54)", async () => {
   const made = await fixture(["a", "b", "c", "d"].map((name) => library("alice", name, { description: name })));
   await made.simcat(["sync"]);
   for (const name of ["a", "b", "c"]) redescribe(made, name, { description: undefined });

@@ -44,7 +44,7 @@ async function swapped(): Promise<Fixture> {
 const NUMBERS =
   "20 of 21 libraries would be marked removed, 95.24 % is over SIMCAT_MAX_REMOVED=30 %; nothing was marked";
 
-test("a held removal stays held, though new libraries outnumber those that are missing (fault 44)", async () => {
+test("a held removal stays held, though new libraries outnumber those that are missing (fault 49)", async () => {
   const made = await swapped();
   const sync = (...args: string[]) => made.simcat(["sync", ...args]);
 
@@ -64,7 +64,7 @@ test("a held removal stays held, though new libraries outnumber those that are m
   expect((await sync()).code).toBe(0);
 });
 
-test("a hold does not lapse with the 24 hours, nor by a listing that is incomplete (fault 44)", async () => {
+test("a hold does not lapse with the 24 hours, nor by a listing that is incomplete (fault 49)", async () => {
   const made = await fixture(libraries("alice", 0, 10));
   await made.simcat(["sync"]);
   drop(made, "alice", 0, 3);
@@ -96,7 +96,7 @@ test("a hold does not lapse with the 24 hours, nor by a listing that is incomple
   expect(await live(made)).toEqual({ alice: 7 });
 });
 
-test("of held libraries those that return are no longer held, and those that stay away are (fault 44)", async () => {
+test("of held libraries those that return are no longer held, and those that stay away are (fault 49)", async () => {
   const made = await fixture(libraries("alice", 0, 10));
   await made.simcat(["sync"]);
   drop(made, "alice", 0, 4);
@@ -114,7 +114,7 @@ test("of held libraries those that return are no longer held, and those that sta
   expect(await live(made)).toEqual({ alice: 7 });
 });
 
-test("two listings that take turns stay held, however many libraries both store (fault 44)", async () => {
+test("two listings that take turns stay held, however many libraries both store (fault 49)", async () => {
   const made = await swapped();
   expect((await made.simcat(["sync"])).code).toBe(3);
 
@@ -131,7 +131,7 @@ test("two listings that take turns stay held, however many libraries both store 
   expect(await live(made)).toEqual({ alice: 21, bob: 60 });
 });
 
-test("an empty listing holds what a later listing lacks (fault 44)", async () => {
+test("an empty listing holds what a later listing lacks (fault 49)", async () => {
   const made = await fixture(libraries("alice", 0, 10));
   await made.simcat(["sync"]);
   made.service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
@@ -151,7 +151,7 @@ async function waiting(made: (gate: ReturnType<typeof gateAfter>) => Promise<Fix
   return { ...fixed, gate, running };
 }
 
-test("a held run that is interrupted while it reads has recorded what it holds (fault 44)", async () => {
+test("a held run that is interrupted while it reads has recorded what it holds (fault 49)", async () => {
   const { running, gate, ...made } = await waiting(async (gate) => {
     let isOpen = true;
     const onRequest: typeof gate.onRequest = (request) => (isOpen ? undefined : gate.onRequest(request));
@@ -186,7 +186,7 @@ const removing = () =>
     return made;
   }, 0);
 
-test("a run marks removals before it reads content, and an interrupted run has marked them too (fault 45)", async () => {
+test("a run marks removals before it reads content, and an interrupted run has marked them too (fault 50)", async () => {
   const { running, gate, ...made } = await removing();
   expect(await live(made)).toEqual({ alice: 9 });
 
@@ -196,7 +196,7 @@ test("a run marks removals before it reads content, and an interrupted run has m
   expect(await lastRun(made.query)).toMatchObject({ status: "interrupted", libraries_removed: 1 });
 });
 
-test("a library that is listed again during a run has no removal after its return (fault 45)", async () => {
+test("a library that is listed again during a run has no removal after its return (fault 50)", async () => {
   const { running, gate, ...made } = await removing();
   const [before] = await made.query<{ now: Date }>("SELECT clock_timestamp() AS now");
   put(made, "alice", 0, 1);

@@ -83,7 +83,7 @@ const status = (code: number, headers: Record<string, string> = {}): FaultAction
 });
 const text = (body: string): FaultAction => ({ kind: "wrongBody", text: body });
 
-test("401 and 403 on the listing end the run at once as unauthorized, and say what to check (faults 12, 40)", async () => {
+test("401 and 403 on the listing end the run at once as unauthorized, and say what to check (faults 12, 45)", async () => {
   await expectEndings(await changedOrganization(), "unauthorized", [
     { what: "401", action: status(401), asked: 1, says: "check SIMCAT_API_KEY" },
     { what: "403", action: status(403), asked: 1, says: "check SIMCAT_API_KEY" },
@@ -103,7 +103,7 @@ test("401 and 403 on the listing end the run at once as unauthorized, and say wh
   ]);
 });
 
-test("4xx on the listing is not the service's answer: one request, nothing stored or removed (faults 15, 16, 40)", async () => {
+test("4xx on the listing is not the service's answer: one request, nothing stored or removed (faults 15, 16, 45)", async () => {
   const untrusted = (code: number) => ({ what: `${code}`, action: status(code), asked: 1, says: `answered ${code}` });
   await expectEndings(await changedOrganization(), "source_untrusted", [
     untrusted(400),
@@ -116,7 +116,7 @@ test("4xx on the listing is not the service's answer: one request, nothing store
   ]);
 });
 
-test("another success than 200 is no listing, whatever its body says (fault 40)", async () => {
+test("another success than 200 is no listing, whatever its body says (fault 45)", async () => {
   const other = (code: number) => ({
     what: `${code}`,
     action: { kind: "status", status: code, keepBody: true } as const,
@@ -162,7 +162,7 @@ test("a redirect of the listing is not followed, so that the key stays here (fau
   expect(elsewhere.requests).toEqual([]);
 });
 
-test("a listing of the wrong shape is not believed: nothing is stored, nothing removed (faults 10, 11, 36, 40)", async () => {
+test("a listing of the wrong shape is not believed: nothing is stored, nothing removed (faults 10, 11, 41, 45)", async () => {
   const entry = '{"libraryName":"same","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}';
   const wrong = (what: string, action: FaultAction | readonly FaultAction[], says: string) => ({
     what,
@@ -192,7 +192,7 @@ test("a listing of the wrong shape is not believed: nothing is stored, nothing r
   ]);
 });
 
-test("a listing that cannot be had after all attempts ends as source_unavailable (faults 1, 3, 17, 40)", async () => {
+test("a listing that cannot be had after all attempts ends as source_unavailable (faults 1, 3, 17, 45)", async () => {
   const gzipped = gzipSync(Buffer.from("[]")).subarray(0, 15).toString("base64");
   const down = (what: string, action: FaultAction | readonly FaultAction[], says: string) => ({
     what,
@@ -224,7 +224,7 @@ test("a listing that cannot be had after all attempts ends as source_unavailable
   ]);
 });
 
-test("a listing that falls silent or drips ends as source_unavailable after its time-outs (faults 4, 40)", async () => {
+test("a listing that falls silent or drips ends as source_unavailable after its time-outs (faults 4, 45)", async () => {
   const silent = (what: string, action: FaultAction) => ({
     what,
     action,

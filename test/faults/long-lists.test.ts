@@ -31,7 +31,7 @@ const state = ({ query }: Fixture) =>
        (SELECT sum(scenario_count)::int FROM simcat.library_sync) AS counted FROM simcat.scenarios`,
   );
 
-test("a list of 60,000 scenarios is stored, found the same, changed by one row, short of one row, and contradicted across its length (fault 24)", {
+test("a list of 60,000 scenarios is stored, found the same, changed by one row, short of one row, and contradicted across its length (fault 29)", {
   timeout: 120_000,
 }, async () => {
   const made = await fixture([
@@ -141,7 +141,7 @@ test("a long list that breaks off behind 55,000 items keeps what is stored and l
   ]);
 });
 
-test("a description of 5 MB is stored exactly, of a library and of a scenario (fault 29)", async () => {
+test("a description of 5 MB is stored exactly, of a library and of a scenario (fault 34)", async () => {
   const long = `${'é🌲\\"\n'.repeat(500_000)}end`;
   expect(Buffer.byteLength(long)).toBe(4_500_003);
   const made = await fixture([

@@ -51,7 +51,7 @@ test.each([
     library("ann", "Fire", { libraryOwner: "Boreal Lab", scenarios: [1] }),
     library("ann", "Water", { libraryOwner: "Boreal Lab", scenarios: [1, 2] }),
   ],
-])("swapped answers of %s fail both libraries and overwrite nothing (fault 46)", async (_, one, other) => {
+])("swapped answers of %s fail both libraries and overwrite nothing (fault 51)", async (_, one, other) => {
   const made = await fixture([one, other, library("cy", "Other", { scenarios: [1] })]);
   await made.simcat(["sync"]);
   const before = await kept(made.query, [one.name, other.name]);
@@ -108,7 +108,7 @@ test("an organization as libraryOwner settles, and so do absent, null and empty 
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_skipped: 6 });
 });
 
-test("metadata with the name of no listed library is stored and never settles; one warning (fault 43)", async () => {
+test("metadata with the name of no listed library is stored and never settles; one warning (fault 48)", async () => {
   const names = ["Fire", "fire", "Montréal"];
   const spelt = ["fire!", "fire ", "Montre\u0301al"];
   const made = await fixture(

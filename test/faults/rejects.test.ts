@@ -14,7 +14,7 @@ const raw = (source: string): MockScenario => scenario(0, { source });
 const open = ({ query }: Fixture) =>
   query<{ code: string }>("SELECT code, path, payload FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id");
 
-test("the same scenario twice is stored once, however its repetition is spelt (fault 24)", async () => {
+test("the same scenario twice is stored once, however its repetition is spelt (fault 29)", async () => {
   const made = await fixture([
     library("alice", "Fire", {
       scenarios: [
@@ -40,7 +40,7 @@ test("the same scenario twice is stored once, however its repetition is spelt (f
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_inserted: 2 });
 });
 
-test("two scenarios of one id that differ are both rejected, the earlier row stays, and the library owes a read (fault 24)", async () => {
+test("two scenarios of one id that differ are both rejected, the earlier row stays, and the library owes a read (fault 29)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3, 4, 5] })]);
   await made.simcat(["sync"]);
   const items = [
@@ -124,7 +124,7 @@ test("a reject is one row while it lasts, resolved when it is healed, and opened
   expect(await rows()).toEqual([{ id: 1, run: 5, resolved: false, seen_again: true, resolved_after: null }]);
 });
 
-test("a hundred rejects are kept of a library, all of them are counted, and all are resolved when it is healed (fault 31)", async () => {
+test("a hundred rejects are kept of a library, all of them are counted, and all are resolved when it is healed (fault 36)", async () => {
   const bad = (from: number) => Array.from({ length: 250 }, (_, at) => raw(`{"scenarioId":"${from + at}"}`));
   const made = await fixture([library("alice", "Fire", { scenarios: [scenario(1), ...bad(0)] })]);
 

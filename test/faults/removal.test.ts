@@ -40,7 +40,7 @@ async function passTwoDays(query: Fixture["query"]): Promise<void> {
   );
 }
 
-test("an empty listing on the first run is ok, with no library (fault 37)", async () => {
+test("an empty listing on the first run is ok, with no library (fault 42)", async () => {
   const { simcat, query } = await fixture([]);
 
   const { code } = await simcat(["sync"]);
@@ -50,7 +50,7 @@ test("an empty listing on the first run is ok, with no library (fault 37)", asyn
   expect(await query("SELECT * FROM simcat.libraries")).toEqual([]);
 });
 
-test("an empty listing is held even when one library is live, run after run, until it is allowed (fault 38)", async () => {
+test("an empty listing is held even when one library is live, run after run, until it is allowed (fault 43)", async () => {
   const made = await fixture(libraries(1));
   await made.simcat(["sync"]);
   drop(made, 0, 1);
@@ -72,7 +72,7 @@ test("an empty listing is held even when one library is live, run after run, unt
   expect(await lastRun(made.query)).toEqual({ status: "ok", libraries_removed: 1 });
 });
 
-test("three of ten libraries may vanish at once (fault 39)", async () => {
+test("three of ten libraries may vanish at once (fault 44)", async () => {
   const made = await fixture(libraries(10));
   await made.simcat(["sync"]);
   drop(made, 0, 3);
@@ -82,7 +82,7 @@ test("three of ten libraries may vanish at once (fault 39)", async () => {
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_removed: 3 });
 });
 
-test("four of ten libraries are held, and the held run stores everything else (fault 38)", async () => {
+test("four of ten libraries are held, and the held run stores everything else (fault 43)", async () => {
   const made = await fixture(libraries(10));
   await made.simcat(["sync"]);
   drop(made, 0, 4);
@@ -191,7 +191,7 @@ const seen = async (query: Fixture["query"]) => {
   return rows.map(({ saw }) => saw);
 };
 
-test("a paged listing is stored and removes nothing, and the run is partial (fault 40)", async () => {
+test("a paged listing is stored and removes nothing, and the run is partial (fault 45)", async () => {
   const made = await fixture(libraries(5));
   await made.simcat(["sync"]);
   drop(made, 0, 1);
@@ -224,7 +224,7 @@ test("a paged listing is stored and removes nothing, and the run is partial (fau
   expect(await seen(made.query)).toEqual([true, false, true]);
 });
 
-test("a listing that a cache answered marks nothing of what was read after the cache took it (fault 40)", async () => {
+test("a listing that a cache answered marks nothing of what was read after the cache took it (fault 45)", async () => {
   const made = await fixture(libraries(10));
   await made.simcat(["sync"]);
   drop(made, 0, 1);
@@ -278,7 +278,7 @@ test("a paged scenario list is stored, removes nothing, and its library owes a r
   ).toEqual([{ id: 1 }, { id: 3 }]);
 });
 
-test("a library that was renamed, or given to another owner, is removed under the old key and new under the other (fault 42)", async () => {
+test("a library that was renamed, or given to another owner, is removed under the old key and new under the other (fault 47)", async () => {
   const made = await fixture([
     library("alice", "before", { scenarios: [1, 2] }),
     library("alice", "given", { scenarios: [scenario(1, { scenarioName: "alice's" })] }),
@@ -307,7 +307,7 @@ test("a library that was renamed, or given to another owner, is removed under th
   ]);
 });
 
-test("a library that vanished and comes back has its key, its versions without a gap, and what changed meanwhile (fault 41)", async () => {
+test("a library that vanished and comes back has its key, its versions without a gap, and what changed meanwhile (fault 46)", async () => {
   const made = await fixture(libraries(4));
   await made.simcat(["sync"]);
   drop(made, 0, 1);
@@ -345,7 +345,7 @@ test("a library that vanished and comes back has its key, its versions without a
   expect((await made.simcat(["sync"])).code).toBe(0);
 });
 
-test("a scenario that was removed under a new date goes in the transaction that brings the rest (fault 54)", async () => {
+test("a scenario that was removed under a new date goes in the transaction that brings the rest (fault 59)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   await made.simcat(["sync"]);
   made.service.edit((organization) =>
@@ -370,7 +370,7 @@ test("a scenario that was removed under a new date goes in the transaction that 
   ]);
 });
 
-test("a scenario that comes back has its id, and versions that meet without a gap (faults 41, 54)", async () => {
+test("a scenario that comes back has its id, and versions that meet without a gap (faults 46, 59)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   await made.simcat(["sync"]);
   const list = (scenarios: ReturnType<typeof scenario>[], lastModified: string) =>
@@ -396,7 +396,7 @@ test("a scenario that comes back has its id, and versions that meet without a ga
   ]);
 });
 
-test("the same id in two libraries is two scenarios (fault 25)", async () => {
+test("the same id in two libraries is two scenarios (fault 30)", async () => {
   const made = await fixture([
     library("alice", "a", { scenarios: [scenario(1, { description: "a's" })] }),
     library("alice", "b", { scenarios: [scenario(1, { description: "b's" })] }),

@@ -123,7 +123,7 @@ test("a library that answers 503 with a Retry-After for ever holds up none of th
   expect(refused.length).toBeLessThan(10);
 });
 
-test("a service that throttles by rate fails no library, and the summary names SIMCAT_MAX_RPS (fault 131)", async () => {
+test("a service that throttles by rate fails no library, and the summary names SIMCAT_MAX_RPS (fault 22)", async () => {
   for (const status of [429, 503]) {
     const made = await fixture(
       Array.from({ length: 80 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })),
@@ -254,7 +254,7 @@ test("a key that is refused in the middle of a run ends it as unauthorized; what
   expect(await made.query("SELECT count(*)::int AS live FROM simcat.libraries")).toEqual([{ live: 3 }]);
 });
 
-test("a hundred forbidden libraries cost one confirmation of the key, and each its own failure (fault 132)", async () => {
+test("a hundred forbidden libraries cost one confirmation of the key, and each its own failure (fault 23)", async () => {
   const made = await fixture(Array.from({ length: 100 }, (_, at) => library("alice", `lib ${at}`)));
   made.service.script([
     { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "status", status: 401 } },

@@ -63,7 +63,7 @@ async function expectNoCommitToMatter(made: Fixture, verdict: Verdict, runs: rea
 }
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to any one COMMIT of a run is lost (%s): nothing is done twice or left out, and the counts are right (fault 74)",
+  "the answer to any one COMMIT of a run is lost (%s): nothing is done twice or left out, and the counts are right (fault 79)",
   { timeout: 120_000 },
   async (verdict) => {
     await expectNoCommitToMatter(await edited(), verdict, [FIRST, SECOND]);
@@ -71,7 +71,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 );
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to any one COMMIT of a first run is lost (%s): what is stored already is neither refused nor told as failed (fault 74)",
+  "the answer to any one COMMIT of a first run is lost (%s): what is stored already is neither refused nor told as failed (fault 79)",
   { timeout: 120_000 },
   async (verdict) => {
     const made = await fixture(six());
@@ -81,7 +81,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 );
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to the COMMIT that records a failed library is lost (%s): it failed once, not twice (fault 74)",
+  "the answer to the COMMIT that records a failed library is lost (%s): it failed once, not twice (fault 79)",
   async (verdict) => {
     const { database, query, simcat, service } = await fixture(six());
     service.script([
@@ -110,7 +110,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 );
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to the COMMIT that marks a removed library is lost (%s): it is removed once, and counted once (fault 74)",
+  "the answer to the COMMIT that marks a removed library is lost (%s): it is removed once, and counted once (fault 79)",
   async (verdict) => {
     const { database, query, simcat, service } = await fixture(six());
     await simcat(["sync"]);
@@ -137,7 +137,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   },
 );
 
-test("the answer to the COMMIT that ends a run is lost, and another run takes the lease in between: it ended well (fault 74)", async () => {
+test("the answer to the COMMIT that ends a run is lost, and another run takes the lease in between: it ended well (fault 79)", async () => {
   const { database, query, simcat } = await fixture(six());
   await simcat(["migrate"]);
   // The token moves in the same commit, as if somebody had waited for it.
@@ -176,7 +176,7 @@ test("a lease that was given back is not renewed by whoever was about to", { tim
 });
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to the COMMIT of a migration is lost (%s): the schema is whole, each migration applied once (fault 80)",
+  "the answer to the COMMIT of a migration is lost (%s): the schema is whole, each migration applied once (fault 85)",
   async (verdict) => {
     const { simcat } = await fixture([]);
     const empty = await freshTestDatabase({ empty: true });
@@ -201,7 +201,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   },
 );
 
-test("every connection is cut twice in the middle of a run: it goes on with new ones, and the rows are right (fault 74)", async () => {
+test("every connection is cut twice in the middle of a run: it goes on with new ones, and the rows are right (fault 79)", async () => {
   const { database, query, simcat, service } = await edited();
   const proxy = await startPostgresProxy(database.url);
   let left = 2;

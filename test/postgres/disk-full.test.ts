@@ -32,7 +32,7 @@ function mountSmallDisk(owner: number): string | null {
   return disk;
 }
 
-test("a real disk that is full: 69, what to do, the stored copy stays, others were committed; with room again it heals (fault 77)", {
+test("a real disk that is full: 69, what to do, the stored copy stays, others were committed; with room again it heals (fault 82)", {
   timeout: 120_000,
 }, async (context) => {
   const server = await startOwnServer();
@@ -79,7 +79,7 @@ test("a real disk that is full: 69, what to do, the stored copy stays, others we
 });
 
 test.each(["scenarios", "library_sync", "libraries", "sync_runs", "leases"])(
-  "a disk that is full when %s is written: 69 and what to do; with room again it heals (fault 77)",
+  "a disk that is full when %s is written: 69 and what to do; with room again it heals (fault 82)",
   async (table) => {
     const { simcat, query, service } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
     await query(`

@@ -12,7 +12,7 @@ const INSERT_REJECTS = `INSERT INTO simcat.rejects (id, run_id, kind, code, path
 test.each([
   ["sync_runs", INSERT_RUNS],
   ["rejects", INSERT_REJECTS],
-])("after a replica's promotion the error says how to set the identity of %s (fault 97)", async (table, insert) => {
+])("after a replica's promotion the error says how to set the identity of %s (fault 102)", async (table, insert) => {
   const { simcat, query, service } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const action = { kind: "alterItem", index: 1, set: { isResult: "no" } } as const;
   service.script([{ match: { operation: "scenarios" }, times: "always", action }]);

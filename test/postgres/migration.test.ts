@@ -26,7 +26,7 @@ async function openTransaction({ pool }: TestDatabase, statement: string): Promi
   return { end };
 }
 
-test("a migration that waits for a lock lets readers through in between (fault 92)", { timeout: 40_000 }, async () => {
+test("a migration that waits for a lock lets readers through in between (fault 97)", { timeout: 40_000 }, async () => {
   const database = await freshTestDatabase();
   const folder = await withOneMore("ALTER TABLE simcat.libraries ADD COLUMN later integer");
   const long = await openTransaction(database, "SELECT FROM simcat.libraries");
@@ -59,7 +59,7 @@ describe("an index that is built concurrently", () => {
     "SELECT count(*)::int AS times FROM simcat_migrations.__drizzle_migrations WHERE created_at = 4102444800000";
   const BUILDS = "query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'";
 
-  test("blocks neither readers nor writers while it waits for a transaction (fault 92)", async () => {
+  test("blocks neither readers nor writers while it waits for a transaction (fault 97)", async () => {
     const database = await freshTestDatabase();
     const folder = await withOneMore(INDEX);
     const long = await openTransaction(database, "LOCK TABLE simcat.libraries IN ROW EXCLUSIVE MODE");
@@ -73,7 +73,7 @@ describe("an index that is built concurrently", () => {
     expect(await database.query(SHAPE)).toEqual([{ valid: true }]);
   });
 
-  test("is built again after an interrupted build left an invalid one (fault 92)", async () => {
+  test("is built again after an interrupted build left an invalid one (fault 97)", async () => {
     const database = await freshTestDatabase();
     const folder = await withOneMore(INDEX);
     const long = await openTransaction(database, "LOCK TABLE simcat.libraries IN ROW EXCLUSIVE MODE");
@@ -93,7 +93,7 @@ describe("an index that is built concurrently", () => {
     expect(await database.query(JOURNALED)).toEqual([{ times: 1 }]);
   });
 
-  test("is built once by three processes that migrate at once (fault 80)", async () => {
+  test("is built once by three processes that migrate at once (fault 85)", async () => {
     const database = await freshTestDatabase();
     const folder = await withOneMore(INDEX);
 
@@ -117,7 +117,7 @@ describe("an index that is built concurrently", () => {
 test.each([
   ["owns", (role: string) => [`ALTER SCHEMA SCHEMA_NAME OWNER TO ${role}`]],
   ["may create in", (role: string) => [`GRANT CREATE, USAGE ON SCHEMA SCHEMA_NAME TO ${role}`]],
-])("a role that %s all three schemas needs no CREATE on the database (fault 93)", async (_, give) => {
+])("a role that %s all three schemas needs no CREATE on the database (fault 98)", async (_, give) => {
   const { simcat } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, { grants: [] });
@@ -131,7 +131,7 @@ test.each([
   expect(await simcat(["sync"], { DATABASE_URL: url })).toMatchObject({ code: 0 });
 });
 
-test("a role that lacks one schema and may not create it reads so in check (fault 93)", async () => {
+test("a role that lacks one schema and may not create it reads so in check (fault 98)", async () => {
   const { simcat } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, { grants: [] });
@@ -160,7 +160,7 @@ const DEFINITIONS = `
       AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace::regnamespace::text LIKE 'simcat%')
   ORDER BY 1, 2`;
 
-test("a role's own settings change nothing of what is migrated (fault 94)", async () => {
+test("a role's own settings change nothing of what is migrated (fault 99)", async () => {
   const { simcat, query: usual } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, {
@@ -191,7 +191,7 @@ describe("a journal that says more than there is", () => {
     ["ALTER TABLE simcat.libraries DROP COLUMN file_size CASCADE", "column simcat.libraries.file_size", "restore them"],
     ["DROP VIEW simcat_report.run_history CASCADE", "view simcat_report.run_history", "restore them from a backup"],
     ["DROP SCHEMA simcat CASCADE", "table simcat.libraries", "no table is left, so start over: DROP SCHEMA"],
-  ])("is not up to date after %s: migrate and check exit with 78 (fault 95)", async (statement, missing, hint) => {
+  ])("is not up to date after %s: migrate and check exit with 78 (fault 100)", async (statement, missing, hint) => {
     const { simcat, query } = await fixture([]);
     await query(statement);
 
@@ -228,7 +228,7 @@ const FILLED = [
      VALUES (2, 'alice', 'Fire', 'scenario', 'wrong_type', 'isResult', 'a reason', '{}', 'abc', '2024-01-02Z', '2024-01-02Z')`,
 ];
 
-test("a database filled at the first four migrations is upgraded in place and keeps every row (fault 96)", async () => {
+test("a database filled at the first four migrations is upgraded in place and keeps every row (fault 101)", async () => {
   const { simcat } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   const old = await freshTestDatabase({ empty: true });
   const { statements, journaled } = await firstMigrations(4);
@@ -260,7 +260,7 @@ test("a database filled at the first four migrations is upgraded in place and ke
   expect((await simcat(["sync"], { DATABASE_URL: old.url })).code).toBe(0);
 });
 
-test("dates that an earlier version cut to milliseconds get the microseconds of their texts (fault 96)", async () => {
+test("dates that an earlier version cut to milliseconds get the microseconds of their texts (fault 101)", async () => {
   const { simcat } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   const old = await freshTestDatabase({ empty: true });
   const { statements, journaled } = await firstMigrations(4);

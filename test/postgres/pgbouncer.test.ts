@@ -25,7 +25,7 @@ bounced(
 );
 
 bounced(
-  "migrate, sync, backfill, status and verify all work through it, the migrations by DATABASE_DIRECT_URL (fault 79)",
+  "migrate, sync, backfill, status and verify all work through it, the migrations by DATABASE_DIRECT_URL (fault 84)",
   async () => {
     const { simcat, service } = await fixture(twenty());
     const empty = await freshTestDatabase({ empty: true });
@@ -54,7 +54,7 @@ bounced(
 );
 
 bounced(
-  "with one server connection for everybody, and with migrations through the pooler too, it works as well (fault 79)",
+  "with one server connection for everybody, and with migrations through the pooler too, it works as well (fault 84)",
   async () => {
     const { simcat, service } = await fixture(twenty());
     const empty = await freshTestDatabase({ empty: true });
@@ -67,7 +67,7 @@ bounced(
 );
 
 bounced(
-  "the lease holds behind it: a second run is busy, and one stopped past its lease writes nothing (fault 79)",
+  "the lease holds behind it: a second run is busy, and one stopped past its lease writes nothing (fault 84)",
   async () => {
     const gate = gateAfter(10);
     const { start, simcat, query, database, service } = await fixture(twenty(), { onRequest: gate.onRequest });
@@ -93,7 +93,7 @@ bounced(
   },
 );
 
-bounced("nothing is left set in the sessions that it shares with others (fault 79)", async () => {
+bounced("nothing is left set in the sessions that it shares with others (fault 84)", async () => {
   const { simcat, database } = await fixture(twenty());
   const url = await startPgbouncer(database.url, { default_pool_size: "1" });
   expect((await simcat(["sync"], { DATABASE_URL: url, DATABASE_DIRECT_URL: database.url })).code).toBe(0);

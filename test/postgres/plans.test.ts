@@ -148,7 +148,7 @@ test.each([
     settings: { enable_nestloop: "off", enable_indexscan: "off" },
   },
 ] as const)(
-  "stores small libraries by key when another one has most rows: $what (fault 82)",
+  "stores small libraries by key when another one has most rows: $what (fault 87)",
   async ({ analyze, settings }) => {
     const made = await besideDominant();
     const { query, database } = made;
@@ -178,7 +178,7 @@ test.each([
   },
 );
 
-test("prunes small libraries by key when another one has most rows (fault 82)", async () => {
+test("prunes small libraries by key when another one has most rows (fault 87)", async () => {
   const made = await besideDominant();
   await insertDominant(made);
   await made.query("ANALYZE simcat.scenarios");

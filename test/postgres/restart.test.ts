@@ -19,7 +19,7 @@ const ENDLESS_HERE = `
   END $$;
   CREATE TRIGGER take_time AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT EXECUTE FUNCTION public.take_time()`;
 
-test("the server crashes inside a transaction of a run and comes back: the run goes on, everything is stored once (fault 74)", {
+test("the server crashes inside a transaction of a run and comes back: the run goes on, everything is stored once (fault 79)", {
   timeout: 120_000,
 }, async () => {
   const server = await startOwnServer();
@@ -42,7 +42,7 @@ test("the server crashes inside a transaction of a run and comes back: the run g
   expect(service.requests).toHaveLength(61);
 });
 
-test("the server crashes and loses the last commits while an edited copy is brought up to date: what comes out is whole (fault 74)", {
+test("the server crashes and loses the last commits while an edited copy is brought up to date: what comes out is whole (fault 79)", {
   timeout: 180_000,
 }, async () => {
   const server = await startOwnServer({ synchronous_commit: "off", wal_writer_delay: "10s" });

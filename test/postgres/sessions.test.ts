@@ -34,7 +34,7 @@ async function expectWhole({ query, service }: Fixture): Promise<void> {
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 }
 
-test("every idle session ended by the server in the middle of a run: it opens others and ends well (fault 73)", async () => {
+test("every idle session ended by the server in the middle of a run: it opens others and ends well (fault 78)", async () => {
   const made = await gated(10);
   const { start, query, gate } = made;
   const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
@@ -57,7 +57,7 @@ test("every idle session ended by the server in the middle of a run: it opens ot
   await expectWhole(made);
 });
 
-test("a session ended inside its transaction: the whole transaction again, and its counts once (fault 73)", async () => {
+test("a session ended inside its transaction: the whole transaction again, and its counts once (fault 78)", async () => {
   const made = await fixture(twenty());
   const { start, query, database, service } = made;
   const blocker = await database.pool.connect();
@@ -81,7 +81,7 @@ test("a session ended inside its transaction: the whole transaction again, and i
   await expectWhole(made);
 });
 
-test("a session ended in the very moment in which it is ready, three times in a row: another one is opened (fault 73)", async () => {
+test("a session ended in the very moment in which it is ready, three times in a row: another one is opened (fault 78)", async () => {
   const made = await fixture(twenty());
   const proxy = await startPostgresProxy(made.database.url);
   let isCut = false;
@@ -98,7 +98,7 @@ test("a session ended in the very moment in which it is ready, three times in a 
   await expectWhole(made);
 });
 
-test("a session ended before any statement that a run sends, and the next three as soon as they are ready: the run goes on (fault 73)", {
+test("a session ended before any statement that a run sends, and the next three as soon as they are ready: the run goes on (fault 78)", {
   timeout: 120_000,
 }, async () => {
   const sync = async (endBefore: ReadonlySet<string>) => {
@@ -162,7 +162,7 @@ test.each([
   ["40P01", "INSERT ON simcat.sync_runs"],
   ["40001", "INSERT OR UPDATE ON simcat.leases"],
   ["55P03", "INSERT ON simcat.library_sync"],
-])("%s twice at %s: the whole transaction again, and the run is ok (fault 75)", async (state, on) => {
+])("%s twice at %s: the whole transaction again, and the run is ok (fault 80)", async (state, on) => {
   const made = await fixture(twenty());
   await raising(made, 2, state, on);
 
@@ -177,7 +177,7 @@ test.each([
 });
 
 test.each(["40P01", "40001"])(
-  "%s for ever: bounded, 69, what is stored stays as it was, and the next run heals (fault 75)",
+  "%s for ever: bounded, 69, what is stored stays as it was, and the next run heals (fault 80)",
   async (state) => {
     const made = await fixture(twenty());
     await made.simcat(["sync"]);
@@ -206,7 +206,7 @@ test.each(["40P01", "40001"])(
   },
 );
 
-test("a real deadlock with somebody who locks two rows in the other order: simcat's transaction is tried again, the rows are right (fault 75)", async () => {
+test("a real deadlock with somebody who locks two rows in the other order: simcat's transaction is tried again, the rows are right (fault 80)", async () => {
   const made = await fixture(twenty());
   const { query, database, start, simcat } = made;
   await simcat(["sync"]);
@@ -233,7 +233,7 @@ test("a real deadlock with somebody who locks two rows in the other order: simca
   );
 });
 
-test("a role limited to one connection: works (fault 78)", async () => {
+test("a role limited to one connection: works (fault 83)", async () => {
   const made = await fixture(twenty());
   const { url } = await createRole(made.database, { attributes: "CONNECTION LIMIT 1" });
 

@@ -36,7 +36,7 @@ test.each([
     says: /^connecting to the database failed: database "simcat_no_such_database" does not exist \(3D000\); create that database, or correct its name in DATABASE_URL$/,
   },
 ])(
-  "$what ends with 69 at once, says what to mend, and asks the service nothing (fault 72)",
+  "$what ends with 69 at once, says what to mend, and asks the service nothing (fault 77)",
   async ({ change, says }) => {
     const { simcat, asked, database } = await fixture(one());
     const url = elsewhere(database.url, change);
@@ -123,7 +123,7 @@ test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the 
   expect(await empty.query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
 });
 
-test("six processes that migrate an empty database at once all succeed, and each migration is applied once (fault 80)", async () => {
+test("six processes that migrate an empty database at once all succeed, and each migration is applied once (fault 85)", async () => {
   const { simcat } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
 
@@ -142,7 +142,7 @@ test("six processes that migrate an empty database at once all succeed, and each
   ).toEqual([]);
 });
 
-test("two first syncs of an empty database at once: both migrate, one reads, the other is busy or finds it done (faults 59, 80)", async () => {
+test("two first syncs of an empty database at once: both migrate, one reads, the other is busy or finds it done (faults 64, 85)", async () => {
   const { simcat } = await fixture(one());
   const empty = await freshTestDatabase({ empty: true });
 
@@ -155,7 +155,7 @@ test("two first syncs of an empty database at once: both migrate, one reads, the
   expect(await empty.query("SELECT count(*)::int AS scenarios FROM simcat.scenarios")).toEqual([{ scenarios: 2 }]);
 });
 
-test("a role that may not create the schema is told so, and nothing of it is made (fault 81)", async () => {
+test("a role that may not create the schema is told so, and nothing of it is made (fault 86)", async () => {
   const { simcat, asked } = await fixture(one());
   const empty = await freshTestDatabase({ empty: true });
   const { url } = await createRole(empty, { grants: [] });
@@ -172,7 +172,7 @@ test("a role that may not create the schema is told so, and nothing of it is mad
   expect(await empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
 });
 
-test("a role with exactly the documented rights runs sync, backfill and status (fault 81)", async () => {
+test("a role with exactly the documented rights runs sync, backfill and status (fault 86)", async () => {
   const { simcat, database, query } = await fixture(one());
   const { url } = await createRole(database);
 
@@ -191,7 +191,7 @@ test.each([
   ["SELECT ON TABLE simcat.leases", "permission denied for table leases"],
   ["INSERT ON TABLE simcat.sync_runs", "permission denied for table sync_runs"],
 ])(
-  "a role without %s is told so before the service is asked anything, and writes nothing (fault 81)",
+  "a role without %s is told so before the service is asked anything, and writes nothing (fault 86)",
   async (right, says) => {
     const { simcat, database, query, asked } = await fixture(one());
     const { name, url } = await createRole(database);
@@ -218,7 +218,7 @@ test.each([
   "INSERT ON TABLE simcat.library_history",
   "DELETE ON TABLE simcat.scenario_staging",
 ])(
-  "a role without %s: the run fails and names the table, its row says so, and no library is half stored (fault 81)",
+  "a role without %s: the run fails and names the table, its row says so, and no library is half stored (fault 86)",
   async (right) => {
     const { simcat, database, query } = await fixture(one());
     const { name, url } = await createRole(database);
@@ -241,7 +241,7 @@ test.each([
   },
 );
 
-test("a read-only server: 69, DATABASE_URL is said to point at one, and the service is not asked (fault 72)", async () => {
+test("a read-only server: 69, DATABASE_URL is said to point at one, and the service is not asked (fault 77)", async () => {
   const { simcat, asked } = await fixture(one());
   const database = await createTestDatabase();
   const name = new URL(database.url).pathname.slice(1);

@@ -13,7 +13,7 @@ const HELD = expect.stringMatching(
 );
 
 /** All of them wait at the same time, since each takes half a minute or more. */
-test("what does not heal in time ends in bounded time, says what to do, changes nothing, and heals later: a table locked by somebody, whichever (fault 76); a server that stays down (fault 74); a role that has no connection left (fault 78)", {
+test("what does not heal in time ends in bounded time, says what to do, changes nothing, and heals later: a table locked by somebody, whichever (fault 81); a server that stays down (fault 79); a role that has no connection left (fault 83)", {
   timeout: 200_000,
 }, async () => {
   const tables = ["scenarios", "libraries", "library_sync", "library_history", "leases", "sync_runs"];

@@ -23,7 +23,7 @@ test.each([
   ["an exception that nobody catches", `throw new Error("a bug of the test's");`],
   ["a rejection that nobody handles", `Promise.reject(new Error("a bug of the test's"));`],
 ])(
-  "%s in the middle of a run: exit 1 and a line that says so; the next run marks the dead one's row abandoned (fault 61)",
+  "%s in the middle of a run: exit 1 and a line that says so; the next run marks the dead one's row abandoned (fault 66)",
   async (_, code) => {
     const gate = gateAfter(10);
     const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test("out of memory: not 0, what was stored is whole, and the next run marks its row abandoned and does the rest (fault 61)", async () => {
+test("out of memory: not 0, what was stored is whole, and the next run marks its row abandoned and does the rest (fault 66)", async () => {
   const long = "x".repeat(400);
   const many = Array.from({ length: 8_000 }, (_, at) => scenario(at + 1, { description: long }));
   const { simcat, query, service } = await fixture([
@@ -75,7 +75,7 @@ const hasTools = isRoot && ["setpriv", "unshare"].every((name) => findProgram(na
 const project = hasTools ? openProject() : "";
 
 test.skipIf(!hasTools)(
-  "on a read-only root file system, as an arbitrary user, without HOME: sync, backfill and status work (fault 63)",
+  "on a read-only root file system, as an arbitrary user, without HOME: sync, backfill and status work (fault 68)",
   async () => {
     const { environment, query, service } = await fixture(twenty());
     const main = join(project, "dist/main.js");
@@ -98,7 +98,7 @@ test.skipIf(!hasTools)(
 );
 
 test.each([[["sync"]], [["sync", "--json"]], [["backfill"]], [["status"]]])(
-  "%j is gone within five seconds of its summary (fault 64)",
+  "%j is gone within five seconds of its summary (fault 69)",
   async (args) => {
     const { start } = await fixture(twenty());
     const running = start(args);
@@ -115,7 +115,7 @@ test.each([[["sync"]], [["sync", "--json"]], [["backfill"]], [["status"]]])(
   },
 );
 
-test("a service that keeps its connections open does not keep the process: it is gone within five seconds, also after a failed run (fault 64)", async () => {
+test("a service that keeps its connections open does not keep the process: it is gone within five seconds, also after a failed run (fault 69)", async () => {
   const { start, service } = await fixture(twenty());
   service.script([{ match: { operation: "scenarios", library: "Lib 3" }, times: "always", action: { kind: "hang" } }]);
   const running = start(["sync"], { SIMCAT_REQUEST_TIMEOUT: "500ms", SIMCAT_MAX_RETRIES: "0" });
@@ -128,7 +128,7 @@ test("a service that keeps its connections open does not keep the process: it is
   expect(performance.now() - saidAt).toBeLessThan(5_000);
 });
 
-test("a reader that went away (a closed pipe) changes nothing: the run is stored and ends with its own code (fault 64)", async () => {
+test("a reader that went away (a closed pipe) changes nothing: the run is stored and ends with its own code (fault 69)", async () => {
   const { start, query } = await fixture(twenty());
   const running = start(["sync"]);
   running.process.stdout?.destroy();
@@ -138,7 +138,7 @@ test("a reader that went away (a closed pipe) changes nothing: the run is stored
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
 });
 
-test("`| head -1` gets its line, and the program its exit code (fault 64)", async () => {
+test("`| head -1` gets its line, and the program its exit code (fault 69)", async () => {
   const { environment } = await fixture(twenty());
   const script = `"$0" "$1" sync | head -1; echo "\${PIPESTATUS[0]}"`;
 
@@ -147,7 +147,7 @@ test("`| head -1` gets its line, and the program its exit code (fault 64)", asyn
   expect(stdout).toMatch(/^sync ok in .* \(run 1\)\n0\n$/);
 });
 
-test("a reader that takes its time gets everything, costs no processor meanwhile, and the process is gone afterwards (fault 64)", async () => {
+test("a reader that takes its time gets everything, costs no processor meanwhile, and the process is gone afterwards (fault 69)", async () => {
   const many = Array.from({ length: 3_000 }, (_, at) =>
     library("alice", `A library with a long name, so that the pipe fills up: ${at}`),
   );

@@ -27,7 +27,7 @@ const ACTIVITY = `
 SELECT CASE WHEN query ~ '^COMMIT' AND state = 'active' THEN 'in a commit' WHEN xact_start IS NOT NULL THEN 'in a transaction' ELSE 'between' END AS at
 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'`;
 
-test("killed at random moments of a backfill, the next run equals the service, and no reader sees half a library (faults 57, 60, 61)", {
+test("killed at random moments of a backfill, the next run equals the service, and no reader sees half a library (faults 62, 65, 66)", {
   timeout: 60_000 + KILLS * 10_000,
 }, async () => {
   const random = createRandom(SEED);

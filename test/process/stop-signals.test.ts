@@ -27,7 +27,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGHUP", 129],
 ] as const)(
-  "%s in the middle of a run ends it with %i: what was read is stored whole, the next run reads the rest (fault 58)",
+  "%s in the middle of a run ends it with %i: what was read is stored whole, the next run reads the rest (fault 63)",
   async (signal, code) => {
     const gate = gateAfter(14);
     const { start, simcat, query, service, asked } = await fixture(twenty(), { onRequest: gate.onRequest });
@@ -74,7 +74,7 @@ test.each([
   },
 );
 
-test("SIGTERM while the listing is awaited ends the run as interrupted, with nothing stored or removed (fault 58)", async () => {
+test("SIGTERM while the listing is awaited ends the run as interrupted, with nothing stored or removed (fault 63)", async () => {
   const gate = gateBeforeListing();
   const { start, query } = await fixture(twenty(), { onRequest: gate.onRequest });
   const running = start(["sync"]);
@@ -89,7 +89,7 @@ test("SIGTERM while the listing is awaited ends the run as interrupted, with not
   expect(await query("SELECT count(*)::int AS rows FROM simcat.library_sync")).toEqual([{ rows: 0 }]);
 });
 
-test("SIGTERM while another run's lease is watched ends with 143, without a run row or a request (faults 58, 59)", async () => {
+test("SIGTERM while another run's lease is watched ends with 143, without a run row or a request (faults 63, 64)", async () => {
   const { start, query, asked } = await fixture(twenty());
   await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 7, clock_timestamp() + interval '1 hour')");
   const running = start(["sync"]);
@@ -104,7 +104,7 @@ test("SIGTERM while another run's lease is watched ends with 143, without a run 
   expect(await query("SELECT holder, token::int FROM simcat.leases")).toEqual([{ holder: "elsewhere:1", token: 7 }]);
 });
 
-test("a second SIGTERM ends a run at once that waits for a lock while it stores; what it leaves is whole (fault 58)", async () => {
+test("a second SIGTERM ends a run at once that waits for a lock while it stores; what it leaves is whole (fault 63)", async () => {
   const { start, simcat, query, service, database } = await fixture(twenty());
   const blocker = await database.pool.connect();
   onTestFinished(() => blocker.release());
@@ -130,7 +130,7 @@ test("a second SIGTERM ends a run at once that waits for a lock while it stores;
   ]);
 });
 
-test("SIGTERM while a database that accepts and never answers is waited for ends with 143 within five seconds (faults 58, 72)", async () => {
+test("SIGTERM while a database that accepts and never answers is waited for ends with 143 within five seconds (faults 63, 77)", async () => {
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void silent.close());
@@ -149,7 +149,7 @@ test("SIGTERM while a database that accepts and never answers is waited for ends
   expect(asked()).toEqual([]);
 });
 
-test("a second signal of another kind ends a run at once, by its own exit code (fault 58)", async () => {
+test("a second signal of another kind ends a run at once, by its own exit code (fault 63)", async () => {
   const { start, query, database, service } = await fixture(twenty());
   const blocker = await database.pool.connect();
   onTestFinished(() => blocker.release());
@@ -172,7 +172,7 @@ const NOHUP: readonly (readonly [how: string, command: (program: string, script:
 ];
 
 test.runIf(process.platform === "linux").each(NOHUP)(
-  "nohup %s lets a run survive SIGHUP and end well (fault 66)",
+  "nohup %s lets a run survive SIGHUP and end well (fault 71)",
   async (_, command) => {
     const gate = gateAfter(14);
     const { environment, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });

@@ -30,7 +30,7 @@ test("when all is well the last line says so", () => {
   expect(formatChecks([OK, CLOCK]).split("\n").at(-1)).toBe("everything that a run needs is there, 1 warning");
 });
 
-test("what an answer said cannot act on the terminal (fault 102)", () => {
+test("what an answer said cannot act on the terminal (fault 107)", () => {
   expect(formatChecks([{ ...OK, text: "a\nFAIL b\u001b[2J" }]).split("\n")[0]).toBe(
     "ok    schema  a\\u000aFAIL b\\u001b[2J",
   );

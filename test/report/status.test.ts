@@ -145,7 +145,7 @@ test("open rejects are told by library, kind and code, those without a library t
   ]);
 });
 
-test("a reject of no library is not said to be explained by one (fault 108)", () => {
+test("a reject of no library is not said to be explained by one (fault 113)", () => {
   const shown = [{ owner: null, name: null, kind: "listing", code: "unaddressable", count: 1, firstSeenAt: ago(60) }];
   expect(text({ rejects: { total: 1, groups: 1, shown } as StatusRows["rejects"] }).at(-1)).toBe(
     "next: simcat check says why entries of the listing cannot be stored",
@@ -156,7 +156,7 @@ test.each([
   ["O'Brien", "a\u001b[31m b", "simcat explain 'O'\\''Brien/a%1B[31m b'"],
   ["-v", "Lib", "simcat explain -- -v/Lib"],
   ["a/b", "\u202e", "simcat explain a%2Fb/%E2%80%AE"],
-])("the command for the library %j, %j can be pasted into a shell (fault 108)", (owner, name, command) => {
+])("the command for the library %j, %j can be pasted into a shell (fault 113)", (owner, name, command) => {
   const shown = [{ owner, name, failures: 1, lastFailedAt: ago(5), lastSuccessAt: null, lastError: "timeout: …" }];
   expect(text({ failing: { total: 1, shown } }).at(-1)).toContain(`next: ${command} says more of it;`);
 });

@@ -98,7 +98,7 @@ test("a text is cut between characters, never within one, and never too wide", (
   expect(truncate("abc", 0)).toBe("");
 });
 
-test("text from the service cannot act on the terminal (fault 102)", () => {
+test("text from the service cannot act on the terminal (fault 107)", () => {
   const rows = [["\u001b[31mred", "name\nERROR fake log line"]];
   expect(lines(formatTable(["a", "b"], rows, 200))).toEqual([
     "a              b",

@@ -147,7 +147,7 @@ test("a version is stored exactly where the view changes shows a difference, fie
   expect(found).toEqual([...expected("library", libraries), ...expected("scenario", scenarios)]);
 });
 
-test("a parent that turns from none to 0 is stored as sent, in place (fault 32)", async () => {
+test("a parent that turns from none to 0 is stored as sent, in place (fault 37)", async () => {
   const of = (parent_id: number | null) =>
     toScenario(900, { parent_id, scenario_name: "A", is_result: false, last_modified: null, description: null }, 1);
   const rowOf = () =>

@@ -278,7 +278,7 @@ describe("data_complete_as_of", () => {
     ["a key over 2,600 bytes", { code: "unaddressable", path: "" }],
     ["an empty part", { code: "unaddressable", path: "libraryName" }],
     ["a NUL or half of a surrogate pair", { code: "bad_text", path: "uploadUser" }],
-  ])("counts %s as unaddressable, and leaves it out (fault 107)", async (_, reject) => {
+  ])("counts %s as unaddressable, and leaves it out (fault 112)", async (_, reject) => {
     await libraries("forest");
     await addRows(database(), "sync_runs", [run(4, { status: "partial" })]);
     await addRows(database(), "library_sync", [sync("forest", 3)]);

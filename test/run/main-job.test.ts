@@ -78,7 +78,7 @@ test("the first sync stores everything that the service has", async () => {
   expect(service.violations).toEqual([]);
 });
 
-test("a second sync of old, unchanged libraries asks for the listing alone and rewrites not one row (fault 52)", async () => {
+test("a second sync of old, unchanged libraries asks for the listing alone and rewrites not one row (fault 57)", async () => {
   const { simcat, query, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
@@ -147,7 +147,7 @@ test("one edited library costs two requests beside the listing, and history hold
   ]);
 });
 
-test("names survive to the byte, in the service's URLs and in the database (fault 27)", async () => {
+test("names survive to the byte, in the service's URLs and in the database (fault 32)", async () => {
   const names = AWKWARD_NAMES;
   const { simcat, query, service } = await fixture(
     names.flatMap((name) => [library("o/w %n?r", name, { scenarios: [scenario(1, { scenarioName: name })] })]),
@@ -164,7 +164,7 @@ test("names survive to the byte, in the service's URLs and in the database (faul
   expect(service.requests.filter((request) => request.status !== 200)).toEqual([]);
 });
 
-test("an entry without uploadUser is a reject, the rest is stored, and nothing is asked of 'undefined' (fault 22)", async () => {
+test("an entry without uploadUser is a reject, the rest is stored, and nothing is asked of 'undefined' (fault 27)", async () => {
   const { simcat, query, service } = await fixture([library("alice", "Fire"), library("bob", "Water")]);
   await simcat(["sync"]);
   service.script([
@@ -221,7 +221,7 @@ test("a failing library leaves the others committed, and heals", async () => {
   ]);
 });
 
-test("an emptied listing is held, and what comes back is as it was (faults 38, 41)", async () => {
+test("an emptied listing is held, and what comes back is as it was (faults 43, 46)", async () => {
   const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
   const { simcat, query, service, asked } = await fixture(libraries);
   await simcat(["sync"]);
@@ -251,7 +251,7 @@ test("an emptied listing is held, and what comes back is as it was (faults 38, 4
   expect(await query("SELECT count(*)::int AS versions FROM simcat.library_history")).toEqual([{ versions: 100 }]);
 });
 
-test("50 libraries, then 49: one is marked removed, its rows stay, its return restores it (faults 39, 41)", async () => {
+test("50 libraries, then 49: one is marked removed, its rows stay, its return restores it (faults 44, 46)", async () => {
   const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
   const { simcat, query, service } = await fixture(libraries);
   await simcat(["sync"]);
@@ -286,7 +286,7 @@ test("a wrong key ends with 77 after one request, and says what to check (fault 
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "unauthorized" }]);
 });
 
-test("a dead database ends with 69 and not one request to the service (fault 72)", async () => {
+test("a dead database ends with 69 and not one request to the service (fault 77)", async () => {
   const { simcat, asked } = await fixture([library("alice", "Fire")]);
 
   const { code, stderr } = await simcat(["sync"], { DATABASE_URL: "postgres://nobody:s3cret@127.0.0.1:1/none" });

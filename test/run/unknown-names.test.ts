@@ -18,7 +18,7 @@ const told = ({ code, stdout, stderr }: Ended) => ({
 
 const refused = (message: string) => ({ code: 64, stdout: "", error: [message] });
 
-test("an unknown owner or library is a usage error with suggestions and leaves no run row (fault 71)", async () => {
+test("an unknown owner or library is a usage error with suggestions and leaves no run row (fault 76)", async () => {
   const { simcat, query, asked } = await fixture(ORGANIZATION);
   const run = async (...args: string[]) => told(await simcat(args));
   const fire = refused("alice/Fier is neither listed nor stored (did you mean alice/Fire?)");
@@ -53,7 +53,7 @@ test("an unknown owner or library is a usage error with suggestions and leaves n
   expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([{ status: "ok" }, { status: "ok" }]);
 });
 
-test("an owner or a library that is only listed, or only stored, is known (fault 71)", async () => {
+test("an owner or a library that is only listed, or only stored, is known (fault 76)", async () => {
   const { simcat, service } = await fixture([...ORGANIZATION, library("carol", "Ice", { scenarios: [1] })]);
   const code = async (...args: string[]) => (await simcat(args)).code;
   expect(await code("sync", "--owner", "alice", "--library", "bob/Q1%2FQ2 50%25")).toBe(0);

@@ -38,7 +38,7 @@ const expectNone = (said: readonly Said[]) =>
     said.map(([what, text]) => ({ what, secrets: secretsIn(text) })).filter(({ secrets }) => secrets.length > 0),
   ).toEqual([]);
 
-test("the search finds a secret in each of its forms: a password in a header, in JSON, in a URL, in SQL (fault 99)", () => {
+test("the search finds a secret in each of its forms: a password in a header, in JSON, in a URL, in SQL (fault 104)", () => {
   expect(secretsIn(`Authorization: Basic ${Buffer.from(`simcat:${CANARY_PASSWORD}`).toString("base64")}`)).not.toEqual(
     [],
   );
@@ -71,7 +71,7 @@ const SPOILT: readonly (readonly [FaultMatch, FaultAction])[] = [
   [{ operation: "metadata" }, { kind: "hugeHeaders" }],
 ];
 
-test("whatever the service answers, its own words with the key in them too: neither secret is printed or stored (fault 99)", {
+test("whatever the service answers, its own words with the key in them too: neither secret is printed or stored (fault 104)", {
   timeout: 120_000,
 }, async () => {
   const { simcat, service, canaries, query } = await world();
@@ -96,7 +96,7 @@ test("whatever the service answers, its own words with the key in them too: neit
   expectNone(said);
 });
 
-test("whatever befalls the database, the address and the configuration: neither secret is printed or stored (fault 99)", {
+test("whatever befalls the database, the address and the configuration: neither secret is printed or stored (fault 104)", {
   timeout: 120_000,
 }, async () => {
   const { simcat, start, canaries, query, roleUrl, role, database, service } = await world();
@@ -159,7 +159,7 @@ test("whatever befalls the database, the address and the configuration: neither 
   expectNone(said);
 });
 
-test("what is printed, written and served on good days holds neither secret: every command, the report, /metrics and the status page (fault 99)", {
+test("what is printed, written and served on good days holds neither secret: every command, the report, /metrics and the status page (fault 104)", {
   timeout: 120_000,
 }, async () => {
   const { simcat, start, canaries, query } = await world();
@@ -209,7 +209,7 @@ test("what is printed, written and served on good days holds neither secret: eve
   expectNone(said);
 });
 
-test("secrets may come in files, with one newline at the end; they open the service and the database and are told nowhere (fault 99)", async () => {
+test("secrets may come in files, with one newline at the end; they open the service and the database and are told nowhere (fault 104)", async () => {
   const { simcat, roleUrl, environment, query } = await world();
   const directory = mkdtempSync(join(tmpdir(), "simcat-secrets-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -241,7 +241,7 @@ test("secrets may come in files, with one newline at the end; they open the serv
 const COMMON = ["simcat", "true", "libraries"];
 
 test.each(COMMON)(
-  "with the database password %s, JSON, metrics and log lines keep their keys and values (fault 104)",
+  "with the database password %s, JSON, metrics and log lines keep their keys and values (fault 109)",
   async (password) => {
     const made = await fixture([library("alice", "Fire", { scenarios: [1] })]);
     const { url } = await createRole(made.database, {
@@ -289,7 +289,7 @@ function secretIn(text: string, url: string): boolean {
   return text.includes(`:${new URL(url).password}@`);
 }
 
-test("a database that repeats the password in its own words is masked in logs, rows, JSON and pages (fault 99)", {
+test("a database that repeats the password in its own words is masked in logs, rows, JSON and pages (fault 104)", {
   timeout: 120_000,
 }, async () => {
   const { simcat, start, canaries, query, service } = await world();

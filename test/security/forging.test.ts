@@ -59,7 +59,7 @@ async function hostileWorld(): Promise<Fixture> {
 /** Anything that a terminal would obey or a line end with: all but the line feeds between lines. */
 const ACTS = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
-test("JSON log lines: each line is one object of simcat's own, however the libraries are named (fault 102)", async () => {
+test("JSON log lines: each line is one object of simcat's own, however the libraries are named (fault 107)", async () => {
   const { simcat } = await hostileWorld();
 
   const { code, stdout, stderr } = await simcat(["backfill"], { SIMCAT_LOG_FORMAT: "json" });
@@ -84,7 +84,7 @@ test("JSON log lines: each line is one object of simcat's own, however the libra
 });
 
 test.skipIf(findProgram("script", "bsdutils") === null)(
-  "on a terminal, nothing that the service named acts on it: every command that names a library (fault 102)",
+  "on a terminal, nothing that the service named acts on it: every command that names a library (fault 107)",
   { timeout: 120_000 },
   async () => {
     const { environment, simcat } = await hostileWorld();
@@ -126,7 +126,7 @@ test.skipIf(findProgram("script", "bsdutils") === null)(
   },
 );
 
-test("the report and its page hold names as text: no element, no script, and a strict Content-Security-Policy (fault 103)", async () => {
+test("the report and its page hold names as text: no element, no script, and a strict Content-Security-Policy (fault 108)", async () => {
   const { simcat } = await hostileWorld();
   await simcat(["backfill"]);
   const directory = mkdtempSync(join(tmpdir(), "simcat-report-"));

@@ -17,7 +17,7 @@ test.each([
   ["a blank at its start", " s3cret-canary"],
   ["a control character", "s3cret-canary\u0007"],
 ])(
-  "a key with %s is refused at the start with 78 and not echoed; nothing is asked of the service (fault 100)",
+  "a key with %s is refused at the start with 78 and not echoed; nothing is asked of the service (fault 105)",
   async (_, key) => {
     const { simcat, asked, query } = await fixture(one());
 
@@ -47,7 +47,7 @@ test.each([
   ["ftp://127.0.0.1/", "is not an https URL"],
   ["https://127.0.0.1/?key=s3cret-canary", "has a query or a fragment"],
 ])(
-  "the base URL %s is refused with 78, for a reason, and without a password in it (fault 101)",
+  "the base URL %s is refused with 78, for a reason, and without a password in it (fault 106)",
   async (url, reason) => {
     const { simcat } = await fixture(one());
 
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only that does (fault 101)", async () => {
+test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only that does (fault 106)", async () => {
   const { simcat, service, query } = await fixture(one(), { host: "0.0.0.0" });
   // This machine, by an address that is not loopback.
   expect(new URL(service.url).hostname).toBe("0.0.0.0");
@@ -70,7 +70,7 @@ test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only t
   expect(await query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
 });
 
-test("a .env file in the working directory is read; what the environment sets wins over it (fault 63)", async () => {
+test("a .env file in the working directory is read; what the environment sets wins over it (fault 68)", async () => {
   const { environment, query } = await fixture(one());
   const directory = mkdtempSync(join(tmpdir(), "simcat-dotenv-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

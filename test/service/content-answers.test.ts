@@ -86,7 +86,7 @@ describe("a library's content", () => {
     ]);
   });
 
-  it("keeps its good scenarios and its rejects apart (fault 31)", async () => {
+  it("keeps its good scenarios and its rejects apart (fault 36)", async () => {
     const server = await serve((request, response) => {
       const body = `[{"scenarioId":1},{"scenarioId":1.5},{"scenarioId":2}]`;
       response.end(request.url?.endsWith("/scenarios") ? body : METADATA);
@@ -179,7 +179,7 @@ describe("a library's content that is not to be had", () => {
     ["scenarios", "<html>", "an HTML page"],
     ["scenarios", `[{"scenarioId":1},]`, "no item before"],
     ["scenarios", `[{"scenarioId":"integer","scenarioName":"string"}]`, "mock"],
-  ])("fails once when its %s are %s (fault 36)", async (what, body, found) => {
+  ])("fails once when its %s are %s (fault 41)", async (what, body, found) => {
     const server = await serve((request, response) => {
       const target = request.url ?? "";
       response.end(target.endsWith(what) ? body : goodBody(target));

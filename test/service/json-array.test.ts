@@ -143,7 +143,7 @@ describe("a list is split into the exact source text of its items", () => {
     expect(splitChunks(chunks)).toEqual(['"a\\"b"']);
   });
 
-  test("a description of five megabytes in small chunks arrives whole (fault 29)", () => {
+  test("a description of five megabytes in small chunks arrives whole (fault 34)", () => {
     const item = JSON.stringify({ description: "é".repeat(2_500_000) });
     const bytes = Buffer.from(`[${item}]`);
     const chunks = Array.from({ length: 10_001 }, (_, i) => bytes.subarray(i * 500, (i + 1) * 500));
@@ -194,7 +194,7 @@ describe("an answer that is no list is told as what it is", () => {
   });
 });
 
-describe("a list that is not well-formed is refused (fault 36)", () => {
+describe("a list that is not well-formed is refused (fault 41)", () => {
   test.each([
     ['[{"a":1},{secret}]', 2],
     ['[{"a":1},{"b":secret},{"c":3}]', 2],

@@ -23,7 +23,7 @@ describe("a listing", () => {
     expect([before <= startedAt, startedAt < endedAt, endedAt <= performance.now()]).toEqual([true, true, true]);
   });
 
-  it("may be empty (fault 37)", async () => {
+  it("may be empty (fault 42)", async () => {
     const server = await serve((_, response) => response.end("[]"));
     expect(await open(server.url).listLibraries(never)).toMatchObject({
       libraries: { length: 0 },
@@ -156,7 +156,7 @@ describe("a listing that cannot be the service's", () => {
     ["libs", 200, "remove /libs from SIMCAT_BASE_URL ("],
     ["v1/libs", 403, "remove /libs from SIMCAT_BASE_URL ("],
     ["v1/libsearch", 404, "does it end with the version, such as /v1/?"],
-  ])("says what is wrong with the base URL /%s that is answered %i (fault 109)", async (path, status, said) => {
+  ])("says what is wrong with the base URL /%s that is answered %i (fault 114)", async (path, status, said) => {
     const server = await serve((_, response) => {
       response.statusCode = status;
       response.end("no");
@@ -166,7 +166,7 @@ describe("a listing that cannot be the service's", () => {
     expect(error.message.includes("remove")).toBe(said.startsWith("remove"));
   });
 
-  it("says the base URL without the path that simcat adds (fault 109)", async () => {
+  it("says the base URL without the path that simcat adds (fault 114)", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 404;
       response.end();

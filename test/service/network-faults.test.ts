@@ -143,7 +143,7 @@ describe("an answer that is no HTTP", () => {
     },
   );
 
-  it("is named when it is an unasked 100 Continue (fault 135)", async () => {
+  it("is named when it is an unasked 100 Continue (fault 26)", async () => {
     const server = await serveRaw((socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${plain(LISTING)}`));
     const error = await failureOf(open(server.url, { maxRetries: 1 }).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);

@@ -11,7 +11,7 @@ it.each([
   ["nul\u0000del\u007f", "nul\\u0000del\\u007f"],
   ["half \ud800 pair", "half \\ud800 pair"],
   ["🌲 مكتبة é", "🌲 مكتبة é"],
-])("writes %j so that it can forge nothing (fault 102)", (text, expected) => {
+])("writes %j so that it can forge nothing (fault 107)", (text, expected) => {
   expect(printable(text)).toBe(expected);
 });
 
@@ -21,7 +21,7 @@ it("cuts what is longer than its limit, and nothing else", () => {
   expect(printable("abcd🌲", 5)).toBe("abcd…");
 });
 
-it("never shows the key, as it is or as JSON or a URL writes it (fault 99)", () => {
+it("never shows the key, as it is or as JSON or a URL writes it (fault 104)", () => {
   const hide = hideKey('se"cr/et');
   expect(hide('a se"cr/et b se\\"cr/et c se\\"cr\\/et d se%22cr%2Fet e')).toBe("a [key] b [key] c [key] d [key] e");
 });

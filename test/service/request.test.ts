@@ -55,7 +55,7 @@ describe("every request", () => {
     "name\nERROR fake log line",
     "a\\b",
     "Montérégie",
-  ])("asks for the exact name %j (fault 27)", async (name) => {
+  ])("asks for the exact name %j (fault 32)", async (name) => {
     const server = await serveWell();
     await open(server.url).readContent({ owner: name, name }, collect(), never);
     const parts = server.targets.map((target) => target.split("/"));

@@ -184,7 +184,7 @@ describe("a proxy", () => {
     [407, 1],
     [502, 2],
     [503, 2],
-  ])("that answers %i to CONNECT is named, after %i attempts (fault 133)", async (status, attempts) => {
+  ])("that answers %i to CONNECT is named, after %i attempts (fault 24)", async (status, attempts) => {
     const HTTPS_PROXY = await serveRefusal(status);
     const service = open(https, { environment: { HTTPS_PROXY }, maxRetries: 1 });
     const error = await failureOf(service.listLibraries(never));
@@ -200,7 +200,7 @@ describe("a proxy", () => {
     expect(content.message).toContain("the service was not asked; check HTTPS_PROXY");
   });
 
-  it("that wants a password for an absolute URL is named, and not asked again (fault 133)", async () => {
+  it("that wants a password for an absolute URL is named, and not asked again (fault 24)", async () => {
     const environment = { HTTP_PROXY: await serveRefusal(407) };
     const service = open(new URL("http://service.test/v1/"), { environment });
     const error = await failureOf(service.listLibraries(never));
@@ -210,7 +210,7 @@ describe("a proxy", () => {
     expect(service.counters().requests).toBe(1);
   });
 
-  it("that answers in the service's place is named beside the answer (fault 133)", async () => {
+  it("that answers in the service's place is named beside the answer (fault 24)", async () => {
     const environment = { HTTP_PROXY: await serveRefusal(502) };
     const service = open(new URL("http://service.test/v1/"), { environment, maxRetries: 0 });
     const error = await failureOf(service.listLibraries(never));
@@ -222,7 +222,7 @@ describe("a proxy", () => {
     ["http", "127.0.0.1:1", "connect ECONNREFUSED 127.0.0.1:1"],
     ["https", "nobody.invalid:3128", "nobody.invalid"],
     ["http", "nobody.invalid:3128", "nobody.invalid"],
-  ])("of %s that cannot be reached at %s is named, and tried again (fault 133)", async (protocol, host, said) => {
+  ])("of %s that cannot be reached at %s is named, and tried again (fault 24)", async (protocol, host, said) => {
     const variable = `${protocol.toUpperCase()}_PROXY`;
     const environment = { [variable]: `http://user:secret@${host}` };
     const service = open(new URL(`${protocol}://service.test/v1/`), { environment, maxRetries: 1 });
@@ -235,7 +235,7 @@ describe("a proxy", () => {
     expect(error.message).not.toContain("secret");
   });
 
-  it("that accepts and says nothing is named when the time is up (fault 133)", async () => {
+  it("that accepts and says nothing is named when the time is up (fault 24)", async () => {
     const silent = createServer((socket) => socket.on("error", () => {}));
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void silent.close());
@@ -248,7 +248,7 @@ describe("a proxy", () => {
     expect(error.message).toMatch(/; check HTTPS_PROXY$/);
   });
 
-  it("that is no URL is told by the variable's name alone (fault 99)", () => {
+  it("that is no URL is told by the variable's name alone (fault 104)", () => {
     const wrong = () => open(https, { environment: { HTTPS_PROXY: "http://user:secret@:x" } });
     expect(wrong).toThrow(ConfigurationError);
     expect(wrong).toThrow("HTTPS_PROXY is no URL of a proxy");

@@ -23,11 +23,11 @@ describe("entries that can be read", () => {
     });
   });
 
-  test("an empty listing is whole (fault 37)", () => {
+  test("an empty listing is whole (fault 42)", () => {
     expect(read([])).toEqual({ libraries: [], rejects: [], incomplete: null, repeated: 0 });
   });
 
-  test("names are kept byte for byte (faults 26, 27)", () => {
+  test("names are kept byte for byte (faults 31, 32)", () => {
     const names = ["Lib", "lib", " lead", "trail ", "e\u0301", "\u00e9", "a/b?#%2e", "%2e%2e", "...", "🌲", "x\ny"];
     const { libraries, rejects } = read(names.map((libraryName) => JSON.stringify({ libraryName, uploadUser: "ann" })));
     expect(libraries.map(({ key }) => key.name)).toEqual(names);
@@ -42,7 +42,7 @@ describe("entries that can be read", () => {
     expect(repeated).toBe(1);
   });
 
-  test.each(["null", '"absent"'])("a date that is %s is null, and no reject (fault 35)", (kind) => {
+  test.each(["null", '"absent"'])("a date that is %s is null, and no reject (fault 40)", (kind) => {
     const source =
       kind === "null"
         ? '{"libraryName":"Lib","uploadUser":"ann","lastModified":null}'
@@ -50,7 +50,7 @@ describe("entries that can be read", () => {
     expect(read([source])).toMatchObject({ libraries: [{ key: ANN_LIB, lastModified: null, source }], rejects: [] });
   });
 
-  test("unknown fields are left in the source text (fault 34)", () => {
+  test("unknown fields are left in the source text (fault 39)", () => {
     const source = '{"libraryName":"Lib","uploadUser":"ann","size":1.0,"tags":["a"]}';
     expect(read([source])).toMatchObject({ libraries: [{ source }], rejects: [] });
   });
@@ -117,7 +117,7 @@ describe("entries whose identity cannot be read make the listing incomplete", ()
     });
   });
 
-  test("where uploadUser is what lacks, the sentence says which setting mends it (fault 22)", () => {
+  test("where uploadUser is what lacks, the sentence says which setting mends it (fault 27)", () => {
     const { libraries, rejects, incomplete } = read([
       '{"libraryName":"A"}',
       '{"libraryName":"B","uploadUser":null}',
@@ -192,7 +192,7 @@ describe("a bad field beside a readable identity rejects the entry and lists the
 });
 
 describe("entries of one key", () => {
-  test("that say the same are kept once (fault 23)", () => {
+  test("that say the same are kept once (fault 28)", () => {
     const same = '{ "lastModified": "2023-09-11 at 2:56 PM", "uploadUser": "\\u0061nn", "libraryName": "Lib" }';
     expect(read([LIB, LIB, same])).toEqual({
       libraries: [{ key: ANN_LIB, lastModified: DATE, source: LIB }],

@@ -15,7 +15,7 @@ const WHOLE = `{
 }`;
 
 describe("metadata that can be read", () => {
-  test("is kept as sent, with its source text (faults 34, 43)", () => {
+  test("is kept as sent, with its source text (faults 39, 48)", () => {
     expect(read(`\ufeff \n${WHOLE}\r\n\t`)).toEqual({
       metadata: {
         libraryName: "Lib",
@@ -41,7 +41,7 @@ describe("metadata that can be read", () => {
       '{"libraryName":null,"fileSize":null,"description":null,"packageName":null}',
       ["libraryOwner", "lastModified", "packageVersion"],
     ],
-  ])("%s is null in every other field, never the text null, and absent is not null (fault 35)", (source, absent) => {
+  ])("%s is null in every other field, never the text null, and absent is not null (fault 40)", (source, absent) => {
     expect(read(source)).toEqual({
       metadata: {
         libraryName: null,
@@ -63,7 +63,7 @@ describe("metadata that can be read", () => {
     expect(readMetadata(KEY, bytes.subarray(2, -2)).metadata?.source).toBe('{"libraryName":"Lib"}');
   });
 
-  test("a description of five megabytes is exact (fault 29)", () => {
+  test("a description of five megabytes is exact (fault 34)", () => {
     const description = "abc 1234567890123456 é\n".repeat(220_000);
     expect(read(JSON.stringify({ description })).metadata?.description === description).toBe(true);
   });
@@ -81,7 +81,7 @@ describe("metadata that cannot be stored is one reject", () => {
       "x",
       "x holds a number that Postgres cannot store: it has room for 131072 digits before the point and 16383 after it",
     ],
-  ])("%s (fault 28)", (source, code, path, reason) => {
+  ])("%s (fault 33)", (source, code, path, reason) => {
     expect(read(source)).toEqual({
       metadata: null,
       rejects: [{ key: KEY, kind: "metadata", code, path, reason, payload: source }],
@@ -111,7 +111,7 @@ describe("an answer that cannot be metadata is named", () => {
   });
 });
 
-describe("an answer that is not well-formed is told apart from a cut one (faults 3, 36)", () => {
+describe("an answer that is not well-formed is told apart from a cut one (faults 3, 41)", () => {
   function caught(text: string | Uint8Array): unknown {
     try {
       return read(text);

@@ -64,12 +64,12 @@ test("0 % lets nothing go, 100 % everything but an empty listing", () => {
   expect(lacking(10, { maxRemoved: all })).toMatchObject({ kind: "held", rule: "empty_listing" });
 });
 
-test("49 of 50: one removed (fault 39)", () => {
+test("49 of 50: one removed (fault 44)", () => {
   const facts = { listedCount: 49, liveCount: 50, sharedWithLive: 49, missing: 1, peakLive: 50 };
   expect(guardRemovals({ ...quiet, ...facts })).toEqual({ kind: "pass" });
 });
 
-test("an empty listing is held as soon as one library is live (fault 38)", () => {
+test("an empty listing is held as soon as one library is live (fault 43)", () => {
   expect(
     guardRemovals({ ...quiet, listedCount: 0, liveCount: 50, sharedWithLive: 0, missing: 50, peakLive: 50 }),
   ).toEqual({
@@ -96,7 +96,7 @@ test("an empty listing is held even when the selection lacks nothing", () => {
   });
 });
 
-test("an empty listing of a new organization passes (fault 37)", () => {
+test("an empty listing of a new organization passes (fault 42)", () => {
   const nothing = { listedCount: 0, liveCount: 0, sharedWithLive: 0, missing: 0, peakLive: 0 };
   expect(guardRemovals({ ...quiet, ...nothing })).toEqual({ kind: "pass" });
 });
@@ -117,7 +117,7 @@ test("a page of another organization stores nothing either", () => {
   expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({ rule: "nothing_shared", storeNothing: true });
 });
 
-test("an incomplete listing removes nothing and holds nothing (fault 40)", () => {
+test("an incomplete listing removes nothing and holds nothing (fault 45)", () => {
   expect(lacking(4, { complete: false })).toEqual({ kind: "incomplete" });
   expect(lacking(10, { complete: false })).toEqual({ kind: "incomplete" });
 });

@@ -38,7 +38,7 @@ function stored(name: string, sync: Partial<SyncState> = {}, changes: Partial<St
 /** Seen and read just now: not settled, and in no need of a read before two more seconds are over. */
 const FRESH = { bookmarkSeenAt: NOW - 3000, contentReadAt: NOW - 1000 };
 
-test("a settled library with its bookmark's text is skipped (fault 52)", () => {
+test("a settled library with its bookmark's text is skipped (fault 57)", () => {
   expect(decide(listed("a"), stored("a"), WEEKLY)).toEqual({ kind: "skip", reason: "unchanged" });
 });
 
@@ -69,12 +69,12 @@ test.each<Owes>(["rejects", "failure", "shrunk", "restored"])("a library that ow
   expect(decide(listed("a"), stored("a", { owes }), WEEKLY)).toEqual({ kind: "read", reason: `owes a read: ${owes}` });
 });
 
-test("a library whose entry is a reject is read, though its date is the bookmark's (fault 23)", () => {
+test("a library whose entry is a reject is read, though its date is the bookmark's (fault 28)", () => {
   const rejected = { ...listed("a"), source: null };
   expect(decide(rejected, stored("a"), WEEKLY)).toEqual({ kind: "read", reason: "owes a read: rejects" });
 });
 
-test("a removed library that is listed again is read (fault 41)", () => {
+test("a removed library that is listed again is read (fault 46)", () => {
   const read = { kind: "read", reason: "owes a read: restored" };
   expect(decide(listed("a"), stored("a", {}, { removed: true }), WEEKLY)).toEqual(read);
 });
@@ -198,7 +198,7 @@ test("outside the selection nothing is read, skipped or missing", () => {
   });
 });
 
-test("names that differ by case alone are two libraries (fault 26)", () => {
+test("names that differ by case alone are two libraries (fault 31)", () => {
   const { actions, missing } = plan([listed("Lib")], [stored("lib")]);
   expect(actions.map(({ reason }) => reason)).toEqual(["never read"]);
   expect(missing).toEqual([stored("lib").key]);
@@ -243,7 +243,7 @@ test("news comes first, then what is owed, unsettled, and full reads; what faile
   ]);
 });
 
-test("within a priority the oldest content is first, what was never read before it (fault 69)", () => {
+test("within a priority the oldest content is first, what was never read before it (fault 74)", () => {
   const actions = [
     action("young", "no listed date", { contentReadAt: READ_AT + 2 }),
     action("old", "no listed date", { contentReadAt: READ_AT + 1 }),
@@ -254,7 +254,7 @@ test("within a priority the oldest content is first, what was never read before 
   expect(order(actions)).toEqual(["new", "edited", "unsettled and oldest", "old", "young"]);
 });
 
-test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front (fault 69)", () => {
+test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front (fault 74)", () => {
   const actions = [
     unstored("new"),
     action("edited", "listed date changed"),
@@ -277,7 +277,7 @@ test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front
   ]);
 });
 
-test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in between (fault 69)", () => {
+test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in between (fault 74)", () => {
   const failing = (name: string, lastFailedAt: number) =>
     action(name, "owes a read: failure", { failures: 9, lastFailedAt, contentReadAt: NOW - 90 * DAY });
   const actions = [
@@ -289,7 +289,7 @@ test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in
   expect(order(actions)).toEqual(["failed a week ago", "full", "failed today, before that", "failed today"]);
 });
 
-test("runs that are all cut short read every undated library in turn (fault 69)", () => {
+test("runs that are all cut short read every undated library in turn (fault 74)", () => {
   const names = Array.from({ length: 300 }, (_, at) => `lib ${at}`);
   const readAt = new Map<string, number>();
   let longest = 0;

@@ -10,7 +10,7 @@ test("no selector stands for everything", () => {
   expect(selectorOf(selection)({ owner: "a", name: "b" })).toBe(true);
 });
 
-test("what any selector names is in, byte for byte (fault 26)", () => {
+test("what any selector names is in, byte for byte (fault 31)", () => {
   const isSelected = selectorOf(parseSelection(["a/Lib", "a/Q1%2FQ2"], ["b"]));
   expect(isSelected({ owner: "a", name: "Lib" })).toBe(true);
   expect(isSelected({ owner: "a", name: "Q1/Q2" })).toBe(true);

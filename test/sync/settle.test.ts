@@ -42,7 +42,7 @@ test("a bookmark is settled by a read that began later than first sight, grain a
   expect(isSettled(sync({ contentReadAt: END + 1 }))).toBe(true);
 });
 
-test("a text without a zone settles an hour later, an unknown one after a day and an hour (fault 51)", () => {
+test("a text without a zone settles an hour later, an unknown one after a day and an hour (fault 56)", () => {
   const local = sync({ listedText: "2024-05-01 at 11:58 AM", bookmark: "2024-05-01 at 11:58 AM" });
   expect(isSettled({ ...local, contentReadAt: END + HOUR })).toBe(false);
   expect(isSettled({ ...local, contentReadAt: END + HOUR + 1 })).toBe(true);

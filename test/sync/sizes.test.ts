@@ -27,7 +27,7 @@ test.each([
   ["1 MB (524,288 B)", 524_288],
   ["1 MB (2,097,151 B)", 2_097_151],
   ["2 MB (1,048,577 B)", 1_048_577],
-])("%j is sure (fault 55)", (text, bytes) => {
+])("%j is sure (fault 60)", (text, bytes) => {
   expect(readSize(text)).toBe(bytes);
 });
 
@@ -58,7 +58,7 @@ test.each([
   "1.5 MB (1.572.864 B)",
   "1.024 KB (1.048.576 B)",
   "string",
-])("%j is not: NULL, never 0 (fault 55)", (text) => {
+])("%j is not: NULL, never 0 (fault 60)", (text) => {
   expect(readSize(text)).toBeNull();
 });
 

@@ -62,7 +62,7 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
     await context.close();
   });
 
-  test("a worker's own page is styled under the policy of its header, and shows a hostile name as text (fault 103)", async () => {
+  test("a worker's own page is styled under the policy of its header, and shows a hostile name as text (fault 108)", async () => {
     const hostile = "<img src=x onerror=alert(1)>";
     const { environment } = await fixture([library("ann", hostile, { scenarios: [1] })], {
       faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],

@@ -106,7 +106,7 @@ test.each([
   "evil.example/localhost",
   "a b",
   ":",
-])("on loopback a request to %s is refused on every path, so that no page can read it (fault 105)", async (host) => {
+])("on loopback a request to %s is refused on every path, so that no page can read it (fault 110)", async (host) => {
   const { url } = await serve();
   for (const path of ["/", "/bad", "/nowhere"]) {
     const { status, body } = await askAs(host, url, path);

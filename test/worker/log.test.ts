@@ -80,7 +80,7 @@ test("colour is for terminals, unless NO_COLOR or a dumb terminal forbids it", (
   expect(colored.lines[0]).toContain("\u001b[33mWARN \u001b[0m words");
 });
 
-test.each(["json", "pretty"] as const)("of a %s line, messages are masked and values are not (fault 104)", (format) => {
+test.each(["json", "pretty"] as const)("of a %s line, messages are masked and values are not (fault 109)", (format) => {
   const { log, lines } = written(format);
   log.warn({ code: "hush-hush", error: "said hush-hush", detail: 7, owner: "hush-hush" }, "library failed");
   expect(lines.join("")).toContain("said ***");

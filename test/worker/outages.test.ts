@@ -102,7 +102,7 @@ test("a run that cannot end, because its database is silent, is left behind in t
   expect(worker.told("drain_timeout")).toHaveLength(1);
 });
 
-test("with the database gone, the last run of this process is named by /readyz, page and metrics (fault 87)", async () => {
+test("with the database gone, the last run of this process is named by /readyz, page and metrics (fault 92)", async () => {
   const { environment, database } = await fixture(one);
   const line = await relay(database.url);
   const worker = startWorker({ ...environment, DATABASE_URL: line.url, SIMCAT_SCHEDULE: EVERY_SECOND });
@@ -138,7 +138,7 @@ test("with the database gone, the last run of this process is named by /readyz, 
   line.mend();
 });
 
-test("/readyz asks for runs and the schema's version, never for the tables that grow with the copy (fault 88)", async () => {
+test("/readyz asks for runs and the schema's version, never for the tables that grow with the copy (fault 93)", async () => {
   const { environment, database } = await fixture(one);
   const proxy = await startPostgresProxy(database.url);
   const worker = startWorker({ ...environment, DATABASE_URL: proxy.url(database.url) });

@@ -125,7 +125,7 @@ const ended = (minutesAgo: number, row: Partial<RunRow> = {}) => ({
   endedAt: NOW - minutesAgo * MINUTE,
 });
 
-test("a good run of this process counts, though the database was last asked before it ended (fault 87)", () => {
+test("a good run of this process counts, though the database was last asked before it ended (fault 92)", () => {
   const asked = vitals({ readAt: NOW - 60 * MINUTE, lastGoodRun: goodRun(5, 7) });
   const gone = { vitals: asked, databaseError: "gone" };
   expect(codes(gone)).toEqual([false, "database_unreachable", "stale"]);

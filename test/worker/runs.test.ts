@@ -43,7 +43,7 @@ test("a good run older than the interval, or of selected libraries, does not cou
   expect(worker.told("fresh")).toEqual([]);
 });
 
-test("ticks during a run are counted and told, and not made up for (fault 62)", async () => {
+test("ticks during a run are counted and told, and not made up for (fault 67)", async () => {
   const { environment, service, query } = await fixture(three, {
     faults: [{ match: { operation: "listing" }, action: { kind: "delay", ms: 2_500 } }],
   });
@@ -99,7 +99,7 @@ test("a refused key is told as an error, stands in /readyz as long as it lasts, 
   );
 });
 
-test("another process at work is told, and waited out to the next tick (fault 59)", async () => {
+test("another process at work is told, and waited out to the next tick (fault 64)", async () => {
   const { environment, query } = await fixture(three);
   // A lease that somebody renews.
   await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 1, clock_timestamp() + interval '20 s')");

@@ -45,7 +45,7 @@ test("each due moment is told once, and none after the stop", async () => {
   expect(due).toHaveLength(2);
 });
 
-test("a machine that slept through due moments runs once for the last of them, and tells the others (fault 62)", async () => {
+test("a machine that slept through due moments runs once for the last of them, and tells the others (fault 67)", async () => {
   const schedule = utc("*/15 * * * *");
   const due: string[] = [];
   const slept: number[] = [];
