@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
-import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 
 const ROLES = readFileSync(new URL("../../deploy/roles.sql", import.meta.url), "utf8");
 const PASSWORD = "a-password-for-tests";

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
-import { embeddedStateDir } from "../../src/db/embedded/state-dir.ts";
+import { embeddedStateDir } from "../../src/embedded-postgres/state-dir.ts";
 import { newStateDir } from "./keepers.ts";
 
 describe("the state directory", () => {

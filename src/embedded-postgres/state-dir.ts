@@ -1,31 +1,35 @@
 import { accessSync, constants, existsSync } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError } from "../errors.ts";
+import { poll } from "./processes.ts";
 
 export interface StateDirOptions {
-  /** `SIMCAT_STATE_DIR`; null for the platform's place. */
+  /** `SIMCAT_STATE_DIR`; null for the default of the platform. */
   readonly stateDir: string | null;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where the embedded database lives or would live. Creates nothing. */
+/** The directory of the embedded database. Creates nothing. */
 export function embeddedStateDir({ stateDir, environment }: StateDirOptions): string {
   if (stateDir !== null) return resolve(stateDir);
   const preferred = platformDir(environment);
-  return preferred !== null && canBeWritten(preferred) ? preferred : temporaryDir(environment);
+  return preferred !== null && isWritable(preferred) ? preferred : temporaryDir(environment);
 }
 
-/** Creates it. Root's can be passed through, since the server runs as another user; everyone else's is private. */
+/**
+ * Creates the directory, private to the user. Root's can be passed through, because root's server runs as another user.
+ * @throws ConfigurationError if the default directory belongs to another user
+ */
 export async function createStateDir(options: StateDirOptions): Promise<string> {
   const stateDir = embeddedStateDir(options);
   const uid = process.getuid?.();
   await mkdir(stateDir, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
   if (uid !== undefined && options.stateDir === null) {
-    // In a shared temporary directory somebody else may have been there first, and would own our database.
+    // In a shared temporary directory another user may have created it first, and would own our database.
     const { uid: owner } = await stat(stateDir);
     if (owner !== uid)
-      throw new ConfigurationError(`${stateDir} belongs to user ${owner}: set SIMCAT_STATE_DIR to one of your own`);
+      throw new ConfigurationError(`${stateDir} belongs to user ${owner}: set SIMCAT_STATE_DIR to your own directory`);
   }
   return stateDir;
 }
@@ -39,13 +43,13 @@ function platformDir(environment: StateDirOptions["environment"]): string | null
   return home && isAbsolute(home) ? join(home, ".local/state/simcat") : null;
 }
 
-/** No HOME, or one that is read-only or not there, as in a container with an arbitrary user. */
+/** For users without a writable HOME, as in a container with an arbitrary user id. */
 function temporaryDir(environment: StateDirOptions["environment"]): string {
   const base = environment.TMPDIR || environment.TEMP || "/tmp";
   return join(base, `simcat-${process.getuid?.() ?? "user"}`);
 }
 
-function canBeWritten(directory: string): boolean {
+function isWritable(directory: string): boolean {
   let existing = directory;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
@@ -54,4 +58,24 @@ function canBeWritten(directory: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Removes a directory, trying for ten seconds, because an exiting process may still be writing to it. */
+export async function removeDirectory(directory: string): Promise<void> {
+  const remove = async () => {
+    try {
+      await rm(directory, { recursive: true, force: true });
+      return true;
+    } catch (error) {
+      if (hasErrorCode(error, "ENOTEMPTY", "EBUSY", "EPERM")) return null;
+      throw error;
+    }
+  };
+  const removed = await poll(remove, 10_000, new AbortController().signal);
+  if (!removed) await rm(directory, { recursive: true, force: true });
+}
+
+/** Returns whether an error of the system or of Postgres has one of these codes. */
+export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.some((code) => code === error.code);
 }
