@@ -11,7 +11,7 @@ const ROLES = readFileSync(new URL("../../deploy/roles.sql", import.meta.url), "
 const PASSWORD = "a-password-for-tests";
 
 export interface Cluster {
-  /** An empty database, with roles.sql run in it unless told otherwise. Answers its name. */
+  /** Creates an empty database and runs roles.sql in it by default. Returns its name. */
   database(options?: { readonly roles?: boolean }): Promise<string>;
   url(database: string, role?: string): string;
   /** A session that ends with the test. */
