@@ -1,6 +1,6 @@
 import type { Database } from "./tools/database.ts";
 
-/** What a figure has to be. */
+/** The target of a figure. */
 export type Target = { readonly atMost: number } | { readonly atLeast: number };
 
 /** One thing measured: a value a round. */
@@ -11,11 +11,11 @@ export interface Figure {
   readonly target: Target;
   /** For values that are no ratio: `MB`. */
   readonly unit?: string;
-  /** The amounts behind the ratio, for people. */
+  /** The absolute amounts of the ratio, for display. */
   readonly detail: string;
 }
 
-/** What a bench gets. */
+/** The arguments of a bench. */
 export interface World {
   /** A fraction of a second a bench: proves that it runs, and measures nothing. */
   readonly tiny: boolean;
@@ -24,7 +24,7 @@ export interface World {
 }
 
 export interface Bench {
-  /** What is done, with its numbers. */
+  /** The work, with its numbers. */
   readonly work: string;
   readonly run: (world: World) => Promise<readonly Figure[]>;
 }

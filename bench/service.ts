@@ -19,7 +19,7 @@ const organization = createOrganization({
 });
 const service = await startMockService({ organization, apiKey: API_KEY, record: false, latencyMs });
 
-/** Another description for one scenario in each of so many libraries, under a new date that is past as well. */
+/** Changes the description of one scenario in each of `count` libraries, under a new date that is also in the past. */
 function edit({ count, round }: Extract<Order, { kind: "edit" }>): void {
   const lastModified = stamp.text(new Date(today - (50 - round) * DAY_MS));
   for (const library of organization.libraries().slice(0, count)) {

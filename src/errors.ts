@@ -140,3 +140,8 @@ export type ContentErrorCode =
   | "drift"
   | "mismatched"
   | "unstorable";
+
+/** Returns whether an error of the system or of Postgres has one of these codes. */
+export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.some((code) => code === error.code);
+}

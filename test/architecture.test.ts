@@ -116,6 +116,18 @@ const RULES: readonly Rule[] = [
       under("src/db", "src/model.ts", "src/errors.ts", "src/key.ts", "src/pause.ts", "src/units.ts")(found.target),
   },
   {
+    rule: "src/embedded-postgres imports only src/errors.ts",
+    reason: "it starts a server and knows nothing of what simcat stores there",
+    of: under("src/embedded-postgres"),
+    allows: (found) => isOutside(found) || under("src/embedded-postgres", "src/errors.ts")(found.target),
+  },
+  {
+    rule: "only src/cli imports src/embedded-postgres and src/mock",
+    reason: "the core runs against any Postgres and any service; a command decides to bring its own",
+    of: (path) => !under("src/cli", "src/embedded-postgres", "src/mock")(path),
+    allows: ({ target }) => !under("src/embedded-postgres", "src/mock")(target),
+  },
+  {
     rule: "src/sync/rules knows values alone",
     reason: "decisions are tested with literals and replayed from a seed; give them what they need as arguments",
     of: isPure,
@@ -222,24 +234,24 @@ const PROCESS_EXCEPTIONS: readonly {
   readonly reason: string;
 }[] = [
   {
-    files: under("src/db/embedded"),
+    files: under("src/embedded-postgres"),
     members: ["platform", "arch"],
-    reason: "which package of Postgres fits this machine, and how its system tells about processes",
+    reason: "the platform decides which Postgres package fits and how processes are inspected",
   },
   {
-    files: under("src/db/embedded"),
+    files: under("src/embedded-postgres"),
     members: ["getuid"],
-    reason: "Postgres refuses root, so root's server runs as another user, in another place",
+    reason: "Postgres refuses root, so root's server runs as another user, in another directory",
   },
   {
-    files: under("src/db/embedded"),
+    files: under("src/embedded-postgres"),
     members: ["pid"],
-    reason: "locks and claims name their process, so that those of a killed one can be told",
+    reason: "locks and registrations name their process, so that those of a killed process can be recognized",
   },
   {
-    files: under("src/db/embedded/processes.ts", "src/db/embedded/stop-server.ts"),
+    files: under("src/embedded-postgres/processes.ts", "src/embedded-postgres/postmaster.ts"),
     members: ["kill"],
-    reason: "the server is a process that is asked to stop, and asked whether it lives; never ourselves",
+    reason: "the server is a process that is checked and stopped by signals; never simcat itself",
   },
   {
     files: under("src/sync/run.ts", "src/cli/prune.ts"),

@@ -14,7 +14,7 @@ export async function readBare(url: string, paths: readonly string[], concurrenc
   await pool.close();
 }
 
-/** What most programs do: one `fetch` after the other. */
+/** The usual program: sequential `fetch` calls. */
 export async function fetchInTurn(url: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const answer = await fetch(url + path, { headers });

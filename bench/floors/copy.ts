@@ -11,7 +11,7 @@ const NOW = new Date().toISOString();
 
 /**
  * The floor of writing: `COPY` of the same rows into the same two tables, with their keys and their foreign key, on one
- * connection and in one transaction. No fence, no bookmarks, nobody compares. Formatting the rows is part of it.
+ * connection and in one transaction. Without fence, bookmarks or comparison. Formatting the rows is part of it.
  */
 export async function copyRows({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {
   const connection = await pool.connect();

@@ -18,7 +18,7 @@ interface Sent {
   readonly description: string | null;
 }
 
-/** What a script of an afternoon does: fetch a library, upsert it row by row, each on its own, then the next one. */
+/** A simple script: fetches a library, upserts it row by row, each row in its own transaction, then the next library. */
 export async function fetchAndUpsert(url: string, { pool }: Database, keys: readonly LibraryKey[]): Promise<void> {
   const db = drizzle(pool);
   const read = async (path: string) => (await fetch(url + path, { headers })).json();

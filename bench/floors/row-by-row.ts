@@ -11,7 +11,7 @@ const LIBRARY_KEY = [librariesTable.owner, librariesTable.libraryName];
 const SCENARIO_KEY = [scenariosTable.owner, scenariosTable.libraryName, scenariosTable.scenarioId];
 
 /**
- * What most programs do: a row a statement through the ORM, all of them in one transaction. Upserts, for a program that
+ * The usual program: one statement per row through the ORM, all in one transaction. Upserts, for a program that
  * keeps a copy runs more than once.
  */
 export async function upsertRowByRow({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {

@@ -8,7 +8,7 @@ import { API_KEY } from "./service-order.ts";
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 /**
- * Loaded into the process before simcat, to tell its peak when it ends, in KiB on file descriptor 3. Linux counts in
+ * Loaded into the process before simcat. Writes the peak memory at exit, in KiB, to file descriptor 3. Linux counts in
  * `maxRSS` what the parent held at the fork, so there the peak is read from where it is the process's own.
  */
 const TELL_PEAK = `data:text/javascript,${encodeURIComponent(`

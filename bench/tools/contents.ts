@@ -39,7 +39,7 @@ function collectInto(scenarios: Scenario[]) {
   };
 }
 
-/** What a run would store of it, given what is stored already. */
+/** The content that a run would store, given the stored state. */
 export function contentOf(
   { listed, read, scenarios }: ReadLibrary,
   stored: StoredLibrary | null,

@@ -1,4 +1,4 @@
-/** Works through the values, so many at once. */
+/** Processes the values, `width` at a time. */
 export async function inParallel<T>(
   values: Iterable<T>,
   atOnce: number,

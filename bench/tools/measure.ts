@@ -29,7 +29,7 @@ export async function interleave<Name extends string>(
   return results;
 }
 
-/** Of what is over in half a second or less: what a busy machine does to it differs from round to round. */
+/** For work of half a second or less, on which other load has a different effect in each round. */
 export const manyRounds = ({ tiny, rounds }: Pick<World, "tiny" | "rounds">) => (tiny ? 1 : 3 * rounds);
 
 async function warmUp(contender: () => Promise<number>): Promise<void> {
@@ -54,7 +54,7 @@ export function sayTime(seconds: number): string {
   return `${seconds.toPrecision(3)} s`;
 }
 
-/** `1.21 s against 1.05 s`: the medians behind a ratio. */
+/** `1.21 s against 1.05 s`: the medians of a ratio. */
 export function sayBoth(ours: readonly number[], floor: readonly number[]): string {
   return `${sayTime(median(ours))} against ${sayTime(median(floor))}`;
 }

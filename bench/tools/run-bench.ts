@@ -10,7 +10,7 @@ export interface BenchOrder {
   readonly rounds: number;
 }
 
-/** Runs one bench in a process of its own. Throws unless it ends well; what went wrong stands on stderr by then. */
+/** Runs one bench in its own process. Throws if it fails; the reason is on stderr by then. */
 export async function runBench(order: BenchOrder): Promise<readonly Figure[]> {
   const program = fileURLToPath(new URL("../one.ts", import.meta.url));
   const child = fork(program, [JSON.stringify(order)], { execArgv: ["--import", import.meta.resolve("tsx")] });

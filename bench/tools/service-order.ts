@@ -2,12 +2,12 @@ export const API_KEY = "bench-key";
 
 export interface ServiceOptions {
   readonly libraries: number;
-  /** Of each library. */
+  /** Per library. */
   readonly scenarios: number;
   readonly latencyMs: number;
 }
 
-/** What the service's process is told; it answers `done`. */
+/** A message to the service's process, which answers `done`. */
 export type Order =
   /** Changes the first libraries: the same ones in each round. */
   { readonly kind: "edit"; readonly count: number; readonly round: number };

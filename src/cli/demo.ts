@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { connect, disconnect, type Pool } from "../db/connect.ts";
-import { openEmbeddedPostgres } from "../db/embedded/open.ts";
-import { embeddedStateDir } from "../db/embedded/state-dir.ts";
+import { openEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
+import { embeddedStateDir } from "../embedded-postgres/state-dir.ts";
 import { EXIT } from "../errors.ts";
 import { shellWord } from "../key.ts";
 import { EDITS } from "../mock/edits.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { EmbeddedPostgres } from "../db/embedded/open.ts";
+import type { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type { Context } from "./context.ts";
 import { tellBeside } from "./tell-beside.ts";
 
@@ -9,17 +9,17 @@ export async function findMissingEmbedded(
   { databaseUrl, stateDir }: Config,
 ): Promise<string | null> {
   if (databaseUrl !== null) return null;
-  const { findMissingDatabase } = await import("../db/embedded/find-missing.ts");
+  const { findMissingDatabase } = await import("../embedded-postgres/embedded-postgres.ts");
   return findMissingDatabase({ stateDir, environment });
 }
 
 /** The embedded Postgres, started or attached to, telling what it does beside the command's work. */
 export async function openEmbedded(context: Context, config: Config): Promise<EmbeddedPostgres> {
   // Most commands have a database of their own, and need nothing of it.
-  const { openEmbeddedPostgres } = await import("../db/embedded/open.ts");
+  const { openEmbeddedPostgres } = await import("../embedded-postgres/embedded-postgres.ts");
   const tell = (level: "info" | "warn") => (text: string) =>
     tellBeside(context, config, level, "embedded_database", text);
   const { environment, stop } = context;
   const { stateDir } = config;
-  return openEmbeddedPostgres({ stateDir, environment, onProgress: tell("info"), onRevival: tell("warn") }, stop);
+  return openEmbeddedPostgres({ stateDir, environment, onProgress: tell("info"), onRestart: tell("warn") }, stop);
 }

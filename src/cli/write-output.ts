@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { constants, fstatSync, type Stats, writeSync } from "node:fs";
 import { access, type FileHandle, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { hasCode } from "../db/embedded/has-code.ts";
 import { pause } from "../pause.ts";
 
 /**
@@ -38,7 +37,7 @@ async function statOrNull(path: string): Promise<Stats | null> {
   try {
     return await stat(path);
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return null;
+    if (hasErrorCode(error, "ENOENT")) return null;
     throw error;
   }
 }
@@ -47,7 +46,7 @@ async function statOrNull(path: string): Promise<Stats | null> {
 async function followLinks(path: string): Promise<string> {
   const directory = await realpath(dirname(path));
   const link = await readlink(path).catch((error: unknown) => {
-    if (hasCode(error, "EINVAL", "ENOENT", "UNKNOWN")) return null;
+    if (hasErrorCode(error, "EINVAL", "ENOENT", "UNKNOWN")) return null;
     throw error;
   });
   return link === null ? join(directory, basename(path)) : followLinks(resolve(directory, link));
@@ -66,7 +65,7 @@ async function replaceFile(file: string, bytes: Buffer, found: Stats | null): Pr
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
     // The directory is read-only, or the file is a mount of its own: only its content can be replaced.
-    if (found === null || !hasCode(error, "EACCES", "EPERM", "EROFS", "EBUSY")) throw error;
+    if (found === null || !hasErrorCode(error, "EACCES", "EPERM", "EROFS", "EBUSY")) throw error;
     await withFile(file, "r+", 0o600, async (handle) => {
       await handle.truncate();
       await handle.writeFile(bytes);
@@ -78,7 +77,7 @@ async function replaceFile(file: string, bytes: Buffer, found: Stats | null): Pr
 async function copyAccess(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   await handle.chown(uid, gid).catch((error: unknown) => {
     // Only root may give a file away.
-    if (!hasCode(error, "EPERM")) throw error;
+    if (!hasErrorCode(error, "EPERM")) throw error;
   });
   await handle.chmod(mode & 0o7777);
 }
@@ -104,7 +103,7 @@ async function openForWriting(path: string, isPipe: boolean, signal: AbortSignal
     try {
       return await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch (error) {
-      if (!isPipe || !hasCode(error, "ENXIO")) throw error;
+      if (!isPipe || !hasErrorCode(error, "ENXIO")) throw error;
       await pause(LOOK_MS, signal);
     }
   }
@@ -115,7 +114,7 @@ async function writeAll(descriptor: number, bytes: Buffer, signal: AbortSignal):
     try {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
-      if (!hasCode(error, "EAGAIN")) throw error;
+      if (!hasErrorCode(error, "EAGAIN")) throw error;
       await pause(LOOK_MS, signal);
     }
   }

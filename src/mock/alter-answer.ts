@@ -6,7 +6,7 @@ import type { Operation } from "./route.ts";
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The answer that a fault makes of a good one. */
+/** Applies a fault's change to a correct answer. */
 export function alterAnswer(answer: Answer, action: AnswerAction, operation: Operation): Answer {
   switch (action.kind) {
     case "status":

@@ -1,6 +1,6 @@
 import type { MockLibrary, MockScenario, Organization } from "./nouns.ts";
 
-/** Puts a changed library in the place of the present one. Throws when there is none. */
+/** Replaces a library by a changed copy. Throws if there is none. */
 export function amendLibrary(
   organization: Organization,
   owner: string,

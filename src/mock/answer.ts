@@ -1,7 +1,7 @@
 import type { MockLibrary, Organization } from "./nouns.ts";
 import { entrySource, listBytes, metadataSource, scenarioSource } from "./wire-source.ts";
 
-/** What will be sent, before anything spoils its delivery. */
+/** An answer before a fault changes its delivery. */
 export interface Answer {
   readonly status: number;
   /** Names and values in turn, as `writeHead` takes them; without Content-Length and Date. */
@@ -22,7 +22,7 @@ export interface Answers {
 
 const JSON_TYPE = ["content-type", "application/json; charset=utf-8"];
 
-/** Keeps each answer until what it tells of changes: libraries are values, so another library is another answer. */
+/** Caches each answer until its library changes. Libraries are values, so a changed library is another key. */
 export function createAnswers(organization: Organization): Answers {
   const metadata = new WeakMap<MockLibrary, Answer>();
   const scenarios = new WeakMap<MockLibrary, Answer>();

@@ -7,7 +7,7 @@ import type { Stamp } from "./stamp.ts";
 /** The organization's own name: some libraries belong to it rather than to the user who uploaded them. */
 const ORGANIZATION = "Boreal Futures Lab";
 
-/** One library with so many scenarios. They are made when first asked for: most of a large organization never is. */
+/** One library with `count` scenarios, created on first use, because most libraries of a large organization are never read. */
 export function createLibrary(
   random: Random,
   key: { readonly owner: string; readonly name: string },

@@ -30,7 +30,7 @@ export function formatDate(date: Date, format: DateFormat, zone: string): string
   }
 }
 
-/** The date as it stands in the name of a new result: `20-Mar-2024 4:27 PM`. */
+/** The date format in the name of a new result: `20-Mar-2024 4:27 PM`. */
 export function formatRunDate(date: Date, zone: string): string {
   const clock = readWallClock(date, zone);
   return `${two(clock.day)}-${MONTHS[clock.month - 1]}-${clock.year} ${formatTwelveHours(clock)}`;

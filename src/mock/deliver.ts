@@ -4,7 +4,7 @@ import type { Answer } from "./answer.ts";
 import type { DeliveryAction } from "./faults.ts";
 import type { OpenRecord } from "./recorder.ts";
 
-/** Sends answers over one response, well or badly. */
+/** Sends an answer, with or without a delivery fault. */
 export interface Delivery {
   readonly res: ServerResponse;
   /** The `Date` header's text; null leaves it to node. */
@@ -82,7 +82,7 @@ function sendPart(answer: Answer, bytes: number, delivery: Delivery, end: BodyEn
   else later(res, FLUSH_MS, then);
 }
 
-/** Not once the response is closed: whatever waits ends with its socket. */
+/** Calls `action` after `ms` milliseconds, unless the response is closed first. */
 export function later(res: ServerResponse, ms: number, action: () => void): void {
   if (res.destroyed) return;
   const timer = setTimeout(action, ms);

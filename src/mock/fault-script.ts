@@ -3,11 +3,11 @@ import type { Random } from "./random.ts";
 import type { Route } from "./route.ts";
 
 export interface FaultScript {
-  /** What to do to this request; empty when no fault fires. Counts the request for each fault that it matches. */
+  /** The actions for this request; empty if no fault fires. Counts the request for each fault that it matches. */
   next(route: Route, rawPath: string): readonly FaultAction[];
 }
 
-/** Faults are asked in their order; one that lets a request pass leaves it to those behind it. */
+/** Faults are tried in order; if one does not apply, the next is tried. */
 export function createFaultScript(faults: readonly Fault[], random: Random): FaultScript {
   const asked = faults.map((fault) => createTrigger(fault, random));
   return {

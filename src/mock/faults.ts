@@ -2,7 +2,7 @@ import type { EditName } from "./edits.ts";
 import type { Json, MockLibrary, Organization } from "./nouns.ts";
 import type { Operation } from "./route.ts";
 
-/** Which requests a fault concerns; what is left out matches everything. */
+/** Selects requests. An absent property matches every request. */
 export interface FaultMatch {
   /** `any` includes paths that the service does not know. */
   readonly operation?: Operation | "any";
@@ -16,10 +16,10 @@ export interface FaultMatch {
   readonly pathPattern?: string;
 }
 
-/** Something that goes wrong, or only otherwise, for some requests. The first fault of a script that fires is the one. */
+/** Changes the answer to some requests. Only the first matching fault of a script fires. */
 export interface Fault {
   readonly match?: FaultMatch;
-  /** How often it fires; 1 unless told. */
+  /** How often it fires; default 1. */
   readonly times?: number | "always";
   /** How many matching requests pass before it fires. */
   readonly skip?: number;
@@ -31,13 +31,13 @@ export interface Fault {
 
 export type FaultAction = AnswerAction | DeliveryAction | ThrottleAction | BetweenAction;
 
-/** Another answer, delivered well. */
+/** Another answer, without a delivery fault. */
 export type AnswerAction =
   | {
       readonly kind: "status";
       readonly status: number;
       readonly headers?: HeaderChanges;
-      /** A JSON error object unless told. */
+      /** Default: a JSON error object. */
       readonly body?: string;
       /** Keeps the normal body, as a wrong 206 does. */
       readonly keepBody?: boolean;
@@ -52,7 +52,7 @@ export type AnswerAction =
   /** Claims gzip and sends the plain bytes. */
   | { readonly kind: "badGzip" }
   | { readonly kind: "unknownEncoding"; readonly encoding?: string }
-  /** Valid JSON that is so many bytes once it is decoded, a thousandth of them on the wire. */
+  /** Valid JSON of `bytes` decoded bytes, about a thousandth of that on the wire. */
   | { readonly kind: "gzipBomb"; readonly bytes: number }
   | { readonly kind: "redirect"; readonly status?: number; readonly location: string | null }
   /** On the normal answer; null takes a header away (`date` too). */
@@ -62,9 +62,9 @@ export type AnswerAction =
   /** A byte that UTF-8 never has, within the first string value. */
   | { readonly kind: "invalidUtf8" }
   | { readonly kind: "emptyList" }
-  /** What a documentation's mock sends: one object of type names, also where a list belongs. */
+  /** The answer of the documented mock: one object of type names, even where a list is expected. */
   | { readonly kind: "placeholder"; readonly inList?: boolean }
-  /** Leaves out `count` items (all the rest unless told) from `from` on. */
+  /** Omits `count` items (default: all remaining) starting at `from`. */
   | { readonly kind: "dropItems"; readonly from?: number; readonly count?: number }
   | AlterItem
   /** Repeats an item at the end, changed or not. */
@@ -82,14 +82,14 @@ export interface AlterItem {
   readonly source?: string;
 }
 
-/** The right answer, delivered badly. A negative number of bytes counts from the end. */
+/** A correct answer with a delivery fault. A negative number of bytes counts from the end. */
 export type DeliveryAction =
   | { readonly kind: "delay"; readonly ms: number }
-  /** A TCP reset, before the head or after so many bytes of body. */
+  /** A TCP reset, before the head or after that number of body bytes. */
   | { readonly kind: "reset"; readonly afterBytes?: number }
-  /** Half of the body unless told: `length` declares all of it, `chunked` never ends, `close` ends by the close alone. */
+  /** Default: half of the body. `length` declares all of it, `chunked` never ends, `close` ends only by closing. */
   | { readonly kind: "truncate"; readonly how?: "length" | "chunked" | "close"; readonly bytes?: number }
-  /** Silent for ever: from the start, behind the head, or behind so many bytes of body. */
+  /** Sends nothing more: from the start, after the head, or after that number of body bytes. */
   | { readonly kind: "hang"; readonly after?: "nothing" | "head" | number }
   | { readonly kind: "drip"; readonly bytes: number; readonly everyMs: number }
   /** Answers well; then closes the socket at once, or as soon as the next request arrives on it. */
@@ -100,7 +100,7 @@ export interface ThrottleAction {
   readonly kind: "throttle";
   readonly perSecond?: number;
   readonly inFlight?: number;
-  /** 429 unless told. */
+  /** Default 429. */
   readonly status?: number;
   readonly retryAfter?: string;
 }

@@ -25,7 +25,7 @@ export const removeLibrary: Edit = (organization, library) => {
   return `removed ${title(library)}`;
 };
 
-/** Brings the library that was removed last back as it was, its date too. */
+/** Restores the library that was removed last, unchanged, including its date. */
 export const restoreLibrary: Edit = (organization, library, random, stamp) => {
   const removed = organization.removed.pop();
   if (removed === undefined) return editMetadata(organization, library, random, stamp);
@@ -60,7 +60,7 @@ export const editMetadata: Edit = (organization, library, random, stamp) => {
   return `edited the metadata of ${title(library)}`;
 };
 
-/** Content that changes with no date of the library telling: only a full read can see it. */
+/** Content that changes while the library's date stays: only a full read finds it. */
 export const editSilently: Edit = (organization, library, random) => {
   const revision = `Edited in silence, revision ${random.below(1_000_000)}`;
   const scenario = random.pick([...library.scenarios, null]);
@@ -71,13 +71,13 @@ export const editSilently: Edit = (organization, library, random) => {
   return `changed ${title(library)} and no date`;
 };
 
-/** Another file, uploaded with a date that lies minutes to months before now. */
+/** Another file, uploaded with a date minutes to months in the past. */
 export const uploadBackdated: Edit = (organization, library, random, stamp) => {
   const at = new Date(stamp.now().getTime() - random.between(2, 100_000) * 60_000);
   return `backdated: ${editScenario(organization, library, random, { ...stamp, now: () => at })}`;
 };
 
-/** Two edits under one date: what was read between them looks current. */
+/** Two edits under one date: a read between them looks current. */
 export const editTwice: Edit = (organization, library, random, stamp) => {
   const at = stamp.now();
   const frozen = { ...stamp, now: () => at };

@@ -17,7 +17,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** No time-outs of its own: what goes wrong is the script's business. Long keys make long paths, hence the large head. */
+/** Sets no time-outs, because faults are the script's job. Long keys need long paths, hence the large header limit. */
 const SETTINGS = { keepAliveTimeout: 60_000, requestTimeout: 0, headersTimeout: 0, maxHeaderSize: 256 * 1024 };
 
 export async function listen({ host, port, tls }: ListenOptions, respond: RequestListener): Promise<Listener> {

@@ -30,5 +30,5 @@ export function createScenarioName(random: Random): string {
   return `${random.pick(THEMES)} - ${random.between(5, 60)} timesteps - ${random.between(2, 20)} iterations`;
 }
 
-/** What people call a result that they want to find again. */
+/** Names that people give to results that they want to find again. */
 export const createNewName = (random: Random): string => random.pick(RENAMED);

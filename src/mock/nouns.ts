@@ -1,7 +1,7 @@
-/** What a JSON body can hold. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [field: string]: Json };
 
-/** Laid over a wire object: unknown fields, wrong types; `undefined` leaves the field out. */
+/** Overrides fields of a wire object: unknown fields, wrong types; `undefined` omits the field. */
 export type Fields = Readonly<Record<string, Json | undefined>>;
 
 /** A scenario as the service has it (specification 2.3). */
@@ -52,6 +52,6 @@ export interface Organization {
   /** Adds it, or puts it in the place of the one with the same owner and name. */
   put(library: MockLibrary): void;
   remove(owner: string, name: string): MockLibrary | undefined;
-  /** Libraries that were taken away by an edit and may come back. */
+  /** Libraries that an edit removed and another edit may restore. */
   readonly removed: MockLibrary[];
 }

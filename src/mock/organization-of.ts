@@ -1,6 +1,6 @@
 import type { MockLibrary, Organization } from "./nouns.ts";
 
-/** The length tells where the owner ends, whatever characters the two names have. */
+/** The length marks the end of the owner, whatever characters the two names contain. */
 const keyOf = (owner: string, name: string): string => `${owner.length}:${owner}${name}`;
 
 /** An organization that has exactly these libraries. */

@@ -28,7 +28,7 @@ function createText(random: Random, sentences: number, separator: string): strin
 
 const KIB = 1024;
 
-/** In the three ways seen: rounded KB, rounded MB, and KB with the bytes behind two spaces. */
+/** The three known formats: rounded KB, rounded MB, and KB followed by two spaces and the exact bytes. */
 export function createFileSize(random: Random): string {
   const bytes = random.between(60, random.chance(0.2) ? 900_000 : 4_000) * KIB + random.below(KIB);
   if (random.chance(0.3)) return `${Math.round(bytes / KIB)} KB  (${groupDigits(bytes)} B)`;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
-/** A request as it arrived, and what became of it. */
+/** A request as it arrived, and its outcome. */
 export interface RecordedRequest {
   readonly method: string;
   /** Exactly as received, percent-encoding and all. */
@@ -18,13 +18,13 @@ export type OpenRecord = { -readonly [Field in keyof RecordedRequest]: RecordedR
 
 export interface Recorder {
   readonly requests: readonly RecordedRequest[];
-  /** What no client of ours may ever do, a sentence each. */
+  /** Requests that simcat must never send, one sentence each. */
   readonly violations: readonly string[];
   add(req: IncomingMessage): OpenRecord;
   clear(): void;
 }
 
-/** With `keep` false nothing is kept but violations: a long measurement would fill the memory. */
+/** With `keep` false only violations are kept, so that a long measurement does not fill the memory. */
 export function createRecorder(keep: boolean): Recorder {
   const requests: OpenRecord[] = [];
   const violations: string[] = [];

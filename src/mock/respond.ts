@@ -25,7 +25,7 @@ export interface ResponderOptions {
   readonly onRequest: ((request: RecordedRequest) => undefined | Promise<void>) | null;
 }
 
-/** The story of one request: record, find the fault, make the answer, deliver it. */
+/** Records one request, finds its fault, creates the answer and delivers it. */
 export function createResponder(options: ResponderOptions): RequestListener {
   const { organization, answers, recorder, script, runEdit, apiKey, pathPrefix, date, latencyMs, onRequest } = options;
   const compress = options.gzip ? createCompressor() : null;

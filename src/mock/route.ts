@@ -6,7 +6,7 @@ export type Route =
   | { readonly kind: "unknown" }
   | { readonly kind: "malformed"; readonly reason: string };
 
-/** What a path segment may hold raw (RFC 3986); everything else has to be percent-encoded. */
+/** Characters that a path segment may contain unencoded (RFC 3986); all others must be percent-encoded. */
 const SEGMENT = /^(?:[\w\-.~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})*$/;
 const DOTS = /^(?:\.|%2e){1,2}$/i;
 

@@ -5,7 +5,7 @@ import type { MockLibrary, MockScenario, Organization } from "./nouns.ts";
 import type { Random } from "./random.ts";
 import type { Stamp } from "./stamp.ts";
 
-/** Changes the organization and says what it did. */
+/** Changes the organization and returns a description of the change. */
 export type Edit = (organization: Organization, library: MockLibrary, random: Random, stamp: Stamp) => string;
 
 /** Adds a result to a parent; to a new one where there is none. */
@@ -50,7 +50,7 @@ export const deleteScenario: Edit = (organization, library, random, stamp) => {
   return `deleted scenario ${scenario.scenarioId} of ${title(library)}`;
 };
 
-/** Brings the scenario that was deleted last back under its id, as it was. */
+/** Restores the scenario that was deleted last under its id, unchanged. */
 export const restoreScenario: Edit = (organization, library, random, stamp) => {
   const scenario = library.deleted?.at(-1);
   if (scenario === undefined) return editScenario(organization, library, random, stamp);

@@ -20,11 +20,11 @@ export interface MockServiceOptions {
   readonly seed?: number;
   /** Milliseconds between two edits by chance; null makes none. */
   readonly editEvery?: number | null;
-  /** Such as `/v1`; empty unless told. */
+  /** Such as `/v1`; default empty. */
   readonly pathPrefix?: string;
   /** The service's clock: of edits and of the `Date` header. */
   readonly clock?: () => Date;
-  /** How edits by chance and by name write dates; its clock is the `clock` unless told. */
+  /** How edits write dates; its clock is `clock` by default. */
   readonly stamp?: Stamp;
   readonly latencyMs?: number;
   /** Gzips for those who accept it. */
@@ -46,7 +46,7 @@ export interface MockService {
   /** Requests that are not GET, a sentence each. Empty at the end of every good test. */
   readonly violations: readonly string[];
   clearRequests(): void;
-  /** Replaces the faults; their counts begin anew. */
+  /** Replaces the faults and resets their counts. */
   script(faults: readonly Fault[]): void;
   edit<T>(change: (organization: Organization) => T): T;
   /** Destroys every socket and leaves nothing running. */

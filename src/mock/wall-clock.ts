@@ -1,4 +1,4 @@
-/** What a clock on a wall of that zone shows. */
+/** Local time in a time zone. */
 export interface WallClock {
   readonly year: number;
   /** 1 to 12. */

@@ -16,7 +16,7 @@ export interface ContentComparison extends ScenarioSink {
   finish(read: ContentRead): Promise<{ readonly difference: LibraryDifference | null; readonly scenarios: number }>;
 }
 
-/** Of a longer list so many are compared at once, so that it need not fit into memory; a shorter one at one moment. */
+/** Long lists are compared in chunks of this size to bound memory; shorter ones in one snapshot. */
 const ITEMS_AT_ONCE = 5_000;
 const BYTES_AT_ONCE = 8 * 2 ** 20;
 
@@ -57,7 +57,7 @@ export function compareContent(
     },
     async sources(ids) {
       const inMemory = ids.flatMap((id) => held.get(id) ?? []);
-      // What agreed with its row is what the row says. What differed is no longer known, and counts as different anyway.
+      // An item that agreed equals its row. The source of an item that differed was discarded, and it differs anyway.
       const agreed = ids.filter((id) => !held.has(id) && !differing.has(id));
       const stored =
         agreed.length === 0 ? [] : await look((connection) => readScenarioSources(connection, key, agreed));

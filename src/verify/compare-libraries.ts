@@ -7,7 +7,7 @@ import type { RunEvent } from "../sync/run-event.ts";
 import { compareContent } from "./compare-content.ts";
 import type { LibraryDifference, RejectedItems } from "./findings.ts";
 
-/** So many libraries in a row that fail by network or 5xx: it is the service, not the libraries. */
+/** Circuit breaker: after this many consecutive failures (network or 5xx), assume the service is down. */
 const BREAKER = 20;
 
 export interface CompareTools {

@@ -22,7 +22,7 @@ export interface ScenarioDifferences {
 export interface LibraryDifference {
   readonly key: LibraryKey;
   readonly kind: DifferenceKind;
-  /** Of the library's own row. */
+  /** Differences of the library's own row. */
   readonly columns: readonly ColumnDifference[];
   readonly scenarios: ScenarioDifferences;
 }
@@ -36,7 +36,7 @@ export interface RejectedItems {
   readonly reason: string;
 }
 
-/** What one comparison of both sides found. */
+/** The result of one comparison. */
 export interface Findings {
   /** Libraries of the listing that were looked at. */
   readonly listed: number;
@@ -56,7 +56,7 @@ export interface VerifyReport extends Findings {
   readonly passing: number;
 }
 
-/** Scenarios of one library whose differences are told in full. */
+/** Maximum number of scenarios per library whose differences are reported in full. */
 export const EXAMPLES = 20;
 
 export const NO_SCENARIOS: ScenarioDifferences = {

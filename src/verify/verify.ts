@@ -14,7 +14,7 @@ interface Sides {
 }
 
 /**
- * Compares what the service has with what is stored, and writes nothing. What differs is read once more, on both sides,
+ * Compares the service with the database, and writes nothing. A library that differs is read again on both sides,
  * before it counts: an edit or a run in between is no difference.
  * @throws UsageError for a selected owner or library that neither side knows, and whatever ends a listing
  */
@@ -77,7 +77,7 @@ async function lookAgain(tools: CompareTools, suspects: ReadonlySet<string>, sig
   return compareSides(quiet, await readSides(tools, signal), (key) => suspects.has(keyText(key)), signal);
 }
 
-/** Of the suspects the second look counts, of all others the first. */
+/** For suspects the second comparison counts, for all others the first. */
 function merge(first: Findings, second: Findings, suspects: ReadonlySet<string>): Findings {
   const isSettled = ({ key }: { readonly key: LibraryKey | null }) => key === null || !suspects.has(keyText(key));
   return {
@@ -89,7 +89,7 @@ function merge(first: Findings, second: Findings, suspects: ReadonlySet<string>)
   };
 }
 
-/** By name, whatever came first. */
+/** Sorted by name. */
 function inOrder(findings: Findings): Findings {
   const order = (a: { readonly key: LibraryKey | null }, b: { readonly key: LibraryKey | null }) => {
     const [first, second] = [a, b].map(({ key }) => (key === null ? "" : formatKey(key)));

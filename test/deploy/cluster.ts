@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
-import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 
 const ROLES = readFileSync(new URL("../../deploy/roles.sql", import.meta.url), "utf8");
 const PASSWORD = "a-password-for-tests";
 
 export interface Cluster {
-  /** An empty database, with roles.sql run in it unless told otherwise. Answers its name. */
+  /** Creates an empty database and runs roles.sql in it by default. Returns its name. */
   database(options?: { readonly roles?: boolean }): Promise<string>;
   url(database: string, role?: string): string;
   /** A session that ends with the test. */

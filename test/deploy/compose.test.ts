@@ -22,7 +22,7 @@ const compose: {
 } = parse(readFileSync(join(deploy, "compose.yaml"), "utf8"));
 const { postgres, simcat } = compose.services;
 
-test("both run with a read-only root, without capabilities that they do not use, and come back after a crash", () => {
+test("both run with a read-only root and no unused capabilities, and restart after a crash", () => {
   expect(simcat).toMatchObject({
     read_only: true,
     cap_drop: ["ALL"],
@@ -42,7 +42,7 @@ test("both run with a read-only root, without capabilities that they do not use,
   });
 });
 
-test("the worker waits for a healthy database, and both tell how they are without a shell", () => {
+test("the worker waits for a healthy database, and both health checks work without a shell", () => {
   expect(simcat).toMatchObject({ depends_on: { postgres: { condition: "service_healthy" } } });
   expect(postgres.healthcheck.test.slice(0, 2)).toEqual(["CMD", "pg_isready"]);
   expect(simcat.healthcheck.test.slice(0, 3)).toEqual(["CMD", "node", "-e"]);
@@ -53,7 +53,7 @@ test("ports are open to this machine only", () => {
   expect([...postgres.ports, ...simcat.ports].filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
 });
 
-test("secrets come as files, and the settings are simcat's own", () => {
+test("secrets are files, and every setting is a setting of simcat", () => {
   const names = Object.keys(simcat.environment);
   const files = names.filter((name) => name.endsWith("_FILE"));
   expect(files.sort()).toEqual(SECRET_NAMES.map((name) => `${name}_FILE`).sort());

@@ -1,4 +1,4 @@
-/** What the image promises its operators, read from the Dockerfile: an engine to build it with is not everywhere. */
+/** Checks the promises of the image by reading the Dockerfile, because a build engine is not available everywhere. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ test("no line asks for a frontend from the network", () => {
   expect(source).not.toMatch(/^\s*#\s*(syntax|escape)\s*=/im);
 });
 
-test("each stage stands on node:24-slim", () => {
+test("each stage is based on node:24-slim", () => {
   expect(stages.map(({ image, name }) => ({ image, name }))).toEqual([
     { image: "node:24-slim", name: "build" },
     { image: "node:24-slim", name: "dependencies" },
@@ -49,7 +49,7 @@ test("nothing in it needs a shell: no RUN, and all commands are lists", () => {
   expect([only("ENTRYPOINT"), only("CMD")].map((text) => Array.isArray(JSON.parse(text)))).toEqual([true, true]);
 });
 
-test("it runs as nobody in particular: a number, not root, and the owner of no file", () => {
+test("it runs as a numeric user id that is not root and owns no file", () => {
   expect(Number(only("USER"))).toBeGreaterThan(0);
   expect(runtime.findLastIndex(({ name }) => name === "COPY")).toBeLessThan(
     runtime.findIndex(({ name }) => name === "USER"),
@@ -129,7 +129,7 @@ async function serve(status: number) {
   return { port: (server.address() as AddressInfo).port, asked };
 }
 
-test("the health check asks /healthz on SIMCAT_HTTP_PORT, and tells a healthy worker from a sick and from an absent one", async () => {
+test("the health check requests /healthz on SIMCAT_HTTP_PORT and distinguishes healthy, unhealthy and absent workers", async () => {
   const healthy = await serve(200);
   const sick = await serve(503);
   const absent = createServer().listen(0, "127.0.0.1");

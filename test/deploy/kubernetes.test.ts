@@ -68,7 +68,7 @@ test("a misspelt field would be noticed, and so would a wrong type", async () =>
 describe.each(Object.entries(pods))("the pod of %s", (command, pod) => {
   const container = pod?.containers[0];
 
-  test("runs that command, as nobody, on a file system that it cannot write", () => {
+  test("runs that command as an unprivileged user on a read-only file system", () => {
     expect(pod?.containers).toHaveLength(1);
     expect(container?.args).toEqual([command]);
     expect(container?.command).toBeUndefined();
@@ -139,7 +139,7 @@ test("the Secret's example holds no secret", () => {
   expect(values.filter((value) => !value.includes("REPLACE"))).toEqual([]);
 });
 
-/** What becomes of the job when its container ends with that code. */
+/** The job's outcome for an exit code of its container. */
 function endOf(job: JobSpec | undefined, exitCode: number): string {
   const rule = job?.podFailurePolicy?.rules.find(({ onExitCodes }) => onExitCodes?.values.includes(exitCode));
   return rule?.action ?? "tried again";

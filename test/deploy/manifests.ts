@@ -25,7 +25,7 @@ export function readManifests(): Manifest[] {
 }
 
 /**
- * What the compiler says of the manifests as values of the types that are generated from Kubernetes' own API description;
+ * The compiler's errors for the manifests as values of the types generated from the Kubernetes API description;
  * a misspelt field is one that the type does not have. Empty when all is well.
  */
 export async function checkTypes(manifests: readonly Manifest[]): Promise<string> {

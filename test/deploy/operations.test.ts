@@ -30,7 +30,7 @@ test("every code of a run's log lines is explained", () => {
     ...found(/tellBeside\([^)]*"(?:info|warn)", "(\w+)"/g, "src/cli"),
   ];
   expect(codes.length).toBeGreaterThan(15);
-  // Of the levels that an operator switches on to look for a fault.
+  // Codes of the log levels that an operator enables to investigate a fault.
   expect([...new Set(unexplained(codes))]).toEqual(["request", "request_retried"]);
 });
 

@@ -1,4 +1,4 @@
-/** What each role of deploy/roles.sql can do, and that it can do nothing else. */
+/** Checks what each role of deploy/roles.sql can do, and that it can do nothing else. */
 import type pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { organizationOf } from "../../src/mock/organization-of.ts";
@@ -120,7 +120,7 @@ describe("the writer", () => {
     expect(code).toBe(0);
   });
 
-  test("is told what to do where it would have to migrate and must not", async () => {
+  test("gets a hint if a migration is needed and not permitted", async () => {
     const { environment } = await service();
 
     const { code, stderr } = await runCli(["sync"], {

@@ -12,7 +12,7 @@ const REQUIRED: readonly string[] = ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"];
 const doc = readFileSync("docs/configuration.md", "utf8");
 const example = readFileSync(".env.example", "utf8");
 
-/** Names of ours, whole ones: `SIMCAT_API_KEY` does not stand in `SIMCAT_API_KEY_FILE`. */
+/** Whole names of settings: `SIMCAT_API_KEY` does not match in `SIMCAT_API_KEY_FILE`. */
 const namesIn = (text: string) => new Set(text.match(/\b(?:SIMCAT_[A-Z_]+|DATABASE_(?:DIRECT_)?URL(?:_FILE)?)\b/g));
 
 /** The first column and the default of each line of a settings table. */
@@ -66,7 +66,7 @@ describe(".env.example", () => {
     expect(assignments.filter(({ isActive }) => isActive).map(({ name }) => name)).toEqual(REQUIRED);
   });
 
-  test("is understood, with a key, as it stands", () => {
+  test("is valid as it is once it has a key", () => {
     const environment = { ...parseEnv(example), SIMCAT_API_KEY: "some-key" };
     expect(() => loadConfig(environment, { service: true, database: true })).not.toThrow();
   });

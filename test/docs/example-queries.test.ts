@@ -76,7 +76,7 @@ test("what was there then shows the version before at the last moment before", a
   ]);
 });
 
-test("what changed since tells new, changed and gone apart, from the moment itself on", async () => {
+test("the query for changes distinguishes new, changed and removed, including the moment itself", async () => {
   const since = (moment: string) => (sql: string) =>
     sql.replace("now() - interval '7 days'", `timestamptz '${moment}'`);
   const rows = await ask("What changed since", since("2026-03-01Z"));
@@ -96,6 +96,6 @@ test("which libraries fail has one that was never stored, with its open rejects"
   ]);
 });
 
-test("how fresh it is passes over runs that did not come to their end", async () => {
+test("the query for freshness ignores unfinished runs", async () => {
   expect(await ask("How fresh it is")).toMatchObject([{ id: "1", kind: "sync", status: "ok" }]);
 });

@@ -9,7 +9,7 @@ export interface DocumentedColumn {
 
 export const SCHEMA_DOC = readFileSync("docs/schema.md", "utf8");
 
-/** The column tables of docs/schema.md, by the table whose heading they stand under. */
+/** The column tables of docs/schema.md, by the table name in their heading. */
 export function documentedTables(): Map<string, DocumentedColumn[]> {
   const sections = [...SCHEMA_DOC.matchAll(/^## `(\w+)`\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)];
   return new Map(sections.map(([, table = "", text = ""]) => [table, columnsIn(text)]));

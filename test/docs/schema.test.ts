@@ -22,7 +22,7 @@ const columns = () =>
   );
 
 describe("the comments in the database", () => {
-  test("stand on the schema and on every table", async () => {
+  test("exist for the schema and every table", async () => {
     const named = await database().query<{ name: string; comment: string | null }>(
       `SELECT 'schema ' || nspname AS name, obj_description(oid, 'pg_namespace') AS comment
        FROM pg_namespace WHERE nspname = 'simcat'
@@ -34,7 +34,7 @@ describe("the comments in the database", () => {
     expect(named.filter(({ comment }) => !comment).map(({ name }) => name)).toEqual([]);
   });
 
-  test("stand on every column", async () => {
+  test("exist for every column", async () => {
     const silent = (await columns()).filter(({ comment }) => !comment);
     expect(silent.map(({ table, name }) => `${table}.${name}`)).toEqual([]);
   });

@@ -1,14 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { findBinaries } from "../../src/db/embedded/binaries.ts";
-import { prepareBinaries } from "../../src/db/embedded/prepare-binaries.ts";
+import { findBinaries, prepareBinaries } from "../../src/embedded-postgres/binaries.ts";
 import { ConfigurationError } from "../../src/errors.ts";
 import { newStateDir } from "./keepers.ts";
 
-const nobody = { name: "nobody", uid: 65534, gid: 65534 };
+const nobody = { uid: 65534, gid: 65534 };
 
-test("without the package of this platform, it says what to set", () => {
+test("names DATABASE_URL if the package of this platform is not installed", () => {
   const arch = Object.getOwnPropertyDescriptor(process, "arch");
   Object.defineProperty(process, "arch", { ...arch, value: "abacus" });
   try {
@@ -19,8 +18,8 @@ test("without the package of this platform, it says what to set", () => {
   }
 });
 
-describe("the binaries", () => {
-  test("get the library links that the package's install script did not make", async () => {
+describe("prepareBinaries", () => {
+  test("creates the library links that the disabled install script would have created", async () => {
     const { found, stateDir } = installPackage();
     expect(await prepareBinaries(found, null, stateDir)).toBe(found.native);
     expect(readFileSync(join(found.native, "lib/libpq.so.5"), "utf8")).toBe("library");
@@ -28,7 +27,7 @@ describe("the binaries", () => {
   });
 
   test.runIf(process.getuid?.() === 0)(
-    "are copied where the server's user cannot get to them, links and all",
+    "copies the binaries with their links if the server's user cannot reach them",
     async () => {
       const { found, stateDir } = installPackage();
       chmodSync(dirname(dirname(stateDir)), 0o755);
@@ -38,12 +37,12 @@ describe("the binaries", () => {
       expect(await prepareBinaries(found, nobody, stateDir)).toBe(copy);
       expect(readFileSync(join(copy, "lib/libpq.so.5"), "utf8")).toBe("library");
       expect(statSync(join(copy, "bin/postgres")).mode & 0o005).toBe(0o005);
-      // The second time it is there.
+      // The second call finds the copy.
       expect(await prepareBinaries(found, nobody, stateDir)).toBe(copy);
     },
   );
 
-  test("keep a link that leads nowhere from being made twice", async () => {
+  test("keeps a dangling link", async () => {
     const { found, stateDir } = installPackage();
     symlinkSync("elsewhere", join(found.native, "lib/libpq.so.5"));
     expect(await prepareBinaries(found, null, stateDir)).toBe(found.native);

@@ -1,5 +1,5 @@
 import { text } from "node:stream/consumers";
-import { openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 
 // A process that uses the embedded database until its input ends. Tests run it beside others, and kill it.
 const never = new AbortController().signal;

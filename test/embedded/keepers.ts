@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { onTestFinished } from "vitest";
-import type { EmbeddedPostgres } from "../../src/db/embedded/open.ts";
-import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
+import type { EmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 
 type Opened = Pick<EmbeddedPostgres, "url" | "psql" | "dataDirectory" | "started">;
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { answers, never, newStateDir, query, startKeeper } from "./keepers.ts";
 
 const settings = { fsync: "off" };
 
-test("of two processes the first does not stop the server, and the last does", async () => {
+test("the last of two client processes stops the server, the first does not", async () => {
   const stateDir = newStateDir();
   const first = startKeeper(stateDir);
   const { url } = await first.opened;
@@ -27,7 +27,7 @@ test("two processes that start at once on a fresh directory share one server", a
   expect(await Promise.all(both.map((keeper) => keeper.stop()))).toEqual([0, 0]);
 });
 
-test("killed, the process that started the server takes it from nobody", async () => {
+test("the server survives the killed process that started it while another client is attached", async () => {
   const stateDir = newStateDir();
   const starter = startKeeper(stateDir);
   const { url } = await starter.opened;
@@ -35,13 +35,13 @@ test("killed, the process that started the server takes it from nobody", async (
   await attached.opened;
   const session = query(url, "SELECT pg_sleep(2.5), 'whole' AS answer");
   await starter.kill();
-  // Longer than the watchdog takes to look.
+  // The query takes longer than the watchdog's interval.
   expect(await session).toMatchObject([{ answer: "whole" }]);
   expect(await attached.stop()).toBe(0);
   expect(await answers(url)).toBe(false);
 });
 
-test("killed with nobody else there, it leaves data that the next one finds", async () => {
+test("the data of a killed single client is found by the next one", async () => {
   const stateDir = newStateDir();
   const killed = startKeeper(stateDir);
   const { url } = await killed.opened;
@@ -53,14 +53,14 @@ test("killed with nobody else there, it leaves data that the next one finds", as
   expect(await answers(next.url)).toBe(false);
 });
 
-test("a server that all its users were killed under does not run for ever", async () => {
+test("the watchdog stops a server after all its clients were killed", async () => {
   const keeper = startKeeper(newStateDir());
   const { url } = await keeper.opened;
   await keeper.kill();
   await expect.poll(() => answers(url), { timeout: 10_000 }).toBe(false);
 });
 
-test("killed while the database is made, it leaves nothing half done", async () => {
+test("a process killed during initdb leaves no partial cluster", async () => {
   const stateDir = newStateDir();
   const keeper = startKeeper(stateDir);
   keeper.opened.catch(() => {});
@@ -72,7 +72,7 @@ test("killed while the database is made, it leaves nothing half done", async () 
   expect(readdirSync(stateDir)).toEqual(["postgres"]);
 });
 
-test("the server itself killed, the next one starts it again", async () => {
+test("the next client starts a killed server again", async () => {
   const stateDir = newStateDir();
   const first = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
   await query(first.url, "CREATE TABLE kept AS SELECT 1 AS one");

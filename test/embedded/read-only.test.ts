@@ -55,7 +55,7 @@ test("check fails where the first run could not create the database (fault 116)"
   const { environment } = await withoutDatabase();
   const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: "/dev/null/state" });
   expect(code).toBe(78);
-  expect(stdout).toContain("FAIL  database       the embedded database cannot be kept in /dev/null/state");
+  expect(stdout).toContain("FAIL  database       the embedded database cannot be stored in /dev/null/state");
 });
 
 test("status reads the embedded database that an earlier command created (fault 116)", async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { createStateDir, embeddedStateDir } from "../../src/db/embedded/state-dir.ts";
+import { createStateDir, embeddedStateDir } from "../../src/embedded-postgres/state-dir.ts";
 import { runCli } from "../support/cli.ts";
 import { newStateDir } from "./keepers.ts";
 
@@ -72,7 +72,7 @@ test.runIf(process.platform === "linux").each(UNUSABLE)(
     expect({ code, msg }).toEqual({
       code: 78,
       msg: expect.stringMatching(
-        /^the embedded database cannot be kept in .*: set SIMCAT_STATE_DIR to a directory that can be written$/s,
+        /^the embedded database cannot be stored in .*: set SIMCAT_STATE_DIR to a writable directory$/s,
       ),
     });
   },

@@ -9,7 +9,7 @@ const NAMELESS = 54321;
 const isRoot = process.getuid?.() === 0;
 
 describe.runIf(isRoot)("as root", () => {
-  test("the server runs as another user, even below a directory that is root's alone", async () => {
+  test("runs the server as another user, even below a directory that only root can enter", async () => {
     const stateDir = newStateDir();
     expect((statSync(dirname(stateDir)).mode & 0o777).toString(8)).toBe("700");
     const keeper = startKeeper(stateDir);
@@ -22,7 +22,7 @@ describe.runIf(isRoot)("as root", () => {
     expect(await keeper.stop()).toBe(0);
   });
 
-  test("the same in a directory that everybody can pass", async () => {
+  test("runs the server as another user in a directory that everyone can enter", async () => {
     const stateDir = newStateDir();
     chmodSync(dirname(stateDir), 0o755);
     const keeper = startKeeper(stateDir);
@@ -35,25 +35,31 @@ describe.runIf(isRoot)("as root", () => {
 describe.runIf(isRoot)("without an environment", () => {
   const project = isRoot ? openProject() : "";
 
-  test.each([
-    ["nobody", NOBODY],
-    ["a user id that has no name", NAMELESS],
-  ])("%s gets a database in the temporary directory", async (_, uid) => {
-    const temporary = ownedDirectory(uid);
-    const keeper = startKeeper(null, { other: { uid, project }, environment: { TMPDIR: temporary } });
+  test("creates the database in the temporary directory", async () => {
+    const temporary = ownedDirectory(NOBODY);
+    const keeper = startKeeper(null, { other: { uid: NOBODY, project }, environment: { TMPDIR: temporary } });
     const { url, dataDirectory } = await keeper.opened;
-    expect(dataDirectory).toBe(join(temporary, `simcat-${uid}`, "postgres", "data"));
-    expect(statSync(dataDirectory).uid).toBe(uid);
+    expect(dataDirectory).toBe(join(temporary, `simcat-${NOBODY}`, "postgres", "data"));
+    expect(statSync(dataDirectory).uid).toBe(NOBODY);
     expect(await query(url, "SELECT current_user AS role")).toEqual([{ role: "simcat" }]);
     expect(await keeper.stop()).toBe(0);
   });
 
-  test("a directory of somebody else's is told with the name of its setting", async () => {
+  test("names DATABASE_URL if the user id has no passwd entry", async () => {
+    const temporary = ownedDirectory(NAMELESS);
+    const keeper = startKeeper(null, { other: { uid: NAMELESS, project }, environment: { TMPDIR: temporary } });
+    await expect(keeper.opened).rejects.toThrow(
+      "user id 54321 has no passwd entry: set DATABASE_URL to a Postgres 14 to 18",
+    );
+    expect(await keeper.stop()).toBe(1);
+  });
+
+  test("names SIMCAT_STATE_DIR if the directory belongs to another user", async () => {
     const closed = newStateDir();
     mkdirSync(closed, { mode: 0o755 });
     chmodSync(dirname(closed), 0o755);
     const keeper = startKeeper(closed, { other: { uid: NOBODY, project }, environment: {} });
-    await expect(keeper.opened).rejects.toThrow(`the embedded database cannot be kept in ${closed}`);
+    await expect(keeper.opened).rejects.toThrow(`the embedded database cannot be stored in ${closed}`);
     expect(await keeper.stop()).toBe(1);
   });
 });

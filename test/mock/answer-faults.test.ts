@@ -67,12 +67,12 @@ test("badGzip claims gzip and sends plain bytes", async () => {
   expect(text).toMatch(/^\[\{"scenarioId":1,/);
 });
 
-test("unknownEncoding claims what nobody knows", async () => {
+test("unknownEncoding names an unknown content encoding", async () => {
   expect((await answer({ kind: "unknownEncoding" }, LIST)).headers["content-encoding"]).toBe("x-unheard-of");
   expect((await answer({ kind: "unknownEncoding", encoding: "zstd" }, LIST)).headers["content-encoding"]).toBe("zstd");
 });
 
-test("gzipBomb is small on the wire and an empty list of exactly so many bytes when decoded", async () => {
+test("gzipBomb is small on the wire and decodes to an empty list of exactly the requested size", async () => {
   const { headers, body } = await answer({ kind: "gzipBomb", bytes: 5_000_000 }, LIST);
   expect(headers["content-encoding"]).toBe("gzip");
   expect(body.length).toBeLessThan(10_000);

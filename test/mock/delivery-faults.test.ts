@@ -40,7 +40,7 @@ test("truncate declares the whole length and closes early", async () => {
   expect([body, ending]).toEqual(["[1,2,3,4,5,6,7,8,9", "end"]);
 });
 
-test("truncate cuts at half unless it is told where", async () => {
+test("truncate cuts at half by default", async () => {
   const { url } = await serveWith({ kind: "truncate" });
   expect((await listenToEnd(url, PATH)).body).toBe("[1,2,3,4,");
 });
@@ -52,7 +52,7 @@ test("truncate cuts a chunked body off before its last chunk", async () => {
   expect([body, ending]).toEqual(["5\r\n[1,2,\r\n", "end"]);
 });
 
-test("truncate ends a body by the close alone, so that only its text tells", async () => {
+test("truncate ends a body only by closing, so that only the text shows the cut", async () => {
   const { url } = await serveWith({ kind: "truncate", how: "close", bytes: 5 });
   const { head, body, ending } = await listenToEnd(url, PATH);
   expect(head).toContain("Connection: close");

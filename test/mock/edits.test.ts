@@ -52,7 +52,7 @@ test("editing a scenario dates it and its library", () => {
   expect(read(organization).lastModified).toBe(TODAY);
 });
 
-test("a removed library comes back as it was", () => {
+test("a removed library is restored unchanged", () => {
   const organization = organizationOf([library("alice", "Lib A", { scenarios: [1] }), library("bob", "Lib B")]);
   const before = read(organization);
   expect(edit(organization, "removeLibrary")).toBe("removed alice/Lib A");
@@ -78,7 +78,7 @@ test("a silent edit changes content and no date", () => {
   expect(read(organization).scenarios.map((each) => each.lastModified)).toEqual(Array(2).fill("2023-09-11 at 2:56 PM"));
 });
 
-test("a backdated upload moves the date behind the present one", () => {
+test("a backdated upload moves the date before the present one", () => {
   const organization = alice();
   amendLibrary(organization, "alice", "Lib A", { lastModified: TODAY });
   edit(organization, "uploadBackdated");

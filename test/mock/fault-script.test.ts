@@ -40,7 +40,7 @@ test.each<[FaultMatch, number[]]>([
   expect(await statuses(service, PATHS)).toEqual(expected);
 });
 
-test("a fault fires once unless it is told how often, after those it lets pass", async () => {
+test("a fault fires once by default, after the requests that it skips", async () => {
   const lists = Array(4).fill("/libs");
   expect(await statuses(await serve(libraries, { faults: [teapot()] }), lists)).toEqual([418, 200, 200, 200]);
   expect(await statuses(await serve(libraries, { faults: [teapot({ times: 2 })] }), lists)).toEqual([
@@ -86,7 +86,7 @@ test("between runs an edit after the metadata and before the scenarios are answe
   ]);
 });
 
-test("between runs a function of the program's, after the answer if told so", async () => {
+test("between runs a function of the program, optionally after the answer", async () => {
   const service = await serve(libraries, {
     faults: [
       {

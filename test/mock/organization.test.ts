@@ -94,7 +94,7 @@ test("ids ascend with gaps, and a result points at a parent of its library", () 
   expect(gaps).toBeGreaterThan(1_000);
 });
 
-test("results are named after their parent, but for a few renamed ones, and some parents were never run", () => {
+test("results are named after their parent except a few, and some parents have no result", () => {
   const all = libraries.flatMap(({ scenarios }) => scenarios);
   const results = all.filter((each) => each.isResult);
   const named = results.filter((each) =>
@@ -109,7 +109,7 @@ test("results are named after their parent, but for a few renamed ones, and some
   expect(neverRun.length).toBeGreaterThan(100);
 });
 
-test("file sizes come in the three formats seen, packages in several versions, descriptions from none to pages", () => {
+test("file sizes have the three known formats, packages several versions, descriptions any length", () => {
   const forms = [/^\d+ KB$/, /^\d+ MB$/, /^\d+ KB {2}\(\d{1,3}(?:,\d{3})* B\)$/];
   const counts = forms.map((form) => libraries.filter(({ fileSize }) => form.test(fileSize ?? "")).length);
   expect(Math.min(...counts)).toBeGreaterThan(100);

@@ -43,7 +43,7 @@ export function ask(url: string, path: string, options: AskOptions = {}): Promis
 }
 
 export interface RawExchange {
-  /** All bytes that came. */
+  /** All received bytes. */
   readonly text: string;
   readonly head: string;
   readonly body: string;

@@ -112,7 +112,7 @@ test("serves below a path prefix", async () => {
   expect((await ask(url, "/libs")).status).toBe(404);
 });
 
-test("records what was asked, with its headers, and forgets it when told", async () => {
+test("records requests with their headers until they are cleared", async () => {
   const service = await serve([libA]);
   await ask(service.url, "/libs", { headers: { "user-agent": "simcat/1" } });
   expect(service.requests).toMatchObject([
@@ -132,7 +132,7 @@ test("an edit shows in the next answers", async () => {
   expect(scenarios?.text).toBe("[]");
 });
 
-test("edits by itself, and tells of each edit", async () => {
+test("edits on a timer, and reports each edit", async () => {
   const descriptions: string[] = [];
   await new Promise<void>((resolve) => {
     void serve([libA], {
@@ -173,7 +173,7 @@ test("an answer waits for what onRequest returns", async () => {
   expect((await answered).text).toBe("[]");
 });
 
-test("latency comes before every answer", async () => {
+test("latency delays every answer", async () => {
   const { url } = await serve([libA], { latencyMs: 40 });
   const started = performance.now();
   await ask(url, "/libs");

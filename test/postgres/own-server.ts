@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { onTestFinished, vi } from "vitest";
-import { openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
-import { readPostmaster } from "../../src/db/embedded/postmaster.ts";
-import { processIdentity } from "../../src/db/embedded/processes.ts";
-import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
+import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { readPostmaster } from "../../src/embedded-postgres/postmaster.ts";
+import { processIdentity } from "../../src/embedded-postgres/processes.ts";
+import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 import type { Query } from "../process/service-rows.ts";
 
 /** A Postgres of the test's own, to be crashed, stopped and started again. */

@@ -13,7 +13,7 @@ import { fingerprintRows, simcat } from "../verify/simcat.ts";
 
 const never = new AbortController().signal;
 const CUTOFF = new Date("2026-01-01T00:00:00Z");
-/** On both sides of the cutoff by the least that Postgres can tell apart. */
+/** One microsecond on both sides of the cutoff. */
 const OLD = "2025-12-31 23:59:59.999999Z";
 const AT = "2026-01-01 00:00:00Z";
 
@@ -113,7 +113,7 @@ describe("of a library that is live", () => {
   });
 });
 
-test("what fills many transactions is deleted to the last row, and nothing beside it", async () => {
+test("deletes all rows of many transactions, and no other row", async () => {
   const database = await freshTestDatabase();
   await insertLibrary(database, "live", null);
   await insertLibrary(database, "large", OLD);
@@ -179,7 +179,7 @@ test("a prune whose lease another run takes over stops there", async () => {
   expect(await countRows(database)).toEqual({ ...NOTHING, libraryHistory: 1, scenarioHistory: 1 });
 });
 
-test("a library that comes back after it was pruned, as it was, is stored anew", async () => {
+test("a pruned library that is listed again unchanged is stored again", async () => {
   const kept = library("o", "kept", { scenarios: [1] });
   const gone = library("o", "gone", { scenarios: [1, 2] });
   const sides = { database: await freshTestDatabase(), service: await serve([kept, gone]) };

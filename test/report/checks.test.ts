@@ -13,7 +13,7 @@ const CLOCK: CheckLine = {
 };
 const SKIPPED: CheckLine = { ...OK, check: "privileges", result: "skipped", text: "the schema comes first" };
 
-test("each check is a line, with what mends it, and the last line counts", () => {
+test("each check is a line with its hint, and the last line counts", () => {
   expect(formatChecks([OK, KEY, CLOCK, SKIPPED]).split("\n")).toEqual([
     "ok    schema      up to date",
     "FAIL  key         refused; mend: check it",

@@ -10,7 +10,7 @@ const WEEK = 7 * 86_400_000;
 const msBefore = (minutes: number) => NOW.getTime() - minutes * MINUTE;
 const ago = (minutes: number) => new Date(msBefore(minutes));
 
-/** Of a grain of a second, seen three hours ago and read an hour later. */
+/** A date with a precision of a second, seen three hours ago and read an hour later. */
 const TEXT = "2026-07-01T08:58:30Z";
 const SETTLED: SyncState = {
   listedText: TEXT,
@@ -155,7 +155,7 @@ describe("the sentence at the top says", () => {
     expect(lines(rows)).toContain("scenarios       0 live");
   });
 
-  test("that one known by rejects alone is not read", () => {
+  test("that a library known only from rejects is not read", () => {
     const reject = {
       kind: "listing",
       code: "unaddressable",
@@ -180,7 +180,7 @@ describe("the sentence at the top says", () => {
   });
 });
 
-describe("whether it is settled is told with the reason", () => {
+describe("reports whether it is settled, with the reason", () => {
   test.each<[string, Partial<SyncState>, string]>([
     ["a date that is not the bookmark", { listedText: "x" }, "no: the listed date is not the bookmark"],
     ["no date", { listedText: null }, "no: the service lists no date"],
@@ -206,7 +206,7 @@ describe("whether it is settled is told with the reason", () => {
   });
 });
 
-test("failures in a row are told with the last one, printable", () => {
+test("reports consecutive failures with the last error, escaped", () => {
   const reads = { lastError: "network: reset\u001b[2J", lastFailedAt: ago(5), lastSuccessAt: null };
   const told = lines(rowsWith({ failures: 3, owes: "failure" }, { reads }));
   expect(told).toContain(
@@ -215,7 +215,7 @@ test("failures in a row are told with the last one, printable", () => {
   expect(told).toContain("last good copy  never");
 });
 
-test("a failure that is over is told as over", () => {
+test("reports a past failure as past", () => {
   const reads = { lastError: null, lastFailedAt: ago(600), lastSuccessAt: ago(120) };
   expect(lines({ ...ROWS, reads })).toContain("failures        none now; the last was 2026-07-01T02:00:00Z (10 h ago)");
 });

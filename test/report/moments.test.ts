@@ -20,11 +20,11 @@ test.each([
   expect(formatAgo(justBefore(ms), NOW)).toBe(text);
 });
 
-test("a moment is told both ways, to the second", () => {
+test("a moment is shown as age and as time, to the second", () => {
   expect(formatMoment(justBefore(10_800_500), NOW)).toBe("2026-07-01T08:59:59Z (3 h ago)");
   expect(formatInstant(NOW)).toBe("2026-07-01T12:00:00Z");
 });
 
-test("what never was is told as such", () => {
+test("a missing moment is shown as never", () => {
   expect(formatMoment(null, NOW)).toBe("never");
 });

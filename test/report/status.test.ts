@@ -39,7 +39,7 @@ const QUIET: StatusRows = {
 
 const text = (rows: Partial<StatusRows>, columns = 120) => formatStatus({ ...QUIET, ...rows }, columns).split("\n");
 
-test("a quiet copy is told in a few lines", () => {
+test("a copy without problems takes a few lines", () => {
   expect(text({})).toEqual([
     "last good run  run 12 (ok), 2026-07-01T09:00:00Z (3 h ago)",
     "libraries      212 live, 4 removed",
@@ -93,7 +93,7 @@ test("a run whose lease is held is at work, and one whose lease has expired is d
   ]);
 });
 
-test("a run that ended badly is told with the first line of its error, and what to do about it", () => {
+test("a failed run is shown with the first line of its error and a hint", () => {
   const error = "GET /libs answered 401; the service refused the key\nand more";
   const runs = [run(14, { status: "unauthorized", error }), run(13, { scope: { libraries: [], owners: ["o"] } })];
   expect(text({ runs }).slice(6)).toEqual([
@@ -107,7 +107,7 @@ test("a run that ended badly is told with the first line of its error, and what 
   expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the ser…");
 });
 
-test("failing libraries are told with the age of their last good copy, the rest as a number", () => {
+test("failing libraries are shown with the age of their last good copy, the rest as a number", () => {
   const shown = [
     {
       owner: "ann",
@@ -130,7 +130,7 @@ test("failing libraries are told with the age of their last good copy, the rest 
   ]);
 });
 
-test("open rejects are told by library, kind and code, those without a library too", () => {
+test("open rejects are shown by library, kind and code, even without a library", () => {
   const shown = [
     { owner: null, name: null, kind: "listing", code: "missing_field", count: 1200, firstSeenAt: ago(60) },
     { owner: "bo", name: "Lib", kind: "scenario", code: "wrong_type", count: 1, firstSeenAt: ago(3000) },
@@ -168,7 +168,7 @@ test("one that was only ever synced in parts is asked to be synced whole", () =>
   );
 });
 
-test("libraries that were listed and never stored are told where there are any", () => {
+test("libraries that are listed and never stored are shown if there are any", () => {
   expect(text({ libraries: { ...QUIET.libraries, neverStored: 2 } })).toContain(
     "libraries      212 live, 4 removed, 2 listed and never stored",
   );

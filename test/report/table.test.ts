@@ -4,7 +4,7 @@ import { truncate, widthOf } from "../../src/report/width.ts";
 
 const lines = (table: string) => table.split("\n");
 
-test("columns are as wide as their widest cell, and numbers stand to the right", () => {
+test("columns are as wide as their widest cell, and numbers are right-aligned", () => {
   const rows = [
     ["helloworldCourse", "7", "ok"],
     ["Lib", "1,234", ""],
@@ -16,7 +16,7 @@ test("columns are as wide as their widest cell, and numbers stand to the right",
   ]);
 });
 
-test("a column with a text among its numbers stands to the left", () => {
+test("a column of numbers and texts is left-aligned", () => {
   expect(
     lines(
       formatTable(

@@ -20,7 +20,7 @@ const chart: BarChart = {
 };
 
 describe("a chart", () => {
-  test("is drawn for wide and for narrow, each with its words, its unit and what each bar stands for", async () => {
+  test("is drawn for wide and narrow screens, each with title, unit and labels", async () => {
     const drawn = toMarkup((await openCharts())(chart));
     expect(
       drawn.match(/<svg class="(?:wide|narrow)" viewBox="0 0 (?:800|358) 162" role="img" aria-label="[^"]*">/g),

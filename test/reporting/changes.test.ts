@@ -23,7 +23,7 @@ const changes = async (where = "true") => {
   );
 };
 
-test("a library that was added, changed, removed and came back with another field", async () => {
+test("a library that was added, changed, removed and returned with another field", async () => {
   const version = { library_name: "forest", package_name: "stsim" };
   await addRows(database(), "library_history", [
     { ...version, package_version: "1.0", valid_from: day(1), valid_to: day(2), run_id: 1, superseded_by: 2 },
@@ -143,7 +143,7 @@ test("since a moment has what was stored at the moment itself and not what was s
   expect(await changes("changed_at < '2026-01-05Z'")).toEqual(["01 added library forest run 1"]);
 });
 
-test("a version that only unknown fields tell apart says nothing, and pruned history invents nothing", async () => {
+test("a version that differs only in unknown fields shows nothing, and pruning invents nothing", async () => {
   await addRows(database(), "libraries", [
     { library_name: "forest", first_seen_at: day(1), changed_at: day(5), run_id: 5 },
   ]);

@@ -33,7 +33,7 @@ test("data in good order has no problem", async () => {
   expect(await problems()).toEqual([]);
 });
 
-test("libraries: dates, sizes and names that differ by capitals alone", async () => {
+test("libraries: dates, sizes and names that differ only in case", async () => {
   await addRows(database(), "libraries", [
     { library_name: "Forêt", last_modified: "soon", file_size: "large" },
     { library_name: "FORÊT", last_modified: "" },

@@ -64,7 +64,7 @@ test("there are ten questions, each of a file", () => {
   }
 });
 
-test.each(blocks)("its query $at runs, and asks the report's views alone", async ({ sql }) => {
+test.each(blocks)("its query $at runs and uses only the report's views", async ({ sql }) => {
   expect(sql).not.toMatch(/\bsimcat\./);
   await database().query(sql);
 });

@@ -11,7 +11,7 @@ const database = useTestDatabase();
 
 const HOUR = 3_600_000;
 const now = Date.now();
-/** Half an hour more, so that no query's own clock stands on a boundary. */
+/** Half an hour more, so that no query's clock hits a boundary. */
 const ago = (days: number) => new Date(now - days * 24 * HOUR - HOUR / 2);
 
 /**
@@ -185,7 +185,7 @@ test("every example has an answer here", () => {
   expect(files).toEqual(Object.keys(ANSWERS).sort());
 });
 
-test.each(files)("%s asks a question in its first line, of the report's views alone", (file) => {
+test.each(files)("%s asks a question in its first line and uses only the report's views", (file) => {
   const [first = "", ...rest] = read(file).split("\n");
   expect(first).toMatch(/^-- [A-Z].*\?$/);
   expect(rest.join("\n")).toContain("simcat_report.");
@@ -194,7 +194,7 @@ test.each(files)("%s asks a question in its first line, of the report's views al
 
 test.each(files)("%s answers it", async (file) => {
   const rows = await database().query<Record<string, unknown>>(
-    // A date comes as local midnight; as text it is what the query says. A slow test sees minutes pass, hours hardly.
+    // pg returns a date as local midnight; as text it equals the query's result. A slow test may take minutes, not hours.
     read(file).replace("::date AS day", "::date::text AS day").replace("FROM age) / 60)", "FROM age) / 3600)"),
   );
   expect(plain(rows)).toEqual(ANSWERS[file]?.());

@@ -50,7 +50,7 @@ const completeAsOf = async () => {
 };
 
 describe("library_freshness", () => {
-  test("has each listed library, stored or not, with what stands in its way", async () => {
+  test("has each listed library, stored or not, with its obstacle", async () => {
     await libraries("forest");
     await addRows(database(), "libraries", [{ library_name: "gone", removed_at: day(2), changed_at: day(2) }]);
     await addRows(database(), "scenarios", [
@@ -201,7 +201,7 @@ describe("data_complete_as_of", () => {
     ]);
   });
 
-  test("is the start of the last whole run in good order, and names the oldest read beside it", async () => {
+  test("is the start of the last good run, and names the oldest read", async () => {
     await libraries("forest", "lake");
     await addRows(database(), "sync_runs", [run(3), run(4)]);
     await addRows(database(), "library_sync", [sync("forest", 3), sync("lake", 2)]);
@@ -251,7 +251,7 @@ describe("data_complete_as_of", () => {
     expect(await completeAsOf()).toEqual(day(3));
   });
 
-  test("promises nothing before a run saw everything: nobody knows what else there is", async () => {
+  test("is NULL before the first complete run", async () => {
     await libraries("forest");
     await addRows(database(), "sync_runs", [run(3, { scope: { owners: ["ann"] } }), run(4, { status: "partial" })]);
     await addRows(database(), "library_sync", [sync("forest", 3)]);
@@ -346,14 +346,14 @@ describe("data_complete_as_of", () => {
     expect(await completeAsOf()).toEqual(day(3));
   });
 
-  test("does not fall for what came back after the last whole run", async () => {
+  test("does not decrease for libraries that returned after the last good run", async () => {
     await libraries("lake");
     await addRows(database(), "sync_runs", [run(3), run(4, { status: "running", finished_at: null })]);
     await addRows(database(), "library_sync", [sync("lake", 1, { owes: "restored", settles_at: null })]);
     expect(await completeAsOf()).toEqual(day(3));
   });
 
-  test("falls behind the last run without a fault for a library that was never stored whole", async () => {
+  test("is before the last run if a library was never stored completely, even without a fault", async () => {
     await libraries("forest");
     await addRows(database(), "sync_runs", [run(2), run(3, { status: "partial" }), run(4, { status: "partial" })]);
     await addRows(database(), "library_sync", [
@@ -383,7 +383,7 @@ describe("data_complete_as_of", () => {
 });
 
 describe("run_history", () => {
-  test("tells how long a run took and what it did", async () => {
+  test("shows how long a run took and what it did", async () => {
     await addRows(database(), "sync_runs", [
       run(3, {
         status: "partial",

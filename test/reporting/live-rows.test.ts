@@ -116,7 +116,7 @@ test("removed has what vanished, and a library's scenarios with it", async () =>
   ]);
 });
 
-test("names come out as they went in, whatever they are made of", async () => {
+test("names are returned byte for byte", async () => {
   const names = [
     "O'Brien; DROP TABLE libraries;--",
     "Q1/Q2 50% done #3?x=1&y=2",

@@ -12,7 +12,7 @@ beforeEach(async () => {
 const gone = { removed_at: day(3), changed_at: day(3) };
 
 describe("scenario_parents", () => {
-  test("has each scenario beside its parent, and flags a missing one and itself", async () => {
+  test("has each scenario with its parent, and flags a missing parent and a scenario that is its own", async () => {
     await addRows(database(), "scenarios", [
       { scenario_id: 1, scenario_name: "Parent", is_result: false, last_modified_at: day(2) },
       { scenario_id: 2, scenario_name: "Result", is_result: true, parent_id: 1 },
@@ -188,7 +188,7 @@ describe("scenario_tree", () => {
     ]);
   });
 
-  test("ends on cycles, begins them at the smallest number, and flags their members alone", async () => {
+  test("ends on cycles, starts them at the smallest id, and flags only their members", async () => {
     await links([
       [1, 1],
       [2, 1],

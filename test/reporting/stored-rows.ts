@@ -5,7 +5,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** The n-th of January 2026, at midnight UTC. */
 export const day = (n: number) => new Date(Date.UTC(2026, 0, n));
 
-/** What a row of each table is made of where a test does not care; a version holds from the first of January on. */
+/** Default values of a row of each table; a version is valid from the first of January. */
 const DEFAULTS: Readonly<Record<string, Row>> = {
   libraries: { owner: "ann", first_seen_at: day(1), changed_at: day(1), run_id: 1 },
   scenarios: { owner: "ann", library_name: "forest", raw: {}, first_seen_at: day(1), changed_at: day(1), run_id: 1 },

@@ -4,7 +4,7 @@ import { useTestDatabase } from "../support/database.ts";
 const database = useTestDatabase();
 
 /**
- * What people's queries and dashboards stand on. A line may be added at the end of a view; none may ever be changed,
+ * The columns that people's queries and dashboards use. A line may be added at the end of a view; none may ever be changed,
  * moved or taken away.
  */
 const SURFACE = {
@@ -283,7 +283,7 @@ test("there is a comment on the schema, every view, every column and every funct
   expect(all.filter(({ comment }) => (comment ?? "").length < 10).map(({ name }) => name)).toEqual([]);
 });
 
-test("without data each view is empty, but for the one that promises a row", async () => {
+test("without data each view is empty, except the one that promises a row", async () => {
   const counts: Record<string, number> = {};
   for (const view of Object.keys(SURFACE)) {
     counts[view] = (await database().query(`SELECT * FROM simcat_report.${view}`)).length;

@@ -61,7 +61,7 @@ test.each([".", "..", "1..2", "v", "🌲.1", "a\\b.\\x41", "1.0.0+build\u0001", 
   },
 );
 
-test("package_versions tells how many newer versions of a package are in use", async () => {
+test("package_versions counts the newer versions of a package in use", async () => {
   const use = (packageName: string | null, version: string | null, owner = "ann") => ({
     owner,
     package_name: packageName,

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
-import { processIdentity } from "../../src/db/embedded/processes.ts";
-import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { processIdentity } from "../../src/embedded-postgres/processes.ts";
+import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 import { openControl } from "./database.ts";
 import type { Place } from "./stage.ts";
 

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
-import { processIdentity } from "../../src/db/embedded/processes.ts";
-import { removeDirectory } from "../../src/db/embedded/remove-directory.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { processIdentity } from "../../src/embedded-postgres/processes.ts";
+import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

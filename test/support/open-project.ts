@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
-import { canEnter } from "../../src/db/embedded/server-user.ts";
+import { canEnter } from "../../src/embedded-postgres/launch.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "src", "test", "node_modules"];
@@ -14,7 +14,7 @@ const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "src", "t
  * a directory that is root's alone, links to it that are gone when the file's tests are over. As root only.
  */
 export function openProject(): string {
-  if (canEnter({ name: "nobody", uid: 65534, gid: 65534 }, ROOT)) return ROOT;
+  if (canEnter({ uid: 65534, gid: 65534 }, ROOT)) return ROOT;
   const open = mkdtempSync(join(tmpdir(), "simcat-open-"));
   afterAll(() => rmSync(open, { recursive: true, force: true }));
   chmodSync(open, 0o755);

@@ -57,7 +57,7 @@ describe("a database that is as the service", () => {
   });
 });
 
-/** By column, what to write over it in SQL, and what of it is told; null for what is ours alone and has no other side. */
+/** By column: the SQL value to write over it, and the difference to expect; null for columns without a counterpart in the service. */
 const TAMPERED: Readonly<
   Record<"libraries" | "scenarios", Readonly<Record<string, [sql: string, told: Told] | null>>>
 > = {
@@ -180,7 +180,7 @@ describe("what one side lacks", () => {
     );
   });
 
-  test("counts for nothing when the listing is not whole, which is told", async () => {
+  test("does not count if the listing is incomplete, which is reported", async () => {
     const sides = await stored([library("o", "a"), library("o", "b")]);
     sides.service.script([
       {
@@ -282,7 +282,7 @@ describe("a library that differs", () => {
     ]);
   });
 
-  test("is mended by the command that is named", async () => {
+  test("is fixed by the command in the hint", async () => {
     const sides = await stored([library("o", 'it\'s 50% "done"', { scenarios: [1] })]);
     await sides.database.query("UPDATE simcat.scenarios SET scenario_name = 'x'");
     await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
@@ -295,7 +295,7 @@ describe("a library that differs", () => {
 });
 
 describe("what cannot be compared", () => {
-  test("because it cannot be read, is told, and the others are compared", async () => {
+  test("because it cannot be read, is reported, and the others are compared", async () => {
     const sides = await stored([library("o", "a"), library("o", "b")]);
     await sides.database.query("UPDATE simcat.libraries SET description = 'x' WHERE library_name = 'b'");
     sides.service.script([{ match: { library: "a" }, times: "always", action: { kind: "status", status: 500 } }]);
@@ -306,7 +306,7 @@ describe("what cannot be compared", () => {
     expect(out).toContain("  unread     o/a: server_error: ");
   });
 
-  test("because it was rejected, is told; its row and what else the list lacks is no difference, the rest is compared", async () => {
+  test("because it was rejected, is reported; its row is no difference, the rest is compared", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1, 2, 3] })]);
     sides.service.script([
       {
@@ -354,7 +354,7 @@ test("a list too long to be held is compared in parts, to the last item", async 
   expect(out.rejects).toEqual([]);
 });
 
-test("an item that comes twice in a long list, and contradicts itself, is rejected and no difference", async () => {
+test("two contradicting items of a long list are rejected and no difference", async () => {
   const items = Array.from({ length: 6_000 }, (_, at) => `{"scenarioId": ${at + 1}, "x": 1}`);
   const list = (last: string) => library("o", "long", { source: { scenarios: `[${items.join()}, ${last}]` } });
   const sides = await stored([list('{"x": 1, "scenarioId": 3}')]);
@@ -367,7 +367,7 @@ test("an item that comes twice in a long list, and contradicts itself, is reject
 });
 
 describe("a selection", () => {
-  test("confines what is read and what is told", async () => {
+  test("limits both the reads and the report", async () => {
     const sides = await stored([library("o", "a"), library("o", "b"), library("p", "c"), library("q", "gone")]);
     await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
     sides.service.edit((organization) => void organization.remove("q", "gone"));

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { ConfigurationError, DatabaseError } from "../../src/errors.ts";
 import { answers, never, newStateDir, query } from "./keepers.ts";
 
@@ -12,7 +12,7 @@ function open(stateDir: string, signal = never) {
   return openEmbeddedPostgres({ stateDir, environment: process.env, settings }, signal);
 }
 
-test("makes a database, stops it, and finds the same under the same URL", async () => {
+test("creates a database, stops it, and opens the same one again under the same URL", async () => {
   const stateDir = newStateDir();
   const first = await open(stateDir);
   await query(first.url, "CREATE TABLE kept AS SELECT 'ä' AS word");
@@ -28,7 +28,7 @@ test("makes a database, stops it, and finds the same under the same URL", async 
   await second.stop();
 });
 
-test("is a Postgres 18 with UTF-8 text in one order everywhere, in UTC", async () => {
+test("is Postgres 18 with UTF-8, a platform-independent collation, and UTC", async () => {
   const postgres = await open(newStateDir());
   const asked = `SELECT datcollate, datctype, datlocprovider, datlocale, pg_encoding_to_char(encoding) AS encoding,
       current_setting('server_version_num')::int / 10000 AS version, current_setting('TimeZone') AS zone, current_user AS role
@@ -48,7 +48,7 @@ test("is a Postgres 18 with UTF-8 text in one order everywhere, in UTC", async (
   await postgres.stop();
 });
 
-test("lets in only who has the password, which is readable by its owner alone", async () => {
+test("requires the password, whose file only its owner can read", async () => {
   const stateDir = newStateDir();
   const postgres = await open(stateDir);
   const file = join(stateDir, "postgres", "password");
@@ -58,7 +58,7 @@ test("lets in only who has the password, which is readable by its owner alone", 
   await postgres.stop();
 });
 
-test("opened twice by one process, it runs until both have let go", async () => {
+test("runs until both clients of one process have detached", async () => {
   const stateDir = newStateDir();
   const first = await open(stateDir);
   const second = await open(stateDir);
@@ -70,7 +70,7 @@ test("opened twice by one process, it runs until both have let go", async () => 
   expect(await answers(second.url)).toBe(false);
 });
 
-test("a configuration that Postgres refuses is told in its own words", async () => {
+test("reports a refused configuration in the words of Postgres", async () => {
   const stateDir = newStateDir();
   await (await open(stateDir)).stop();
   appendFileSync(join(stateDir, "postgres/data/postgresql.conf"), "\nshared_buffers = plenty\n");
@@ -79,24 +79,26 @@ test("a configuration that Postgres refuses is told in its own words", async () 
   expect(String(failure)).toContain('invalid value for parameter "shared_buffers": "plenty"');
 });
 
-test("data of another Postgres is left alone", async () => {
+test("refuses data of another major version of Postgres", async () => {
   const stateDir = newStateDir();
   await (await open(stateDir)).stop();
   writeFileSync(join(stateDir, "postgres/data/PG_VERSION"), "17\n");
   const failure = await open(stateDir).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ConfigurationError);
-  expect(String(failure)).toContain("was made by Postgres 17 and this simcat brings Postgres 18: set SIMCAT_STATE_DIR");
+  expect(String(failure)).toContain(
+    "was created by Postgres 17, but this simcat contains Postgres 18: set SIMCAT_STATE_DIR",
+  );
 });
 
-test("a directory that cannot be written is told with the name of its setting", async () => {
+test("names SIMCAT_STATE_DIR if the directory is not writable", async () => {
   const stateDir = newStateDir();
   writeFileSync(stateDir, "a file");
   const failure = await open(join(stateDir, "below")).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ConfigurationError);
-  expect(String(failure)).toContain("set SIMCAT_STATE_DIR to a directory that can be written");
+  expect(String(failure)).toContain("set SIMCAT_STATE_DIR to a writable directory");
 });
 
-test("aborted while it is made, it leaves nothing behind", async () => {
+test("leaves no files if it is aborted during initdb", async () => {
   const stateDir = newStateDir();
   const abort = new AbortController();
   const opening = open(stateDir, abort.signal);
@@ -106,13 +108,13 @@ test("aborted while it is made, it leaves nothing behind", async () => {
   expect(readdirSync(stateDir)).toEqual([]);
 });
 
-test("a crashed server's lock file that names some other living process is no hindrance", async () => {
+test("starts although the lock file of a crashed server names an unrelated live process", async () => {
   const stateDir = newStateDir();
   const postgres = await open(stateDir);
   const file = join(postgres.dataDirectory, "postmaster.pid");
   const left = readFileSync(file, "utf8");
   await postgres.stop();
-  // Of the server's own user: Postgres itself disregards those that it may not signal.
+  // It runs as the server's user, because Postgres ignores processes that it may not signal.
   const { uid, gid } = statSync(postgres.dataDirectory);
   const stranger = spawn("sleep", ["60"], { uid, gid });
   onTestFinished(() => void stranger.kill());

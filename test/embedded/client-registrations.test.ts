@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { withLock } from "../../src/db/embedded/lock.ts";
-import { processIdentity } from "../../src/db/embedded/processes.ts";
+import { withLock } from "../../src/embedded-postgres/client-registrations.ts";
+import { processIdentity } from "../../src/embedded-postgres/processes.ts";
 import { never, newStateDir } from "./keepers.ts";
 
-test("one at a time works under a lock, and all get their turn", async () => {
+test("runs one piece of work at a time under a lock, and all of them in the end", async () => {
   const directory = newDirectory();
   let inside = 0;
   const seen: number[] = [];
@@ -20,14 +20,14 @@ test("one at a time works under a lock, and all get their turn", async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("a lock is given back when the work fails", async () => {
+test("releases the lock if the work fails", async () => {
   const directory = newDirectory();
   const fail = () => withLock(directory, () => Promise.reject(new Error("failed")), never);
   await expect(fail()).rejects.toThrow("failed");
   await expect(fail()).rejects.toThrow("failed");
 });
 
-test("a dead process's lock is broken, and its drafts are removed", async () => {
+test("breaks the lock of a dead process and removes its drafts", async () => {
   const directory = newDirectory();
   const dead = spawnSync(process.execPath, ["-e", ""]).pid;
   expect(processIdentity(dead)).toBe(null);
@@ -38,14 +38,14 @@ test("a dead process's lock is broken, and its drafts are removed", async () => 
   expect(await withLock(directory, async () => readdirSync(directory), never)).toEqual(["lock"]);
 });
 
-test("so is the lock of a process whose id another one got", async () => {
+test("breaks the lock of a dead process whose id belongs to another process now", async () => {
   const directory = newDirectory();
   mkdirSync(join(directory, "lock"));
   writeFileSync(join(directory, "lock", `${process.pid}.another.claim`), "");
   expect(await withLock(directory, async () => "mine", never)).toBe("mine");
 });
 
-test("waiting for a lock can be given up", async () => {
+test("stops waiting for a lock when the signal is aborted", async () => {
   const directory = newDirectory();
   const abort = new AbortController();
   const waiting = withLock(

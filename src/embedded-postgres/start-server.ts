@@ -3,19 +3,23 @@ import { closeSync, openSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DatabaseError } from "../../errors.ts";
+import { DatabaseError } from "../errors.ts";
 import { type Cluster, clusterIn } from "./cluster.ts";
-import { lastLines } from "./last-lines.ts";
-import { type Launcher, launch } from "./launch.ts";
-import { poll } from "./poll.ts";
+import { type Launcher, lastLines, launch } from "./launch.ts";
 import { disownPostmaster, readPostmaster } from "./postmaster.ts";
-import { watchServer } from "./watchdog.ts";
+import { poll } from "./processes.ts";
+import { startWatchdog } from "./supervise.ts";
 
-const READY_LIMIT = 10 * 60_000; // Recovery after a crash in the middle of a long load takes its time.
+/** Recovery after a crash during a long load takes minutes. */
+const READY_TIMEOUT_MS = 10 * 60_000;
+const MAX_ATTEMPTS = 20;
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Starts the server of a cluster on a free loopback port, and resolves when it accepts connections. */
+/**
+ * Starts the server of a cluster on a free loopback port. Resolves when it accepts connections.
+ * @throws DatabaseError with the last lines of its log
+ */
 export async function startServer(
   cluster: Cluster,
   settings: Settings,
@@ -27,16 +31,16 @@ export async function startServer(
     const port = await choosePort(cluster);
     const failure = await tryToStart(cluster, { ...settings, port: String(port) }, launcher, signal);
     if (failure === null) return;
-    // The port was taken meanwhile, or backends of a crashed server are still on their way out.
-    if (attempt === 20 || !/could not bind|Address already in use|still in use/.test(failure))
+    // Another program took the port, or backends of a crashed server are still exiting.
+    if (attempt === MAX_ATTEMPTS || !/could not bind|Address already in use|still in use/.test(failure))
       throw new DatabaseError(
-        `the embedded Postgres in ${cluster.data} did not start. It said:\n${lastLines(failure)}`,
+        `the embedded Postgres in ${cluster.data} did not start. Its output:\n${lastLines(failure)}`,
       );
     await sleep(250);
   }
 }
 
-/** Null when it runs, else what it said before it ended. */
+/** @returns null if the server runs, otherwise its log */
 async function tryToStart(
   cluster: Cluster,
   settings: Settings,
@@ -51,10 +55,10 @@ async function tryToStart(
   closeSync(output);
   child.unref();
   const ended = once(child, "exit");
-  ended.catch(() => {}); // Not started at all: told below.
+  ended.catch(() => {}); // A failed spawn is reported below.
   const { pid } = child;
   if (pid === undefined) return ended.then(() => "");
-  watchServer(pid, cluster);
+  startWatchdog(pid, cluster);
 
   const isReady = async () => {
     const running = await readPostmaster(cluster.data);
@@ -62,7 +66,7 @@ async function tryToStart(
     return child.exitCode === null && child.signalCode === null ? null : false;
   };
   try {
-    const ready = await poll(isReady, READY_LIMIT, signal);
+    const ready = await poll(isReady, READY_TIMEOUT_MS, signal);
     if (ready) return null;
   } catch (error) {
     child.kill("SIGINT");
@@ -73,11 +77,11 @@ async function tryToStart(
 }
 
 function asArguments(settings: Settings): string[] {
-  const ours = { listen_addresses: "127.0.0.1", unix_socket_directories: "", log_checkpoints: "off" };
-  return Object.entries({ ...ours, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const defaults = { listen_addresses: "127.0.0.1", unix_socket_directories: "", log_checkpoints: "off" };
+  return Object.entries({ ...defaults, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** Last time's if it is still free. */
+/** The port of the last start if it is free, otherwise any free one. */
 async function choosePort(cluster: Cluster): Promise<number> {
   const last = Number(await readFile(cluster.port, "utf8").catch(() => "0"));
   const port = (await freePort(last)) ?? (await freePort(0));

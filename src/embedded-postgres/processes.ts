@@ -1,19 +1,20 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * What tells a process from a later one that got the same id; null when it is gone.
- * A zombie counts as gone: it waits for its parent only.
+ * Distinguishes a process from a later one with the same id. Null if the process has exited.
+ * A zombie counts as exited, because it only waits for its parent.
  */
 export function processIdentity(pid: number): string | null {
   switch (process.platform) {
     case "linux": {
-      const fields = afterName(readOrEmpty(`/proc/${pid}/stat`));
+      const fields = fieldsAfterName(readOrEmpty(`/proc/${pid}/stat`));
       const [state, startTime] = [fields[0], fields[19]];
       return state === undefined || startTime === undefined || "ZX".includes(state) ? null : startTime;
     }
     case "win32":
-      return isThere(pid) ? "there" : null;
+      return exists(pid) ? "exists" : null;
     default: {
       const [state = "Z", ...started] = ps("stat=,lstart=", pid).split(/\s+/);
       return state.startsWith("Z") || started.length === 0 ? null : started.join("-");
@@ -21,14 +22,14 @@ export function processIdentity(pid: number): string | null {
   }
 }
 
-/** The name of a process's program; empty when it is gone or cannot be known. */
+/** The name of a process's program; empty if the process has exited or the name is unknown. */
 export function programName(pid: number): string {
   if (process.platform === "linux") return readOrEmpty(`/proc/${pid}/comm`).trim();
   return process.platform === "win32" ? "" : ps("comm=", pid);
 }
 
-/** The name in a stat line is in brackets and may itself hold blanks and brackets. */
-function afterName(stat: string): string[] {
+/** The name in a stat line is in parentheses, and may itself contain spaces and parentheses. */
+function fieldsAfterName(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
@@ -48,10 +49,29 @@ function ps(columns: string, pid: number): string {
   }
 }
 
-function isThere(pid: number): boolean {
+function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/**
+ * Calls `check` until it returns a value other than null.
+ * @returns that value, or null after `timeoutMs`
+ */
+export async function poll<T>(
+  check: () => T | null | Promise<T | null>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<T | null> {
+  const end = performance.now() + timeoutMs;
+  for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
+    signal.throwIfAborted();
+    const result = await check();
+    if (result !== null) return result;
+    if (performance.now() > end) return null;
+    await sleep(pause);
   }
 }

@@ -1,39 +1,42 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { ConfigurationError } from "../../errors.ts";
-import { hasCode } from "./has-code.ts";
+import { ConfigurationError, hasErrorCode } from "../errors.ts";
+import { poll } from "./processes.ts";
 
 export interface StateDirOptions {
-  /** `SIMCAT_STATE_DIR`; null for the platform's place. */
+  /** `SIMCAT_STATE_DIR`; null for the default of the platform. */
   readonly stateDir: string | null;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where the embedded database lives or would live. Creates nothing. */
+/** The directory of the embedded database. Creates nothing. */
 export function embeddedStateDir({ stateDir, environment }: StateDirOptions): string {
   if (stateDir !== null) return resolve(stateDir);
   const preferred = platformDir(environment);
-  return preferred !== null && canBeWritten(preferred) ? preferred : temporaryDir(environment);
+  return preferred !== null && isWritable(preferred) ? preferred : temporaryDir(environment);
 }
 
-/** Creates it. Root's can be passed through, since the server runs as another user; everyone else's is private. */
+/**
+ * Creates the directory, private to the user. Root's can be passed through, because root's server runs as another user.
+ * @throws ConfigurationError if the default directory belongs to another user
+ */
 export async function createStateDir(options: StateDirOptions): Promise<string> {
   const stateDir = embeddedStateDir(options);
   const uid = process.getuid?.();
   await makeDirectory(stateDir, uid === 0 ? 0o711 : 0o700);
   if (uid !== undefined && options.stateDir === null) {
-    // In a shared temporary directory somebody else may have been there first, and would own our database.
+    // In a shared temporary directory another user may have created it first, and would own our database.
     const { uid: owner } = await stat(stateDir);
     if (owner !== uid)
-      throw new ConfigurationError(`${stateDir} belongs to user ${owner}: set SIMCAT_STATE_DIR to one of your own`);
+      throw new ConfigurationError(`${stateDir} belongs to user ${owner}: set SIMCAT_STATE_DIR to your own directory`);
   }
   return stateDir;
 }
 
 /**
- * Creates a directory, and the ones above it that are missing. Node's own `recursive` option never returns where a file
- * system refuses a new directory with ENOENT, as /proc does.
+ * Creates a directory and its missing parents. Node's own `recursive` option never returns if a file system refuses a new
+ * directory with ENOENT, as /proc does.
  */
 async function makeDirectory(directory: string, mode: number): Promise<void> {
   const parent = dirname(directory);
@@ -41,7 +44,7 @@ async function makeDirectory(directory: string, mode: number): Promise<void> {
   try {
     await mkdir(directory, { mode });
   } catch (error) {
-    if (!hasCode(error, "EEXIST") || !(await stat(directory)).isDirectory()) throw error;
+    if (!hasErrorCode(error, "EEXIST") || !(await stat(directory)).isDirectory()) throw error;
   }
 }
 
@@ -54,14 +57,14 @@ function platformDir(environment: StateDirOptions["environment"]): string | null
   return home && isAbsolute(home) ? join(home, ".local/state/simcat") : null;
 }
 
-/** No HOME, or one that is read-only or not there, as in a container with an arbitrary user. */
+/** For users without a writable HOME, as in a container with an arbitrary user id. */
 function temporaryDir(environment: StateDirOptions["environment"]): string {
   const base = environment.TMPDIR || environment.TEMP || "/tmp";
   return join(base, `simcat-${process.getuid?.() ?? "user"}`);
 }
 
-/** Whether the directory, or the nearest one above it that exists, can be written. */
-export function canBeWritten(directory: string): boolean {
+/** Returns whether the directory, or its nearest existing parent, is writable. */
+export function isWritable(directory: string): boolean {
   let existing = directory;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
@@ -70,4 +73,19 @@ export function canBeWritten(directory: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Removes a directory, trying for ten seconds, because an exiting process may still be writing to it. */
+export async function removeDirectory(directory: string): Promise<void> {
+  const remove = async () => {
+    try {
+      await rm(directory, { recursive: true, force: true });
+      return true;
+    } catch (error) {
+      if (hasErrorCode(error, "ENOTEMPTY", "EBUSY", "EPERM")) return null;
+      throw error;
+    }
+  };
+  const removed = await poll(remove, 10_000, new AbortController().signal);
+  if (!removed) await rm(directory, { recursive: true, force: true });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/db/embedded/open.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { EVERY_SECOND, startWorker } from "../worker/worker-under-test.ts";
@@ -11,9 +11,9 @@ import { answers, never, newStateDir, query } from "./keepers.ts";
 const settings = { fsync: "off" };
 const SOON = { timeout: 20_000, interval: 50 };
 
-async function openKept(told: string[]): Promise<EmbeddedPostgres> {
-  const onRevival = (text: string) => void told.push(text);
-  const options = { stateDir: newStateDir(), environment: process.env, settings, onRevival };
+async function openSupervised(reports: string[]): Promise<EmbeddedPostgres> {
+  const onRestart = (text: string) => void reports.push(text);
+  const options = { stateDir: newStateDir(), environment: process.env, settings, onRestart };
   const postgres = await openEmbeddedPostgres(options, never);
   onTestFinished(() => postgres.stop());
   return postgres;
@@ -23,20 +23,20 @@ function kill(dataDirectory: string): void {
   process.kill(Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10), "SIGKILL");
 }
 
-test("a server that is killed under its user is there again under the same URL, and stops with it", async () => {
-  const told: string[] = [];
-  const { url, dataDirectory, stop } = await openKept(told);
+test("restarts a killed server under the same URL, and stops it with its client", async () => {
+  const reports: string[] = [];
+  const { url, dataDirectory, stop } = await openSupervised(reports);
   await query(url, "CREATE TABLE kept AS SELECT 1 AS one");
   kill(dataDirectory);
-  await expect.poll(() => told, SOON).toEqual(["the embedded Postgres had ended, and was started anew"]);
+  await expect.poll(() => reports, SOON).toEqual(["the embedded Postgres had ended and was restarted"]);
   expect(await query(url, "SELECT one FROM kept")).toEqual([{ one: 1 }]);
   await stop();
   expect(await answers(url)).toBe(false);
 });
 
-test("a killed server whose port another program takes says so, since nobody knows its new one", async () => {
-  const told: string[] = [];
-  const { url, dataDirectory } = await openKept(told);
+test("reports that another program took the port of a killed server", async () => {
+  const reports: string[] = [];
+  const { url, dataDirectory } = await openSupervised(reports);
   const port = Number(new URL(url).port);
   const thief = createServer();
   onTestFinished(() => void thief.close());
@@ -47,15 +47,15 @@ test("a killed server whose port another program takes says so, since nobody kno
     thief.listen(port, "127.0.0.1");
   });
   await expect
-    .poll(() => told, SOON)
+    .poll(() => reports, SOON)
     .toEqual([
       expect.stringMatching(
-        `cannot be started anew: another program has taken its port ${port}, .* start simcat anew$`,
+        `cannot be restarted: another program uses its port ${port} now, .* restart simcat to use it$`,
       ),
     ]);
 });
 
-test("a worker says where its embedded database is, and goes on when that is killed", async () => {
+test("a worker logs the URL of its embedded database and continues after the server is killed", async () => {
   const stateDir = newStateDir();
   const { environment } = await fixture([library("ann", "A", { scenarios: [1] })]);
   const embedded = { DATABASE_URL: "", SIMCAT_STATE_DIR: stateDir, SIMCAT_SCHEDULE: EVERY_SECOND };
@@ -70,7 +70,7 @@ test("a worker says where its embedded database is, and goes on when that is kil
   kill(join(stateDir, "postgres", "data"));
   await expect
     .poll(() => worker.told("embedded_database").at(-1), SOON)
-    .toMatchObject({ level: "warn", msg: "the embedded Postgres had ended, and was started anew" });
+    .toMatchObject({ level: "warn", msg: "the embedded Postgres had ended and was restarted" });
   const before = worker.told("run_finished").length;
   await worker.untilTold("run_finished", before + 2);
   expect(worker.told("run_finished").at(-1)).toMatchObject({ status: "ok" });
