@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { constants, fstatSync, type Stats, writeSync } from "node:fs";
 import { access, type FileHandle, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { hasErrorCode } from "../errors.ts";
 import { pause } from "../pause.ts";
 
 /**
