@@ -1,7 +1,6 @@
 import type { buildConnector, Dispatcher } from "undici";
 import { EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../../errors.ts";
-import { putOffOptimizingTheParser } from "./parser-tiering.ts";
 import { connectToProxy, openTunnels, type ProxySetting } from "./proxy.ts";
 
 /** The connections to the one origin that we talk to, through a proxy or not. */
@@ -37,7 +36,6 @@ function proxyFrom(environment: LineOptions["environment"], variable: ProxySetti
 
 export function openLine(options: LineOptions): Line {
   const { concurrency, requestTimeoutMs, keepAliveMs, environment } = options;
-  putOffOptimizingTheParser();
   let fresh = false;
 
   // undici says "connect" and then, in the same breath, starts the request that the connection was made for.
