@@ -133,13 +133,13 @@ export type ContentErrorCode =
   | "throttled"
   | "unauthorized"
   | "not_found"
-  | "refused"
-  | "untrusted"
+  | "client_error"
+  | "invalid_response"
   | "too_large"
   | "all_rejected"
   | "drift"
   | "mismatched"
-  | "unstorable";
+  | "rejected_by_database";
 
 /** Returns whether an error of the system or of Postgres has one of these codes. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {

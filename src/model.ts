@@ -163,7 +163,7 @@ export interface StoredLibrary {
   readonly sync: SyncState | null;
 }
 
-export type Owes = "rejects" | "failure" | "shrunk" | "restored";
+export type RereadReason = "rejects" | "failure" | "shrunk" | "restored";
 
 /** One row of `library_sync`. */
 export interface SyncState {
@@ -172,13 +172,13 @@ export interface SyncState {
   readonly contentHash: string | null;
   readonly bookmarkSeenAt: number | null;
   readonly contentReadAt: number | null;
-  readonly owes: Owes | null;
+  readonly rereadReason: RereadReason | null;
   readonly shrunkRunId: number | null;
   readonly failures: number;
   /** When its read or store last failed; null when it did not fail last time. */
   readonly lastFailedAt: number | null;
   /** Reads in a row, of one text, that a cache may have answered or whose metadata named another moment. */
-  readonly doubtfulReads: number;
+  readonly suspectReads: number;
   /** Since when removals, this library's among them, are held; null when it was listed or is removed. */
   readonly removalHeldAt: number | null;
 }
@@ -234,7 +234,7 @@ export interface LibraryContent {
   /** From when on a read of the same text settles it; null where the listing gave no text. */
   readonly settlesAt: number | null;
   readonly contentReadAt: number;
-  readonly doubtfulReads: number;
+  readonly suspectReads: number;
 }
 
 /** A scenario list that lost too much at once: stored, but nothing of it marked as removed. */
@@ -250,7 +250,7 @@ export interface SavedLibrary {
   readonly updated: number;
   readonly removed: number;
   readonly unchanged: number;
-  readonly owes: Owes | null;
+  readonly rereadReason: RereadReason | null;
   readonly withheld: Withheld | null;
 }
 

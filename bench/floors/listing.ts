@@ -4,7 +4,7 @@ import { API_KEY } from "../tools/service-order.ts";
 
 /** All that a plan needs of what is stored. */
 const SELECT_BOOKMARKS = `
-SELECT owner, library_name, listed_text, bookmark, content_hash, bookmark_seen_at, content_read_at, owes, failures
+SELECT owner, library_name, listed_text, bookmark, content_hash, bookmark_seen_at, content_read_at, reread_reason, failures
 FROM simcat.library_sync`;
 
 /** The floor of a run that finds nothing new: the listing read and parsed as a whole, and one `SELECT` of the bookmarks. */

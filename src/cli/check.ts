@@ -14,6 +14,6 @@ export async function check(context: Context, { json }: { readonly json: boolean
 }
 
 function maskLine(line: CheckLine, mask: Context["mask"]): CheckLine {
-  const { text, mend, details } = line;
-  return { ...line, text: mask(text), mend: mend === null ? null : mask(mend), details: details.map(mask) };
+  const { text, hint, details } = line;
+  return { ...line, text: mask(text), hint: hint === null ? null : mask(hint), details: details.map(mask) };
 }

@@ -14,7 +14,15 @@ export async function db(context: Context, { json }: { readonly json: boolean })
     const database = pathname.slice(1);
     if (json)
       context.print(
-        formatJson({ url, host: hostname, port: Number(port), user: username, password, database, dataDirectory }),
+        formatJson({
+          url,
+          host: hostname,
+          port: Number(port),
+          user: username,
+          password,
+          database,
+          data_directory: dataDirectory,
+        }),
       );
     else {
       context.print(

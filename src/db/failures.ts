@@ -83,7 +83,7 @@ function constraintOf(thrown: unknown): string {
   return isNamed ? String(thrown.constraint) : "";
 }
 
-const MENDS: readonly (readonly [RegExp, string])[] = [
+const HINTS: readonly (readonly [RegExp, string])[] = [
   [/^(28P01|28000)$/, "check the user and the password in DATABASE_URL"],
   [/^3D000$/, "create that database, or correct its name in DATABASE_URL"],
   [/^(42P01|42703|3F000)$/, "a table, column or schema of simcat's is gone: see simcat check"],
@@ -116,10 +116,10 @@ export function failureText(error: unknown): string {
   const thrown = asDriverThrew(error);
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
   const said = first instanceof Error ? first.message : String(first);
-  const mend = hasStaleIdentity(error)
+  const hint = hasStaleIdentity(error)
     ? setvalHint(constraintOf(thrown))
-    : (MENDS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
-  return `${said}${code ? ` (${code})` : ""}; ${mend}`;
+    : (HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
+  return `${said}${code ? ` (${code})` : ""}; ${hint}`;
 }
 
 function setvalHint(constraint: string): string {

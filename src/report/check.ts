@@ -8,7 +8,7 @@ export interface CheckLine {
   readonly result: "ok" | "warn" | "fail" | "skipped";
   readonly text: string;
   /** What to do about it; null where there is nothing to do, or the text says it. */
-  readonly mend: string | null;
+  readonly hint: string | null;
   readonly details: readonly string[];
   /** What a run would end with; null unless it failed. */
   readonly exitCode: number | null;
@@ -19,8 +19,8 @@ const LABELS: Readonly<Record<CheckLine["result"], string>> = { ok: "ok", warn: 
 /** The checks for people, a line each, and how many of them failed. */
 export function formatChecks(lines: readonly CheckLine[]): string {
   const width = Math.max(0, ...lines.map(({ check }) => check.length));
-  const told = lines.flatMap(({ check, result, text, mend, details }) => {
-    const said = mend === null ? text : `${text}; mend: ${mend}`;
+  const told = lines.flatMap(({ check, result, text, hint, details }) => {
+    const said = hint === null ? text : `${text}; hint: ${hint}`;
     const indent = " ".repeat(width + 8);
     return [
       `${LABELS[result].padEnd(4)}  ${check.padEnd(width)}  ${printable(said)}`,
@@ -40,8 +40,8 @@ function sayTotal(lines: readonly CheckLine[]): string {
 
 /** The checks for machines. */
 export function toChecksJson(lines: readonly CheckLine[]) {
-  return lines.map(({ check, result, text, mend, details, exitCode }) => {
-    return { check, result, text, mend, details, exit_code: exitCode };
+  return lines.map(({ check, result, text, hint, details, exitCode }) => {
+    return { check, result, text, hint, details, exit_code: exitCode };
   });
 }
 

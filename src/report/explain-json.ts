@@ -48,13 +48,14 @@ function toDates(sync: SyncState | null) {
     settled: sync !== null && isSettled(sync),
     window_ends_at: sync === null ? null : instant(windowEnd(sync)),
     next_read_due_at: sync !== null && isCalm(sync) ? instant(nextReadAt(sync)) : null,
-    owes: sync?.owes ?? null,
+    reread_reason: sync?.rereadReason ?? null,
     content_read_at: sync === null ? null : instant(sync.contentReadAt),
-    doubtful_reads: sync?.doubtfulReads ?? 0,
+    suspect_reads: sync?.suspectReads ?? 0,
   };
 }
 
 /** Only then does `nextReadAt` say anything; what owes a read is due at once. */
-const isCalm = (sync: SyncState) => sync.bookmark !== null && sync.listedText === sync.bookmark && sync.owes === null;
+const isCalm = (sync: SyncState) =>
+  sync.bookmark !== null && sync.listedText === sync.bookmark && sync.rereadReason === null;
 
 const instant = (ms: number | null) => (ms === null ? null : new Date(ms));

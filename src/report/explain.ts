@@ -34,7 +34,7 @@ function sayDates(sync: SyncState, { now }: LibraryRows): Fact[] {
     ["listed date", quote(sync.listedText)],
     ["bookmark", quote(sync.bookmark)],
     ["settled", saySettled(sync, now)],
-    ["owes", sync.owes === null ? "nothing" : `a read: ${sync.owes}`],
+    ["owes", sync.rereadReason === null ? "nothing" : `a read: ${sync.rereadReason}`],
   ];
 }
 

@@ -9,10 +9,10 @@ export function saySettled(sync: SyncState, now: Date): string {
   if (!sync.bookmark) return "no: its content was not yet stored whole under a date";
   if (!sync.listedText) return "no: the service lists no date";
   if (sync.listedText !== sync.bookmark) return "no: the listed date is not the bookmark";
-  if (sync.owes !== null) return "no: it owes a read";
+  if (sync.rereadReason !== null) return "no: it owes a read";
   const due = `next read due ${momentOf(nextReadAt(sync), now)}`;
-  if (sync.doubtfulReads > 0) {
-    const reads = plural(sync.doubtfulReads, "read");
+  if (sync.suspectReads > 0) {
+    const reads = plural(sync.suspectReads, "read");
     return `no: ${reads} in a row may have come from a cache, or named another date or library than the listing; ${due}`;
   }
   const end = windowEnd(sync);

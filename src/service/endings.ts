@@ -126,17 +126,16 @@ function adviseExcess(base: URL): string | null {
 
 function contentCode({ failure: { kind, head } }: FailedGet): ContentErrorCode {
   if (head === null) {
-    return kind === "timeout" || kind === "truncated" || kind === "untrusted" || kind === "too_large"
-      ? kind
-      : "network";
+    if (kind === "untrusted") return "invalid_response";
+    return kind === "timeout" || kind === "truncated" || kind === "too_large" ? kind : "network";
   }
   const { status } = head;
   if (status === 401) return "unauthorized";
   if (status === 404 || status === 410) return "not_found";
   if (status === 408) return "timeout";
   if (status === 429) return "throttled";
-  if (status >= 300 && status < 500) return "refused";
-  return status >= 500 && status < 600 ? "server_error" : "untrusted";
+  if (status >= 300 && status < 500) return "client_error";
+  return status >= 500 && status < 600 ? "server_error" : "invalid_response";
 }
 
 /** How one library's read ends, or the whole run's, when its content could not be had. */

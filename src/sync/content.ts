@@ -41,13 +41,13 @@ export function toContent(
     isNew: stored?.stored !== true,
     isSame: isHashTrusted && isWhole && stored?.stored === true && !stored.removed && sync?.contentHash === contentHash,
     failedBefore: sync !== null && sync.failures > 0,
-    hadRejects: sync !== null && (sync.owes !== null || sync.failures > 0),
+    hadRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash,
     bookmarkSeenAt,
     settlesAt: windowEndOf(listed.lastModified, bookmarkSeenAt),
     contentReadAt: read.startedAt,
-    doubtfulReads: doubtful ? (sameText ? (sync?.doubtfulReads ?? 0) : 0) + 1 : 0,
+    suspectReads: doubtful ? (sameText ? (sync?.suspectReads ?? 0) : 0) + 1 : 0,
   };
 }
 

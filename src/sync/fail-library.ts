@@ -24,5 +24,5 @@ export function failLibrary({ tally, mask, tell }: FailTools, key: LibraryKey, e
 
 /** The database refused rows of this library. `doing`: "storing the library". */
 export function unstorable(doing: string, error: unknown): ContentError {
-  return new ContentError("unstorable", databaseError(doing, driverError(error)).message, { cause: error });
+  return new ContentError("rejected_by_database", databaseError(doing, driverError(error)).message, { cause: error });
 }

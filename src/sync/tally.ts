@@ -67,7 +67,7 @@ export function openTally(): Tally {
     misnamed: 0,
     saved(action, content, outcome) {
       if (content.metadata !== null && hasOtherName(content.metadata, content.listed.key)) tally.misnamed += 1;
-      else if (content.doubtfulReads >= DOUBTFUL_READS) tally.doubted += 1;
+      else if (content.suspectReads >= DOUBTFUL_READS) tally.doubted += 1;
       counts.librariesRead += 1;
       counts.scenariosInserted += outcome.inserted;
       counts.scenariosUpdated += outcome.updated;

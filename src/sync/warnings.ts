@@ -18,7 +18,7 @@ export function warnOfListing(tally: Tally, { listing, plan }: Prepared): void {
     );
   }
   if (listing.repeated > 0) {
-    warn("listing_repeats", `the listing names ${listing.repeated} libraries more than once; each is kept once`);
+    warn("listing_duplicates", `the listing names ${listing.repeated} libraries more than once; each is kept once`);
   }
 }
 
@@ -27,7 +27,7 @@ export function warnOfReading(tally: Tally, texts: TextReader): void {
   const { dates, sizes } = texts.unread();
   if (tally.doubted > 0) {
     tally.warnings.push({
-      code: "content_doubtful",
+      code: "content_suspect",
       message: `the content of ${tally.doubted} libraries came from a cache or named another date than the listing, ${DOUBTFUL_READS} times or more; it is stored, and read again from time to time until the two agree. Is there a caching proxy before the service?`,
     });
   }
@@ -39,20 +39,20 @@ export function warnOfReading(tally: Tally, texts: TextReader): void {
   }
   if (dates > 0) {
     tally.warnings.push({
-      code: "dates_unread",
+      code: "dates_unparsed",
       message: `${dates} dates have a format that simcat does not know; their text is stored, their …_at columns are NULL`,
     });
   }
   if (sizes > 0) {
     tally.warnings.push({
-      code: "sizes_unread",
+      code: "sizes_unparsed",
       message: `${sizes} file sizes have a format that simcat does not know; their text is stored, file_size_bytes is NULL`,
     });
   }
   for (const { key, withheld } of tally.withheld) {
     if (withheld === null) continue;
     tally.warnings.push({
-      code: "scenarios_withheld",
+      code: "scenario_removals_held",
       key,
       message: `the list lacks ${withheld.missing} of ${withheld.live} scenarios at once; none of them was marked as removed. If the next read lacks the same, they will be (or run it again with --allow-removals)`,
     });

@@ -64,7 +64,7 @@ async function isDue({ pool, log }: Desk, schedule: Schedule, signal: AbortSigna
     const { now, last } = await readSnapshot(pool, "reading the last good run", read, signal);
     const isFresh = last !== null && now.getTime() - last.startedAt.getTime() <= schedule.intervalMs();
     if (isFresh)
-      log.info({ code: "fresh", run: last.id }, "the last good run is young enough: waiting for the next tick");
+      log.info({ code: "run_not_due", run: last.id }, "the last good run is young enough: waiting for the next tick");
     return !isFresh;
   } catch {
     // The run that is begun instead tells why it cannot.

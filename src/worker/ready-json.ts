@@ -5,18 +5,18 @@ export function toReadyJson({ readiness, lastGoodRun, nextRun, currentRun }: Obs
   return {
     ready: readiness.ready,
     reasons: readiness.reasons,
-    lastGoodRun: lastGoodRun && {
+    last_good_run: lastGoodRun && {
       id: lastGoodRun.id,
       kind: lastGoodRun.kind,
       status: lastGoodRun.status,
-      startedAt: lastGoodRun.startedAt,
-      finishedAt: lastGoodRun.finishedAt,
+      started_at: lastGoodRun.startedAt,
+      finished_at: lastGoodRun.finishedAt,
     },
-    nextRun,
-    currentRun: currentRun && {
+    next_run: nextRun,
+    current_run: currentRun && {
       id: currentRun.id,
-      startedAt: currentRun.startedAt,
-      toRead: currentRun.toRead,
+      started_at: currentRun.startedAt,
+      to_read: currentRun.toRead,
       done: currentRun.done,
     },
   };

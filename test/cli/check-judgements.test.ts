@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { failedBy, splitMend } from "../../src/cli/check/lines.ts";
+import { failedBy, splitHint } from "../../src/cli/check/lines.ts";
 import { checkListing } from "../../src/cli/check/listing.ts";
 import { judgeSchema } from "../../src/cli/check/schema.ts";
 import { judgeClock, judgeServer } from "../../src/cli/check/server.ts";
@@ -22,12 +22,12 @@ test.each([
   [140_000, "ok", null, null],
   [189_999, "ok", null, null],
   [190_000, "warn", null, "simcat knows Postgres 14 to 18; a later simcat may know this one"],
-])("a server of version %i is %s", (versionNumber, result, exitCode, mend) => {
+])("a server of version %i is %s", (versionNumber, result, exitCode, hint) => {
   expect(judgeServer({ ...SERVER, versionNumber }, "postgres://host/sim")).toEqual({
     check: "database",
     result,
     text: "postgres://host/sim answered: Postgres 18.4, database sim, role bo",
-    mend,
+    hint,
     details: [],
     exitCode,
   });
@@ -37,7 +37,7 @@ test("a server that takes no writes fails", () => {
   expect(judgeServer({ ...SERVER, readOnly: true }, "postgres://host/sim")).toMatchObject({
     result: "fail",
     exitCode: 69,
-    mend: "name the primary in DATABASE_URL",
+    hint: "name the primary in DATABASE_URL",
   });
 });
 
@@ -82,7 +82,7 @@ test("a whole listing is ok, an empty one too", () => {
   ]);
 });
 
-test("entries without an owner are warned of with the setting that mends them", () => {
+test("entries without an owner are warned of with the setting that fixes them", () => {
   const rejects = [
     reject("missing_field", "uploadUser"),
     reject("missing_field", "uploadUser"),
@@ -94,7 +94,7 @@ test("entries without an owner are warned of with the setting that mends them", 
       check: "listing",
       result: "warn",
       text: "3 entries cannot be stored, the others can",
-      mend: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
+      hint: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
       details: [
         "2 × missing_field (uploadUser)",
         "1 × bad_text",
@@ -108,20 +108,20 @@ test("entries without an owner are warned of with the setting that mends them", 
 
 test("a listing that is one page of many is warned of", () => {
   expect(checkListing({ ...LISTING, incomplete: "one page" }, { defaultOwner: null })).toMatchObject([
-    { result: "warn", text: "is not whole", mend: null },
+    { result: "warn", text: "is not whole", hint: null },
   ]);
 });
 
 test("a message is split where what to do begins, not within brackets", () => {
-  expect(splitMend('GET /libs answered 503 (asked https://x/libs; it said "a; b"); the service is down')).toEqual({
+  expect(splitHint('GET /libs answered 503 (asked https://x/libs; it said "a; b"); the service is down')).toEqual({
     text: 'GET /libs answered 503 (asked https://x/libs; it said "a; b")',
-    mend: "the service is down",
+    hint: "the service is down",
   });
-  expect(splitMend("SIMCAT_API_KEY is not set; expected the key")).toEqual({
+  expect(splitHint("SIMCAT_API_KEY is not set; expected the key")).toEqual({
     text: "SIMCAT_API_KEY is not set",
-    mend: "give the key",
+    hint: "give the key",
   });
-  expect(splitMend("nothing to do")).toEqual({ text: "nothing to do", mend: null });
+  expect(splitHint("nothing to do")).toEqual({ text: "nothing to do", hint: null });
 });
 
 test("a check fails with the exit code of its error, and with 1 for what nobody foresaw", () => {
@@ -129,9 +129,9 @@ test("a check fails with the exit code of its error, and with 1 for what nobody 
     check: "database",
     result: "fail",
     text: "it is down",
-    mend: "start it",
+    hint: "start it",
     details: [],
     exitCode: 69,
   });
-  expect(failedBy("database", new TypeError("oops"))).toMatchObject({ text: "oops", mend: null, exitCode: 1 });
+  expect(failedBy("database", new TypeError("oops"))).toMatchObject({ text: "oops", hint: null, exitCode: 1 });
 });

@@ -13,7 +13,7 @@ interface Line {
   readonly check: string;
   readonly result: string;
   readonly text: string;
-  readonly mend: string | null;
+  readonly hint: string | null;
   readonly details: readonly string[];
   readonly exit_code: number | null;
 }
@@ -121,7 +121,7 @@ describe("check", () => {
     const { listing: _, content: __, ...rest } = ALL_OK;
     const { exitCode, results, line } = await checked({ ...environment, SIMCAT_API_KEY: "another-key-77aa" });
     expect({ exitCode, results }).toEqual({ exitCode: 77, results: { ...rest, key: "fail" } });
-    expect(line("key")?.mend).toContain("check SIMCAT_API_KEY");
+    expect(line("key")?.hint).toContain("check SIMCAT_API_KEY");
   });
 
   test("a service that is down fails as 69, and its key cannot be checked", async () => {
@@ -136,10 +136,10 @@ describe("check", () => {
     service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "html" } }]);
     const { exitCode, line } = await checked(environment);
     expect(exitCode).toBe(76);
-    expect(line("service")?.mend).toContain("check SIMCAT_BASE_URL");
+    expect(line("service")?.hint).toContain("check SIMCAT_BASE_URL");
   });
 
-  test("entries without an owner are a warning with the setting that mends them", async () => {
+  test("entries without an owner are a warning with the setting that fixes them", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
     service.script([
       {
@@ -153,7 +153,7 @@ describe("check", () => {
     expect(line("listing")).toMatchObject({
       result: "warn",
       text: "1 entry cannot be stored, the others can",
-      mend: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
+      hint: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
     });
     const mended = await checked({ ...environment, SIMCAT_DEFAULT_OWNER: "ann" });
     expect(mended.line("listing")?.result).toBe("ok");
@@ -169,7 +169,7 @@ describe("check", () => {
         check: "configuration",
         result: "fail",
         text: 'SIMCAT_MAX_REMOVED is "9"',
-        mend: "give a share from 0% to 100%",
+        hint: "give a share from 0% to 100%",
         details: [],
         exit_code: 78,
       },
@@ -177,7 +177,7 @@ describe("check", () => {
         check: "configuration",
         result: "fail",
         text: "SIMCAT_BASE_URL is not set",
-        mend: "give the service's base URL, such as https://api.example.com/v1/",
+        hint: "give the service's base URL, such as https://api.example.com/v1/",
         details: [],
         exit_code: 78,
       },
@@ -185,7 +185,7 @@ describe("check", () => {
         check: "configuration",
         result: "warn",
         text: "SIMCAT_BASEURL is no setting of simcat's and has no effect",
-        mend: "is SIMCAT_BASE_URL meant?",
+        hint: "is SIMCAT_BASE_URL meant?",
         details: [],
         exit_code: null,
       },
@@ -254,7 +254,7 @@ describe("check of the database", () => {
     const { exitCode, results, line } = await checkedOn({ url: `${database.url}_ascii` });
     expect(exitCode).toBe(78);
     expect(results).toMatchObject({ database: "ok", encoding: "fail", schema: "skipped" });
-    expect(line("encoding")?.mend).toBe("create one with ENCODING 'UTF8'");
+    expect(line("encoding")?.hint).toBe("create one with ENCODING 'UTF8'");
   });
 
   test("a schema that is behind is mended by hand where simcat may not migrate", async () => {
@@ -264,7 +264,7 @@ describe("check of the database", () => {
     expect(line("schema")).toMatchObject({
       result: "fail",
       text: "none yet",
-      mend: "run simcat migrate (SIMCAT_AUTO_MIGRATE is false)",
+      hint: "run simcat migrate (SIMCAT_AUTO_MIGRATE is false)",
     });
   });
 
@@ -284,7 +284,7 @@ describe("check of the database", () => {
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
     const { exitCode, line } = await checkedOn(database);
     expect(exitCode).toBe(69);
-    expect(line("database")?.mend).toBe("name the primary in DATABASE_URL");
+    expect(line("database")?.hint).toBe("name the primary in DATABASE_URL");
   });
 
   test("a direct URL that leads nowhere fails as 69", async () => {
@@ -301,7 +301,7 @@ describe("check of the database", () => {
     expect(apart.exitCode).toBe(0);
     expect(apart.line("direct")).toMatchObject({
       result: "warn",
-      mend: "let both name the same one: what is migrated must be what runs write to",
+      hint: "let both name the same one: what is migrated must be what runs write to",
     });
   });
 });
@@ -322,16 +322,16 @@ describe("check of the privileges", () => {
     return { role, environment: { ...environment, DATABASE_URL: url.href } };
   }
 
-  test("names what a role lacks on the tables, and the grants that it prints mend it", async () => {
+  test("names what a role lacks on the tables, and the grants that it prints fix it", async () => {
     const database = await freshTestDatabase();
     const { role, environment } = await newcomer(database);
     const lacking = await checked(environment);
     expect(lacking.exitCode).toBe(69);
     expect(lacking.results).toMatchObject({ database: "ok", schema: "skipped", privileges: "fail", clock: "ok" });
-    const mend = lacking.line("privileges")?.mend ?? "";
-    expect(mend.split("; GRANT ").length).toBe(4);
-    expect(mend).toContain(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat TO "${role}";`);
-    await database.query(mend);
+    const hint = lacking.line("privileges")?.hint ?? "";
+    expect(hint.split("; GRANT ").length).toBe(4);
+    expect(hint).toContain(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat TO "${role}";`);
+    await database.query(hint);
     const after = await checked(environment);
     expect({ exitCode: after.exitCode, results: after.results }).toEqual({ exitCode: 0, results: ALL_OK });
   });
@@ -339,7 +339,7 @@ describe("check of the privileges", () => {
   test("names the one table on which something is missing", async () => {
     const database = await freshTestDatabase();
     const { role, environment } = await newcomer(database);
-    await database.query((await checked(environment)).line("privileges")?.mend ?? "");
+    await database.query((await checked(environment)).line("privileges")?.hint ?? "");
     await database.query(`REVOKE INSERT, DELETE ON simcat.rejects FROM "${role}"`);
     const { exitCode, line } = await checked(environment);
     expect(exitCode).toBe(69);
@@ -347,7 +347,7 @@ describe("check of the privileges", () => {
     expect(line("privileges")).toMatchObject({
       result: "fail",
       text: "lacks INSERT, DELETE on simcat.rejects",
-      mend: `GRANT INSERT, DELETE ON simcat.rejects TO "${role}";`,
+      hint: `GRANT INSERT, DELETE ON simcat.rejects TO "${role}";`,
     });
   });
 
@@ -359,7 +359,7 @@ describe("check of the privileges", () => {
     expect(exitCode).toBe(69);
     expect(line("privileges")).toMatchObject({
       text: `lacks CREATE on database ${name}`,
-      mend: `GRANT CREATE ON DATABASE ${name} TO "${role}";`,
+      hint: `GRANT CREATE ON DATABASE ${name} TO "${role}";`,
     });
     const direct = await checked({ ...environment, DATABASE_DIRECT_URL: database.url });
     expect(direct.results).toEqual({ ...ALL_OK, direct: "ok" });
@@ -368,11 +368,11 @@ describe("check of the privileges", () => {
   test("names the role that owns the tables where they are still to be altered", async () => {
     const database = await freshTestDatabase();
     const { role, environment } = await newcomer(database);
-    await database.query((await checked(environment)).line("privileges")?.mend ?? "");
+    await database.query((await checked(environment)).line("privileges")?.hint ?? "");
     await database.query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE id > 1");
     const [owner] = await database.query<{ name: string }>("SELECT quote_ident(current_user) AS name");
     const { line } = await checked(environment);
-    expect(line("privileges")?.mend).toContain(`GRANT ${owner?.name} TO "${role}";`);
+    expect(line("privileges")?.hint).toContain(`GRANT ${owner?.name} TO "${role}";`);
   });
 });
 
@@ -391,7 +391,7 @@ describe("a lock of another session's", () => {
       expect(line("schema")).toMatchObject({
         result: "fail",
         text: expect.stringMatching(`^${table} is locked by session ${rows[0].pid} \\(role `),
-        mend: `wait until it ends, or end it: SELECT pg_terminate_backend(${rows[0].pid})`,
+        hint: `wait until it ends, or end it: SELECT pg_terminate_backend(${rows[0].pid})`,
       });
     },
   );

@@ -168,7 +168,7 @@ describe("explain", () => {
       listed_text: "2023-09-11 at 2:56 PM",
       bookmark: "2023-09-11 at 2:56 PM",
       settled: true,
-      owes: null,
+      reread_reason: null,
       last_modified: "2023-09-11 at 2:56 PM",
       removed_at: null,
       live_scenarios: 3,
@@ -220,7 +220,7 @@ describe("explain", () => {
       bookmark: "2023-09-11 at 2:56 PM",
       settled: false,
       next_read_due_at: null,
-      owes: "rejects",
+      reread_reason: "rejects",
       live_scenarios: 2,
       library_versions: 1,
       open_rejects: 1,
@@ -229,7 +229,7 @@ describe("explain", () => {
     service.script([{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 422 } }]);
     expect(await runSync(environment)).toBe(2);
     expect(await explained(environment, "ann/Lib")).toMatchObject({
-      owes: "failure",
+      reread_reason: "failure",
       failures: 1,
       last_error: expect.stringContaining("422"),
     });

@@ -27,7 +27,7 @@ INSERT INTO simcat.scenario_history (owner, library_name, scenario_id, scenario_
   changed_at, run_id, valid_from, valid_to, superseded_by) VALUES
   ('ann', 'forest', 1, 'before', false, '{}', '2026-01-01Z', '2026-01-01Z', 1, '2026-01-01Z', '2026-03-01Z', 2),
   ('ann', 'forest', 2, 'gone', true, '{}', '2026-01-01Z', '2026-01-01Z', 1, '2026-01-01Z', '2026-03-01Z', 2);
-INSERT INTO simcat.library_sync (owner, library_name, failures, owes, last_error) VALUES
+INSERT INTO simcat.library_sync (owner, library_name, failures, reread_reason, last_error) VALUES
   ('ann', 'forest', 0, NULL, NULL), ('ann', 'new', 2, 'failure', 'not_found: answered 404');
 INSERT INTO simcat.rejects (run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, first_seen_at,
   last_seen_at, resolved_at) VALUES
@@ -91,7 +91,7 @@ test("the query for changes distinguishes new, changed and removed, including th
 
 test("which libraries fail has one that was never stored, with its open rejects", async () => {
   const rows = await ask("Which libraries fail");
-  expect(rows.map((row) => [row.library_name, row.failures, row.owes, row.last_error, row.open_rejects])).toEqual([
+  expect(rows.map((row) => [row.library_name, row.failures, row.reread_reason, row.last_error, row.open_rejects])).toEqual([
     ["new", 2, "failure", "not_found: answered 404", "1"],
   ]);
 });

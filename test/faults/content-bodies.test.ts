@@ -19,8 +19,8 @@ const on =
     asked,
   });
 
-const scenarios = on("untrusted", 1)("scenarios");
-const metadata = on("untrusted", 1)("metadata");
+const scenarios = on("invalid_response", 1)("scenarios");
+const metadata = on("invalid_response", 1)("metadata");
 const cutScenarios = on("truncated", 2)("scenarios");
 const cutMetadata = on("truncated", 2)("metadata");
 

@@ -21,9 +21,9 @@ const neighbour =
     asked,
   });
 
-const refused = neighbour("refused", 1);
+const refused = neighbour("client_error", 1);
 const gone = neighbour("not_found", 1);
-const untrusted = neighbour("untrusted", 1);
+const untrusted = neighbour("invalid_response", 1);
 const down = neighbour("server_error", 2);
 /** How often it is tried depends on the others: a 503 uses up no attempt while they succeed. */
 const overloaded = neighbour("server_error", null);

@@ -59,7 +59,7 @@ test("a server that falls silent costs its time-out and its library, not the oth
 });
 
 test("response headers over the client's limit cost the library, not the run (fault 21)", async () => {
-  const over = on("untrusted", 1);
+  const over = on("invalid_response", 1);
   await expectKeepsFailing([
     over("128 KiB of headers", "scenarios", { kind: "hugeHeaders" }),
     over("128 KiB of headers", "metadata", { kind: "hugeHeaders" }),

@@ -28,7 +28,9 @@ function redescribe({ service }: Fixture, name: string, metadataFields: Fields, 
 }
 
 const owing = ({ query }: Fixture) =>
-  query("SELECT library_name AS name, owes, failures FROM simcat.library_sync WHERE owes IS NOT NULL ORDER BY 1");
+  query(
+    "SELECT library_name AS name, reread_reason, failures FROM simcat.library_sync WHERE reread_reason IS NOT NULL ORDER BY 1",
+  );
 
 test("three known scenarios that all lose a field fail their library, whatever others have (fault 52)", async () => {
   const made = await fixture([
@@ -54,7 +56,7 @@ test("three known scenarios that all lose a field fail their library, whatever o
     );
   }
   expect(await kept(made.query, FIELDS)).toEqual(before);
-  expect(await owing(made)).toEqual(FIELDS.toSorted().map((name) => ({ name, owes: "failure", failures: 1 })));
+  expect(await owing(made)).toEqual(FIELDS.toSorted().map((name) => ({ name, reread_reason: "failure", failures: 1 })));
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 4, libraries_failed: 3, scenarios_updated: 9 });
 });
 
@@ -68,7 +70,7 @@ test("drift fails every run until the service sends the field again (fault 52)",
     expect(ended.code).toBe(2);
     expect(toldOf(ended)).toEqual(failures(["Fire"]));
     expect(await kept(made.query, ["Fire"])).toEqual(before);
-    expect(await owing(made)).toEqual([{ name: "Fire", owes: "failure", failures: at + 1 }]);
+    expect(await owing(made)).toEqual([{ name: "Fire", reread_reason: "failure", failures: at + 1 }]);
   }
 
   relist(made, "Fire", [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(3)], LATER);

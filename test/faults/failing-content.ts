@@ -53,8 +53,14 @@ export async function expectKeepsFailing(
   const failing = await simcat(["sync"], environment);
 
   const requests = asked();
-  const stored = await query<{ name: string; code: string | null; bookmark: string; owes: string; failures: number }>(
-    `SELECT library_name AS name, split_part(last_error, ':', 1) AS code, bookmark, owes, failures
+  const stored = await query<{
+    name: string;
+    code: string | null;
+    bookmark: string;
+    reread_reason: string;
+    failures: number;
+  }>(
+    `SELECT library_name AS name, split_part(last_error, ':', 1) AS code, bookmark, reread_reason, failures
      FROM simcat.library_sync WHERE library_name <> ALL ($1)`,
     [GOOD],
   );
@@ -70,7 +76,7 @@ export async function expectKeepsFailing(
         name,
         code,
         bookmark: "2023-09-11 at 2:56 PM",
-        owes: "failure",
+        reread_reason: "failure",
         failures: 1,
         asked,
       }))
@@ -112,9 +118,9 @@ export async function expectKeepsFailing(
     { description: "after", id: 1, name: "renamed", libraries: libraries.length },
     { description: "after", id: 3, name: "Scenario 3", libraries: libraries.length },
   ]);
-  expect(await query("SELECT DISTINCT owes, failures, last_error, bookmark FROM simcat.library_sync")).toEqual([
-    { owes: null, failures: 0, last_error: null, bookmark: NOW },
-  ]);
+  expect(await query("SELECT DISTINCT reread_reason, failures, last_error, bookmark FROM simcat.library_sync")).toEqual(
+    [{ reread_reason: null, failures: 0, last_error: null, bookmark: NOW }],
+  );
 }
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);

@@ -288,10 +288,10 @@ test("an entry with a date that cannot be stored keeps the library read, its ear
   ).toEqual(bad.map(([name]) => name).toSorted());
   expect(
     await query(
-      `SELECT DISTINCT l.last_modified, l.listed->>'lastModified' AS listed, l.description, y.bookmark, y.owes
+      `SELECT DISTINCT l.last_modified, l.listed->>'lastModified' AS listed, l.description, y.bookmark, y.reread_reason
        FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)`,
     ),
-  ).toEqual([{ last_modified: OLD, listed: OLD, description: "new", bookmark: OLD, owes: "rejects" }]);
+  ).toEqual([{ last_modified: OLD, listed: OLD, description: "new", bookmark: OLD, reread_reason: "rejects" }]);
 
   for (const [name] of bad) service.edit((organization) => amendLibrary(organization, "alice", name, { source: {} }));
   expect((await simcat(["sync"])).code).toBe(0);
@@ -337,7 +337,7 @@ test("the same entry twice is one row and one read, and warned of; however it is
     { owner: "alice", name: "Fire" },
     { owner: "bob", name: "Water" },
   ]);
-  expect(logLines(ended).filter(({ code }) => code === "listing_repeats")).toMatchObject([
+  expect(logLines(ended).filter(({ code }) => code === "listing_duplicates")).toMatchObject([
     { level: "warn", detail: "the listing names 3 libraries more than once; each is kept once" },
   ]);
   asked();
@@ -382,9 +382,9 @@ test("two entries of one library that say different things: both rejected, the l
     "GET /libs/user/alice/Fire/metadata",
     "GET /libs/user/alice/Fire/scenarios",
   ]);
-  expect(await query("SELECT listed_text, bookmark, owes FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([
-    { listed_text: null, bookmark: OLD, owes: "rejects" },
-  ]);
+  expect(
+    await query("SELECT listed_text, bookmark, reread_reason FROM simcat.library_sync WHERE owner = 'alice'"),
+  ).toEqual([{ listed_text: null, bookmark: OLD, reread_reason: "rejects" }]);
   asked();
   expect((await simcat(["sync"])).code).toBe(2);
   expect(asked()).toHaveLength(3);
@@ -393,8 +393,8 @@ test("two entries of one library that say different things: both rejected, the l
 test("entries of one library that contradict each other under one date have it read by every run until they agree (fault 28)", async () => {
   const { simcat, query, service, asked } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   await simcat(["sync"]);
-  const synced = () => query("SELECT bookmark, owes FROM simcat.library_sync");
-  expect(await synced()).toEqual([{ bookmark: OLD, owes: null }]);
+  const synced = () => query("SELECT bookmark, reread_reason FROM simcat.library_sync");
+  expect(await synced()).toEqual([{ bookmark: OLD, reread_reason: null }]);
   service.script([
     { match: { operation: "listing" }, times: 2, action: { kind: "duplicateItem", index: 0, set: { foo: 1 } } },
   ]);
@@ -402,11 +402,11 @@ test("entries of one library that contradict each other under one date have it r
     asked();
     expect((await simcat(["sync"])).code).toBe(2);
     expect(asked()).toHaveLength(3);
-    expect(await synced()).toEqual([{ bookmark: OLD, owes: "rejects" }]);
+    expect(await synced()).toEqual([{ bookmark: OLD, reread_reason: "rejects" }]);
   }
   expect((await simcat(["sync"])).code).toBe(0);
   expect(asked()).toHaveLength(3);
-  expect(await synced()).toEqual([{ bookmark: OLD, owes: null }]);
+  expect(await synced()).toEqual([{ bookmark: OLD, reread_reason: null }]);
   expect((await simcat(["sync"])).code).toBe(0);
   expect(asked()).toEqual(["GET /libs"]);
 });

@@ -53,7 +53,7 @@ test("metadata with a field of a wrong type, or that Postgres cannot hold, is a 
   expect(
     await query(
       `SELECT DISTINCT l.file_size, l.package_name, l.package_version, l.library_owner, l.metadata->>'fileSize' AS raw,
-         l.last_modified, y.bookmark, y.owes FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)`,
+         l.last_modified, y.bookmark, y.reread_reason FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)`,
     ),
   ).toEqual([
     {
@@ -64,7 +64,7 @@ test("metadata with a field of a wrong type, or that Postgres cannot hold, is a 
       raw: "240 KB",
       last_modified: NOW,
       bookmark: OLD,
-      owes: "rejects",
+      reread_reason: "rejects",
     },
   ]);
   expect(
@@ -97,7 +97,9 @@ test("a library that was never stored is stored without its bad metadata, and ow
     { package_name: null, metadata: null, last_modified: OLD },
   ]);
   expect(await query("SELECT scenario_id::int AS id FROM simcat.scenarios")).toEqual([{ id: 1 }]);
-  expect(await query("SELECT bookmark, owes FROM simcat.library_sync")).toEqual([{ bookmark: null, owes: "rejects" }]);
+  expect(await query("SELECT bookmark, reread_reason FROM simcat.library_sync")).toEqual([
+    { bookmark: null, reread_reason: "rejects" },
+  ]);
 });
 
 test("a library is keyed by what the listing names, whatever owner and name its metadata tells (fault 48)", async () => {
@@ -348,5 +350,5 @@ test("file sizes keep their text; bytes are told where they are sure, and are ne
       "SELECT file_size, file_size_bytes::float8 AS bytes, metadata->>'fileSize' AS raw FROM simcat.libraries ORDER BY library_name",
     ),
   ).toEqual(sizes.map(([file_size, bytes]) => ({ file_size, bytes, raw: file_size })));
-  expect(logLines(ended).filter(({ code }) => code === "sizes_unread")).toMatchObject([{ level: "warn" }]);
+  expect(logLines(ended).filter(({ code }) => code === "sizes_unparsed")).toMatchObject([{ level: "warn" }]);
 });

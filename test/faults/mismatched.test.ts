@@ -41,7 +41,7 @@ function swap(one: string, other: string): Map<string, string> {
 }
 
 const settled = ({ query }: Fixture) =>
-  query("SELECT library_name AS name, doubtful_reads AS suspect FROM simcat.library_sync ORDER BY owner, library_name");
+  query("SELECT library_name AS name, suspect_reads AS suspect FROM simcat.library_sync ORDER BY owner, library_name");
 
 test.each([
   ["two names", library("ann", "Fire", { scenarios: [1] }), library("ann", "Water", { scenarios: [1, 2] })],

@@ -69,7 +69,7 @@ const TABLE: readonly Spoken[] = [
   spoken("a chunk size that is no number", `${CHUNKED}zz\r\n${SCENARIOS}\r\n0\r\n\r\n`, "network"),
   spoken("a chunk longer than it says", `${CHUNKED}5\r\n${SCENARIOS}\r\n0\r\n\r\n`, "network"),
   spoken("chunks without the last one", `${CHUNKED}${chunk(SCENARIOS)}`, "truncated"),
-  spoken("a length of nothing", answer(""), "untrusted", "keep"),
+  spoken("a length of nothing", answer(""), "invalid_response", "keep"),
 ];
 
 test("a server that speaks HTTP oddly is understood where the protocol allows it, and else costs one library (faults 2, 3)", async () => {

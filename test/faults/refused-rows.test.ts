@@ -27,8 +27,8 @@ test("rows that only Postgres knows to refuse cost their library alone, in a bat
 
   expect(ended.code).toBe(2);
   expect(toldOf(ended)).toEqual([
-    { owner: "alice", library: "lib 3", code: "unstorable" },
-    { owner: "alice", library: "lib 8", code: "unstorable" },
+    { owner: "alice", library: "lib 3", code: "rejected_by_database" },
+    { owner: "alice", library: "lib 8", code: "rejected_by_database" },
   ]);
   expect(await lastRun(made.query)).toMatchObject({
     status: "partial",
@@ -38,11 +38,11 @@ test("rows that only Postgres knows to refuse cost their library alone, in a bat
   });
   expect(
     await made.query(
-      "SELECT library_name AS name, bookmark, owes FROM simcat.library_sync WHERE owes IS NOT NULL ORDER BY 1",
+      "SELECT library_name AS name, bookmark, reread_reason FROM simcat.library_sync WHERE reread_reason IS NOT NULL ORDER BY 1",
     ),
   ).toEqual([
-    { name: "lib 3", bookmark: "2023-09-11 at 2:56 PM", owes: "failure" },
-    { name: "lib 8", bookmark: "2023-09-11 at 2:56 PM", owes: "failure" },
+    { name: "lib 3", bookmark: "2023-09-11 at 2:56 PM", reread_reason: "failure" },
+    { name: "lib 8", bookmark: "2023-09-11 at 2:56 PM", reread_reason: "failure" },
   ]);
 
   await made.query("ALTER TABLE simcat.scenarios DROP CONSTRAINT refuses");
@@ -63,14 +63,14 @@ test("a row of a long list that only Postgres knows to refuse costs its library 
   const ended = await made.simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "long", code: "unstorable" }]);
+  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "long", code: "rejected_by_database" }]);
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 2, libraries_failed: 1 });
   expect(await made.query("SELECT library_name AS name FROM simcat.libraries ORDER BY 1")).toEqual([
     { name: "after" },
     { name: "before" },
   ]);
-  expect(await made.query("SELECT owes FROM simcat.library_sync WHERE library_name = 'long'")).toEqual([
-    { owes: "failure" },
+  expect(await made.query("SELECT reread_reason FROM simcat.library_sync WHERE library_name = 'long'")).toEqual([
+    { reread_reason: "failure" },
   ]);
   expect(await made.query("SELECT count(*)::int AS staged FROM simcat.scenario_staging")).toEqual([{ staged: 0 }]);
 });

@@ -83,8 +83,8 @@ test("two scenarios of one id that differ are both rejected, the earlier row sta
     { id: 4, name: "Scenario 4", description: null, removed_at: null },
     { id: 5, name: "Scenario 5", description: null, removed_at: null },
   ]);
-  expect(await made.query("SELECT bookmark, owes FROM simcat.library_sync")).toEqual([
-    { bookmark: "2023-09-11 at 2:56 PM", owes: "rejects" },
+  expect(await made.query("SELECT bookmark, reread_reason FROM simcat.library_sync")).toEqual([
+    { bookmark: "2023-09-11 at 2:56 PM", reread_reason: "rejects" },
   ]);
 });
 
@@ -176,5 +176,7 @@ test("the rejects of a library that is no longer listed are over", async () => {
 
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await open(made)).toEqual([]);
-  expect(await made.query("SELECT owes FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([{ owes: null }]);
+  expect(await made.query("SELECT reread_reason FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([
+    { reread_reason: null },
+  ]);
 });

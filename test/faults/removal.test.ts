@@ -267,8 +267,8 @@ test("a paged scenario list is stored, removes nothing, and its library owes a r
     { id: 2, removed_at: null },
     { id: 3, removed_at: null },
   ]);
-  expect(await made.query("SELECT bookmark, owes FROM simcat.library_sync")).toEqual([
-    { bookmark: "2023-09-11 at 2:56 PM", owes: "rejects" },
+  expect(await made.query("SELECT bookmark, reread_reason FROM simcat.library_sync")).toEqual([
+    { bookmark: "2023-09-11 at 2:56 PM", reread_reason: "rejects" },
   ]);
 
   made.service.script([]);

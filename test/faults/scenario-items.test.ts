@@ -63,11 +63,11 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
   ]);
   expect(
     await query(
-      "SELECT bookmark, owes, failures, count(*)::int AS libraries FROM simcat.library_sync GROUP BY 1, 2, 3 ORDER BY 1 DESC",
+      "SELECT bookmark, reread_reason, failures, count(*)::int AS libraries FROM simcat.library_sync GROUP BY 1, 2, 3 ORDER BY 1 DESC",
     ),
   ).toEqual([
-    { bookmark: NOW, owes: null, failures: 0, libraries: 1 },
-    { bookmark: "2023-09-11 at 2:56 PM", owes: "rejects", failures: 0, libraries: neighbours.length },
+    { bookmark: NOW, reread_reason: null, failures: 0, libraries: 1 },
+    { bookmark: "2023-09-11 at 2:56 PM", reread_reason: "rejects", failures: 0, libraries: neighbours.length },
   ]);
   expect(ended.code).toBe(2);
   expect(await lastRun(query)).toMatchObject({
@@ -270,9 +270,11 @@ test("a library whose every scenario is bad fails with one reject, and keeps wha
   expect(await query("SELECT library_name AS library, kind, code, path, payload FROM simcat.rejects")).toEqual([
     { library: "bad", kind: "scenario", code: "wrong_type", path: "scenarioId", payload: '{"scenarioId":"a"}' },
   ]);
-  expect(await query("SELECT library_name AS library, bookmark, owes FROM simcat.library_sync ORDER BY 1")).toEqual([
-    { library: "bad", bookmark: "2023-09-11 at 2:56 PM", owes: "failure" },
-    { library: "good", bookmark: NOW, owes: null },
+  expect(
+    await query("SELECT library_name AS library, bookmark, reread_reason FROM simcat.library_sync ORDER BY 1"),
+  ).toEqual([
+    { library: "bad", bookmark: "2023-09-11 at 2:56 PM", reread_reason: "failure" },
+    { library: "good", bookmark: NOW, reread_reason: null },
   ]);
   expect(await query("SELECT count(*)::int AS live FROM simcat.scenarios WHERE removed_at IS NULL")).toEqual([
     { live: 4 },

@@ -153,7 +153,7 @@ test("a date in an unknown format is stored as text, NULL as a moment, warned of
       scenario_at: new Date("2023-09-11T14:56:00Z"),
     },
   ]);
-  expect(logLines(ended).filter(({ code }) => code === "dates_unread")).toMatchObject([
+  expect(logLines(ended).filter(({ code }) => code === "dates_unparsed")).toMatchObject([
     {
       level: "warn",
       detail: "2 dates have a format that simcat does not know; their text is stored, their …_at columns are NULL",
@@ -241,7 +241,7 @@ test("what a cache may have answered, or metadata that names another moment, doe
 
   expect(await readBy(made)).toEqual(doubted);
   expect(await readBy(made)).toEqual(doubted);
-  expect(await made.query("SELECT DISTINCT doubtful_reads AS reads FROM simcat.library_sync ORDER BY 1")).toEqual([
+  expect(await made.query("SELECT DISTINCT suspect_reads AS reads FROM simcat.library_sync ORDER BY 1")).toEqual([
     { reads: 0 },
     { reads: 3 },
   ]);
@@ -250,14 +250,14 @@ test("what a cache may have answered, or metadata that names another moment, doe
   made.asked();
   const fourth = await made.simcat(["sync"]);
   expect(made.asked()).toHaveLength(1 + 2 * doubted.length);
-  expect(logLines(fourth).filter(({ code }) => code === "content_doubtful")).toMatchObject([{ level: "warn" }]);
+  expect(logLines(fourth).filter(({ code }) => code === "content_suspect")).toMatchObject([{ level: "warn" }]);
   expect(await readBy(made)).toEqual([]);
 
   made.service.script([]);
   await passMinutes(made.query, 3 * 24 * 60);
   expect(await readBy(made)).toEqual(doubted);
   expect(await readBy(made)).toEqual([]);
-  expect(await made.query("SELECT DISTINCT doubtful_reads AS reads FROM simcat.library_sync")).toEqual([{ reads: 0 }]);
+  expect(await made.query("SELECT DISTINCT suspect_reads AS reads FROM simcat.library_sync")).toEqual([{ reads: 0 }]);
   expect(made.service.requests.every(({ headers }) => headers["cache-control"] === "no-cache")).toBe(true);
 });
 
@@ -369,9 +369,9 @@ test("a failure that a clock recorded while it was ahead hides none of those tha
 
   expect((await made.simcat(["sync"])).code).toBe(2);
 
-  expect(await made.query("SELECT owes, failures, last_failed_at < now() AS past FROM simcat.library_sync")).toEqual([
-    { owes: "failure", failures: 1, past: true },
-  ]);
+  expect(
+    await made.query("SELECT reread_reason, failures, last_failed_at < now() AS past FROM simcat.library_sync"),
+  ).toEqual([{ reread_reason: "failure", failures: 1, past: true }]);
 });
 
 test("full reads are spread over the second half of SIMCAT_FULL_EVERY", async () => {

@@ -49,8 +49,8 @@ function list(
 const counts = ({ query }: Fixture) =>
   query<{ name: string }>(
     `SELECT library_name AS name, count(*) FILTER (WHERE removed_at IS NULL)::int AS live,
-       count(*) FILTER (WHERE removed_at IS NOT NULL)::int AS removed, owes
-     FROM simcat.scenarios JOIN simcat.library_sync USING (owner, library_name) GROUP BY 1, owes ORDER BY library_name COLLATE "C"`,
+       count(*) FILTER (WHERE removed_at IS NOT NULL)::int AS removed, reread_reason
+     FROM simcat.scenarios JOIN simcat.library_sync USING (owner, library_name) GROUP BY 1, reread_reason ORDER BY library_name COLLATE "C"`,
   );
 
 const byName = <T extends { name: string }>(rows: T[]): T[] => rows.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -74,20 +74,20 @@ test("a list that shrinks by more than its share of ten or more is stored and no
   expect(first.code).toBe(2);
   expect(await counts(made)).toEqual(
     byName([
-      { name: "10 to 0", live: 10, removed: 0, owes: "shrunk" },
-      { name: "10 to 6", live: 10, removed: 0, owes: "shrunk" },
-      { name: "10 to 7", live: 7, removed: 3, owes: null },
-      { name: "10 to 10 others", live: 20, removed: 0, owes: "shrunk" },
-      { name: "9 to 0", live: 0, removed: 9, owes: null },
-      { name: "9 to 1", live: 1, removed: 8, owes: null },
-      { name: "20 to 13", live: 20, removed: 0, owes: "shrunk" },
-      { name: "20 to 14", live: 14, removed: 6, owes: null },
+      { name: "10 to 0", live: 10, removed: 0, reread_reason: "shrunk" },
+      { name: "10 to 6", live: 10, removed: 0, reread_reason: "shrunk" },
+      { name: "10 to 7", live: 7, removed: 3, reread_reason: null },
+      { name: "10 to 10 others", live: 20, removed: 0, reread_reason: "shrunk" },
+      { name: "9 to 0", live: 0, removed: 9, reread_reason: null },
+      { name: "9 to 1", live: 1, removed: 8, reread_reason: null },
+      { name: "20 to 13", live: 20, removed: 0, reread_reason: "shrunk" },
+      { name: "20 to 14", live: 14, removed: 6, reread_reason: null },
     ]),
   );
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", scenarios_removed: 26, scenarios_inserted: 10 });
   expect(
     logLines(first)
-      .filter(({ code }) => code === "scenarios_withheld")
+      .filter(({ code }) => code === "scenario_removals_held")
       .map(({ owner, library: name }) => `${owner}/${name}`)
       .toSorted(),
   ).toEqual(["alice/10 to 0", "alice/10 to 10 others", "alice/10 to 6", "alice/20 to 13"]);
@@ -97,14 +97,14 @@ test("a list that shrinks by more than its share of ten or more is stored and no
 
   expect(await counts(made)).toEqual(
     byName([
-      { name: "10 to 0", live: 0, removed: 10, owes: null },
-      { name: "10 to 6", live: 6, removed: 4, owes: null },
-      { name: "10 to 7", live: 7, removed: 3, owes: null },
-      { name: "10 to 10 others", live: 10, removed: 10, owes: null },
-      { name: "9 to 0", live: 0, removed: 9, owes: null },
-      { name: "9 to 1", live: 1, removed: 8, owes: null },
-      { name: "20 to 13", live: 13, removed: 7, owes: null },
-      { name: "20 to 14", live: 14, removed: 6, owes: null },
+      { name: "10 to 0", live: 0, removed: 10, reread_reason: null },
+      { name: "10 to 6", live: 6, removed: 4, reread_reason: null },
+      { name: "10 to 7", live: 7, removed: 3, reread_reason: null },
+      { name: "10 to 10 others", live: 10, removed: 10, reread_reason: null },
+      { name: "9 to 0", live: 0, removed: 9, reread_reason: null },
+      { name: "9 to 1", live: 1, removed: 8, reread_reason: null },
+      { name: "20 to 13", live: 13, removed: 7, reread_reason: null },
+      { name: "20 to 14", live: 14, removed: 6, reread_reason: null },
     ]),
   );
 });
@@ -136,24 +136,24 @@ test("a second read marks only what the first lacked too", async () => {
 
   expect(await counts(made)).toEqual(
     byName([
-      { name: "heals", live: 10, removed: 0, owes: null },
-      { name: "lacks others", live: 10, removed: 0, owes: "shrunk" },
-      { name: "lacks fewer", live: 8, removed: 2, owes: null },
-      { name: "lacks more", live: 6, removed: 4, owes: "shrunk" },
-      { name: "lacks one more", live: 5, removed: 5, owes: null },
-      { name: "grows", live: 20, removed: 10, owes: null },
+      { name: "heals", live: 10, removed: 0, reread_reason: null },
+      { name: "lacks others", live: 10, removed: 0, reread_reason: "shrunk" },
+      { name: "lacks fewer", live: 8, removed: 2, reread_reason: null },
+      { name: "lacks more", live: 6, removed: 4, reread_reason: "shrunk" },
+      { name: "lacks one more", live: 5, removed: 5, reread_reason: null },
+      { name: "grows", live: 20, removed: 10, reread_reason: null },
     ]),
   );
 
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await counts(made)).toEqual(
     byName([
-      { name: "heals", live: 10, removed: 0, owes: null },
-      { name: "lacks others", live: 6, removed: 4, owes: null },
-      { name: "lacks fewer", live: 8, removed: 2, owes: null },
-      { name: "lacks more", live: 2, removed: 8, owes: null },
-      { name: "lacks one more", live: 5, removed: 5, owes: null },
-      { name: "grows", live: 20, removed: 10, owes: null },
+      { name: "heals", live: 10, removed: 0, reread_reason: null },
+      { name: "lacks others", live: 6, removed: 4, reread_reason: null },
+      { name: "lacks fewer", live: 8, removed: 2, reread_reason: null },
+      { name: "lacks more", live: 2, removed: 8, reread_reason: null },
+      { name: "lacks one more", live: 5, removed: 5, reread_reason: null },
+      { name: "grows", live: 20, removed: 10, reread_reason: null },
     ]),
   );
 });
@@ -166,11 +166,11 @@ test("a failed read between the two neither confirms nor forgets what the first 
   ]);
 
   expect((await made.simcat(["sync"])).code).toBe(2);
-  expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, owes: "failure" }]);
+  expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, reread_reason: "failure" }]);
 
   made.service.script([]);
   expect((await made.simcat(["sync"])).code).toBe(0);
-  expect(await counts(made)).toEqual([{ name: "Fire", live: 0, removed: 10, owes: null }]);
+  expect(await counts(made)).toEqual([{ name: "Fire", live: 0, removed: 10, reread_reason: null }]);
 });
 
 test("--allow-removals passes the guard of scenarios at once", async () => {
@@ -178,6 +178,6 @@ test("--allow-removals passes the guard of scenarios at once", async () => {
 
   expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
   expect((await counts(made)).map(({ name, ...rest }) => ({ name, ...rest, removed: undefined }))).toEqual(
-    byName(TABLE.map(({ name, listed }) => ({ name, live: listed.length, owes: null, removed: undefined }))),
+    byName(TABLE.map(({ name, listed }) => ({ name, live: listed.length, reread_reason: null, removed: undefined }))),
   );
 });

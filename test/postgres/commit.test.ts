@@ -100,9 +100,9 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
     expect((await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) })).code).toBe(2);
 
     expect(isLost).toBe(true);
-    expect(await query("SELECT failures, owes FROM simcat.library_sync WHERE library_name = 'Lib 3'")).toEqual([
-      { failures: 1, owes: "failure" },
-    ]);
+    expect(await query("SELECT failures, reread_reason FROM simcat.library_sync WHERE library_name = 'Lib 3'")).toEqual(
+      [{ failures: 1, reread_reason: "failure" }],
+    );
     expect(await query("SELECT status, libraries_failed AS failed FROM simcat.sync_runs")).toEqual([
       { status: "partial", failed: 1 },
     ]);

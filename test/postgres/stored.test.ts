@@ -11,11 +11,11 @@ const USUAL: SyncState = {
   contentHash: "a hash",
   bookmarkSeenAt: Date.UTC(2024, 4, 2, 3, 4, 5, 678),
   contentReadAt: Date.UTC(2026, 10, 22),
-  owes: null,
+  rereadReason: null,
   shrunkRunId: null,
   failures: 0,
   lastFailedAt: null,
-  doubtfulReads: 0,
+  suspectReads: 0,
   removalHeldAt: null,
 };
 
@@ -35,11 +35,11 @@ async function insert({ query }: TestDatabase, { key, stored, removed, sync }: S
   if (sync === null) return;
   await query(
     `INSERT INTO simcat.library_sync (owner, library_name, listed_text, bookmark, content_hash, bookmark_seen_at,
-       content_read_at, owes, shrunk_run_id, failures, doubtful_reads)
+       content_read_at, reread_reason, shrunk_run_id, failures, suspect_reads)
      VALUES ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), to_timestamp($7::float8 / 1000), $8, $9, $10, $11)`,
     [
       ...[owner, name, sync.listedText, sync.bookmark, sync.contentHash, sync.bookmarkSeenAt, sync.contentReadAt],
-      ...[sync.owes, sync.shrunkRunId, sync.failures, sync.doubtfulReads],
+      ...[sync.rereadReason, sync.shrunkRunId, sync.failures, sync.suspectReads],
     ],
   );
 }
@@ -66,9 +66,9 @@ const LIBRARIES: readonly StoredLibrary[] = [
   usual(key("read before 2000"), { contentReadAt: Date.UTC(1999, 11, 31, 23, 59, 59, 999) }),
   usual(key("read in 2000"), { bookmarkSeenAt: Date.UTC(2000, 0, 1), contentReadAt: Date.UTC(2000, 0, 1) + 0.001 }),
   usual(key("seen in 9999"), { bookmarkSeenAt: Date.UTC(9999, 11, 31), contentReadAt: Date.UTC(9999, 11, 31) }),
-  usual(key("owing"), { owes: "shrunk", shrunkRunId: 7 }),
-  usual(key("failing"), { owes: "failure", failures: 3 }),
-  usual(key("doubtful"), { doubtfulReads: 2 }),
+  usual(key("owing"), { rereadReason: "shrunk", shrunkRunId: 7 }),
+  usual(key("failing"), { rereadReason: "failure", failures: 3 }),
+  usual(key("doubtful"), { suspectReads: 2 }),
   { ...usual(key("removed")), removed: true },
   { ...usual(key("stored alone")), sync: null },
   { ...usual(key("listed alone")), stored: false },

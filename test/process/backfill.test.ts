@@ -84,13 +84,13 @@ test("an interrupted --restart is continued as one: the next backfill compares t
 
 test("a sync after an interrupted --restart compares every row of the libraries that it reads (fault 75)", async () => {
   const { simcat, query, asked, countAltered } = await altered();
-  await query("UPDATE simcat.library_sync SET owes = 'restored'");
+  await query("UPDATE simcat.library_sync SET reread_reason = 'restored'");
 
   expect((await simcat(["sync"])).code).toBe(0);
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
   expect(await countAltered()).toBe(0);
 
-  await query("UPDATE simcat.library_sync SET owes = 'restored'");
+  await query("UPDATE simcat.library_sync SET reread_reason = 'restored'");
   await query("UPDATE simcat.scenarios SET scenario_name = 'altered'");
   expect((await simcat(["sync"])).code).toBe(0);
   expect(await countAltered()).toBe(24);

@@ -25,7 +25,7 @@ export function serviceRows(organization: Organization): Rows {
         ...keyOf(one),
         listed_text: one.lastModified,
         bookmark: one.lastModified,
-        owes: null,
+        reread_reason: null,
         failures: 0,
         last_error: null,
         scenario_count: String(one.scenarios.length),
@@ -55,7 +55,7 @@ export async function storedRows(query: Query): Promise<Rows> {
     ),
     bookkeeping: sorted(
       await query<Row>(
-        `SELECT y.owner, y.library_name, y.listed_text, y.bookmark, y.owes, y.failures, y.last_error,
+        `SELECT y.owner, y.library_name, y.listed_text, y.bookmark, y.reread_reason, y.failures, y.last_error,
            y.scenario_count::text, y.result_count::text
          FROM simcat.library_sync y JOIN simcat.libraries l USING (owner, library_name) WHERE l.removed_at IS NULL`,
       ),

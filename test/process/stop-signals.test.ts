@@ -64,7 +64,9 @@ test.each([
       },
     ]);
     expect(await query("SELECT expires_at::text AS expires FROM simcat.leases")).toEqual([{ expires: "-infinity" }]);
-    expect(await query("SELECT owner FROM simcat.library_sync WHERE owes IS NOT NULL OR failures > 0")).toEqual([]);
+    expect(
+      await query("SELECT owner FROM simcat.library_sync WHERE reread_reason IS NOT NULL OR failures > 0"),
+    ).toEqual([]);
 
     gate.open();
     asked();

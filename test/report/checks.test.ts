@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { type CheckLine, exitCodeOf, formatChecks, toChecksJson } from "../../src/report/check.ts";
 
-const OK: CheckLine = { check: "schema", result: "ok", text: "up to date", mend: null, details: [], exitCode: null };
-const KEY: CheckLine = { ...OK, check: "key", result: "fail", text: "refused", mend: "check it", exitCode: 77 };
+const OK: CheckLine = { check: "schema", result: "ok", text: "up to date", hint: null, details: [], exitCode: null };
+const KEY: CheckLine = { ...OK, check: "key", result: "fail", text: "refused", hint: "check it", exitCode: 77 };
 const CLOCK: CheckLine = {
   ...OK,
   check: "clock",
   result: "warn",
   text: "is wrong",
-  mend: "set it",
+  hint: "set it",
   details: ["by far"],
 };
 const SKIPPED: CheckLine = { ...OK, check: "privileges", result: "skipped", text: "the schema comes first" };
@@ -16,8 +16,8 @@ const SKIPPED: CheckLine = { ...OK, check: "privileges", result: "skipped", text
 test("each check is a line with its hint, and the last line counts", () => {
   expect(formatChecks([OK, KEY, CLOCK, SKIPPED]).split("\n")).toEqual([
     "ok    schema      up to date",
-    "FAIL  key         refused; mend: check it",
-    "warn  clock       is wrong; mend: set it",
+    "FAIL  key         refused; hint: check it",
+    "warn  clock       is wrong; hint: set it",
     "                  by far",
     "skip  privileges  the schema comes first",
     "",
@@ -43,6 +43,6 @@ test("it ends as the first failing check would end a run, whatever was warned of
 
 test("for machines it is an array", () => {
   expect(toChecksJson([KEY])).toEqual([
-    { check: "key", result: "fail", text: "refused", mend: "check it", details: [], exit_code: 77 },
+    { check: "key", result: "fail", text: "refused", hint: "check it", details: [], exit_code: 77 },
   ]);
 });

@@ -18,11 +18,11 @@ const SETTLED: SyncState = {
   contentHash: "00",
   bookmarkSeenAt: msBefore(180),
   contentReadAt: msBefore(120),
-  owes: null,
+  rereadReason: null,
   shrunkRunId: null,
   failures: 0,
   lastFailedAt: null,
-  doubtfulReads: 0,
+  suspectReads: 0,
   removalHeldAt: null,
 };
 
@@ -102,17 +102,17 @@ describe("the sentence at the top says", () => {
     ],
     [
       "that a failure is read again",
-      { owes: "failure", failures: 1 },
+      { rereadReason: "failure", failures: 1 },
       "It will be read by the next run: owes a read: failure (the last read failed).",
     ],
     [
       "that rejects are read again",
-      { owes: "rejects" },
+      { rereadReason: "rejects" },
       "It will be read by the next run: owes a read: rejects (some of what was read last could not be stored).",
     ],
     [
       "that a shrink wants a second look",
-      { owes: "shrunk" },
+      { rereadReason: "shrunk" },
       "It will be read by the next run: owes a read: shrunk (its list lost so many scenarios at once that a second look must confirm it).",
     ],
     [
@@ -185,10 +185,10 @@ describe("reports whether it is settled, with the reason", () => {
     ["a date that is not the bookmark", { listedText: "x" }, "no: the listed date is not the bookmark"],
     ["no date", { listedText: null }, "no: the service lists no date"],
     ["no whole store yet", { bookmark: null }, "no: its content was not yet stored whole under a date"],
-    ["an owed read", { owes: "rejects" }, "no: it owes a read"],
+    ["an owed read", { rereadReason: "rejects" }, "no: it owes a read"],
     [
       "doubtful reads",
-      { doubtfulReads: 2 },
+      { suspectReads: 2 },
       "no: 2 reads in a row may have come from a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
     ],
     [
@@ -208,7 +208,7 @@ describe("reports whether it is settled, with the reason", () => {
 
 test("reports consecutive failures with the last error, escaped", () => {
   const reads = { lastError: "network: reset\u001b[2J", lastFailedAt: ago(5), lastSuccessAt: null };
-  const told = lines(rowsWith({ failures: 3, owes: "failure" }, { reads }));
+  const told = lines(rowsWith({ failures: 3, rereadReason: "failure" }, { reads }));
   expect(told).toContain(
     "failures        3 in a row, the last 2026-07-01T11:55:00Z (5 min ago): network: reset\\u001b[2J",
   );
@@ -239,7 +239,7 @@ test("for machines it is the same under the names of the columns", () => {
     firstSeenAt: ago(60),
     lastSeenAt: ago(1),
   } as const;
-  const rows = rowsWith({ owes: "rejects" }, { rejects: { open: 1, resolved: 0, shown: [reject] } });
+  const rows = rowsWith({ rereadReason: "rejects" }, { rejects: { open: 1, resolved: 0, shown: [reject] } });
   expect(JSON.parse(JSON.stringify(toExplanationJson(rows, WEEK)))).toEqual({
     owner: "ann",
     library: "Q1/Q2",
@@ -255,9 +255,9 @@ test("for machines it is the same under the names of the columns", () => {
     settled: false,
     window_ends_at: "2026-07-01T09:02:01.000Z",
     next_read_due_at: null,
-    owes: "rejects",
+    reread_reason: "rejects",
     content_read_at: "2026-07-01T10:00:00.000Z",
-    doubtful_reads: 0,
+    suspect_reads: 0,
     full_read_due_at: "2026-07-05T13:27:54.555Z",
     failures: 0,
     last_error: null,

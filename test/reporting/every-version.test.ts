@@ -78,7 +78,7 @@ function toContent(name: string, library: LibraryVersion, scenarios: readonly Sc
     bookmarkSeenAt: 0,
     settlesAt: null,
     contentReadAt: 0,
-    doubtfulReads: 0,
+    suspectReads: 0,
   };
 }
 

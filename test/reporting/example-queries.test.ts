@@ -102,7 +102,7 @@ beforeAll(async () => {
       library_name: "pond",
       content_read_at: ago(2),
       last_success_at: ago(2),
-      owes: "failure",
+      reread_reason: "failure",
       failures: 1,
       last_error: "not_found: answered 404",
       last_failed_at: ago(1),

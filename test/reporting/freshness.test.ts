@@ -65,7 +65,7 @@ describe("library_freshness", () => {
         library_name: "never stored",
         listed_text: "x",
         bookmark_seen_at: day(1),
-        owes: "failure",
+        reread_reason: "failure",
         failures: 2,
         last_error: "not_found: answered 404",
         last_failed_at: hours(day(4), 0.5),
@@ -130,12 +130,12 @@ describe("library_freshness", () => {
       contentHash: fc.constant(null),
       bookmarkSeenAt: moment,
       contentReadAt: fc.oneof(moment, fc.constant(day(9).getTime())),
-      owes: fc.constantFrom(null, null, null, "rejects" as const, "failure" as const),
+      rereadReason: fc.constantFrom(null, null, null, "rejects" as const, "failure" as const),
       shrunkRunId: fc.constant(null),
       failures: fc.constant(0),
       lastFailedAt: fc.constant(null),
       removalHeldAt: fc.constant(null),
-      doubtfulReads: fc.constantFrom(0, 0, 1),
+      suspectReads: fc.constantFrom(0, 0, 1),
     });
     const same = fc.record({ one: state, equal: fc.boolean() }).map(({ one, equal }): SyncState => {
       return equal ? { ...one, listedText: one.bookmark } : one;
@@ -152,8 +152,8 @@ describe("library_freshness", () => {
         bookmark_seen_at: at(one.bookmarkSeenAt),
         content_read_at: at(one.contentReadAt),
         settles_at: at(windowEnd(one)),
-        owes: one.owes,
-        doubtful_reads: one.doubtfulReads,
+        reread_reason: one.rereadReason,
+        suspect_reads: one.suspectReads,
       })),
     );
     const rows = await database().query<{ settled: boolean }>(
@@ -297,7 +297,7 @@ describe("data_complete_as_of", () => {
     await addRows(database(), "sync_runs", [run(2), run(3), run(4, { status: "partial" })]);
     await addRows(database(), "library_sync", [
       sync("forest", 3),
-      sync("lake", 2, { owes: "failure", failures: 1, last_failed_at: hours(day(4), 0.5) }),
+      sync("lake", 2, { reread_reason: "failure", failures: 1, last_failed_at: hours(day(4), 0.5) }),
     ]);
     const [row] = await database().query<object>("SELECT * FROM simcat_report.data_complete_as_of");
     expect(row).toMatchObject({
@@ -312,7 +312,7 @@ describe("data_complete_as_of", () => {
   test("does not fall for a library that failed for the first time after the last whole run", async () => {
     await libraries("lake");
     await addRows(database(), "sync_runs", [run(3), run(4, { status: "running", finished_at: null })]);
-    const failed = { owes: "failure", failures: 1, last_failed_at: hours(day(4), 0.5) };
+    const failed = { reread_reason: "failure", failures: 1, last_failed_at: hours(day(4), 0.5) };
     await addRows(database(), "library_sync", [sync("lake", 2, failed)]);
     expect(await completeAsOf()).toEqual(day(3));
     await database().query("UPDATE simcat.library_sync SET failures = 2");
@@ -323,7 +323,7 @@ describe("data_complete_as_of", () => {
     await libraries("lake");
     await addRows(database(), "sync_runs", [run(2), run(3, { status: "partial" }), run(4, { status: "partial" })]);
     await addRows(database(), "library_sync", [
-      sync("lake", 2, { owes: "rejects", content_read_at: hours(day(4), 0.25) }),
+      sync("lake", 2, { reread_reason: "rejects", content_read_at: hours(day(4), 0.25) }),
     ]);
     expect(await completeAsOf()).toEqual(day(2));
   });
@@ -341,7 +341,7 @@ describe("data_complete_as_of", () => {
     await addRows(database(), "library_sync", [
       sync("lake", 2, { listed_text: "2026-01-04 at 1:00 AM", bookmark_seen_at: hours(day(4), 0.1) }),
       { library_name: "new", listed_text: "2026-01-04 at 1:00 AM", bookmark_seen_at: hours(day(4), 0.1) },
-      { library_name: "new and failed", failures: 1, owes: "failure", last_failed_at: hours(day(4), 0.2) },
+      { library_name: "new and failed", failures: 1, reread_reason: "failure", last_failed_at: hours(day(4), 0.2) },
     ]);
     expect(await completeAsOf()).toEqual(day(3));
   });
@@ -349,7 +349,7 @@ describe("data_complete_as_of", () => {
   test("does not decrease for libraries that returned after the last good run", async () => {
     await libraries("lake");
     await addRows(database(), "sync_runs", [run(3), run(4, { status: "running", finished_at: null })]);
-    await addRows(database(), "library_sync", [sync("lake", 1, { owes: "restored", settles_at: null })]);
+    await addRows(database(), "library_sync", [sync("lake", 1, { reread_reason: "restored", settles_at: null })]);
     expect(await completeAsOf()).toEqual(day(3));
   });
 
@@ -358,7 +358,7 @@ describe("data_complete_as_of", () => {
     await addRows(database(), "sync_runs", [run(2), run(3, { status: "partial" }), run(4, { status: "partial" })]);
     await addRows(database(), "library_sync", [
       sync("forest", 4),
-      { library_name: "new", failures: 2, owes: "failure", last_failed_at: hours(day(4), 0.2) },
+      { library_name: "new", failures: 2, reread_reason: "failure", last_failed_at: hours(day(4), 0.2) },
     ]);
     expect(await completeAsOf()).toEqual(day(2));
     await database().query("DELETE FROM simcat.sync_runs WHERE status = 'ok'");

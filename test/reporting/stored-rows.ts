@@ -18,7 +18,7 @@ const DEFAULTS: Readonly<Record<string, Row>> = {
     run_id: 1,
     superseded_by: 2,
   },
-  library_sync: { owner: "ann", doubtful_reads: 0, failures: 0 },
+  library_sync: { owner: "ann", suspect_reads: 0, failures: 0 },
   sync_runs: {
     kind: "sync",
     trigger: "schedule",

@@ -206,9 +206,9 @@ test("a failing library leaves the others committed, and heals", async () => {
   expect(await query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
   expect(
     await query(
-      "SELECT bookmark, owes, failures, last_error LIKE 'server_error: %' AS told FROM simcat.library_sync WHERE owner = 'bob'",
+      "SELECT bookmark, reread_reason, failures, last_error LIKE 'server_error: %' AS told FROM simcat.library_sync WHERE owner = 'bob'",
     ),
-  ).toEqual([{ bookmark: null, owes: "failure", failures: 1, told: true }]);
+  ).toEqual([{ bookmark: null, reread_reason: "failure", failures: 1, told: true }]);
 
   service.script([]);
   asked();
@@ -216,9 +216,9 @@ test("a failing library leaves the others committed, and heals", async () => {
 
   expect(healed.code).toBe(0);
   expect(asked()).toHaveLength(3);
-  expect(await query("SELECT owes, failures, last_error FROM simcat.library_sync WHERE owner = 'bob'")).toEqual([
-    { owes: null, failures: 0, last_error: null },
-  ]);
+  expect(
+    await query("SELECT reread_reason, failures, last_error FROM simcat.library_sync WHERE owner = 'bob'"),
+  ).toEqual([{ reread_reason: null, failures: 0, last_error: null }]);
 });
 
 test("an emptied listing is held, and what comes back is as it was (faults 43, 46)", async () => {

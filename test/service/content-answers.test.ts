@@ -125,15 +125,15 @@ describe("a library's content", () => {
 describe("a library's content that is not to be had", () => {
   it.each([
     [401, "unauthorized"],
-    [403, "refused"],
+    [403, "client_error"],
     [404, "not_found"],
     [410, "not_found"],
-    [400, "refused"],
-    [405, "refused"],
-    [409, "refused"],
-    [422, "refused"],
-    [204, "untrusted"],
-    [206, "untrusted"],
+    [400, "client_error"],
+    [405, "client_error"],
+    [409, "client_error"],
+    [422, "client_error"],
+    [204, "invalid_response"],
+    [206, "invalid_response"],
   ])("fails once with %i as %s (faults 13, 14, 16)", async (status, code) => {
     const server = await serveWell((request, response) => {
       if (request.url?.endsWith("/scenarios")) return false;
@@ -186,7 +186,7 @@ describe("a library's content that is not to be had", () => {
     });
     const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
     expect(error).toBeInstanceOf(ContentError);
-    expect(error.code).toBe("untrusted");
+    expect(error.code).toBe("invalid_response");
     expect(error.message).toContain(found);
     expect(server.targets.length).toBeLessThanOrEqual(2);
   });

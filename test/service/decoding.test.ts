@@ -92,7 +92,9 @@ describe("a body that is not what it claims (fault 6)", () => {
       response.end(isList ? '[{"scenarioId":1}]' : METADATA);
     });
     const sink = collect();
-    expect(await failureOf(open(server.url).readContent(LIBRARY, sink, never))).toMatchObject({ code: "untrusted" });
+    expect(await failureOf(open(server.url).readContent(LIBRARY, sink, never))).toMatchObject({
+      code: "invalid_response",
+    });
     expect(sink.scenarios.size).toBe(0);
   });
 

@@ -173,7 +173,7 @@ describe("headers", () => {
       socket.write(target.endsWith("/metadata") ? padded(17 * 1024, METADATA) : plain(SCENARIOS));
     });
     expect(await failureOf(open(server.url).readContent(LIBRARY, collect(), never))).toMatchObject({
-      code: "untrusted",
+      code: "invalid_response",
     });
   });
 });

@@ -48,7 +48,7 @@ describe("a redirect", () => {
     });
     const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
     expect(error).toBeInstanceOf(ContentError);
-    expect(error.code).toBe("refused");
+    expect(error.code).toBe("client_error");
     expect(error.message).toContain(`a redirect to 127.0.0.1:${other.port}`);
     expect(other.targets).toEqual([]);
     expect(server.targets.length).toBeLessThanOrEqual(2);

@@ -6,7 +6,7 @@ interface Row {
   name: string;
   listed: string | null;
   bookmark: string | null;
-  owes: string | null;
+  reread_reason: string | null;
   failures: number;
   error: string | null;
 }
@@ -14,7 +14,7 @@ interface Row {
 /** Whether `library_sync` says, after everything was read in calm weather, that everything is as listed and nothing is owed. */
 export async function checkBookkeeping({ place, service }: Stage): Promise<string[]> {
   const rows = await place.control.query<Row>(
-    `SELECT owner, library_name AS name, listed_text AS listed, bookmark, owes, failures, last_error AS error FROM simcat.library_sync`,
+    `SELECT owner, library_name AS name, listed_text AS listed, bookmark, reread_reason, failures, last_error AS error FROM simcat.library_sync`,
   );
   const known = new Map(rows.map((row) => [keyOf(row.owner, row.name), row]));
   const wrong: string[] = [];
@@ -26,7 +26,7 @@ export async function checkBookkeeping({ place, service }: Stage): Promise<strin
       name,
       listed: lastModified,
       bookmark: lastModified,
-      owes: null,
+      reread_reason: null,
       failures: 0,
       error: null,
     };

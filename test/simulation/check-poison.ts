@@ -23,11 +23,12 @@ export async function checkPoison(
   const failures = ended.report?.failures ?? [];
   const failed = new Map(failures.map(({ key, code }) => [keyOf(key.owner, key.name), code]));
   for (const [key, code] of failed) {
-    if (code === "unstorable" && key !== poison.key) wrong.push(`poison: ${heard.run} failed ${key} for ${poison.key}`);
+    if (code === "rejected_by_database" && key !== poison.key)
+      wrong.push(`poison: ${heard.run} failed ${key} for ${poison.key}`);
   }
-  if (failed.get(poison.key) === "unstorable" && poison.table !== "library_sync") {
-    const [row] = await place.control.query<{ owes: string | null; failures: number; removed: boolean }>(
-      `SELECT y.owes, y.failures, l.removed_at IS NOT NULL AS removed
+  if (failed.get(poison.key) === "rejected_by_database" && poison.table !== "library_sync") {
+    const [row] = await place.control.query<{ reread_reason: string | null; failures: number; removed: boolean }>(
+      `SELECT y.reread_reason, y.failures, l.removed_at IS NOT NULL AS removed
        FROM simcat.library_sync y LEFT JOIN simcat.libraries l USING (owner, library_name)
        WHERE json_build_array(y.owner, y.library_name)::jsonb = $1::jsonb`,
       [poison.key],

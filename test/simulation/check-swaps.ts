@@ -6,7 +6,7 @@ import type { Stage } from "./stage.ts";
 /** Bookmarks that an equal text would settle, though the stored metadata has the name of no library. */
 const SETTLING = `
 SELECT owner, library_name AS name FROM simcat.libraries JOIN simcat.library_sync y USING (owner, library_name)
-WHERE metadata->>'libraryName' = $1 AND y.listed_text = y.bookmark AND y.owes IS NULL AND y.doubtful_reads = 0`;
+WHERE metadata->>'libraryName' = $1 AND y.listed_text = y.bookmark AND y.reread_reason IS NULL AND y.suspect_reads = 0`;
 
 /**
  * Whether only those libraries failed as mismatched that got another one's answers, and no other name settles. The ledger

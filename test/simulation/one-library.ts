@@ -48,11 +48,11 @@ const BLANK: SyncState = {
   contentHash: null,
   bookmarkSeenAt: null,
   contentReadAt: null,
-  owes: null,
+  rereadReason: null,
   shrunkRunId: null,
   failures: 0,
   lastFailedAt: null,
-  doubtfulReads: 0,
+  suspectReads: 0,
   removalHeldAt: null,
 };
 
@@ -92,11 +92,11 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
   const { changed, restored, seenAt } = news;
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
-    const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, doubtfulReads: 0 };
+    const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, suspectReads: 0 };
     stored = { key: KEY, stored: stored?.stored ?? false, removed: stored?.removed ?? false, sync };
   }
   if (restored.length > 0 && stored?.sync) {
-    stored = { ...stored, removed: false, sync: { ...stored.sync, owes: "restored", bookmarkSeenAt: seenAt } };
+    stored = { ...stored, removed: false, sync: { ...stored.sync, rereadReason: "restored", bookmarkSeenAt: seenAt } };
   }
   return { ...store, stored };
 }
@@ -106,14 +106,14 @@ export function recordFailure(store: Store): Store {
   if (!stored?.sync) return store;
   return {
     ...store,
-    stored: { ...stored, sync: { ...stored.sync, owes: "failure", failures: stored.sync.failures + 1 } },
+    stored: { ...stored, sync: { ...stored.sync, rereadReason: "failure", failures: stored.sync.failures + 1 } },
   };
 }
 
 export function recordRemoval(store: Store): Store {
   const { stored } = store;
   if (!stored?.sync) return store;
-  return { ...store, stored: { ...stored, removed: true, sync: { ...stored.sync, owes: null, failures: 0 } } };
+  return { ...store, stored: { ...stored, removed: true, sync: { ...stored.sync, rereadReason: null, failures: 0 } } };
 }
 
 /** Storing what was read. */
@@ -121,17 +121,17 @@ export function recordContent(store: Store, action: ReadAction, answer: Answer, 
   const { stored } = store;
   if (stored === null) throw new Error("content of a library that no listing recorded");
   const content = contentOf(action, answer, listedAt);
-  const owes = answer.isPartial ? "rejects" : null;
+  const rereadReason = answer.isPartial ? "rejects" : null;
   const before = stored.sync ?? BLANK;
   const sync: SyncState = {
     ...before,
-    bookmark: owes === null ? content.listed.lastModified : before.bookmark,
-    contentHash: owes === null ? content.contentHash : null,
+    bookmark: rereadReason === null ? content.listed.lastModified : before.bookmark,
+    contentHash: rereadReason === null ? content.contentHash : null,
     bookmarkSeenAt: content.bookmarkSeenAt,
     contentReadAt: content.contentReadAt,
-    owes,
+    rereadReason,
     failures: 0,
-    doubtfulReads: content.doubtfulReads,
+    suspectReads: content.suspectReads,
   };
   const copy = content.isSame ? store.copy : answer.isPartial ? `part of ${answer.content}` : answer.content;
   return { stored: { key: KEY, stored: true, removed: false, sync }, copy };

@@ -11,9 +11,9 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "an equal text is enough to skip",
     file: "src/sync/rules/decide.ts",
-    line: "if (sync.owes !== null) return",
+    line: "if (sync.rereadReason !== null) return",
     instead:
-      'if (listed.lastModified === sync.bookmark) return { kind: "skip", reason: "unchanged" };\n  if (sync.owes !== null) return',
+      'if (listed.lastModified === sync.bookmark) return { kind: "skip", reason: "unchanged" };\n  if (sync.rereadReason !== null) return',
   },
   {
     name: "a bookmark settles at once",
@@ -42,8 +42,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a partial read is taken for a whole one",
     file: "src/db/store/save-libraries.ts",
-    line: 'owes: isPartial(one) ? "rejects" :',
-    instead: "owes:",
+    line: 'rereadReason: isPartial(one) ? "rejects" :',
+    instead: "rereadReason:",
   },
   {
     name: "a partial read marks what it lacks",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ListedLibrary, Owes, ReadAction, Selection, StoredLibrary, SyncState } from "../../src/model.ts";
+import type { ListedLibrary, ReadAction, RereadReason, Selection, StoredLibrary, SyncState } from "../../src/model.ts";
 import { decide } from "../../src/sync/rules/decide.ts";
 import { openPlan, orderActions } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING, parseSelection } from "../../src/sync/rules/selection.ts";
@@ -19,11 +19,11 @@ const SETTLED: SyncState = {
   contentHash: "00",
   bookmarkSeenAt: SEEN,
   contentReadAt: SEEN + 10 * MINUTE,
-  owes: null,
+  rereadReason: null,
   shrunkRunId: null,
   failures: 0,
   lastFailedAt: null,
-  doubtfulReads: 0,
+  suspectReads: 0,
   removalHeldAt: null,
 };
 
@@ -65,9 +65,15 @@ test("no text equals nothing, not even no text", () => {
   expect(decide(listed("a", ""), stored("a", { bookmark: "", listedText: "" }), WEEKLY)).toEqual(read);
 });
 
-test.each<Owes>(["rejects", "failure", "shrunk", "restored"])("a library that owes a read is read: %s", (owes) => {
-  expect(decide(listed("a"), stored("a", { owes }), WEEKLY)).toEqual({ kind: "read", reason: `owes a read: ${owes}` });
-});
+test.each<RereadReason>(["rejects", "failure", "shrunk", "restored"])(
+  "a library that owes a read is read: %s",
+  (owes) => {
+    expect(decide(listed("a"), stored("a", { rereadReason: owes }), WEEKLY)).toEqual({
+      kind: "read",
+      reason: `owes a read: ${owes}`,
+    });
+  },
+);
 
 test("a library whose entry is a reject is read, though its date is the bookmark's (fault 28)", () => {
   const rejected = { ...listed("a"), source: null };

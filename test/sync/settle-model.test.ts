@@ -65,7 +65,7 @@ const ours: Rule = (text, sync, stored, now) => {
   const context = { now, fullEveryMs: Number.MAX_SAFE_INTEGER, backfillSince: null };
   return decide(listed, { key: KEY, stored, removed: false, sync }, context).kind === "read";
 };
-const plainEquality: Rule = (text, sync) => text !== sync.bookmark || sync.owes !== null;
+const plainEquality: Rule = (text, sync) => text !== sync.bookmark || sync.rereadReason !== null;
 
 const EMPTY: SyncState = {
   listedText: null,
@@ -73,11 +73,11 @@ const EMPTY: SyncState = {
   contentHash: null,
   bookmarkSeenAt: null,
   contentReadAt: null,
-  owes: null,
+  rereadReason: null,
   shrunkRunId: null,
   failures: 0,
   lastFailedAt: null,
-  doubtfulReads: 0,
+  suspectReads: 0,
   removalHeldAt: null,
 };
 
@@ -96,12 +96,12 @@ function play(history: History, rule: Rule): { readonly reads: number; readonly 
     const listedAt = now + delays[0] + skew;
     const previousText = sync.listedText;
     const isNew = previousText !== text;
-    const seen: SyncState = isNew ? { ...sync, listedText: text, bookmarkSeenAt: listedAt, doubtfulReads: 0 } : sync;
+    const seen: SyncState = isNew ? { ...sync, listedText: text, bookmarkSeenAt: listedAt, suspectReads: 0 } : sync;
     const began = now + delays[0] + delays[1];
     if (!history.dying.includes(run)) sync = seen;
     if (!history.dying.includes(run) && rule(text, sync, copy.metadata >= 0, now + skew)) {
       reads += 1;
-      if (history.failing.includes(run)) sync = { ...sync, owes: "failure" };
+      if (history.failing.includes(run)) sync = { ...sync, rereadReason: "failure" };
       else {
         copy = { metadata: versionAt(began + delays[2]), scenarios: versionAt(began + delays[3]) };
         const date = Math.floor((began + Math.min(delays[2], delays[3])) / SECOND) * SECOND;
@@ -112,8 +112,8 @@ function play(history: History, rule: Rule): { readonly reads: number; readonly 
           bookmark: text,
           bookmarkSeenAt: seenAtForStore({ ...sighting, listedAt: sync.bookmarkSeenAt ?? listedAt }),
           contentReadAt: began + skew,
-          doubtfulReads: doubtful ? sync.doubtfulReads + 1 : 0,
-          owes: null,
+          suspectReads: doubtful ? sync.suspectReads + 1 : 0,
+          rereadReason: null,
         };
       }
     }

@@ -26,11 +26,11 @@ function sync(changes: Partial<SyncState> = {}): SyncState {
     contentHash: "00",
     bookmarkSeenAt: SEEN,
     contentReadAt: END + 1,
-    owes: null,
+    rereadReason: null,
     shrunkRunId: null,
     failures: 0,
     lastFailedAt: null,
-    doubtfulReads: 0,
+    suspectReads: 0,
     removalHeldAt: null,
     ...changes,
   };
@@ -57,11 +57,11 @@ test.each<[string, Partial<SyncState>]>([
   ["an empty one", { bookmark: "", listedText: "" }],
   ["no first sight", { bookmarkSeenAt: null }],
   ["no read", { contentReadAt: null }],
-  ["a doubtful read", { doubtfulReads: 1 }],
-  ["an open reject", { owes: "rejects" }],
-  ["a failure since", { owes: "failure" }],
-  ["an unconfirmed shrink", { owes: "shrunk" }],
-  ["a return", { owes: "restored" }],
+  ["a doubtful read", { suspectReads: 1 }],
+  ["an open reject", { rereadReason: "rejects" }],
+  ["a failure since", { rereadReason: "failure" }],
+  ["an unconfirmed shrink", { rereadReason: "shrunk" }],
+  ["a return", { rereadReason: "restored" }],
 ])("nothing settles with %s", (_, changes) => {
   expect(isSettled(sync(changes))).toBe(false);
 });
@@ -97,9 +97,9 @@ test("a text that went away and came back is read at once", () => {
 });
 
 test("two doubtful reads are tried again at once, a third waits", () => {
-  expect(nextReadAt(sync({ doubtfulReads: 1 }))).toBe(END + 1);
-  expect(nextReadAt(sync({ doubtfulReads: 2 }))).toBe(END + 1);
-  expect(nextReadAt(sync({ doubtfulReads: 3 }))).toBe(END + 1 + 3 * MINUTE + 1);
+  expect(nextReadAt(sync({ suspectReads: 1 }))).toBe(END + 1);
+  expect(nextReadAt(sync({ suspectReads: 2 }))).toBe(END + 1);
+  expect(nextReadAt(sync({ suspectReads: 3 }))).toBe(END + 1 + 3 * MINUTE + 1);
 });
 
 const SIGHTING = {

@@ -32,7 +32,7 @@ test("a database that goes away is told and survived; pages and metrics go on wi
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
     expect([status, body.reasons[0]?.code]).toEqual([503, "database_unreachable"]);
-    expect(body.lastGoodRun).not.toBeNull();
+    expect(body.last_good_run).not.toBeNull();
   }, WAIT);
   expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBeGreaterThanOrEqual(known);
   expect(await worker.metric("simcat_seconds_since_last_success")).toBeGreaterThan(0);
@@ -108,7 +108,7 @@ test("with the database gone, the last run of this process is named by /readyz, 
   const worker = startWorker({ ...environment, DATABASE_URL: line.url, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilTold("run_finished");
   // A slow machine may be at a later run by now.
-  expect((await worker.readyz()).body.lastGoodRun).toMatchObject({ id: expect.any(Number), status: "ok" });
+  expect((await worker.readyz()).body.last_good_run).toMatchObject({ id: expect.any(Number), status: "ok" });
   await worker.get("/");
   const known = await worker.metric("simcat_last_success_timestamp_seconds");
 
@@ -122,7 +122,7 @@ test("with the database gone, the last run of this process is named by /readyz, 
 
   const id = Number(worker.told("run_finished").at(-1)?.run);
   expect(id).toBeGreaterThanOrEqual(3);
-  expect((await worker.readyz()).body.lastGoodRun).toMatchObject({ id, status: "ok" });
+  expect((await worker.readyz()).body.last_good_run).toMatchObject({ id, status: "ok" });
   const page = await (await worker.get("/")).text();
   expect(page).toContain(`run ${id}, ok`);
   expect(page).toMatch(new RegExp(`<title>run ${id}, [^<]*: ok`));

@@ -27,7 +27,7 @@ test("a start after a young good run waits for the next tick", async () => {
   const { environment, query, simcat } = await fixture(three);
   expect((await simcat(["sync"])).code).toBe(0);
   const worker = startWorker(environment);
-  expect(await worker.untilTold("fresh")).toMatchObject({ run: 1, level: "info" });
+  expect(await worker.untilTold("run_not_due")).toMatchObject({ run: 1, level: "info" });
   await worker.untilTold("next_run");
   expect(await worker.stop()).toBe(0);
   expect(await query(runs)).toHaveLength(1);
@@ -40,7 +40,7 @@ test("a good run older than the interval, or of selected libraries, does not cou
   await simcat(["sync", "--owner", "ann"]);
   const worker = startWorker(environment);
   await worker.untilTold("run_finished");
-  expect(worker.told("fresh")).toEqual([]);
+  expect(worker.told("run_not_due")).toEqual([]);
 });
 
 test("ticks during a run are counted and told, and not made up for (fault 67)", async () => {
@@ -90,7 +90,7 @@ test("a refused key is told as an error, stands in /readyz as long as it lasts, 
     expect(status).toBe(503);
     expect(body.reasons.map(({ code }) => code)).toEqual(["stale", "unauthorized"]);
     expect(body.reasons[1]?.message).toContain("check SIMCAT_API_KEY");
-    expect(body.lastGoodRun).toMatchObject({ status: "ok" });
+    expect(body.last_good_run).toMatchObject({ status: "ok" });
   }, WAIT);
   service.script([]);
   await vi.waitFor(

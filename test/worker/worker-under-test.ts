@@ -24,9 +24,9 @@ export interface WorkerUnderTest {
 interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly { readonly code: string; readonly message: string }[];
-  readonly lastGoodRun: { readonly id: number; readonly status: string } | null;
-  readonly nextRun: string;
-  readonly currentRun: { readonly id: number | null } | null;
+  readonly last_good_run: { readonly id: number; readonly status: string } | null;
+  readonly next_run: string;
+  readonly current_run: { readonly id: number | null } | null;
 }
 
 export const EVERY_SECOND = "*/1 * * * * *";

@@ -6,7 +6,7 @@ import { plural } from "../../report/amounts.ts";
 import type { CheckLine } from "../../report/check.ts";
 import type { Context } from "../context.ts";
 import { loadSettings } from "../settings.ts";
-import { fail, ok, splitMend, warn } from "./lines.ts";
+import { fail, ok, splitHint, warn } from "./lines.ts";
 
 const CHECK = "configuration";
 
@@ -52,8 +52,8 @@ function load(context: Context, needs: Needs): Config | Problem[] {
 }
 
 function tellProblem(problem: string): CheckLine {
-  const { text, mend } = splitMend(problem);
-  return fail(CHECK, EXIT.configuration, text, mend);
+  const { text, hint } = splitHint(problem);
+  return fail(CHECK, EXIT.configuration, text, hint);
 }
 
 function tellSettings(config: Config): CheckLine {
@@ -64,6 +64,6 @@ function tellSettings(config: Config): CheckLine {
 
 function tellUnknown(name: string): CheckLine {
   const near = nearestName(name);
-  const mend = near === null ? "take it out" : `is ${near} meant?`;
-  return warn(CHECK, `${name} is no setting of simcat's and has no effect`, mend);
+  const hint = near === null ? "take it out" : `is ${near} meant?`;
+  return warn(CHECK, `${name} is no setting of simcat's and has no effect`, hint);
 }

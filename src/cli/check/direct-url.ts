@@ -37,8 +37,8 @@ async function checkDirectPool(
   const lacks = autoMigrate && state.kind === "behind" ? await readBounded(pool, readMigrationLacks, signal) : [];
   if (lacks.length > 0) return { ...judgePrivileges(lacks), check: CHECK };
   if (!(await isElsewhere(pool, url, signal))) return ok(CHECK, `${where} answered`);
-  const mend = "let both name the same one: what is migrated must be what runs write to";
-  return warn(CHECK, `${where} answered, but is another database than that of DATABASE_URL`, mend);
+  const hint = "let both name the same one: what is migrated must be what runs write to";
+  return warn(CHECK, `${where} answered, but is another database than that of DATABASE_URL`, hint);
 }
 
 /** Whether `url` leads to another database; false where it does not answer, which the other lines tell. */

@@ -17,7 +17,7 @@ export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "d
     return [ok("listing", text, details)];
   }
   const isOwnerless = rejects.some(({ code, path }) => code === "missing_field" && path === "uploadUser");
-  const mend =
+  const hint =
     isOwnerless && defaultOwner === null
       ? "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser"
       : null;
@@ -25,7 +25,7 @@ export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "d
     rejects.length === 0
       ? "is not whole"
       : `${plural(rejects.length, "entry cannot be stored", "entries cannot be stored")}, the others can`;
-  return [warn("listing", text, mend, details)];
+  return [warn("listing", text, hint, details)];
 }
 
 /** How many rejects there are for each reason. */

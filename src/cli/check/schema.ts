@@ -31,6 +31,6 @@ export function judgeSchema(
 export function judgePrivileges(lacks: readonly Lack[]): CheckLine {
   if (lacks.length === 0) return ok("privileges", "all that a run needs");
   const missing = lacks.map(({ what }) => what).join("; ");
-  const mend = lacks.map(({ grant }) => grant).join(" ");
-  return fail("privileges", EXIT.databaseFailed, `lacks ${missing}`, mend);
+  const hint = lacks.map(({ grant }) => grant).join(" ");
+  return fail("privileges", EXIT.databaseFailed, `lacks ${missing}`, hint);
 }

@@ -27,8 +27,8 @@ const FIRST_MS = Date.UTC(2000, 0, 1);
  */
 const SELECT_STORED = `
   SELECT coalesce(
-    CASE WHEN l.removed_at IS NULL AND y.bookmark = y.listed_text AND y.owes IS NULL AND y.shrunk_run_id IS NULL
-      AND y.failures = 0 AND y.doubtful_reads = 0 AND y.removal_held_at IS NULL AND y.bookmark_seen_at >= '2000-01-01Z' AND y.content_read_at >= '2000-01-01Z'
+    CASE WHEN l.removed_at IS NULL AND y.bookmark = y.listed_text AND y.reread_reason IS NULL AND y.shrunk_run_id IS NULL
+      AND y.failures = 0 AND y.suspect_reads = 0 AND y.removal_held_at IS NULL AND y.bookmark_seen_at >= '2000-01-01Z' AND y.content_read_at >= '2000-01-01Z'
       AND strpos(l.owner, E'\\x1f') = 0 AND strpos(l.library_name, E'\\x1f') = 0 THEN ${LINE} END,
     json_build_object('owner', coalesce(l.owner, y.owner), 'name', coalesce(l.library_name, y.library_name),
       'stored', l.owner IS NOT NULL, 'removed', l.removed_at IS NOT NULL,
@@ -36,7 +36,7 @@ const SELECT_STORED = `
         'listedText', y.listed_text, 'bookmark', y.bookmark, 'contentHash', y.content_hash,
         'bookmarkSeenAt', date_part('epoch', y.bookmark_seen_at) * 1000,
         'contentReadAt', date_part('epoch', y.content_read_at) * 1000,
-        'owes', y.owes, 'shrunkRunId', y.shrunk_run_id, 'failures', y.failures, 'doubtfulReads', y.doubtful_reads,
+        'rereadReason', y.reread_reason, 'shrunkRunId', y.shrunk_run_id, 'failures', y.failures, 'suspectReads', y.suspect_reads,
         'lastFailedAt', CASE WHEN y.failures > 0 THEN date_part('epoch', y.last_failed_at) * 1000 END,
         'removalHeldAt', date_part('epoch', y.removal_held_at) * 1000)
       END)::text) AS line
@@ -88,11 +88,11 @@ function toStored({ line }: Row): StoredLibrary {
       contentHash: line.slice(33, hashEnd),
       bookmarkSeenAt: toMs(line.slice(1, 17)),
       contentReadAt: toMs(line.slice(17, 33)),
-      owes: null,
+      rereadReason: null,
       shrunkRunId: null,
       failures: 0,
       lastFailedAt: null,
-      doubtfulReads: 0,
+      suspectReads: 0,
       removalHeldAt: null,
     },
   };

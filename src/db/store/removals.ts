@@ -42,7 +42,7 @@ export async function readRemovalNumbers(
 
 /** Nothing is asked any more of a library that is no longer listed. */
 const FORGIVE = `
-UPDATE simcat.library_sync y SET owes = NULL, failures = 0, last_error = NULL, removal_held_at = NULL
+UPDATE simcat.library_sync y SET reread_reason = NULL, failures = 0, last_error = NULL, removal_held_at = NULL
 FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 

@@ -13,7 +13,7 @@ export interface FailureWrite {
 /** Once a run, however often the transaction is tried; a failure that lies ahead is one of a clock that has been set back. */
 const UPDATE_SYNC = `
 UPDATE simcat.library_sync y
-SET failures = y.failures + 1, last_error = i.error, last_failed_at = now(), owes = 'failure'
+SET failures = y.failures + 1, last_error = i.error, last_failed_at = now(), reread_reason = 'failure'
 FROM unnest($1::text[], $2::text[], $3::text[]) AS i(owner, library_name, error)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)
   AND (y.last_failed_at BETWEEN (SELECT started_at FROM simcat.sync_runs WHERE id = $4) AND now()) IS NOT TRUE`;

@@ -34,7 +34,7 @@ export async function saveLibraries(
       key: one.listed.key,
       ...{ inserted, updated, removed, unchanged, withheld },
       changed: changed.has(one) || inserted + updated + removed > 0,
-      owes: isPartial(one) ? "rejects" : withheld ? "shrunk" : null,
+      rereadReason: isPartial(one) ? "rejects" : withheld ? "shrunk" : null,
     };
   });
   await updateSync(connection, batch, saved, counts, context.runId);
@@ -82,16 +82,16 @@ async function mergeLibraries(
 /** A partial store leaves the bookmark and the hash of the last whole one behind, and owes a read. */
 const UPDATE_SYNC = `
 UPDATE simcat.library_sync y SET
-  bookmark = CASE WHEN i.owes IS NULL THEN i.listed_text ELSE y.bookmark END,
-  content_hash = CASE WHEN i.owes IS NULL THEN i.content_hash END,
-  bookmark_seen_at = to_timestamp(i.seen_s), settles_at = to_timestamp(i.settles_s), content_read_at = to_timestamp(i.read_s), owes = i.owes,
-  shrunk_run_id = CASE i.owes WHEN 'shrunk' THEN $1::int8 WHEN 'rejects' THEN y.shrunk_run_id END,
-  doubtful_reads = i.doubtful_reads, failures = 0, last_error = NULL,
-  last_success_at = CASE WHEN i.owes IS NULL THEN now() ELSE y.last_success_at END,
+  bookmark = CASE WHEN i.reread_reason IS NULL THEN i.listed_text ELSE y.bookmark END,
+  content_hash = CASE WHEN i.reread_reason IS NULL THEN i.content_hash END,
+  bookmark_seen_at = to_timestamp(i.seen_s), settles_at = to_timestamp(i.settles_s), content_read_at = to_timestamp(i.read_s), reread_reason = i.reread_reason,
+  shrunk_run_id = CASE i.reread_reason WHEN 'shrunk' THEN $1::int8 WHEN 'rejects' THEN y.shrunk_run_id END,
+  suspect_reads = i.suspect_reads, failures = 0, last_error = NULL,
+  last_success_at = CASE WHEN i.reread_reason IS NULL THEN now() ELSE y.last_success_at END,
   scenario_count = coalesce(i.scenario_count, y.scenario_count), result_count = coalesce(i.result_count, y.result_count)
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::text[], $9::int4[],
   $10::float8[], $11::int8[], $12::int8[])
-  AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, owes, doubtful_reads, settles_s, scenario_count, result_count)
+  AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, reread_reason, suspect_reads, settles_s, scenario_count, result_count)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 
 async function updateSync(
@@ -108,8 +108,8 @@ async function updateSync(
     textArray(batch.map((one) => one.contentHash)),
     float8Array(batch.map((one) => one.bookmarkSeenAt / 1000)),
     float8Array(batch.map((one) => one.contentReadAt / 1000)),
-    textArray(saved.map((one) => one.owes)),
-    int4Array(batch.map((one) => one.doubtfulReads)),
+    textArray(saved.map((one) => one.rereadReason)),
+    int4Array(batch.map((one) => one.suspectReads)),
     float8Array(batch.map((one) => (one.settlesAt === null ? null : one.settlesAt / 1000))),
     int8Array(batch.map((one) => counts.get(one)?.scenarioCount)),
     int8Array(batch.map((one) => counts.get(one)?.resultCount)),

@@ -30,10 +30,10 @@ SELECT owner, library_name, listed_text, to_timestamp($4::float8)
 FROM unnest($1::text[], $2::text[], $3::text[]) AS i(owner, library_name, listed_text)
 ON CONFLICT (owner, library_name) DO UPDATE
   SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,
-    settles_at = NULL, doubtful_reads = 0`;
+    settles_at = NULL, suspect_reads = 0`;
 
 const OWE_RESTORED = `
-UPDATE simcat.library_sync y SET owes = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($3::float8)
+UPDATE simcat.library_sync y SET reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($3::float8)
 FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
 

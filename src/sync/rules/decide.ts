@@ -18,10 +18,10 @@ export function decide(listed: ListedLibrary, stored: StoredLibrary | null, cont
   if (!listed.lastModified) return { kind: "read", reason: "no listed date" };
   // What is owed under a text that was seen before is no news, though the bookmark may be older.
   const isNews = listed.lastModified !== sync.listedText;
-  if (listed.lastModified !== sync.bookmark && (isNews || sync.owes === null)) {
+  if (listed.lastModified !== sync.bookmark && (isNews || sync.rereadReason === null)) {
     return { kind: "read", reason: "listed date changed" };
   }
-  if (sync.owes !== null) return { kind: "read", reason: `owes a read: ${sync.owes}` };
+  if (sync.rereadReason !== null) return { kind: "read", reason: `owes a read: ${sync.rereadReason}` };
   // Its entry, or one of several under its name, is a reject of this very listing.
   if (listed.source === null) return { kind: "read", reason: "owes a read: rejects" };
   if (stored.removed) return { kind: "read", reason: "owes a read: restored" };

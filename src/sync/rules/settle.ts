@@ -22,7 +22,7 @@ export function windowEndOf(text: string | null, seenAt: number | null): number 
 export function isSettled(sync: SyncState): boolean {
   const { bookmark, bookmarkSeenAt: seenAt, contentReadAt: readAt } = sync;
   if (!bookmark || sync.listedText !== bookmark || seenAt === null || readAt === null) return false;
-  if (sync.doubtfulReads > 0 || sync.owes !== null) return false;
+  if (sync.suspectReads > 0 || sync.rereadReason !== null) return false;
   // Reading the grain is the dearest part of a plan, and most bookmarks are older than any.
   const longestEnd = seenAt + LONGEST_GRAIN_MS + SETTLE_MARGIN_MS;
   return readAt > longestEnd || readAt > (windowEnd(sync) ?? longestEnd);
@@ -40,9 +40,9 @@ export function nextReadAt(sync: SyncState): number | null {
   if (readAt === null || seenAt === null || end === null) return readAt ?? 0;
   // Another text was listed since: what was read lies before this stretch of the bookmark and proves nothing about it.
   if (sync.listedText !== sync.bookmark) return readAt;
-  if (sync.doubtfulReads > 0 && sync.doubtfulReads < DOUBTFUL_READS) return readAt;
+  if (sync.suspectReads > 0 && sync.suspectReads < DOUBTFUL_READS) return readAt;
   // A cache forgets some day: what it held back need not wait for as long again as it was held back.
-  const distance = sync.doubtfulReads > 0 ? Math.min(readAt - seenAt, DAY_MS) : readAt - seenAt;
+  const distance = sync.suspectReads > 0 ? Math.min(readAt - seenAt, DAY_MS) : readAt - seenAt;
   const doubled = readAt + distance;
   return readAt <= end ? Math.min(doubled, end + 1) : doubled;
 }
