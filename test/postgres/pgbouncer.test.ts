@@ -13,7 +13,7 @@ const bounced = test.skipIf(findProgram("pgbouncer", "pgbouncer") === null);
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
-bounced("refuses start-up options, and may run two transactions of one client in two sessions", async () => {
+bounced("PgBouncer refuses start-up options and may use two sessions for one client", async () => {
   const database = await freshTestDatabase();
   const through = await startPgbouncer(database.url);
   const client = new pg.Client({ connectionString: through, options: "-c lock_timeout=1s" });
