@@ -114,7 +114,7 @@ test("starts although the lock file of a crashed server names an unrelated live 
   const file = join(postgres.dataDirectory, "postmaster.pid");
   const left = readFileSync(file, "utf8");
   await postgres.stop();
-  // It runs as the server's user, because Postgres ignores processes that it may not signal.
+  // That process runs as the server's user, because Postgres ignores processes that it may not signal.
   const { uid, gid } = statSync(postgres.dataDirectory);
   const stranger = spawn("sleep", ["60"], { uid, gid });
   onTestFinished(() => void stranger.kill());

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 
-// A process that uses the embedded database until its input ends. Tests run it beside others, and kill it.
+// A process that uses the embedded database until its input ends. Tests run several of them and kill them.
 const never = new AbortController().signal;
 const settings = { fsync: "off" };
 try {

@@ -21,21 +21,21 @@ export interface Keeper {
 }
 
 export interface KeeperOptions {
-  /** Somebody else, who runs the project from where it is open to all. */
+  /** Another user, who runs the project from a directory that is open to all. */
   readonly other?: { readonly uid: number; readonly project: string };
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export const never = new AbortController().signal;
 
-/** For one test; what still runs in it when the test ends is stopped by then. */
+/** For one test; processes that still run when the test ends are stopped. */
 export function newStateDir(): string {
   const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
   onTestFinished(() => removeDirectory(directory));
   return join(directory, "state");
 }
 
-/** Another process that opens the embedded database and keeps it. */
+/** Starts another process that opens the embedded database and keeps it open. */
 export function startKeeper(stateDir: string | null, { other, environment }: KeeperOptions = {}): Keeper {
   const project = other?.project ?? fileURLToPath(new URL("../..", import.meta.url));
   const program = join(project, "test/embedded/keeper.ts");

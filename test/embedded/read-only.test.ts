@@ -42,7 +42,7 @@ test("a dry run without a database plans to read everything, and creates none (f
   expect(existsSync(stateDir)).toBe(false);
 });
 
-test("check says where the first run will create the database, and creates none (fault 116)", async () => {
+test("check reports where the first run will create the database, and creates none (fault 116)", async () => {
   const { stateDir, environment } = await withoutDatabase();
   const { code, stdout } = await runCli(["check"], environment);
   expect(code).toBe(0);
@@ -51,7 +51,7 @@ test("check says where the first run will create the database, and creates none 
   expect(existsSync(stateDir)).toBe(false);
 });
 
-test("check fails where the first run could not create the database (fault 116)", async () => {
+test("check fails if the first run could not create the database (fault 116)", async () => {
   const { environment } = await withoutDatabase();
   const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: "/dev/null/state" });
   expect(code).toBe(78);

@@ -6,7 +6,7 @@ import { runCli } from "../support/cli.ts";
 import { newStateDir } from "./keepers.ts";
 
 describe("the state directory", () => {
-  test("is the one that was asked for, as a whole path", () => {
+  test("is the requested one, as an absolute path", () => {
     expect(embeddedStateDir({ stateDir: "/data/../data/simcat", environment: {} })).toBe("/data/simcat");
   });
 

@@ -10,7 +10,7 @@ import { lastRun, logLines } from "./telling.ts";
 
 const SELF_SIGNED: TestCertificate = { cert: CERTIFICATE, key: CERTIFICATE_KEY };
 
-/** The path of a file that holds the certificate, until the test is over. */
+/** Returns the path of a file with the certificate; the file is deleted when the test ends. */
 function fileOf({ cert }: TestCertificate): string {
   const directory = mkdtempSync(join(tmpdir(), "simcat-certificate-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
@@ -37,7 +37,7 @@ const FAILED_CLOSED = {
   log: "source_unavailable",
 };
 
-test("a certificate that nobody we know has signed fails closed: no request, no retry, and no way around it (fault 20)", async () => {
+test("a certificate of an unknown authority fails closed without a request or a retry (fault 20)", async () => {
   const made = await fixture([library("alice", "Fire")], { tls: SELF_SIGNED });
 
   const { said, ...unknown } = await outcome(made, {});
@@ -57,7 +57,7 @@ test("a certificate of the authority that NODE_EXTRA_CA_CERTS names is accepted 
   expect({ code, asked: asked.length }).toEqual({ code: 0, asked: 3 });
 });
 
-test("an expired certificate fails closed, whoever has signed it (fault 20)", async () => {
+test("an expired certificate fails closed even if a trusted authority signed it (fault 20)", async () => {
   const made = await fixture([library("alice", "Fire")], { tls: EXPIRED });
 
   const { said, ...expired } = await outcome(made, { NODE_EXTRA_CA_CERTS: fileOf(EXPIRED) });
@@ -66,7 +66,7 @@ test("an expired certificate fails closed, whoever has signed it (fault 20)", as
   expect(said).toContain("certificate has expired");
 });
 
-test("a certificate of another host fails closed, whoever has signed it (fault 20)", async () => {
+test("a certificate of another host fails closed even if a trusted authority signed it (fault 20)", async () => {
   const made = await fixture([library("alice", "Fire")], { tls: OTHER_HOST });
 
   const { said, ...other } = await outcome(made, { NODE_EXTRA_CA_CERTS: fileOf(OTHER_HOST) });
@@ -75,7 +75,7 @@ test("a certificate of another host fails closed, whoever has signed it (fault 2
   expect(said).toContain("the certificate does not verify");
 });
 
-test("https to a port that speaks plain http sends no request and ends as source_unavailable (fault 20)", async () => {
+test("https to a plain-http port sends no request and ends as source_unavailable (fault 20)", async () => {
   const made = await fixture([library("alice", "Fire")]);
 
   const { said: _, ...plain } = await outcome(made, { SIMCAT_BASE_URL: made.service.url.replace("http:", "https:") });

@@ -1,10 +1,10 @@
-/** Made for these tests alone: each verifies but for one thing. */
+/** Generated for these tests; each certificate is valid except in one respect. */
 export interface TestCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** For 127.0.0.1 and localhost, good until the end of 2020. */
+/** For 127.0.0.1 and localhost; valid until the end of 2020. */
 export const EXPIRED: TestCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBfTCCASKgAwIBAgIUHV8Kbm4TrHex0RVnKYDM49ts970wCgYIKoZIzj0EAwIw
@@ -26,7 +26,7 @@ OmT+fFy6vkMcmPGU9PBP2oN5JpahRANCAARVcFhIMHVf+7Y1OsIEspT8IieTffCn
 `,
 };
 
-/** For other.test, good until 2120. */
+/** For other.test; valid until 2120. */
 export const OTHER_HOST: TestCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBeTCCAR+gAwIBAgIUG90BDYrzZji9/+slLNv7SvssqMowCgYIKoZIzj0EAwIw

@@ -24,7 +24,7 @@ const metadata = on("invalid_response", 1)("metadata");
 const cutScenarios = on("truncated", 2)("scenarios");
 const cutMetadata = on("truncated", 2)("metadata");
 
-test("a page, an error object or a wrong shape where content belongs is no empty list (faults 10, 11, 41)", async () => {
+test("a page, an error object or a wrong shape is not read as an empty list (faults 10, 11, 41)", async () => {
   await expectKeepsFailing([
     scenarios("HTML", { kind: "html" }),
     metadata("HTML", { kind: "html" }),
@@ -57,7 +57,7 @@ test("a page, an error object or a wrong shape where content belongs is no empty
   ]);
 });
 
-test("JSON that is not well-formed fails its library, wherever it goes wrong (fault 41)", async () => {
+test("malformed JSON fails its library, wherever the error is (fault 41)", async () => {
   const good = '{"scenarioId":1,"scenarioName":"x"}';
   await expectKeepsFailing([
     scenarios("a comma too many", text(`[${good},]`)),
@@ -86,7 +86,7 @@ test("JSON that is not well-formed fails its library, wherever it goes wrong (fa
   ]);
 });
 
-test("bytes that are not UTF-8 are no text, never replaced and stored (fault 41)", async () => {
+test("bytes that are not UTF-8 are rejected, not replaced and stored (fault 41)", async () => {
   const latin = Buffer.from('[{"scenarioId":1,"scenarioName":"Montr\u00e9al"}]', "latin1");
   const utf16 = Buffer.from('\ufeff[{"scenarioId":1}]', "utf16le");
   const surrogate = Buffer.concat([
@@ -108,7 +108,7 @@ test("bytes that are not UTF-8 are no text, never replaced and stored (fault 41)
   ]);
 });
 
-test("a content encoding that is claimed and not kept, or not known, is an error and never rows (fault 6)", async () => {
+test("an unknown content encoding, or one that does not match the body, is an error (fault 6)", async () => {
   const list = Buffer.from('[{"scenarioId":1,"scenarioName":"x"}]');
   const gzipped = gzipSync(list);
   const object = gzipSync(Buffer.from('{"libraryName":"x","description":"from gzip"}'));

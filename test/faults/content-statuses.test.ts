@@ -25,10 +25,10 @@ const refused = neighbour("client_error", 1);
 const gone = neighbour("not_found", 1);
 const untrusted = neighbour("invalid_response", 1);
 const down = neighbour("server_error", 2);
-/** How often it is tried depends on the others: a 503 uses up no attempt while they succeed. */
+/** The number of attempts depends on other libraries: a 503 uses up no attempt while they succeed. */
 const overloaded = neighbour("server_error", null);
 
-test("a library that answers 4xx costs itself alone, is asked once, and is read again next time (faults 13, 14, 16)", async () => {
+test("a library that answers 4xx is asked once, fails, and is read by the next run (faults 13, 14, 16)", async () => {
   await expectKeepsFailing([
     refused("400", "scenarios", status(400)),
     refused("402 on metadata", "metadata", status(402)),
@@ -55,7 +55,7 @@ test("a library that answers 4xx costs itself alone, is asked once, and is read 
   ]);
 });
 
-test("only 200 is an answer: every other success and every redirect fails its library (faults 8, 9, 13)", async () => {
+test("any success other than 200, and any redirect, fails its library (faults 8, 9, 13)", async () => {
   const elsewhere = await serve([library("alice", "Fire")]);
   const to = (code: number): FaultAction => ({ kind: "redirect", status: code, location: `${elsewhere.url}/libs` });
 
@@ -88,7 +88,7 @@ test("only 200 is an answer: every other success and every redirect fails its li
   expect(elsewhere.requests).toEqual([]);
 });
 
-test("a library that answers 5xx for ever is tried as often as told, and costs itself alone (fault 17)", async () => {
+test("a library that always answers 5xx fails after the configured attempts; others continue (fault 17)", async () => {
   await expectKeepsFailing([
     down("500", "scenarios", status(500)),
     down("500 on metadata", "metadata", status(500)),
@@ -108,7 +108,7 @@ test("a library that answers 5xx for ever is tried as often as told, and costs i
   ]);
 });
 
-test("a status that HTTP does not know fails its library (faults 13, 17)", async () => {
+test("a status unknown to HTTP fails its library (faults 13, 17)", async () => {
   await expectKeepsFailing([
     untrusted("600", "scenarios", { kind: "status", status: 600, keepBody: true }),
     untrusted("700 on metadata", "metadata", { kind: "status", status: 700, keepBody: true }),
@@ -116,7 +116,7 @@ test("a status that HTTP does not know fails its library (faults 13, 17)", async
   ]);
 });
 
-test("5xx and then success stores the exact rows and counts each retry (fault 17)", async () => {
+test("5xx followed by success stores the exact rows and counts each retry (fault 17)", async () => {
   const { simcat, query, service } = await fixture([
     library("alice", "a", { scenarios: [1, 2] }),
     library("alice", "b", { scenarios: [3] }),

@@ -18,10 +18,10 @@ const on =
 const cut = on("truncated", 2);
 const silent = on("timeout", 2);
 const reset = on("network", 2);
-/** Asked once more where the connection was used before: it could have been closed while it lay idle. */
+/** One extra attempt if the connection was reused: the server may have closed it while it was idle. */
 const broken = on("network", null);
 
-test("an answer that is cut short is asked for again, and then keeps what is stored (fault 3)", async () => {
+test("a truncated answer is requested again; the stored copy is kept if that fails too (fault 3)", async () => {
   await expectKeepsFailing([
     cut("short of its length", "scenarios", { kind: "truncate", how: "length" }),
     cut("short of its length", "metadata", { kind: "truncate", how: "length" }),
@@ -42,7 +42,7 @@ test("an answer that is cut short is asked for again, and then keeps what is sto
   ]);
 });
 
-test("a server that falls silent costs its time-out and its library, not the others (fault 4)", async () => {
+test("a silent server fails only its own library, after the time-out (fault 4)", async () => {
   await expectKeepsFailing(
     [
       silent("silent from the start", "scenarios", { kind: "hang" }),
@@ -58,7 +58,7 @@ test("a server that falls silent costs its time-out and its library, not the oth
   );
 });
 
-test("response headers over the client's limit cost the library, not the run (fault 21)", async () => {
+test("response headers over the client's limit fail the library, not the run (fault 21)", async () => {
   const over = on("invalid_response", 1);
   await expectKeepsFailing([
     over("128 KiB of headers", "scenarios", { kind: "hugeHeaders" }),
@@ -72,14 +72,14 @@ test("response headers over the client's limit cost the library, not the run (fa
   ]);
 });
 
-test("headers just below the limit are no fault (fault 21)", async () => {
+test("headers just below the limit are accepted (fault 21)", async () => {
   const { simcat, service } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   service.script([{ times: "always", action: { kind: "headers", set: { "x-long": "x".repeat(15_000) } } }]);
 
   expect((await simcat(["sync"])).code).toBe(0);
 });
 
-test("what goes wrong once is asked for again, and the rows are exact (faults 2, 3, 4, 17)", async () => {
+test("a transient failure is retried, and the rows are exact (faults 2, 3, 4, 17)", async () => {
   const scenarios = Array.from({ length: 3_000 }, (_, at) =>
     scenario(at + 1, { description: `burn ${at}`.repeat(10) }),
   );
@@ -130,7 +130,7 @@ test("what goes wrong once is asked for again, and the rows are exact (faults 2,
 const twoLibraries = () => fixture(["a", "b"].map((name, at) => library("alice", name, { scenarios: [at + 1] })));
 const UNFORGIVING = { SIMCAT_MAX_RETRIES: "0", SIMCAT_CONCURRENCY: "1" };
 
-test("a kept connection that closes as it is used again is one silent retry, beyond those that are counted out (fault 5)", async () => {
+test("a reused connection that closes is retried once without using up an attempt (fault 5)", async () => {
   const { simcat, query, service, asked } = await twoLibraries();
   service.script([{ match: { operation: "listing" }, action: { kind: "closeKeepAlive", when: "nextRequest" } }]);
 
@@ -150,7 +150,7 @@ test("a kept connection that closes as it is used again is one silent retry, bey
   ]);
 });
 
-test("connections that close behind their answers cost nothing that counts, noticed in time or not (fault 5)", async () => {
+test("connections closed after their answers use up no attempt, detected in time or not (fault 5)", async () => {
   const { simcat, query, service, asked } = await twoLibraries();
   service.script([
     { match: { operation: "metadata" }, times: "always", action: { kind: "closeKeepAlive", when: "afterAnswer" } },
@@ -160,7 +160,7 @@ test("connections that close behind their answers cost nothing that counts, noti
 
   expect(code).toBe(0);
   expect(stderr).not.toContain('"warn"');
-  // Each of the two may be used again in the moment before its end arrives.
+  // Each of the two connections may be reused just before its end arrives.
   expect(await query("SELECT status, retries FROM simcat.sync_runs")).toEqual([
     { status: "ok", retries: expect.toBeOneOf([0, 1, 2]) },
   ]);

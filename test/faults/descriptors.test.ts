@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
-/** Runs `simcat sync` in a process that may open so many files. */
+/** Runs `simcat sync` in a process with this limit on open files. */
 function syncWithin(files: number, environment: Readonly<Record<string, string>>) {
   const script = `ulimit -n ${files}; exec "$0" "$@"`;
   const child = spawn("sh", ["-c", script, process.execPath, MAIN, "sync"], {
@@ -32,14 +32,14 @@ function syncWithin(files: number, environment: Readonly<Record<string, string>>
 
 const LIBRARIES = Array.from({ length: 300 }, (_, at) => library("alice", `lib ${at}`));
 
-test("a process that cannot open its own files ends at once, and names the limit (fault 25)", async () => {
+test("a process that cannot open its own files ends at once and names the limit (fault 25)", async () => {
   const made = await fixture([]);
   const { code, stderr } = await syncWithin(40, made.environment);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^simcat failed: EMFILE: .*; raise the limit of open files \(ulimit -n\)\n$/);
 });
 
-test("a run that may open too few connections ends at once, and names the limit (fault 25)", async () => {
+test("a run that can open too few connections ends at once and names the limit (fault 25)", async () => {
   const made = await fixture(LIBRARIES);
   made.service.script([
     { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "delay", ms: 200 } },

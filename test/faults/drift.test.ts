@@ -5,7 +5,7 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, logLines, toldOf } from "./telling.ts";
 
-// Several runs of the CLI in a row.
+// Several consecutive CLI runs.
 vi.setConfig({ testTimeout: 120_000 });
 
 const NOW = "2030-01-02 at 3:04 PM";
@@ -18,7 +18,7 @@ const named = (count: number) => Array.from({ length: count }, (_, at) => `lib $
 const failures = (libraries: readonly string[], code = "drift") =>
   libraries.map((name) => ({ owner: "alice", library: name, code }));
 
-/** Another scenario list of one of alice's libraries, dated. */
+/** Replaces the scenario list of one of alice's libraries, with a date. */
 function relist({ service }: Fixture, name: string, scenarios: readonly MockScenario[], lastModified = NOW): void {
   service.edit((organization) => amendLibrary(organization, "alice", name, { lastModified, scenarios }));
 }
@@ -32,7 +32,7 @@ const owing = ({ query }: Fixture) =>
     "SELECT library_name AS name, reread_reason, failures FROM simcat.library_sync WHERE reread_reason IS NOT NULL ORDER BY 1",
   );
 
-test("three known scenarios that all lose a field fail their library, whatever others have (fault 52)", async () => {
+test("three known scenarios that lose a field fail their library, whatever others have (fault 52)", async () => {
   const made = await fixture([
     ...FIELDS.map((field) => library("alice", field, { scenarios: [1, 2, 3] })),
     ...FIELDS.map((field) => library("alice", `two ${field}`, { scenarios: [1, 2] })),
@@ -80,7 +80,7 @@ test("drift fails every run until the service sends the field again (fault 52)",
   expect(await owing(made)).toEqual([]);
 });
 
-test("a field that is gone for good is accepted by the statement of docs/operations.md", async () => {
+test("the statement in docs/operations.md accepts a permanently removed field", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   await made.simcat(["sync"]);
   relist(made, "Fire", idsTo(3).map(without("isResult")));
@@ -97,7 +97,7 @@ test("a field that is gone for good is accepted by the statement of docs/operati
   ]);
 });
 
-test("twenty items of a run without a field fail each library that would lose it (fault 53)", async () => {
+test("twenty items in a run without a field fail each library that would lose it (fault 53)", async () => {
   const names = named(10);
   const made = await fixture([
     ...names.map((name) => library("alice", name, { scenarios: [1, 2] })),
@@ -113,7 +113,7 @@ test("twenty items of a run without a field fail each library that would lose it
   expect(drifted.code).toBe(2);
   expect(toldOf(drifted)).toEqual(failures(names));
   expect(await kept(made.query, names)).toEqual(before);
-  // A field that the whole run lacks causes no second read.
+  // A field that is missing from the whole run causes no second read.
   expect(made.asked()).toHaveLength(1 + 2 * names.length);
 
   relist(made, "other", [scenario(1, { fields: { scenarioName: null } })]);
@@ -121,7 +121,7 @@ test("twenty items of a run without a field fail each library that would lose it
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 11, scenarios_updated: 21 });
 });
 
-test("nineteen items of a run without a field are edits, stored in the same run and counted once (fault 53)", async () => {
+test("nineteen items in a run without a field are edits: stored in that run and counted once (fault 53)", async () => {
   const names = named(10);
   const made = await fixture(names.map((name, at) => library("alice", name, { scenarios: at === 0 ? [1] : [1, 2] })));
   await made.simcat(["sync"]);
@@ -139,7 +139,7 @@ test("nineteen items of a run without a field are edits, stored in the same run 
   });
 });
 
-test("the only library of a run is judged at once, without a second read", async () => {
+test("the only library of a run is judged immediately, without a second read", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] }), library("alice", "Water")]);
   await made.simcat(["sync"]);
   relist(made, "Fire", idsTo(2).map(without("scenarioName")));
@@ -151,7 +151,7 @@ test("the only library of a run is judged at once, without a second read", async
   expect(await made.query("SELECT count(scenario_name)::int AS names FROM simcat.scenarios")).toEqual([{ names: 0 }]);
 });
 
-test("a service that leaves out isResult where it is false never drifts (fault 55)", async () => {
+test("a service that omits isResult when it is false never drifts (fault 55)", async () => {
   const parents = (last: number) => idsTo(last).map(without("isResult"));
   const result = scenario(30, { parentId: 1 });
   const made = await fixture([
@@ -176,7 +176,7 @@ test("a service that leaves out isResult where it is false never drifts (fault 5
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 3, scenarios_removed: 7 });
 });
 
-test("twenty other scenarios without a field that every stored one has are drift too", async () => {
+test("twenty other scenarios without a field that every stored scenario has are drift", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: idsTo(25) })]);
   await made.simcat(["sync"]);
   const before = await kept(made.query, ["Fire"]);
@@ -189,7 +189,7 @@ test("twenty other scenarios without a field that every stored one has are drift
   expect(await kept(made.query, ["Fire"])).toEqual(before);
 });
 
-test("an empty list and a library never stored are stored in the middle of drift", async () => {
+test("an empty list and a new library are stored during drift", async () => {
   const made = await fixture([
     library("alice", "drifts", { scenarios: idsTo(20) }),
     library("alice", "empties", { scenarios: [1] }),
@@ -210,7 +210,7 @@ test("an empty list and a library never stored are stored in the middle of drift
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 3, scenarios_inserted: 55, scenarios_removed: 1 });
 });
 
-test("a staged list drifts like one in memory, and leaves nothing in the staging table", async () => {
+test("a staged list drifts like a list in memory and leaves the staging table empty", async () => {
   const ids = idsTo(3_500);
   const made = await fixture([
     library("alice", "long", { scenarios: ids }),
@@ -231,7 +231,7 @@ test("a staged list drifts like one in memory, and leaves nothing in the staging
   expect(await made.query("SELECT FROM simcat.scenario_staging")).toEqual([]);
 });
 
-test("the rejects of a list that drifted are kept, and its item counts once", async () => {
+test("the rejects of a drifted list are kept, and its item is counted once", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   await made.simcat(["sync"]);
   relist(made, "Fire", [...idsTo(3).map(without("isResult")), scenario(0, { source: '{"scenarioId":"x"}' })]);
@@ -245,7 +245,7 @@ test("the rejects of a list that drifted are kept, and its item counts once", as
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1, rejects: 1 });
 });
 
-test("metadata fields that the three libraries of a run lost fail them; two are edited (fault 54)", async () => {
+test("metadata fields lost by all three libraries of a run fail them; two are edits (fault 54)", async () => {
   const lost = ["libraryOwner", "lastModified", "fileSize", "packageName", "packageVersion", "description"];
   const three = ["a", "b", "c"];
   const made = await fixture(three.map((name) => library("alice", name)));
@@ -272,7 +272,7 @@ test("metadata fields that the three libraries of a run lost fail them; two are 
   ]);
 });
 
-test("metadata fields that one library of the run kept are edits, stored in the same run (fault 54)", async () => {
+test("metadata fields that one library of the run kept are edits, stored in that run (fault 54)", async () => {
   const made = await fixture(["a", "b", "c", "d"].map((name) => library("alice", name, { description: name })));
   await made.simcat(["sync"]);
   for (const name of ["a", "b", "c"]) redescribe(made, name, { description: undefined });
@@ -299,11 +299,11 @@ test("a description that one library loses is stored in the run that reads it", 
   expect(await made.query("SELECT description FROM simcat.libraries WHERE library_name = 'Fire'")).toEqual([
     { description: null },
   ]);
-  // The listing, both libraries, and the deferred one again.
+  // The listing, both libraries, and the second read of the deferred one.
   expect(made.asked()).toHaveLength(1 + 2 * 3);
 });
 
-test("a run that ends early leaves the libraries that it deferred unread", async () => {
+test("a run that ends early leaves its deferred libraries unread", async () => {
   const made = await fixture([
     library("alice", "deferred", { description: "text" }),
     library("alice", "throttled", { metadataFields: { description: undefined } }),

@@ -6,7 +6,7 @@ import { library, scenario } from "../support/organization.ts";
 
 const LISTING = '[{"libraryName":"Fire","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}]';
 
-test("a byte order mark before the JSON is accepted, on each of the three answers (fault 7)", async () => {
+test("a byte order mark before the JSON is accepted in each of the three answers (fault 7)", async () => {
   const { simcat, query, service } = await fixture([
     library("alice", "Fire", { description: "\ufeffmarked", scenarios: [scenario(1, { description: "\ufeff" })] }),
     library("alice", "empty"),
@@ -22,7 +22,7 @@ test("a byte order mark before the JSON is accepted, on each of the three answer
   expect(await query("SELECT count(*)::int AS libraries FROM simcat.libraries")).toEqual([{ libraries: 2 }]);
 });
 
-test("every encoding that we know is undone, one in another too, and whatever its name's case (fault 6)", async () => {
+test("every supported encoding is decoded, also nested and with its name in any case (fault 6)", async () => {
   const encode: Record<string, (bytes: Buffer) => Buffer> = {
     gzip: gzipSync,
     "X-GZip": gzipSync,
@@ -63,7 +63,7 @@ test("every encoding that we know is undone, one in another too, and whatever it
   ).toEqual([{ rows: 20_000, libraries: 10, exact: true }]);
 });
 
-test("white space around and within the JSON, and any Content-Type, are no fault (fault 7)", async () => {
+test("white space around and inside the JSON, and any Content-Type, are accepted (fault 7)", async () => {
   const { simcat, service } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   service.script([
     {

@@ -5,15 +5,15 @@ import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, toldOf } from "./telling.ts";
 
-/** A library whose content fails in its way, and what must be told of it. */
+/** A library whose content fails in one way, and the expected log line. */
 export interface Failing {
-  /** The library's name, and the row of the table that a failing test shows. */
+  /** The library's name, which is also the label of the failing case. */
   readonly name: string;
   readonly operation: "metadata" | "scenarios";
   readonly action: FaultAction | readonly FaultAction[];
-  /** Of the log line and of `last_error`. */
+  /** The error code in the log line and in `last_error`. */
   readonly code: string;
-  /** How often that path is asked for; null where that depends on other requests. */
+  /** The expected number of requests for that path; null if it depends on other requests. */
   readonly asked: number | null;
 }
 
@@ -21,8 +21,8 @@ const NOW = "2030-01-02 at 3:04 PM";
 const GOOD = ["good 1", "good 2", "good 3", "good 4"];
 
 /**
- * KEEP, OTHERS, NODEL and NZ for a table of failures: each library is stored, then edited and, in one run beside four
- * good ones, failing; then everything heals in the next run.
+ * KEEP, OTHERS, NODEL and NZ for a table of failures: store and edit each library, let it fail in a run with four
+ * good ones, and check that the next run recovers everything.
  */
 export async function expectKeepsFailing(
   neighbours: readonly Failing[],

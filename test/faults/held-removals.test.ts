@@ -4,7 +4,7 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { lastRun } from "./telling.ts";
 
-// Many runs in a row, each as slow as a busy machine makes it.
+// Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const libraries = (owner: string, from: number, to: number) =>
@@ -32,7 +32,7 @@ const live = async ({ query }: Fixture) =>
 const held = ({ query }: Fixture) =>
   query("SELECT owner, library_name AS name FROM simcat.library_sync WHERE removal_held_at IS NOT NULL ORDER BY 1, 2");
 
-/** A copy of 21 libraries of alice, and a service that replaced 20 of them by 60 of bob. */
+/** A copy of alice's 21 libraries, and a service that replaced 20 of them with 60 of bob's. */
 async function swapped(): Promise<Fixture> {
   const made = await fixture(libraries("alice", 0, 21));
   await made.simcat(["sync"]);
@@ -44,7 +44,7 @@ async function swapped(): Promise<Fixture> {
 const NUMBERS =
   "20 of 21 libraries would be marked removed, 95.24 % is over SIMCAT_MAX_REMOVED=30 %; nothing was marked";
 
-test("a held removal stays held, though new libraries outnumber those that are missing (fault 49)", async () => {
+test("a held removal stays held even if new libraries outnumber the missing ones (fault 49)", async () => {
   const made = await swapped();
   const sync = (...args: string[]) => made.simcat(["sync", ...args]);
 
@@ -64,7 +64,7 @@ test("a held removal stays held, though new libraries outnumber those that are m
   expect((await sync()).code).toBe(0);
 });
 
-test("a hold does not lapse with the 24 hours, nor by a listing that is incomplete (fault 49)", async () => {
+test("a hold ends neither after 24 hours nor with an incomplete listing (fault 49)", async () => {
   const made = await fixture(libraries("alice", 0, 10));
   await made.simcat(["sync"]);
   drop(made, "alice", 0, 3);
@@ -96,7 +96,7 @@ test("a hold does not lapse with the 24 hours, nor by a listing that is incomple
   expect(await live(made)).toEqual({ alice: 7 });
 });
 
-test("of held libraries those that return are no longer held, and those that stay away are (fault 49)", async () => {
+test("returning libraries are released from the hold, missing ones stay held (fault 49)", async () => {
   const made = await fixture(libraries("alice", 0, 10));
   await made.simcat(["sync"]);
   drop(made, "alice", 0, 4);
@@ -114,7 +114,7 @@ test("of held libraries those that return are no longer held, and those that sta
   expect(await live(made)).toEqual({ alice: 7 });
 });
 
-test("two listings that take turns stay held, however many libraries both store (fault 49)", async () => {
+test("two alternating listings stay held, however many libraries both contain (fault 49)", async () => {
   const made = await swapped();
   expect((await made.simcat(["sync"])).code).toBe(3);
 
@@ -131,7 +131,7 @@ test("two listings that take turns stay held, however many libraries both store 
   expect(await live(made)).toEqual({ alice: 21, bob: 60 });
 });
 
-test("an empty listing holds what a later listing lacks (fault 49)", async () => {
+test("an empty listing holds the libraries that a later listing lacks (fault 49)", async () => {
   const made = await fixture(libraries("alice", 0, 10));
   await made.simcat(["sync"]);
   made.service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
@@ -142,7 +142,7 @@ test("an empty listing holds what a later listing lacks (fault 49)", async () =>
   expect(await held(made)).toEqual([{ owner: "alice", name: "lib 0" }]);
 });
 
-/** A run that waits after `passing` requests for content. */
+/** Starts a run that waits after `passing` content requests. */
 async function waiting(made: (gate: ReturnType<typeof gateAfter>) => Promise<Fixture>, passing: number) {
   const gate = gateAfter(passing);
   const fixed = await made(gate);
@@ -151,7 +151,7 @@ async function waiting(made: (gate: ReturnType<typeof gateAfter>) => Promise<Fix
   return { ...fixed, gate, running };
 }
 
-test("a held run that is interrupted while it reads has recorded what it holds (fault 49)", async () => {
+test("a held run that is interrupted while reading has recorded its hold (fault 49)", async () => {
   const { running, gate, ...made } = await waiting(async (gate) => {
     let isOpen = true;
     const onRequest: typeof gate.onRequest = (request) => (isOpen ? undefined : gate.onRequest(request));
@@ -173,7 +173,7 @@ test("a held run that is interrupted while it reads has recorded what it holds (
   expect([next.code, next.stdout]).toEqual([3, expect.stringContaining(NUMBERS)]);
 });
 
-/** A run over ten libraries of which one is gone and one is new, which waits for the content of the new one. */
+/** A run over ten libraries, one missing and one new, that waits for the content of the new one. */
 const removing = () =>
   waiting(async (gate) => {
     let isOpen = true;
@@ -186,7 +186,7 @@ const removing = () =>
     return made;
   }, 0);
 
-test("a run marks removals before it reads content, and an interrupted run has marked them too (fault 50)", async () => {
+test("a run marks removals before it reads content, even if it is then interrupted (fault 50)", async () => {
   const { running, gate, ...made } = await removing();
   expect(await live(made)).toEqual({ alice: 9 });
 
@@ -196,7 +196,7 @@ test("a run marks removals before it reads content, and an interrupted run has m
   expect(await lastRun(made.query)).toMatchObject({ status: "interrupted", libraries_removed: 1 });
 });
 
-test("a library that is listed again during a run has no removal after its return (fault 50)", async () => {
+test("a library that is listed again during a run is not removed after its return (fault 50)", async () => {
   const { running, gate, ...made } = await removing();
   const [before] = await made.query<{ now: Date }>("SELECT clock_timestamp() AS now");
   put(made, "alice", 0, 1);

@@ -8,7 +8,7 @@ import { lastRun, logLines, toldOf } from "./telling.ts";
 const NOW = "2030-01-02 at 3:04 PM";
 const OLD = "2023-09-11 at 2:56 PM";
 
-/** Text of so many bytes that nothing can compress much. */
+/** Incompressible text of this many bytes. */
 function noise(bytes: number): string {
   let text = "";
   for (let at = 0; text.length < bytes; at++) text += createHash("sha256").update(`${at}`).digest("base64url");
@@ -24,7 +24,7 @@ interface Entry {
 const entry = (source: string, code: string, path: string): Entry => ({ source, code, path });
 const of = (owner: string, name: string) => `{"libraryName":${name},"uploadUser":${owner},"lastModified":"${OLD}"}`;
 
-/** A run over a library that was edited, a new one, and these entries between them; those that `vanished` were stored before. */
+/** Runs with an edited library, a new one and these entries between them; the `vanished` libraries were stored before. */
 async function runWith(entries: readonly string[], vanished: readonly string[]) {
   const made = await fixture(["edited", ...vanished].map((name) => library("alice", name, { scenarios: [1] })));
   expect((await made.simcat(["sync"])).code).toBe(0);
@@ -40,7 +40,7 @@ async function runWith(entries: readonly string[], vanished: readonly string[]) 
   return { ...made, ended, requests: made.asked() };
 }
 
-test("an entry whose identity cannot be read is a reject: others are stored, nothing is removed, 'undefined' is not asked for (fault 27)", async () => {
+test("an entry without a readable identity is a reject; others are stored, none removed (fault 27)", async () => {
   const entries = [
     entry(`{"libraryName":"x","lastModified":"${OLD}"}`, "missing_field", "uploadUser"),
     entry(of("null", '"x"'), "missing_field", "uploadUser"),
@@ -92,7 +92,7 @@ test("an entry whose identity cannot be read is a reject: others are stored, not
   expect(logLines(ended).filter(({ code }) => code === "listing_incomplete")).toHaveLength(1);
 });
 
-test("a listing of which no entry names its owner removes nothing and says which setting is missing (fault 27)", async () => {
+test("a listing without any owner removes nothing and names the missing setting (fault 27)", async () => {
   const made = await fixture(Array.from({ length: 150 }, (_, at) => library("alice", `lib ${at}`)));
   await made.simcat(["sync"]);
   made.service.script([
@@ -116,7 +116,7 @@ test("a listing of which no entry names its owner removes nothing and says which
   ]);
 });
 
-test("without uploadUser and with a default owner, an entry is that owner's, and null counts as absent (fault 27)", async () => {
+test("a default owner applies to entries without uploadUser; null counts as absent (fault 27)", async () => {
   const entries = [`{"libraryName":"absent","lastModified":"${OLD}"}`, of("null", '"null"')];
   const { simcat, query, service } = await fixture([
     library("alice", "absent"),
@@ -138,7 +138,7 @@ test("without uploadUser and with a default owner, an entry is that owner's, and
   ]);
 });
 
-test("an entry that can be read but not addressed is a reject of that key, and others are stored (faults 27, 32)", async () => {
+test("a readable entry that cannot be addressed is a reject; others are stored (faults 27, 32)", async () => {
   const long = noise(3_000);
   const entries = [
     entry(of('"."', '"x"'), "unaddressable", "uploadUser"),
@@ -166,7 +166,7 @@ test("an entry that can be read but not addressed is a reject of that key, and o
   ]);
 });
 
-test("unaddressable entries are counted, and the copy of all others has its completeness (fault 112)", async () => {
+test("unaddressable entries are counted, and all other libraries are reported complete (fault 112)", async () => {
   const unaddressable = [
     of('"."', '"x"'),
     of('"alice"', '".."'),
@@ -181,7 +181,7 @@ test("unaddressable entries are counted, and the copy of all others has its comp
     FROM simcat_report.data_complete_as_of c, simcat_report.run_history r WHERE r.run_id = 2`;
   expect(await made.query(complete)).toEqual([{ isWhole: true, unaddressable: 7 }]);
 
-  // More of one kind than are kept hide no entry that names no library.
+  // Entries beyond the number kept per kind do not hide entries that name no library.
   made.service.edit((organization) => {
     for (let at = 0; at < 101; at++) {
       organization.put(library("empty", `${at}`, { source: { entry: `{"libraryName":"","uploadUser":"u${at}"}` } }));
@@ -195,7 +195,7 @@ test("unaddressable entries are counted, and the copy of all others has its comp
   expect(run).toBe(2);
 });
 
-test("keys of 2,600 bytes are stored and those of 2,601 rejected, whatever bytes they are made of (fault 32)", async () => {
+test("keys of 2,600 bytes are stored and keys of 2,601 bytes rejected, in any script (fault 32)", async () => {
   const names = [noise(2_595), noise(2_596), "é".repeat(1_297), "🌲".repeat(648), "🌲".repeat(649)];
   const { simcat, query, service } = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
 
@@ -226,7 +226,7 @@ test("keys of 2,600 bytes are stored and those of 2,601 rejected, whatever bytes
   ]);
 });
 
-test("an entry with a date that cannot be stored keeps the library read, its earlier entry, and owes a read (faults 33, 36)", async () => {
+test("an entry with an invalid date keeps its earlier values, and its library is read (faults 33, 36)", async () => {
   const bad = [
     [
       "a number",
@@ -300,7 +300,7 @@ test("an entry with a date that cannot be stored keeps the library read, its ear
   ]);
 });
 
-test("the same entry twice is one row and one read, and warned of; however it is spelt (fault 28)", async () => {
+test("a repeated entry gives one row, one read and a warning, however it is spelled (fault 28)", async () => {
   const { simcat, query, service, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
@@ -345,7 +345,7 @@ test("the same entry twice is one row and one read, and warned of; however it is
   expect(asked()).toEqual(["GET /libs"]);
 });
 
-test("two entries of one library that say different things: both rejected, the library read, its date trusted by nobody (fault 28)", async () => {
+test("contradictory entries are rejected; the library is read and its date not trusted (fault 28)", async () => {
   const { simcat, query, service, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
@@ -390,7 +390,7 @@ test("two entries of one library that say different things: both rejected, the l
   expect(asked()).toHaveLength(3);
 });
 
-test("entries of one library that contradict each other under one date have it read by every run until they agree (fault 28)", async () => {
+test("entries that differ under one date have the library read until they agree (fault 28)", async () => {
   const { simcat, query, service, asked } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   await simcat(["sync"]);
   const synced = () => query("SELECT bookmark, reread_reason FROM simcat.library_sync");
@@ -411,7 +411,7 @@ test("entries of one library that contradict each other under one date have it r
   expect(asked()).toEqual(["GET /libs"]);
 });
 
-test("names that differ by case, by accents or by blanks alone are libraries of their own (fault 31)", async () => {
+test("names that differ only by case, accents or blanks are distinct libraries (fault 31)", async () => {
   const names = [
     "Lib",
     "lib",
@@ -451,7 +451,7 @@ test("names that differ by case, by accents or by blanks alone are libraries of 
   );
 });
 
-test("every character of a name arrives percent-encoded, and only as it must (fault 32)", async () => {
+test("every character of a name arrives percent-encoded, and only if necessary (fault 32)", async () => {
   const { simcat, asked, query } = await fixture([
     library("o/w %n?r", "Q1/Q2 50% done #3?x=1&y=2 + it's"),
     library("a;b:c@d", "%2e%2e"),

@@ -7,22 +7,22 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./telling.ts";
 
-// Many runs in a row, each as slow as a busy machine makes it.
+// Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** A listing that cannot be believed or had, and how the run ends. */
+/** An unusable or unavailable listing, and how the run ends. */
 interface Unlisted {
   readonly what: string;
   readonly action: FaultAction | readonly FaultAction[];
   readonly asked: number;
-  /** Stands in the summary and in the log line. */
+  /** Expected in the summary and in the log line. */
   readonly says: string;
 }
 
 type Ending = "source_untrusted" | "source_unavailable" | "unauthorized";
 const EXIT: Readonly<Record<Ending, number>> = { source_untrusted: 76, source_unavailable: 69, unauthorized: 77 };
 
-/** Three stored libraries; since then one vanished, one was edited, one is new: a listing that was believed would show. */
+/** Three stored libraries; since then one was removed, one edited, one added: accepting a listing would change rows. */
 async function changedOrganization(): Promise<Fixture> {
   const made = await fixture([
     library("alice", "edited", { scenarios: [1] }),
@@ -39,7 +39,7 @@ async function changedOrganization(): Promise<Fixture> {
   return made;
 }
 
-/** NZ and NODEL for each of them, one run after the other; nothing that is stored moves. */
+/** Checks NZ and NODEL for each case, one run after the other; no stored row changes. */
 async function expectEndings(
   { simcat, query, service, asked }: Fixture,
   ending: Ending,
@@ -83,7 +83,7 @@ const status = (code: number, headers: Record<string, string> = {}): FaultAction
 });
 const text = (body: string): FaultAction => ({ kind: "wrongBody", text: body });
 
-test("401 and 403 on the listing end the run at once as unauthorized, and say what to check (faults 12, 45)", async () => {
+test("401 and 403 on the listing end the run as unauthorized and name what to check (faults 12, 45)", async () => {
   await expectEndings(await changedOrganization(), "unauthorized", [
     { what: "401", action: status(401), asked: 1, says: "check SIMCAT_API_KEY" },
     { what: "403", action: status(403), asked: 1, says: "check SIMCAT_API_KEY" },
@@ -103,7 +103,7 @@ test("401 and 403 on the listing end the run at once as unauthorized, and say wh
   ]);
 });
 
-test("4xx on the listing is not the service's answer: one request, nothing stored or removed (faults 15, 16, 45)", async () => {
+test("4xx on the listing ends the run after one request, without any change (faults 15, 16, 45)", async () => {
   const untrusted = (code: number) => ({ what: `${code}`, action: status(code), asked: 1, says: `answered ${code}` });
   await expectEndings(await changedOrganization(), "source_untrusted", [
     untrusted(400),
@@ -116,7 +116,7 @@ test("4xx on the listing is not the service's answer: one request, nothing store
   ]);
 });
 
-test("another success than 200 is no listing, whatever its body says (fault 45)", async () => {
+test("a success other than 200 is not a listing, whatever its body (fault 45)", async () => {
   const other = (code: number) => ({
     what: `${code}`,
     action: { kind: "status", status: code, keepBody: true } as const,
@@ -132,7 +132,7 @@ test("another success than 200 is no listing, whatever its body says (fault 45)"
   ]);
 });
 
-test("a redirect of the listing is not followed, so that the key stays here (faults 8, 9)", async () => {
+test("a redirect of the listing is not followed, so the key is not sent elsewhere (faults 8, 9)", async () => {
   const elsewhere = await serve([library("alice", "Fire")]);
   const host = new URL(elsewhere.url).host;
   const organization = await changedOrganization();
@@ -162,7 +162,7 @@ test("a redirect of the listing is not followed, so that the key stays here (fau
   expect(elsewhere.requests).toEqual([]);
 });
 
-test("a listing of the wrong shape is not believed: nothing is stored, nothing removed (faults 10, 11, 41, 45)", async () => {
+test("a listing of the wrong shape is rejected: nothing is stored or removed (faults 10, 11, 41, 45)", async () => {
   const entry = '{"libraryName":"same","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}';
   const wrong = (what: string, action: FaultAction | readonly FaultAction[], says: string) => ({
     what,
@@ -192,7 +192,7 @@ test("a listing of the wrong shape is not believed: nothing is stored, nothing r
   ]);
 });
 
-test("a listing that cannot be had after all attempts ends as source_unavailable (faults 1, 3, 17, 45)", async () => {
+test("a listing that fails in all attempts ends as source_unavailable (faults 1, 3, 17, 45)", async () => {
   const gzipped = gzipSync(Buffer.from("[]")).subarray(0, 15).toString("base64");
   const down = (what: string, action: FaultAction | readonly FaultAction[], says: string) => ({
     what,
@@ -224,7 +224,7 @@ test("a listing that cannot be had after all attempts ends as source_unavailable
   ]);
 });
 
-test("a listing that falls silent or drips ends as source_unavailable after its time-outs (faults 4, 45)", async () => {
+test("a listing that hangs or trickles ends as source_unavailable after the time-outs (faults 4, 45)", async () => {
   const silent = (what: string, action: FaultAction) => ({
     what,
     action,
@@ -243,7 +243,7 @@ test("a listing that falls silent or drips ends as source_unavailable after its 
   );
 });
 
-test("a Retry-After longer than SIMCAT_MAX_RETRY_WAIT ends the run on the listing at once (fault 18)", async () => {
+test("a listing's Retry-After over SIMCAT_MAX_RETRY_WAIT ends the run at once (fault 18)", async () => {
   const asks = (what: string, action: FaultAction) => ({
     what,
     action,
@@ -262,7 +262,7 @@ test("a Retry-After longer than SIMCAT_MAX_RETRY_WAIT ends the run on the listin
   );
 });
 
-test("the base URL is joined with and without its slash, and a wrong one is told as it was asked (fault 15)", async () => {
+test("the base URL works with and without its slash; a wrong one is reported as requested (fault 15)", async () => {
   const { simcat, service, asked, query } = await fixture([library("alice", "Fire")], { pathPrefix: "/api/v1" });
   const origin = new URL(service.url).origin;
   const run = async (path: string) => {

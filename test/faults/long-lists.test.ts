@@ -8,7 +8,7 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, toldOf } from "./telling.ts";
 
-// Many runs in a row, each as slow as a busy machine makes it.
+// Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const NOW = "2030-01-02 at 3:04 PM";
@@ -31,7 +31,7 @@ const state = ({ query }: Fixture) =>
        (SELECT sum(scenario_count)::int FROM simcat.library_sync) AS counted FROM simcat.scenarios`,
   );
 
-test("a list of 60,000 scenarios is stored, found the same, changed by one row, short of one row, and contradicted across its length (fault 29)", {
+test("a list of 60,000 scenarios is stored, compared, edited, shortened and contradicted (fault 29)", {
   timeout: 120_000,
 }, async () => {
   const made = await fixture([
@@ -82,7 +82,7 @@ test("a list of 60,000 scenarios is stored, found the same, changed by one row, 
       ...scenarios.filter((one) => one.scenarioId !== 200),
       scenario(7, { description: "contradicts" }),
       scenario(8, { parentId: 7 }),
-      // Says what the ninth one says, in other words.
+      // The same content as the ninth one, spelled differently.
       scenario(9, { source: scenarioSource(scenario(9, { parentId: 8 })).replace(":9,", ": 9.0,") }),
     ],
     "2030-01-04 at 3:04 PM",
@@ -113,7 +113,7 @@ test("a list of 60,000 scenarios is stored, found the same, changed by one row, 
   ]);
 });
 
-test("a long list that breaks off behind 55,000 items keeps what is stored and leaves nothing staged (fault 3)", async () => {
+test("a long list truncated after 55,000 items keeps the copy and leaves nothing staged (fault 3)", async () => {
   const made = await fixture([
     library("alice", "long", { scenarios: Array.from({ length: COUNT }, (_, at) => scenario(at + 1)) }),
   ]);
@@ -141,7 +141,7 @@ test("a long list that breaks off behind 55,000 items keeps what is stored and l
   ]);
 });
 
-test("a description of 5 MB is stored exactly, of a library and of a scenario (fault 34)", async () => {
+test("descriptions of 5 MB are stored exactly in libraries and scenarios (fault 34)", async () => {
   const long = `${'é🌲\\"\n'.repeat(500_000)}end`;
   expect(Buffer.byteLength(long)).toBe(4_500_003);
   const made = await fixture([
@@ -173,7 +173,7 @@ test("a description of 5 MB is stored exactly, of a library and of a scenario (f
 
 const padded = (bytes: number): string => `[${" ".repeat(bytes - 2)}]`;
 
-test("SIMCAT_MAX_BODY counts decoded bytes: an answer of exactly as many passes, one more costs its library", async () => {
+test("SIMCAT_MAX_BODY counts decoded bytes: the limit passes, one byte more fails the library", async () => {
   const limit = 100_000;
   const exact = { kind: "wrongBody", text: padded(limit) } as const;
   const over = { kind: "wrongBody", text: padded(limit + 1) } as const;
@@ -214,7 +214,7 @@ test("SIMCAT_MAX_BODY counts decoded bytes: an answer of exactly as many passes,
   expect(await lastRun(made.query)).not.toHaveProperty("retries");
 });
 
-test("a listing over SIMCAT_MAX_BODY ends as source_untrusted and names the setting; at the byte it is read", async () => {
+test("a listing over SIMCAT_MAX_BODY ends as source_untrusted; one at the limit is read", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   const listing = '[{"libraryName":"Fire","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}]';
   await made.simcat(["sync"]);

@@ -7,7 +7,7 @@ import { lastRun, logLines, toldOf } from "./telling.ts";
 const NOW = "2030-01-02 at 3:04 PM";
 const OLD = "2023-09-11 at 2:56 PM";
 
-test("metadata with a field of a wrong type, or that Postgres cannot hold, is a reject; the scenarios beside it are stored (faults 33, 36)", async () => {
+test("metadata with an invalid field is a reject; the library's scenarios are stored (faults 33, 36)", async () => {
   const bad = [
     ["description a number", '{"description":5}', "wrong_type", "description"],
     ["description a list", '{"description":["a"]}', "wrong_type", "description"],
@@ -87,7 +87,7 @@ test("metadata with a field of a wrong type, or that Postgres cannot hold, is a 
   ]);
 });
 
-test("a library that was never stored is stored without its bad metadata, and owes a read (fault 36)", async () => {
+test("a new library with bad metadata is stored without it and remains due for a read (fault 36)", async () => {
   const { simcat, query } = await fixture([
     library("alice", "Fire", { scenarios: [1], metadataFields: { packageVersion: 4 } }),
   ]);
@@ -102,7 +102,7 @@ test("a library that was never stored is stored without its bad metadata, and ow
   ]);
 });
 
-test("a library is keyed by what the listing names, whatever owner and name its metadata tells (fault 48)", async () => {
+test("a library is keyed by its listing entry, whatever its metadata names (fault 48)", async () => {
   const { simcat, query } = await fixture([
     library("alice", "Fire", {
       libraryOwner: "Boreal Futures Lab",
@@ -126,7 +126,7 @@ test("a library is keyed by what the listing names, whatever owner and name its 
   ]);
 });
 
-test("null, absent and empty fields are told apart: the first two are SQL NULL, never the text 'null' (faults 37, 40)", async () => {
+test("null and absent fields are stored as SQL NULL, empty ones as '' (faults 37, 40)", async () => {
   const nothing = { lastModified: null, fileSize: null, packageName: null, packageVersion: null, description: null };
   const empty = { fileSize: "", packageName: "", packageVersion: "", description: "" };
   const { simcat, query } = await fixture([
@@ -193,7 +193,7 @@ test("null, absent and empty fields are told apart: the first two are SQL NULL, 
   ]);
 });
 
-test("parents that are null, zero, missing, unlisted or the scenario itself, and results that disagree, are stored as sent and flagged (faults 37, 38)", async () => {
+test("missing or odd parents and contradictory results are stored as sent and flagged (faults 37, 38)", async () => {
   const { simcat, query } = await fixture([
     library("alice", "Fire", {
       scenarios: [
@@ -254,7 +254,7 @@ test("parents that are null, zero, missing, unlisted or the scenario itself, and
   expect(await lastRun(query)).toMatchObject({ status: "ok" });
 });
 
-test("unknown fields are kept to the digit, in the listing, in metadata and in scenarios, under an ok run (faults 35, 39)", async () => {
+test("unknown fields are kept exactly everywhere, and the run is ok (faults 35, 39)", async () => {
   const extra = '"x":12345678901234567890,"y":1.10,"z":{"deep":[null,"a\\u00e9",-0.0,1e3]},"":0';
   const { simcat, query } = await fixture([
     library("alice", "Fire", {
@@ -281,7 +281,7 @@ test("unknown fields are kept to the digit, in the listing, in metadata and in s
   expect(await lastRun(query)).toMatchObject({ status: "ok" });
 });
 
-test("a change in an unknown field alone updates in place and makes no version (fault 39)", async () => {
+test("a change only in an unknown field updates in place and makes no version (fault 39)", async () => {
   const { simcat, query, service } = await fixture([
     library("alice", "Fire", { scenarios: [scenario(1, { fields: { tags: ["a"] } })] }),
   ]);
@@ -308,7 +308,7 @@ test("a change in an unknown field alone updates in place and makes no version (
   ).toEqual([{ s: 0, l: 0 }]);
 });
 
-test("file sizes keep their text; bytes are told where they are sure, and are never 0 for unknown (fault 60)", async () => {
+test("file sizes keep their text; bytes are NULL, never 0, when they are uncertain (fault 60)", async () => {
   const sizes: [string | null, number | null][] = [
     ["240 KB", 245_760],
     ["1 MB", 1_048_576],

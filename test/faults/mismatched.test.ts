@@ -6,12 +6,12 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { kept, lastRun, logLines, toldOf } from "./telling.ts";
 
-// Several runs of the CLI in a row.
+// Several consecutive CLI runs.
 vi.setConfig({ testTimeout: 60_000 });
 
 const NOW = "2030-01-02 at 3:04 PM";
 
-/** A proxy that answers a path of `swaps` with what the service has under another one; its environment for the CLI. */
+/** Starts a proxy that answers each path in `swaps` with another path's content; returns the CLI's environment. */
 async function openProxy({ service }: Fixture, swaps: ReadonlyMap<string, string>) {
   const origin = new URL(service.url);
   const proxy = createServer((incoming, outgoing) => {
@@ -30,7 +30,7 @@ async function openProxy({ service }: Fixture, swaps: ReadonlyMap<string, string
   return { SIMCAT_BASE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${origin.pathname}` };
 }
 
-/** Each of the two libraries is answered with the other one's metadata and scenarios. */
+/** Answers each of the two libraries with the other one's metadata and scenarios. */
 function swap(one: string, other: string): Map<string, string> {
   return new Map(
     ["metadata", "scenarios"].flatMap((what): [string, string][] => [
@@ -83,7 +83,7 @@ test.each([
   expect((await made.simcat(["verify"])).code).toBe(0);
 });
 
-test("swapped answers are not stored by a first run either", async () => {
+test("a first run does not store swapped answers either", async () => {
   const made = await fixture([library("ann", "Fire", { scenarios: [1] }), library("ann", "Water")]);
   const behind = await openProxy(made, swap("ann/Fire", "ann/Water"));
 
@@ -92,7 +92,7 @@ test("swapped answers are not stored by a first run either", async () => {
   expect(await made.query("SELECT FROM simcat.scenario_staging")).toEqual([]);
 });
 
-test("an organization as libraryOwner settles, and so do absent, null and empty names", async () => {
+test("an organization as libraryOwner settles, as do absent, null and empty names", async () => {
   const made = await fixture([
     library("ann", "Fire", { libraryOwner: "Boreal Lab" }),
     library("ann", "Ice", { libraryOwner: "bob" }),
@@ -108,7 +108,7 @@ test("an organization as libraryOwner settles, and so do absent, null and empty 
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_skipped: 6 });
 });
 
-test("metadata with the name of no listed library is stored and never settles; one warning (fault 48)", async () => {
+test("metadata that names no listed library is stored with a warning and never settles (fault 48)", async () => {
   const names = ["Fire", "fire", "Montréal"];
   const spelt = ["fire!", "fire ", "Montre\u0301al"];
   const made = await fixture(

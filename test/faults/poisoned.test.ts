@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 180_000 });
 const NEWER = "2030-01-02 at 3:04 PM";
 const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1, 2] }));
 
-/** A trigger on the table that raises an SQLSTATE for each row of these libraries. */
+/** Creates a trigger that raises an SQLSTATE for each row of these libraries. */
 async function poison({ query }: Fixture, table: string, states: Readonly<Record<string, string>>): Promise<void> {
   await query("CREATE TABLE public.poison (name text, state text)");
   for (const one of Object.entries(states)) await query("INSERT INTO public.poison VALUES ($1, $2)", one);
@@ -35,11 +35,11 @@ const owing = ({ query }: Fixture) =>
 const storedNames = async ({ query }: Fixture) =>
   (await query<{ name: string }>("SELECT library_name AS name FROM simcat.libraries")).map(({ name }) => name);
 
-/** Every class that rows may cause: a cancelled statement, a lock, a trigger, a broken page, a missing table in a trigger, … */
+/** One code per class that rows can cause: a cancelled statement, a lock, a trigger, a broken page, a missing table, … */
 const STATES = ["57014", "55P03", "P0001", "XX000", "XX001", "42P01", "42501", "0A000", "23514", "HV000", "F0000"];
 
 test.each(["libraries", "scenarios"])(
-  "an error of any class for rows of %s fails their library only, run after run (fault 89)",
+  "an error of any class for rows of %s fails their library only, in every run (fault 89)",
   async (table) => {
     const made = await fixture(thirty());
     const states = Object.fromEntries(STATES.map((state, at) => [`lib ${2 * at}`, state]));
@@ -69,9 +69,9 @@ test.each(["libraries", "scenarios"])(
   },
 );
 
-test("a refused library is tried by the logarithm of its batch, and once in the next run (fault 89)", async () => {
+test("a refused library is tried log2(batch) times, and once in the next run (fault 89)", async () => {
   const made = await fixture(Array.from({ length: 256 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })));
-  // A sequence counts in transactions that are rolled back, too.
+  // A sequence also counts in transactions that are rolled back.
   await made.query(`
     CREATE SEQUENCE public.attempts;
     CREATE FUNCTION public.count_it() RETURNS trigger LANGUAGE plpgsql AS
@@ -85,7 +85,7 @@ test("a refused library is tried by the logarithm of its batch, and once in the 
   expect((await made.simcat(["sync"])).code).toBe(2);
 
   const first = await attempts();
-  // The batch, and a half of each size down to one: 256, 128, …, 1 at the most.
+  // The batch, then one half of each size down to one: at most 256, 128, …, 1.
   expect(first).toBeLessThanOrEqual(9);
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
@@ -99,7 +99,7 @@ test("a refused library is tried by the logarithm of its batch, and once in the 
   ]);
 });
 
-test("a locked row fails its library, and the others are stored while it is held (fault 90)", async () => {
+test("a locked row fails its library; the others are stored while it is held (fault 90)", async () => {
   const made = await fixture(thirty());
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
@@ -125,7 +125,7 @@ test("a locked row fails its library, and the others are stored while it is held
 });
 
 test.each(["P0001", "57014"])(
-  "%s for a staged row of a long list fails that library, and all others are stored (fault 89)",
+  "%s for a staged row of a long list fails that library only (fault 89)",
   async (state) => {
     const long = Array.from({ length: 4_000 }, (_, at) => scenario(at + 1));
     const made = await fixture([...thirty(), library("bob", "long", { scenarios: long })]);
@@ -146,7 +146,7 @@ test.each(["P0001", "57014"])(
   },
 );
 
-test("a warning names a library whose failure is refused as well, and the run goes on (fault 91)", async () => {
+test("a warning names a library whose failure record is refused too; the run continues (fault 91)", async () => {
   const made = await fixture(thirty());
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
@@ -169,7 +169,7 @@ test("a warning names a library whose failure is refused as well, and the run go
   expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
 });
 
-test("a failure whose rejects are refused is recorded without them, and the others are stored (fault 91)", async () => {
+test("a failure is recorded without its rejects if they are refused; others are stored (fault 91)", async () => {
   const made = await fixture(thirty());
   made.service.script([
     {
@@ -187,7 +187,7 @@ test("a failure whose rejects are refused is recorded without them, and the othe
   await heal(made);
 });
 
-test("a trigger that refuses every library ends the run with what the database said (fault 103)", async () => {
+test("a trigger that refuses every library ends the run with the database's message (fault 103)", async () => {
   const made = await fixture(thirty());
   await made.query(`
     CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -207,7 +207,7 @@ test("a trigger that refuses every library ends the run with what the database s
   expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
 });
 
-test("a library whose listed text is refused fails and is not read, and the others are stored (fault 91)", async () => {
+test("a library whose listed text is refused fails unread; the others are stored (fault 91)", async () => {
   const made = await fixture(thirty());
   await made.simcat(["sync"]);
   made.asked();
@@ -229,7 +229,7 @@ test("a library whose listed text is refused fails and is not read, and the othe
   expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
 });
 
-test("a library that may not be marked as removed fails, and the others are marked and stored (fault 91)", async () => {
+test("a library whose removal is refused fails; the others are marked and stored (fault 91)", async () => {
   const made = await fixture(thirty());
   await made.simcat(["sync"]);
   made.service.edit((organization) => {

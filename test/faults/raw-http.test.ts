@@ -13,12 +13,12 @@ const answer = (body: string, head = ""): string =>
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/** What is written for a library's scenarios; whether the connection ends with it. */
+/** The bytes sent for a library's scenarios, and whether the connection closes afterwards. */
 interface Spoken {
   readonly name: string;
   readonly bytes: string;
   readonly then: "keep" | "end";
-  /** Null when the library is stored. */
+  /** Null if the library is stored. */
   readonly code: string | null;
 }
 
@@ -72,7 +72,7 @@ const TABLE: readonly Spoken[] = [
   spoken("a length of nothing", answer(""), "invalid_response", "keep"),
 ];
 
-test("a server that speaks HTTP oddly is understood where the protocol allows it, and else costs one library (faults 2, 3)", async () => {
+test("unusual HTTP is accepted if the protocol allows it; other answers fail one library (faults 2, 3)", async () => {
   const { query, environment } = await fixture([]);
   const listing = JSON.stringify(
     TABLE.map(({ name }) => ({ libraryName: name, uploadUser: "alice", lastModified: "2023-09-11 at 2:56 PM" })),

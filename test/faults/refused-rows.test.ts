@@ -4,10 +4,10 @@ import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, toldOf } from "./telling.ts";
 
-// Many runs in a row, each as slow as a busy machine makes it.
+// Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
-test("rows that only Postgres knows to refuse cost their library alone, in a batch with others (fault 33)", async () => {
+test("rows that only Postgres refuses fail their library only, in a batch with others (fault 33)", async () => {
   const made = await fixture(
     Array.from({ length: 12 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1, 2] })),
   );
@@ -49,7 +49,7 @@ test("rows that only Postgres knows to refuse cost their library alone, in a bat
   expect((await made.simcat(["sync"])).code).toBe(0);
 });
 
-test("a row of a long list that only Postgres knows to refuse costs its library alone, too (fault 33)", async () => {
+test("a row of a long list that only Postgres refuses fails its library only (fault 33)", async () => {
   const long = Array.from({ length: 60_000 }, (_, at) =>
     scenario(at + 1, at === 54_321 ? { description: "poison" } : {}),
   );

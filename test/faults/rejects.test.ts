@@ -14,7 +14,7 @@ const raw = (source: string): MockScenario => scenario(0, { source });
 const open = ({ query }: Fixture) =>
   query<{ code: string }>("SELECT code, path, payload FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id");
 
-test("the same scenario twice is stored once, however its repetition is spelt (fault 29)", async () => {
+test("a repeated scenario is stored once, however the repetition is spelled (fault 29)", async () => {
   const made = await fixture([
     library("alice", "Fire", {
       scenarios: [
@@ -40,7 +40,7 @@ test("the same scenario twice is stored once, however its repetition is spelt (f
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_inserted: 2 });
 });
 
-test("two scenarios of one id that differ are both rejected, the earlier row stays, and the library owes a read (fault 29)", async () => {
+test("two different scenarios with one id are both rejected, and the earlier row stays (fault 29)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3, 4, 5] })]);
   await made.simcat(["sync"]);
   const items = [
@@ -88,7 +88,7 @@ test("two scenarios of one id that differ are both rejected, the earlier row sta
   ]);
 });
 
-test("a reject is one row while it lasts, resolved when it is healed, and opened again when it is back", async () => {
+test("a reject is one row: kept while it lasts, resolved when fixed, reopened when it recurs", async () => {
   const made = await fixture([
     library("alice", "Fire", { scenarios: [scenario(1), raw('{"scenarioId":"2"}')] }),
     library("bob", "Water"),
@@ -124,7 +124,7 @@ test("a reject is one row while it lasts, resolved when it is healed, and opened
   expect(await rows()).toEqual([{ id: 1, run: 5, resolved: false, seen_again: true, resolved_after: null }]);
 });
 
-test("a hundred rejects are kept of a library, all of them are counted, and all are resolved when it is healed (fault 36)", async () => {
+test("up to 100 rejects of a library are kept, all are counted, and a fix resolves all (fault 36)", async () => {
   const bad = (from: number) => Array.from({ length: 250 }, (_, at) => raw(`{"scenarioId":"${from + at}"}`));
   const made = await fixture([library("alice", "Fire", { scenarios: [scenario(1), ...bad(0)] })]);
 
@@ -147,7 +147,7 @@ test("a hundred rejects are kept of a library, all of them are counted, and all 
   expect(await open(made)).toEqual([]);
 });
 
-test("a payload is kept up to 64 KiB, and never half a character of it", async () => {
+test("a payload is kept up to 64 KiB and never cut inside a character", async () => {
   const made = await fixture([
     library("alice", "exact", { scenarios: [scenario(1), raw(`{"scenarioId":"${"x".repeat(65_536 - 17)}"}`)] }),
     library("alice", "over", { scenarios: [scenario(1), raw(`{"scenarioId":"${"🌲".repeat(20_000)}"}`)] }),
@@ -166,7 +166,7 @@ test("a payload is kept up to 64 KiB, and never half a character of it", async (
   ]);
 });
 
-test("the rejects of a library that is no longer listed are over", async () => {
+test("rejects of a library that is no longer listed are resolved", async () => {
   const made = await fixture([
     library("alice", "Fire", { scenarios: [scenario(1), raw("5")] }),
     ...Array.from({ length: 4 }, (_, at) => library("bob", `lib ${at}`)),

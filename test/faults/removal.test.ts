@@ -4,7 +4,7 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./telling.ts";
 
-// Many runs in a row, each as slow as a busy machine makes it.
+// Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const libraries = (count: number, owner = "alice") =>
@@ -30,7 +30,7 @@ const live = async (query: Fixture["query"], owner = "alice") =>
     )
   )[0]?.live;
 
-/** As if the day before yesterday: what was marked, and what was live then, lies behind the guard's 24 hours. */
+/** Moves all removals and first-seen times two days back, out of the guard's 24 hours. */
 async function passTwoDays(query: Fixture["query"]): Promise<void> {
   await query(
     "UPDATE simcat.libraries SET first_seen_at = first_seen_at - interval '2 days', changed_at = changed_at - interval '2 days', removed_at = removed_at - interval '2 days'",
@@ -50,7 +50,7 @@ test("an empty listing on the first run is ok, with no library (fault 42)", asyn
   expect(await query("SELECT * FROM simcat.libraries")).toEqual([]);
 });
 
-test("an empty listing is held even when one library is live, run after run, until it is allowed (fault 43)", async () => {
+test("an empty listing is held in every run until it is allowed, even for one live library (fault 43)", async () => {
   const made = await fixture(libraries(1));
   await made.simcat(["sync"]);
   drop(made, 0, 1);
@@ -72,7 +72,7 @@ test("an empty listing is held even when one library is live, run after run, unt
   expect(await lastRun(made.query)).toEqual({ status: "ok", libraries_removed: 1 });
 });
 
-test("three of ten libraries may vanish at once (fault 44)", async () => {
+test("three of ten libraries may disappear at once (fault 44)", async () => {
   const made = await fixture(libraries(10));
   await made.simcat(["sync"]);
   drop(made, 0, 3);
@@ -82,7 +82,7 @@ test("three of ten libraries may vanish at once (fault 44)", async () => {
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_removed: 3 });
 });
 
-test("four of ten libraries are held, and the held run stores everything else (fault 43)", async () => {
+test("four of ten removals are held, and the held run stores everything else (fault 43)", async () => {
   const made = await fixture(libraries(10));
   await made.simcat(["sync"]);
   drop(made, 0, 4);
@@ -98,7 +98,7 @@ test("four of ten libraries are held, and the held run stores everything else (f
   expect(await live(made.query)).toBe(11);
 });
 
-test("what vanishes within 24 hours adds up, whatever was live at its most; what was allowed, or older, does not count", async () => {
+test("removals within 24 hours add up against the peak count; allowed or older ones do not count", async () => {
   const made = await fixture(libraries(20));
   await made.simcat(["sync"]);
   const sync = async (...args: string[]) => (await made.simcat(["sync", ...args])).code;
@@ -126,7 +126,7 @@ test("what vanishes within 24 hours adds up, whatever was live at its most; what
   expect(await live(made.query)).toBe(9);
 });
 
-test("removals of a run that was allowed them do not count against the next", async () => {
+test("removals in a run that was allowed them do not count against the next one", async () => {
   const made = await fixture(libraries(20));
   await made.simcat(["sync"]);
   drop(made, 0, 10);
@@ -137,7 +137,7 @@ test("removals of a run that was allowed them do not count against the next", as
   expect(await live(made.query)).toBe(4);
 });
 
-test("with --owner the share is of all live libraries, and nobody else's is marked", async () => {
+test("with --owner the share is of all live libraries, and no other owner's libraries are marked", async () => {
   const made = await fixture([...libraries(10), ...libraries(10, "bob")]);
   await made.simcat(["sync"]);
   drop(made, 0, 7);
@@ -173,7 +173,7 @@ test("a listing that shares nothing with ten live libraries stores nothing and i
   expect([await live(made.query), await live(made.query, "stranger")]).toEqual([0, 1]);
 });
 
-test("a listing that shares nothing with nine live libraries is stored, and what it lacks is held by its share", async () => {
+test("a listing that shares nothing with nine live libraries is stored; its removals are held", async () => {
   const made = await fixture(libraries(9));
   await made.simcat(["sync"]);
   drop(made, 0, 9);
@@ -183,7 +183,7 @@ test("a listing that shares nothing with nine live libraries is stored, and what
   expect([await live(made.query), await live(made.query, "stranger")]).toEqual([9, 1]);
 });
 
-/** Run by run, whether it saw everything that the service has. */
+/** For each run, whether it saw everything that the service has. */
 const seen = async (query: Fixture["query"]) => {
   const rows = await query<{ saw: boolean }>(
     "SELECT saw_everything AS saw FROM simcat_report.run_history ORDER BY run_id",
@@ -224,7 +224,7 @@ test("a paged listing is stored and removes nothing, and the run is partial (fau
   expect(await seen(made.query)).toEqual([true, false, true]);
 });
 
-test("a listing that a cache answered marks nothing of what was read after the cache took it (fault 45)", async () => {
+test("a cached listing marks nothing that was read after the cache stored it (fault 45)", async () => {
   const made = await fixture(libraries(10));
   await made.simcat(["sync"]);
   drop(made, 0, 1);
@@ -241,7 +241,7 @@ test("a listing that a cache answered marks nothing of what was read after the c
   expect(await cached("600", "12 minutes")).toEqual([0, 0, 9]);
 });
 
-test("a paged scenario list is stored, removes nothing, and its library owes a read", async () => {
+test("a paged scenario list is stored, removes nothing, and leaves its library due for a read", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   await made.simcat(["sync"]);
   made.service.edit((organization) =>
@@ -278,7 +278,7 @@ test("a paged scenario list is stored, removes nothing, and its library owes a r
   ).toEqual([{ id: 1 }, { id: 3 }]);
 });
 
-test("a library that was renamed, or given to another owner, is removed under the old key and new under the other (fault 47)", async () => {
+test("a renamed or moved library is removed under its old key and added under its new one (fault 47)", async () => {
   const made = await fixture([
     library("alice", "before", { scenarios: [1, 2] }),
     library("alice", "given", { scenarios: [scenario(1, { scenarioName: "alice's" })] }),
@@ -307,7 +307,7 @@ test("a library that was renamed, or given to another owner, is removed under th
   ]);
 });
 
-test("a library that vanished and comes back has its key, its versions without a gap, and what changed meanwhile (fault 46)", async () => {
+test("a returning library has its key, gapless versions, and the changes made meanwhile (fault 46)", async () => {
   const made = await fixture(libraries(4));
   await made.simcat(["sync"]);
   drop(made, 0, 1);
@@ -345,7 +345,7 @@ test("a library that vanished and comes back has its key, its versions without a
   expect((await made.simcat(["sync"])).code).toBe(0);
 });
 
-test("a scenario that was removed under a new date goes in the transaction that brings the rest (fault 59)", async () => {
+test("a scenario removed under a new date is marked in the transaction of that read (fault 59)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   await made.simcat(["sync"]);
   made.service.edit((organization) =>
@@ -370,7 +370,7 @@ test("a scenario that was removed under a new date goes in the transaction that 
   ]);
 });
 
-test("a scenario that comes back has its id, and versions that meet without a gap (faults 46, 59)", async () => {
+test("a scenario that returns has its id and gapless versions (faults 46, 59)", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   await made.simcat(["sync"]);
   const list = (scenarios: ReturnType<typeof scenario>[], lastModified: string) =>
@@ -396,7 +396,7 @@ test("a scenario that comes back has its id, and versions that meet without a ga
   ]);
 });
 
-test("the same id in two libraries is two scenarios (fault 30)", async () => {
+test("the same id in two libraries makes two scenarios (fault 30)", async () => {
   const made = await fixture([
     library("alice", "a", { scenarios: [scenario(1, { description: "a's" })] }),
     library("alice", "b", { scenarios: [scenario(1, { description: "b's" })] }),

@@ -6,7 +6,7 @@ import { lastRun, toldOf } from "./telling.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 
-/** What takes the place of scenario 2, and the reject that must come of it. */
+/** The item sent instead of scenario 2, and the reject expected for it. */
 interface Bad {
   readonly library: string;
   readonly source: string;
@@ -15,14 +15,14 @@ interface Bad {
 }
 
 const bad = (name: string, source: string, code: string, path: string): Bad => ({ library: name, source, code, path });
-/** Scenario 2 with these fields, as source text, over the usual ones. */
+/** Scenario 2 as source text, with these fields overriding the usual ones. */
 const two = (fields: string) =>
   `{"scenarioId":2,"parentId":null,"scenarioName":"changed","isResult":false${fields === "" ? "" : `,${fields}`}}`;
 const id = (value: string) => `{"scenarioId":${value},"scenarioName":"changed","isResult":false}`;
 
 /**
- * Each library is stored with scenarios 1, 2 and 3. Then 1 is renamed, 2 goes bad, 3 is gone and 4 is new: the good
- * items are stored, 2 stays as it was, 3 is not marked, the bookmark stays, and a reject tells of 2.
+ * Stores each library with scenarios 1, 2 and 3. Then 1 is renamed, 2 is invalid, 3 is missing and 4 is new: the valid
+ * items are stored, 2 is unchanged, 3 is not marked, the bookmark does not move, and a reject describes 2.
  */
 async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
   const { simcat, query, service, asked } = await fixture(
@@ -104,7 +104,7 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
   ]);
 }
 
-test("a scenario whose id cannot be read is a reject, and its earlier row stays (fault 36)", async () => {
+test("a scenario without a readable id is a reject, and its earlier row stays (fault 36)", async () => {
   await expectRejects([
     bad("missing", '{"scenarioName":"changed","isResult":false}', "missing_field", "scenarioId"),
     bad("null", id("null"), "missing_field", "scenarioId"),
@@ -125,7 +125,7 @@ test("a scenario whose id cannot be read is a reject, and its earlier row stays 
   ]);
 });
 
-test("a scenario with a field of a wrong type is a reject: nothing is coerced (fault 36)", async () => {
+test("a scenario with a field of a wrong type is a reject; nothing is coerced (fault 36)", async () => {
   const wrong = (name: string, fields: string, path: string) =>
     bad(name, `{"scenarioId":2,${fields}}`, "wrong_type", path);
   await expectRejects([
@@ -149,7 +149,7 @@ test("a scenario with a field of a wrong type is a reject: nothing is coerced (f
   ]);
 });
 
-test("an item that is no object is a reject (fault 36)", async () => {
+test("an item that is not an object is a reject (fault 36)", async () => {
   await expectRejects([
     bad("null", "null", "not_an_object", ""),
     bad("a number", "2", "not_an_object", ""),
@@ -160,7 +160,7 @@ test("an item that is no object is a reject (fault 36)", async () => {
   ]);
 });
 
-test("NUL and half a surrogate pair, wherever they stand, make a reject and never an aborted run (fault 33)", async () => {
+test("NUL and lone surrogates are rejects in any position and never abort the run (fault 33)", async () => {
   const text = (name: string, fields: string, path: string) => bad(name, two(fields), "bad_text", path);
   await expectRejects([
     text("NUL in the description", '"description":"a\\u0000b"', "description"),
@@ -185,7 +185,7 @@ test("NUL and half a surrogate pair, wherever they stand, make a reject and neve
   ]);
 });
 
-test("what only looks like NUL or half a pair is stored as it is (fault 33)", async () => {
+test("text that only resembles NUL or a lone surrogate is stored unchanged (fault 33)", async () => {
   const { simcat, query, service } = await fixture([
     library("alice", "Fire", {
       scenarios: [
@@ -209,7 +209,7 @@ test("what only looks like NUL or half a pair is stored as it is (fault 33)", as
   expect(service.violations).toEqual([]);
 });
 
-test("what Postgres cannot hold otherwise is a reject too: numbers without end, nesting without end (faults 33, 36)", async () => {
+test("numbers and nesting beyond what Postgres can store are rejects (faults 33, 36)", async () => {
   const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
   await expectRejects([
     bad("a number of 140,000 digits", two('"x":1e140000'), "out_of_range", "x"),
@@ -219,7 +219,7 @@ test("what Postgres cannot hold otherwise is a reject too: numbers without end, 
   ]);
 });
 
-test("ids and parents beyond 32 and 53 bits, negative or oddly written, are stored exactly (fault 35)", async () => {
+test("large, negative or unusually spelled ids and parents are stored exactly (fault 35)", async () => {
   const ids = [
     ["-9223372036854775807", "-9223372036854775807"],
     ["-1", "-1"],
@@ -245,7 +245,7 @@ test("ids and parents beyond 32 and 53 bits, negative or oddly written, are stor
   ).toEqual(ids.map(([, stored]) => ({ id: stored, parent: stored })));
 });
 
-test("a library whose every scenario is bad fails with one reject, and keeps what it has (fault 36)", async () => {
+test("a library with only bad scenarios fails with one reject and keeps its copy (fault 36)", async () => {
   const { simcat, query, service } = await fixture([
     library("alice", "bad", { scenarios: [1, 2, 3] }),
     library("alice", "good", { scenarios: [1] }),

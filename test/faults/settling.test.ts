@@ -5,10 +5,10 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./telling.ts";
 
-// Many runs in a row, each as slow as a busy machine makes it.
+// Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** As if so many minutes had passed since everything that is stored was seen and read. */
+/** Moves everything stored back by this many minutes. */
 async function passMinutes(query: Fixture["query"], minutes: number): Promise<void> {
   await query(
     `UPDATE simcat.library_sync SET bookmark_seen_at = bookmark_seen_at - $1 * interval '1 minute',
@@ -17,7 +17,7 @@ async function passMinutes(query: Fixture["query"], minutes: number): Promise<vo
   );
 }
 
-/** Names of the libraries of which one sync read the content. */
+/** Returns the names of the libraries whose content one sync read. */
 async function readBy({ simcat, asked }: Fixture, args: readonly string[] = ["sync"]): Promise<string[]> {
   asked();
   const { code, stdout } = await simcat(args);
@@ -26,7 +26,7 @@ async function readBy({ simcat, asked }: Fixture, args: readonly string[] = ["sy
   return read.map((line) => decodeURIComponent(line.split("/").at(-2) ?? "")).sort();
 }
 
-/** The present as the service writes it, not on the hour: there a date might be of an hour's grain. */
+/** The current time in the service's format, not on the hour, where a date could have hour precision. */
 const present = (): string => {
   const now = new Date();
   const date = new Date(now.getTime() - (now.getUTCMinutes() === 0 ? 60_000 : 0));
@@ -34,7 +34,7 @@ const present = (): string => {
   return `${date.toISOString().slice(0, 10)} at ${clock.replaceAll("\u202f", " ")}`;
 };
 
-test("a minute's date is read until an hour, a minute and two have gone by, and then no more (fault 57)", async () => {
+test("a date with minute precision is read until an hour, a minute and two have passed (fault 57)", async () => {
   const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })]);
   expect(await readBy(made)).toEqual(["fresh"]);
 
@@ -51,7 +51,7 @@ test("a minute's date is read until an hour, a minute and two have gone by, and 
   expect(await everything(made.query)).toEqual(before);
 });
 
-test("a listing is as old as its last byte, and content as old as its first request, however long the answers take (fault 57)", async () => {
+test("a listing dates from its last byte, content from its first request, however slow (fault 57)", async () => {
   const asked = new Map<string, Date>();
   const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })], {
     async onRequest({ path }) {
@@ -70,7 +70,7 @@ test("a listing is as old as its last byte, and content as old as its first requ
   expect(read?.read.getTime()).toBeLessThanOrEqual(asked.get("scenarios")?.getTime() ?? Number.NaN);
 });
 
-test("an edit that the date's own minute hides is seen by the read at the end of the window (fault 57)", async () => {
+test("an edit hidden by the date's own minute is found by the read after the window (fault 57)", async () => {
   const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })]);
   await readBy(made);
   made.service.edit((organization) =>
@@ -92,7 +92,7 @@ test("an edit that the date's own minute hides is seen by the read at the end of
   expect(await readBy(made)).toEqual([]);
 });
 
-test("dates that nobody can read, or of the future, are read again until a day has gone by; old ones never (faults 56, 57)", async () => {
+test("unreadable and future dates are read again for a day, old dates never (faults 56, 57)", async () => {
   const dates = [
     "yesterday",
     "1694444160",
@@ -128,7 +128,7 @@ test("dates that nobody can read, or of the future, are read again until a day h
   expect(await readBy(made)).toEqual([]);
 });
 
-test("a date in an unknown format is stored as text, NULL as a moment, warned of and counted under an ok run (fault 56)", async () => {
+test("a date in an unknown format is stored as text with a NULL moment and a warning (fault 56)", async () => {
   const { simcat, query } = await fixture([
     library("alice", "Fire", {
       lastModified: "le 11 septembre 2023",
@@ -161,7 +161,7 @@ test("a date in an unknown format is stored as text, NULL as a moment, warned of
   ]);
 });
 
-test("a library without a listed date, or with an empty one, is read by every run (fault 40)", async () => {
+test("a library with no listed date, or an empty one, is read by every run (fault 40)", async () => {
   const made = await fixture([
     library("alice", "null", { lastModified: null }),
     library("alice", "absent", { source: { entry: '{"libraryName":"absent","uploadUser":"alice"}' } }),
@@ -205,7 +205,7 @@ test("an old date does not settle at once without a Date header that proves it o
   expect(await readBy(made)).toEqual(variants.map(([name]) => name).toSorted());
 });
 
-test("what a cache may have answered, or metadata that names another moment, does not settle; three such reads, then a warning (fault 57)", async () => {
+test("cached answers and other metadata dates do not settle; three such reads lead to a warning (fault 57)", async () => {
   const age = (value: string): FaultAction => ({ kind: "headers", set: { age: value } });
   const variants = [
     ["Age 30", "scenarios", age("30")],
@@ -261,7 +261,7 @@ test("what a cache may have answered, or metadata that names another moment, doe
   expect(made.service.requests.every(({ headers }) => headers["cache-control"] === "no-cache")).toBe(true);
 });
 
-test("a date that goes backwards is read, and read again, before it is trusted (fault 57)", async () => {
+test("a date that goes backwards is read twice before it is trusted (fault 57)", async () => {
   const made = await fixture([
     library("alice", "back", { scenarios: [1] }),
     library("alice", "forth", { scenarios: [1] }),
@@ -280,7 +280,7 @@ test("a date that goes backwards is read, and read again, before it is trusted (
   expect(await readBy(made)).toEqual([]);
 });
 
-test("a date that flaps from A to B and back to A is read each time, also when nothing could be read under B (fault 57)", async () => {
+test("a date that goes from A to B and back is read each time, also if B could not be read (fault 57)", async () => {
   const made = await fixture([
     library("alice", "flaps", { scenarios: [1] }),
     library("alice", "fails", { scenarios: [1] }),
@@ -303,7 +303,7 @@ test("a date that flaps from A to B and back to A is read each time, also when n
   expect(await readBy(made)).toEqual(["fails", "flaps"]);
 });
 
-test("content is read in full after SIMCAT_FULL_EVERY at the latest, half of it at the earliest, and a change without a date is counted", async () => {
+test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are counted", async () => {
   const names = Array.from({ length: 12 }, (_, at) => `lib ${at}`);
   const made = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
   await readBy(made);
@@ -333,7 +333,7 @@ test("content is read in full after SIMCAT_FULL_EVERY at the latest, half of it 
   expect(await readBy(made)).toEqual([]);
 });
 
-test("what a database's clock stored while it was a year ahead is read again once it is right, and settles as ever (fault 57)", async () => {
+test("reads stored by a clock a year ahead are repeated once the clock is right (fault 57)", async () => {
   const made = await fixture([
     library("alice", "fresh", { lastModified: present(), scenarios: [1] }),
     library("alice", "old", { scenarios: [1] }),
@@ -359,7 +359,7 @@ test("what a database's clock stored while it was a year ahead is read again onc
   expect(await readBy(made)).toEqual([]);
 });
 
-test("a failure that a clock recorded while it was ahead hides none of those that follow (fault 57)", async () => {
+test("a failure recorded by a clock that was ahead hides no later failure (fault 57)", async () => {
   const made = await fixture([library("alice", "broken", { scenarios: [1] })]);
   await readBy(made);
   await made.query(
@@ -389,7 +389,7 @@ test("full reads are spread over the second half of SIMCAT_FULL_EVERY", async ()
   expect(late.length).toBeGreaterThan(8);
 });
 
-test("dates are the same whatever zone and language the process and the database have (faults 58, 61)", async () => {
+test("dates do not depend on the zone or locale of the process or the database (faults 58, 61)", async () => {
   const zones: Record<string, string>[] = [
     { TZ: "UTC" },
     { TZ: "America/St_Johns", LANG: "fr_CA.UTF-8", LC_ALL: "fr_CA.UTF-8", PGTZ: "Asia/Kathmandu" },

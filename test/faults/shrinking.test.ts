@@ -4,12 +4,12 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./telling.ts";
 
-// Many runs in a row, each as slow as a busy machine makes it.
+// Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const ids = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-/** A library's ids as first stored, then what it lists. */
+/** A library's ids as first stored, and then as listed. */
 interface Shrinking {
   readonly name: string;
   readonly stored: readonly number[];
@@ -45,7 +45,7 @@ function list(
   }
 }
 
-/** How many of each library are live, removed, and what it owes. */
+/** The number of live and removed scenarios of each library, and what it owes. */
 const counts = ({ query }: Fixture) =>
   query<{ name: string }>(
     `SELECT library_name AS name, count(*) FILTER (WHERE removed_at IS NULL)::int AS live,
@@ -66,7 +66,7 @@ const TABLE = [
   shrinking("20 to 14", ids(1, 20), ids(7, 20)),
 ];
 
-test("a list that shrinks by more than its share of ten or more is stored and nothing of it marked; the next read confirms", async () => {
+test("a list of ten or more that shrinks over the limit marks nothing until the next read confirms it", async () => {
   const made = await shrunkenOrganization(TABLE);
 
   const first = await made.simcat(["sync"]);
@@ -109,7 +109,7 @@ test("a list that shrinks by more than its share of ten or more is stored and no
   );
 });
 
-test("a second read marks only what the first lacked too", async () => {
+test("a second read marks only the scenarios that the first one lacked too", async () => {
   const made = await shrunkenOrganization([
     shrinking("heals", ids(1, 10), ids(5, 10)),
     shrinking("lacks others", ids(1, 10), ids(5, 10)),
@@ -158,7 +158,7 @@ test("a second read marks only what the first lacked too", async () => {
   );
 });
 
-test("a failed read between the two neither confirms nor forgets what the first lacked", async () => {
+test("a failed read between the two neither confirms nor discards the missing scenarios", async () => {
   const made = await shrunkenOrganization([shrinking("Fire", ids(1, 10), [])]);
   expect((await made.simcat(["sync"])).code).toBe(2);
   made.service.script([
@@ -173,7 +173,7 @@ test("a failed read between the two neither confirms nor forgets what the first 
   expect(await counts(made)).toEqual([{ name: "Fire", live: 0, removed: 10, reread_reason: null }]);
 });
 
-test("--allow-removals passes the guard of scenarios at once", async () => {
+test("--allow-removals skips the guard of scenarios", async () => {
   const made = await shrunkenOrganization(TABLE);
 
   expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);

@@ -4,13 +4,13 @@ import type { Fixture } from "../support/fixture.ts";
 type Query = Fixture["query"];
 type Line = Readonly<Record<string, unknown>>;
 
-/** Standard error, line by line. Throws when one of them is no JSON object: nothing may be told outside of them. */
+/** Parses standard error line by line. Throws if a line is not a JSON object: all output must be log lines. */
 export function logLines({ stderr }: Ended): Line[] {
   const lines = stderr.split("\n").filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-/** Lines that concern one library, by its name: who and what, the words left out. */
+/** Log lines about one library: who and what, without the message. */
 export function toldOf(ended: Ended): { owner: unknown; library: unknown; code: unknown }[] {
   return logLines(ended)
     .filter((line) => "library" in line)
@@ -18,7 +18,7 @@ export function toldOf(ended: Ended): { owner: unknown; library: unknown; code: 
     .sort((a, b) => String(a.library).localeCompare(String(b.library), "en"));
 }
 
-/** The newest run's row: its status, and those of its counts that moved; what was sent and came back is left out. */
+/** The newest run's status and its non-zero counts, except the numbers of requests and bytes. */
 export async function lastRun(query: Query): Promise<Record<string, unknown>> {
   const [row] = await query<Record<string, unknown>>(
     `SELECT status, libraries_listed, libraries_read, libraries_skipped, libraries_changed, libraries_failed,
@@ -29,7 +29,7 @@ export async function lastRun(query: Query): Promise<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(row ?? {}).filter(([, value]) => value !== 0));
 }
 
-/** All that must not move for a library that is kept: its rows and versions down to the tuple, and its bookmark. */
+/** Everything that must not change for a kept library: its rows and versions with their xmin, and its bookmark. */
 export function kept(query: Query, libraries: readonly string[]): Promise<unknown[]> {
   return query(
     `SELECT 'library' AS of, library_name AS name, xmin::text, to_jsonb(t)::text AS row FROM simcat.libraries t WHERE library_name = ANY ($1)
@@ -47,7 +47,7 @@ export function kept(query: Query, libraries: readonly string[]): Promise<unknow
   );
 }
 
-/** Every row of what a run may write, but for its own row and the lease. */
+/** Every row that a run may write, except its own row and the lease. */
 export function everything(query: Query): Promise<unknown[]> {
   const tables = ["libraries", "scenarios", "library_history", "scenario_history", "library_sync", "rejects"];
   const all = tables.map((name) => `SELECT '${name}' AS t, xmin::text, to_jsonb(r)::text AS row FROM simcat.${name} r`);

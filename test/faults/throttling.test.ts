@@ -5,14 +5,14 @@ import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { lastRun, logLines, toldOf } from "./telling.ts";
 
-// Many runs in a row, each as slow as a busy machine makes it.
+// Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const LIBRARIES = Array.from({ length: 8 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] }));
 
 /**
- * Sixteen requests for content, of which the first is refused at once while those beside it are in flight. Tells how
- * many arrived before the refusal could be heeded, and how long after it the next one came, in milliseconds.
+ * Sends sixteen content requests, the first of which is refused while others are in flight. Returns the number of
+ * requests that arrived before the refusal took effect, and the delay until the next one in milliseconds.
  */
 async function pauseAfter(refusal: Fault["action"], skip = 0, environment: Readonly<Record<string, string>> = {}) {
   const made = await fixture(LIBRARIES);
@@ -28,7 +28,7 @@ async function pauseAfter(refusal: Fault["action"], skip = 0, environment: Reado
   return { ...made, ended, before: gap.before, waited: gap.startsAt - at, requests: content.length };
 }
 
-/** The longest silence between two requests, and how many came before it. */
+/** The longest gap between two requests, and the number of requests before it. */
 function widestGap(requests: readonly RecordedRequest[]) {
   const gaps = requests
     .slice(1)
@@ -36,7 +36,7 @@ function widestGap(requests: readonly RecordedRequest[]) {
   return gaps.reduce((widest, gap) => (gap.ms > widest.ms ? gap : widest), { ms: 0, startsAt: 0, before: 0 });
 }
 
-test("after 429 with Retry-After: 2 nobody's request leaves before two seconds are over (fault 18)", async () => {
+test("after 429 with Retry-After: 2 no request leaves within two seconds (fault 18)", async () => {
   const { ended, before, waited, requests, query } = await pauseAfter({
     kind: "status",
     status: 429,
@@ -46,14 +46,14 @@ test("after 429 with Retry-After: 2 nobody's request leaves before two seconds a
   expect(ended.code).toBe(0);
   expect(waited).toBeGreaterThan(2_000);
   expect(waited).toBeLessThan(10_000);
-  // As many as the slow start has in flight.
+  // The number of requests that the slow start has in flight.
   expect(before).toBeLessThanOrEqual(5);
   expect(requests).toBe(17);
   expect(await lastRun(query)).toMatchObject({ status: "ok", libraries_read: 8, retries: 1 });
   expect(logLines(ended).filter(({ code }) => code === "throttled")).toMatchObject([{ wait_ms: 2_000 }]);
 });
 
-test("503, 408 and 500 with a Retry-After pause one library, and the run goes on with the others (fault 18)", async () => {
+test("503, 408 and 500 with a Retry-After pause one library while the others continue (fault 18)", async () => {
   for (const [status, operation] of [
     [503, "metadata"],
     [408, "scenarios"],
@@ -101,7 +101,7 @@ test("503 with a Retry-After on two libraries pauses the whole run (fault 18)", 
   expect(logLines(ended).filter(({ code }) => code === "throttled")).toMatchObject([{ wait_ms: 2_000 }]);
 });
 
-test("a library that answers 503 with a Retry-After for ever holds up none of the others (fault 18)", async () => {
+test("a library that always answers 503 with a Retry-After delays no other library (fault 18)", async () => {
   const made = await fixture(Array.from({ length: 200 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })));
   made.service.script([
     {
@@ -118,12 +118,12 @@ test("a library that answers 503 with a Retry-After for ever holds up none of th
   expect(ended.code).toBe(2);
   expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 0", code: "server_error" }]);
   expect(others).toHaveLength(398);
-  // No pause of two seconds lies between any two requests of the others.
+  // No two requests of the other libraries are two seconds apart.
   expect(widestGap(others).ms).toBeLessThan(2_000);
   expect(refused.length).toBeLessThan(10);
 });
 
-test("a service that throttles by rate fails no library, and the summary names SIMCAT_MAX_RPS (fault 22)", async () => {
+test("rate limiting fails no library, and the summary names SIMCAT_MAX_RPS (fault 22)", async () => {
   for (const status of [429, 503]) {
     const made = await fixture(
       Array.from({ length: 80 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })),
@@ -141,7 +141,7 @@ test("a service that throttles by rate fails no library, and the summary names S
   }
 });
 
-test("a Retry-After date is measured against the answer's own Date, whatever our clock says (fault 19)", async () => {
+test("a Retry-After date is measured against the answer's Date, not our clock (fault 19)", async () => {
   const { ended, waited } = await pauseAfter({
     kind: "status",
     status: 429,
@@ -153,7 +153,7 @@ test("a Retry-After date is measured against the answer's own Date, whatever our
   expect(waited).toBeLessThan(10_000);
 });
 
-test("a Retry-After that is past, negative, zero or no date is our own back-off (fault 19)", async () => {
+test("a past, negative, zero or invalid Retry-After falls back to our own back-off (fault 19)", async () => {
   const values = [
     "Fri, 31 Dec 1999 23:59:59 GMT",
     "-5",
@@ -180,7 +180,7 @@ test("a Retry-After that is past, negative, zero or no date is our own back-off 
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 8, retries: 8 });
 });
 
-test("429 without a header is waited out with growing waits, and attempts are not used up while others succeed (fault 19)", async () => {
+test("429 without a header backs off without using up attempts while others succeed (fault 19)", async () => {
   const made = await fixture(LIBRARIES);
   made.service.script([
     { match: { library: "lib 0", operation: "scenarios" }, times: 3, action: { kind: "status", status: 429 } },
@@ -193,7 +193,7 @@ test("429 without a header is waited out with growing waits, and attempts are no
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 8, retries: 3 });
 });
 
-test("429 for ever on one library costs that library, in bounded requests (faults 18, 19)", async () => {
+test("a library that always answers 429 fails after bounded requests (faults 18, 19)", async () => {
   const made = await fixture(LIBRARIES);
   made.service.script([
     { match: { library: "lib 0", operation: "metadata" }, times: "always", action: { kind: "status", status: 429 } },
@@ -207,7 +207,7 @@ test("429 for ever on one library costs that library, in bounded requests (fault
   expect(made.asked().filter((line) => line.includes("lib%200/metadata")).length).toBeLessThan(25);
 });
 
-test("a Retry-After beyond SIMCAT_MAX_RETRY_WAIT ends the run on a 429 and fails its library on a 503 (fault 18)", async () => {
+test("a Retry-After over SIMCAT_MAX_RETRY_WAIT ends the run for 429, fails the library for 503 (fault 18)", async () => {
   const made = await fixture(LIBRARIES);
   const refuse = (status: number): void =>
     made.service.script([
@@ -233,7 +233,7 @@ test("a Retry-After beyond SIMCAT_MAX_RETRY_WAIT ends the run on a 429 and fails
   expect(await made.query("SELECT count(*)::int AS live FROM simcat.libraries")).toEqual([{ live: 7 }]);
 });
 
-test("a key that is refused in the middle of a run ends it as unauthorized; what was read until then is stored (faults 12, 13)", async () => {
+test("a key refused during a run ends it as unauthorized and keeps what was read (faults 12, 13)", async () => {
   const made = await fixture(LIBRARIES);
   made.service.script([
     { match: { operation: "listing" }, skip: 1, times: "always", action: { kind: "status", status: 401 } },
@@ -254,7 +254,7 @@ test("a key that is refused in the middle of a run ends it as unauthorized; what
   expect(await made.query("SELECT count(*)::int AS live FROM simcat.libraries")).toEqual([{ live: 3 }]);
 });
 
-test("a hundred forbidden libraries cost one confirmation of the key, and each its own failure (fault 23)", async () => {
+test("a hundred forbidden libraries cost one confirmation of the key, and each one fails (fault 23)", async () => {
   const made = await fixture(Array.from({ length: 100 }, (_, at) => library("alice", `lib ${at}`)));
   made.service.script([
     { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "status", status: 401 } },
@@ -267,7 +267,7 @@ test("a hundred forbidden libraries cost one confirmation of the key, and each i
   expect(made.asked().filter((line) => line.endsWith("/libs"))).toHaveLength(2);
 });
 
-test("twenty libraries in a row that the service cannot give end the run; nineteen do not (fault 17)", async () => {
+test("twenty consecutive libraries that the service cannot return end the run, nineteen do not (fault 17)", async () => {
   const made = await fixture([
     library("alice", "good"),
     ...Array.from({ length: 30 }, (_, at) => library("bob", `lib ${at}`, { scenarios: [1] })),

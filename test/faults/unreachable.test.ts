@@ -6,7 +6,7 @@ import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./telling.ts";
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -16,7 +16,7 @@ async function closedPort(): Promise<number> {
   return address.port;
 }
 
-test("a service that refuses connections, or whose name nobody knows, ends the run after bounded retries (fault 1)", async () => {
+test("a refused connection or an unknown host name ends the run after bounded retries (fault 1)", async () => {
   const { simcat, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   await simcat(["sync"]);
   const before = await everything(query);
@@ -37,7 +37,7 @@ test("a service that refuses connections, or whose name nobody knows, ends the r
   expect(await everything(query)).toEqual(before);
 });
 
-test("a listing is tried five times unless told otherwise, with waits that grow and that chance spreads (fault 1)", async () => {
+test("a listing is tried five times by default, with growing, jittered waits (fault 1)", async () => {
   const { environment } = await fixture([]);
   const service = await serveRaw((socket) => socket.destroy());
   const { SIMCAT_MAX_RETRIES: _, ...defaults } = environment;
@@ -47,8 +47,8 @@ test("a listing is tried five times unless told otherwise, with waits that grow 
   expect(code).toBe(69);
   expect(service.targets).toEqual(Array.from({ length: 5 }, () => "/v1/libs"));
   const waits = service.arrivals.slice(1).map((at, index) => at - (service.arrivals[index] ?? 0));
-  // Full jitter below 250 ms, 500 ms, 1 s and 2 s; a second more for a busy machine.
+  // Full jitter below 250 ms, 500 ms, 1 s and 2 s, plus one second for a busy machine.
   expect(waits.map((wait, at) => wait < 250 * 2 ** at + 1_000)).toEqual([true, true, true, true]);
-  // Without jitter none would be shorter than its step.
+  // Without jitter no wait would be shorter than its step.
   expect(waits.some((wait, at) => wait < 250 * 2 ** at - 2)).toBe(true);
 });

@@ -12,7 +12,7 @@ import { useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase({ empty: true });
 
-/** What Postgres makes of the array, each element as its text. */
+/** Returns the array as Postgres reads it, each element as text. */
 async function sent(type: string, array: Buffer): Promise<readonly (string | null)[]> {
   const rows = await database().query<{ element: string | null }>(
     `SELECT element::text FROM unnest($1::${type}[]) WITH ORDINALITY AS u(element, ord) ORDER BY ord`,
@@ -21,30 +21,30 @@ async function sent(type: string, array: Buffer): Promise<readonly (string | nul
   return rows.map((row) => row.element);
 }
 
-test("texts arrive as they are: empty, NULL, quotes, every width of UTF-8, and what array literals would need quoted", async () => {
+test("texts arrive unchanged: empty, NULL, quotes, every UTF-8 width, and array syntax", async () => {
   const texts = ["", null, "NULL", '"', "\\", "{a,b}", " é€🌲 ", "\u0001\t\n", "x".repeat(70_000)];
   expect(await sent("text", textArray([...texts, undefined]))).toEqual([...texts, null]);
 });
 
-test("JSON arrives as its source says it, digits and all", async () => {
+test("JSON arrives as spelled in its source, including every digit", async () => {
   const sources = ['{"a": 12345678901234567890.10}', null, '"é🌲"', "[1, 2]"];
   expect(await sent("jsonb", jsonbArray(sources))).toEqual(sources);
 });
 
-test("integers arrive to the last digit, on both sides of a double's and of their own limits", async () => {
+test("integers arrive exactly, around the limits of doubles and of their own types", async () => {
   const integers = [0, -1, null, 2 ** 53 - 1, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n) + 1n];
   expect(await sent("int8", int8Array(integers))).toEqual(integers.map((one) => one?.toString() ?? null));
   expect(await sent("int4", int4Array([1, -2_147_483_648, 2_147_483_647]))).toEqual(["1", "-2147483648", "2147483647"]);
 });
 
-test("numbers and truth values arrive, and so does nothing at all", async () => {
+test("numbers, booleans and empty arrays arrive", async () => {
   expect(await sent("float8", float8Array([1.5, null, 1694444160.123]))).toEqual(["1.5", null, "1694444160.123"]);
   expect(await sent("bool", boolArray([true, null, false]))).toEqual(["true", null, "false"]);
   expect(await sent("text", textArray([]))).toEqual([]);
   expect(await sent("int8", int8Array([null]))).toEqual([null]);
 });
 
-test("moments arrive to the microsecond, from the year 1 to the year 9999", async () => {
+test("moments arrive with microseconds, from the year 1 to the year 9999", async () => {
   const microseconds = [
     0n,
     -1n,
@@ -67,7 +67,7 @@ test("moments arrive to the microsecond, from the year 1 to the year 9999", asyn
   ]);
 });
 
-test("a text with a NUL is refused as bad data, as it would be in text format", async () => {
+test("a text with a NUL is refused as bad data, as in text format", async () => {
   await expect(sent("text", textArray(["a\0b"]))).rejects.toMatchObject({ code: "22021" });
   await expect(sent("jsonb", jsonbArray(['{"a":']))).rejects.toMatchObject({ code: "22P02" });
 });

@@ -9,7 +9,7 @@ import { startPostgresProxy, type Verdict } from "./proxy.ts";
 const NEWER = "2024-01-02 at 3:04 PM";
 const six = () => Array.from({ length: 6 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
-/** A copy of six libraries, all of which were edited since: one scenario renamed, one gone, one new. */
+/** A copy of six libraries, each edited since: one scenario renamed, one removed, one added. */
 async function edited(): Promise<Fixture> {
   const made = await fixture(six());
   await made.simcat(["sync"]);
@@ -31,7 +31,7 @@ const COUNTED = `SELECT status, libraries_read AS read, libraries_changed AS cha
 const FIRST = { status: "ok", read: 6, changed: 6, failed: 0, gone: 0, inserted: 18, updated: 0, removed: 0, same: 0 };
 const SECOND = { status: "ok", read: 6, changed: 6, failed: 0, gone: 0, inserted: 6, updated: 6, removed: 6, same: 6 };
 
-/** Loses the answer to each COMMIT of a sync in turn, each time from the tables as they are now. */
+/** Loses the answer to each COMMIT of a sync in turn, each time with the tables in their current state. */
 async function expectNoCommitToMatter(made: Fixture, verdict: Verdict, runs: readonly unknown[]): Promise<void> {
   const { database, query, simcat, service } = made;
   await query("CREATE SCHEMA kept");
@@ -40,7 +40,7 @@ async function expectNoCommitToMatter(made: Fixture, verdict: Verdict, runs: rea
   const outcomes: unknown[] = [];
   let commits = 0;
 
-  // Until there is no further one to lose: of the schema, the lease with the run's row, what is stored, the listing, content, the end.
+  // Repeat until no COMMIT is left: the schema, the lease with the run's row, stored libraries, the listing, content, the end.
   for (let lost = 1; commits >= lost - 1; lost++) {
     await query(`TRUNCATE ${tables.map((table) => `simcat.${table}`).join(", ")}`);
     for (const table of tables) await query(`INSERT INTO simcat.${table} OVERRIDING SYSTEM VALUE TABLE kept.${table}`);
@@ -63,7 +63,7 @@ async function expectNoCommitToMatter(made: Fixture, verdict: Verdict, runs: rea
 }
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to any one COMMIT of a run is lost (%s): nothing is done twice or left out, and the counts are right (fault 79)",
+  "a run that loses the answer to any one COMMIT (%s) does everything once and counts it (fault 79)",
   { timeout: 120_000 },
   async (verdict) => {
     await expectNoCommitToMatter(await edited(), verdict, [FIRST, SECOND]);
@@ -71,7 +71,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 );
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to any one COMMIT of a first run is lost (%s): what is stored already is neither refused nor told as failed (fault 79)",
+  "a first run in which the answer to any one COMMIT is lost (%s) reports no false failure (fault 79)",
   { timeout: 120_000 },
   async (verdict) => {
     const made = await fixture(six());
@@ -81,7 +81,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 );
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to the COMMIT that records a failed library is lost (%s): it failed once, not twice (fault 79)",
+  "the answer to the COMMIT that records a failed library is lost (%s): it failed once (fault 79)",
   async (verdict) => {
     const { database, query, simcat, service } = await fixture(six());
     service.script([
@@ -110,7 +110,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 );
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to the COMMIT that marks a removed library is lost (%s): it is removed once, and counted once (fault 79)",
+  "the answer to the COMMIT that marks a removed library is lost (%s): it counts once (fault 79)",
   async (verdict) => {
     const { database, query, simcat, service } = await fixture(six());
     await simcat(["sync"]);
@@ -137,10 +137,10 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   },
 );
 
-test("the answer to the COMMIT that ends a run is lost, and another run takes the lease in between: it ended well (fault 79)", async () => {
+test("a run that loses its last answer and then its lease to another run still ended well (fault 79)", async () => {
   const { database, query, simcat } = await fixture(six());
   await simcat(["migrate"]);
-  // The token moves in the same commit, as if somebody had waited for it.
+  // The token changes in the same commit, as if another run had waited for it.
   await query(`
     CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN UPDATE simcat.leases SET token = token + 1; RETURN NULL; END $$;
@@ -162,10 +162,10 @@ test("the answer to the COMMIT that ends a run is lost, and another run takes th
   expect(await query(COUNTED)).toEqual([FIRST]);
 });
 
-test("a lease that was given back is not renewed by whoever was about to", { timeout: 60_000 }, async () => {
+test("a lease that was released is not renewed by a pending renewal", { timeout: 60_000 }, async () => {
   const { query, simcat } = await fixture(six());
   await simcat(["migrate"]);
-  // The lease is renewed after five seconds, and has to wait for the end of this commit.
+  // The lease is renewed after five seconds, and the renewal waits for the end of this commit.
   await query(`
     CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(6); RETURN NULL; END $$;
     CREATE TRIGGER linger AFTER UPDATE ON simcat.sync_runs FOR EACH ROW WHEN (NEW.status = 'ok') EXECUTE FUNCTION linger()`);
@@ -176,7 +176,7 @@ test("a lease that was given back is not renewed by whoever was about to", { tim
 });
 
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
-  "the answer to the COMMIT of a migration is lost (%s): the schema is whole, each migration applied once (fault 85)",
+  "the answer to the COMMIT of a migration is lost (%s): each migration is applied once (fault 85)",
   async (verdict) => {
     const { simcat } = await fixture([]);
     const empty = await freshTestDatabase({ empty: true });
@@ -201,7 +201,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   },
 );
 
-test("every connection is cut twice in the middle of a run: it goes on with new ones, and the rows are right (fault 79)", async () => {
+test("a run whose connections are all cut twice opens new ones and stores the right rows (fault 79)", async () => {
   const { database, query, simcat, service } = await edited();
   const proxy = await startPostgresProxy(database.url);
   let left = 2;

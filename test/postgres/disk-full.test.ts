@@ -11,11 +11,11 @@ import { startOwnServer } from "./own-server.ts";
 import { told } from "./told.ts";
 
 const MEND = "free space on the database's disk; the next run goes on from what is stored";
-/** Does not compress: 60 scenarios of 40 KB are more than the disk has left. */
+/** Incompressible: 60 scenarios of 40 KB need more than the free space of the disk. */
 const long = () => Array.from({ length: 2_500 }, () => Math.random().toString(36).slice(2, 18)).join("");
 const big = () => Array.from({ length: 60 }, (_, at) => scenario(at + 1, { description: long() }));
 
-/** A disk of four megabytes; null where this account may not mount one. */
+/** A disk of four megabytes; null if this account may not mount one. */
 function mountSmallDisk(owner: number): string | null {
   const disk = mkdtempSync(join(tmpdir(), "simcat-disk-"));
   try {
@@ -32,7 +32,7 @@ function mountSmallDisk(owner: number): string | null {
   return disk;
 }
 
-test("a real disk that is full: 69, what to do, the stored copy stays, others were committed; with room again it heals (fault 82)", {
+test("a full disk ends the run with 69 and a hint; the copy stays, and free space resolves it (fault 82)", {
   timeout: 120_000,
 }, async (context) => {
   const server = await startOwnServer();
@@ -79,7 +79,7 @@ test("a real disk that is full: 69, what to do, the stored copy stays, others we
 });
 
 test.each(["scenarios", "library_sync", "libraries", "sync_runs", "leases"])(
-  "a disk that is full when %s is written: 69 and what to do; with room again it heals (fault 82)",
+  "a full disk while %s is written ends with 69 and a hint; free space resolves it (fault 82)",
   async (table) => {
     const { simcat, query, service } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
     await query(`

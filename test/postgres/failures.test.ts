@@ -4,15 +4,15 @@ import { databaseError, isConnectionLost } from "../../src/db/failures.ts";
 const failure = (code: string) => Object.assign(new Error("said the server"), { code });
 
 test.each(["57P01", "57P02", "57P03", "53300", "25P03", "25P04", "57P05", "08006", "ECONNRESET"])(
-  "after %s another session may do",
+  "%s is retried in another session",
   (code) => expect(isConnectionLost(failure(code))).toBe(true),
 );
 
-test.each(["57014", "42501", "23505", "53100", "57P04"])("after %s another session would do no better", (code) =>
+test.each(["57014", "42501", "23505", "53100", "57P04"])("%s is not retried in another session", (code) =>
   expect(isConnectionLost(failure(code))).toBe(false),
 );
 
-test.each(["57014", "25P03", "25P04", "57P05"])("what %s ended names the time limits as the place to look", (code) =>
+test.each(["57014", "25P03", "25P04", "57P05"])("the message for %s refers to the time limits", (code) =>
   expect(databaseError("storing", failure(code)).message).toBe(
     `storing failed: said the server (${code}); see the time limits of this role and of the server, or who cancelled it`,
   ),

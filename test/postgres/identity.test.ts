@@ -8,7 +8,7 @@ const INSERT_RUNS = `INSERT INTO simcat.sync_runs (id, kind, trigger, status, fi
 const INSERT_REJECTS = `INSERT INTO simcat.rejects (id, run_id, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at)
   OVERRIDING SYSTEM VALUE SELECT n, 1, 'listing', 'x', '', '', '', n, now(), now() FROM generate_series(1, 50) AS n`;
 
-/** The rows came by logical replication, which leaves the sequence where it was. */
+/** Logical replication copied the rows, which does not advance the sequence. */
 test.each([
   ["sync_runs", INSERT_RUNS],
   ["rejects", INSERT_REJECTS],

@@ -6,7 +6,7 @@ import { useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase({ empty: true });
 
-/** Texts of one value each, spelled in several ways. */
+/** Groups of texts that spell the same value. */
 const NUMBERS = [
   ["1", "1.0", "10e-1", "1E0", "0.1e+1"],
   ["0", "-0", "0.0", "0e99"],
@@ -38,7 +38,7 @@ const { json } = fc.letrec<{ json: string; list: string; object: string }>((tie)
       { maxLength: 3 },
     )
     .map((items) => `[${items.join(",")}]`),
-  // Few keys, so that many objects have one of them twice.
+  // Few distinct keys, so that many objects contain a duplicate key.
   object: fc
     .array(
       fc
@@ -52,10 +52,10 @@ const { json } = fc.letrec<{ json: string; list: string; object: string }>((tie)
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const SPELLINGS = new Map([...NUMBERS, ...STRINGS].flatMap((some) => some.map((one) => [one, some] as const)));
 
-/** The same value, each number and string in its first spelling. */
+/** The same value, with each number and string in its first spelling. */
 const respell = (text: string) => text.replace(TOKEN, (token) => SPELLINGS.get(token)?.[0] ?? token);
 
-test("two texts say the same exactly where jsonb holds the same", async () => {
+test("two texts are equal exactly if their jsonb values are equal", async () => {
   const pairs = [
     ...fc.sample(fc.tuple(json, json), 4_000),
     ...fc.sample(json, 2_000).map((text) => [text, respell(text)] as const),
@@ -69,7 +69,7 @@ test("two texts say the same exactly where jsonb holds the same", async () => {
   expect(pairs.filter(([a, b], at) => a !== b && rows[at]?.equal).length).toBeGreaterThan(100);
 });
 
-test("a text says the same as what jsonb made of it", async () => {
+test("a text equals the jsonb text made from it", async () => {
   const texts = fc.sample(json, 3_000);
   const rows = await database().query<{ made: string }>(
     "SELECT a::jsonb::text AS made FROM unnest($1::text[]) WITH ORDINALITY AS p(a, ord) ORDER BY ord",

@@ -13,7 +13,7 @@ async function pool(): Promise<Pool> {
   return made;
 }
 
-/** Ends the session while it waits for no answer, and comes back when its driver knows. */
+/** Ends the session while no answer is pending, and resolves when its driver has noticed. */
 async function end(connection: Connection): Promise<void> {
   const { rows } = await connection.query("SELECT pg_backend_pid() AS pid");
   const ended = new Promise((resolve) => connection.once("end", () => resolve(null)));
@@ -21,7 +21,7 @@ async function end(connection: Connection): Promise<void> {
   await ended;
 }
 
-test("a session that the server ended between two statements is told in the server's words, not in the driver's", async () => {
+test("a session that the server ended between statements is reported in the server's words", async () => {
   const failing = withTransaction(
     await pool(),
     { doing: "looking", patienceMs: 0 },
@@ -37,7 +37,7 @@ test("a session that the server ended between two statements is told in the serv
   );
 });
 
-test("one that the server ended before its COMMIT, likewise; and the transaction is tried again on another session", async () => {
+test("a session ended before its COMMIT is reported in the server's words, and the transaction is retried", async () => {
   let attempts = 0;
   const work = async (connection: Connection) => {
     attempts += 1;
@@ -52,7 +52,7 @@ test("one that the server ended before its COMMIT, likewise; and the transaction
   expect(await withTransaction(await pool(), { doing: "looking" }, work, never)).toBe(2);
 });
 
-test("one that the server ended in the breath in which it was ready, likewise: for the first query and for a transaction", async () => {
+test("a session ended as soon as it is ready is reported in the server's words", async () => {
   const proxy = await startPostgresProxy(database().url);
   const url = proxy.url(database().url);
   const words = "terminating connection due to administrator command (57P01)";

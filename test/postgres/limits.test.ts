@@ -10,10 +10,10 @@ import { createRole } from "./roles.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Limits of a role that end what takes longer, and costs from which everything is worth compiling. */
+/** Role limits that end longer statements, and cost settings that make JIT compile every query. */
 const LIMITS = { statement_timeout: "1s", transaction_timeout: "1s", jit: "on", jit_above_cost: "0" };
 
-test("a merge that takes longer than the role's limits is stored, and none of it is compiled (fault 88)", async () => {
+test("a merge that exceeds the role's limits is stored, and none of it is compiled (fault 88)", async () => {
   const { simcat, database, query, service } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const role = await createRole(database);
   const known = await query<{ name: string }>("SELECT name FROM pg_settings WHERE name = ANY ($1)", [
@@ -47,7 +47,7 @@ test("a merge that takes longer than the role's limits is stored, and none of it
   ]);
 });
 
-test("each transaction of each command begins without the role's limits (fault 88)", async () => {
+test("each transaction of each command starts without the role's limits (fault 88)", async () => {
   const { simcat, database } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const proxy = await startPostgresProxy(database.url);
   const page = join(await mkdtemp(join(tmpdir(), "simcat-limits-")), "page.html");

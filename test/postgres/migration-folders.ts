@@ -7,7 +7,7 @@ interface Journal {
   readonly entries: { idx: number; when: number; tag: string; version: string; breakpoints: boolean }[];
 }
 
-/** A copy of simcat's migrations with one more; gone after the test. */
+/** A copy of simcat's migrations with one more; deleted after the test. */
 export async function withOneMore(sql: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "simcat-migrations-"));
   onTestFinished(() => rm(folder, { recursive: true }));

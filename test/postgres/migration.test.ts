@@ -131,7 +131,7 @@ test.each([
   expect(await simcat(["sync"], { DATABASE_URL: url })).toMatchObject({ code: 0 });
 });
 
-test("a role that lacks one schema and may not create it reads so in check (fault 98)", async () => {
+test("check reports a missing schema that the role may not create (fault 98)", async () => {
   const { simcat } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, { grants: [] });
@@ -147,7 +147,7 @@ test("a role that lacks one schema and may not create it reads so in check (faul
   expect(stdout).not.toContain("ON SCHEMA simcat TO");
 });
 
-/** Every definition that migrations make, as Postgres prints it. */
+/** Every definition that migrations create, as Postgres prints it. */
 const DEFINITIONS = `
   SELECT c.relname AS name, pg_get_viewdef(c.oid) AS text FROM pg_class c
     WHERE relnamespace IN ('simcat'::regnamespace, 'simcat_report'::regnamespace) AND relkind = 'v'
@@ -160,7 +160,7 @@ const DEFINITIONS = `
       AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace::regnamespace::text LIKE 'simcat%')
   ORDER BY 1, 2`;
 
-test("a role's own settings change nothing of what is migrated (fault 99)", async () => {
+test("a role's own settings do not affect the migrated schema (fault 99)", async () => {
   const { simcat, query: usual } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, {
@@ -185,7 +185,7 @@ test("a role's own settings change nothing of what is migrated (fault 99)", asyn
   expect(await empty.query(DEFINITIONS)).toEqual(await usual(DEFINITIONS));
 });
 
-describe("a journal that says more than there is", () => {
+describe("a journal that lists more than the database contains", () => {
   test.each([
     ["DROP TABLE simcat.leases", "table simcat.leases", "restore them from a backup"],
     ["ALTER TABLE simcat.libraries DROP COLUMN file_size CASCADE", "column simcat.libraries.file_size", "restore them"],
@@ -209,7 +209,7 @@ describe("a journal that says more than there is", () => {
   });
 });
 
-/** A row in every table, as the schema was before the first release: the first four migrations. */
+/** A row in every table of the schema before the first release: the first four migrations. */
 const FILLED = [
   `INSERT INTO simcat.leases VALUES ('sync', 'host:1', 3, '2024-01-02 03:04:05Z')`,
   `INSERT INTO simcat.libraries VALUES ('alice', 'Fire', 'Alice', '2024-01-02 at 3:04 PM', '2024-01-02 15:04Z', '240 KB', 245760,
@@ -248,7 +248,7 @@ test("a database filled at the first four migrations is upgraded in place and ke
   expect(await simcat(["migrate"], { DATABASE_URL: old.url })).toMatchObject({ code: 0 });
 
   const after = await readRows(old);
-  // The migration takes the lease from a run of the earlier version.
+  // The migration takes over the lease of a run of the earlier version.
   const { leases: _, ...rowsBefore } = before;
   for (const [table, rows] of Object.entries(rowsBefore)) {
     const columns = Object.keys(after[table]?.[0] ?? {});
@@ -260,7 +260,7 @@ test("a database filled at the first four migrations is upgraded in place and ke
   expect((await simcat(["sync"], { DATABASE_URL: old.url })).code).toBe(0);
 });
 
-test("dates that an earlier version cut to milliseconds get the microseconds of their texts (fault 101)", async () => {
+test("dates that an earlier version truncated to milliseconds regain their microseconds (fault 101)", async () => {
   const { simcat } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   const old = await freshTestDatabase({ empty: true });
   const { statements, journaled } = await firstMigrations(4);

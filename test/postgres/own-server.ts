@@ -9,14 +9,14 @@ import { processIdentity } from "../../src/embedded-postgres/processes.ts";
 import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 import type { Query } from "../process/service-rows.ts";
 
-/** A Postgres of the test's own, to be crashed, stopped and started again. */
+/** A Postgres server of the test's own, which can be crashed, stopped and restarted. */
 export interface OwnServer {
   readonly url: string;
   readonly dataDirectory: string;
   readonly query: Query;
-  /** As `pg_ctl stop -m immediate`: nothing is flushed, nobody is told. */
+  /** As `pg_ctl stop -m immediate`: nothing is flushed and no client is notified. */
   crash(): Promise<void>;
-  /** On the same port; recovers by itself. */
+  /** On the same port; the server recovers by itself. */
   start(): Promise<void>;
 }
 

@@ -13,61 +13,52 @@ const bounced = test.skipIf(findProgram("pgbouncer", "pgbouncer") === null);
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
-bounced(
-  "it is what it claims to be: it refuses start-up options, and two transactions of one client may meet two sessions",
-  async () => {
-    const database = await freshTestDatabase();
-    const through = await startPgbouncer(database.url);
-    const client = new pg.Client({ connectionString: through, options: "-c lock_timeout=1s" });
+bounced("PgBouncer refuses start-up options and may use two sessions for one client", async () => {
+  const database = await freshTestDatabase();
+  const through = await startPgbouncer(database.url);
+  const client = new pg.Client({ connectionString: through, options: "-c lock_timeout=1s" });
 
-    await expect(client.connect()).rejects.toThrow(/unsupported startup parameter/);
-  },
-);
+  await expect(client.connect()).rejects.toThrow(/unsupported startup parameter/);
+});
 
-bounced(
-  "migrate, sync, backfill, status and verify all work through it, the migrations by DATABASE_DIRECT_URL (fault 84)",
-  async () => {
-    const { simcat, service } = await fixture(twenty());
-    const empty = await freshTestDatabase({ empty: true });
-    const through = { DATABASE_URL: await startPgbouncer(empty.url), DATABASE_DIRECT_URL: empty.url };
+bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT_URL (fault 84)", async () => {
+  const { simcat, service } = await fixture(twenty());
+  const empty = await freshTestDatabase({ empty: true });
+  const through = { DATABASE_URL: await startPgbouncer(empty.url), DATABASE_DIRECT_URL: empty.url };
 
-    expect((await simcat(["migrate"], through)).code).toBe(0);
-    expect((await simcat(["sync"], through)).code).toBe(0);
-    expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
-    service.edit((organization) => {
-      for (const { name } of organization.libraries()) {
-        amendLibrary(organization, "alice", name, {
-          lastModified: "2024-01-02 at 3:04 PM",
-          scenarios: [scenario(2), scenario(4)],
-        });
-      }
-    });
-    expect((await simcat(["backfill"], through)).code).toBe(0);
-    expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
-    const before = await empty.query("SELECT xmin::text, * FROM simcat.scenarios ORDER BY 2, 3, 4");
-    expect((await simcat(["sync"], through)).stdout).toContain("20 listed, 0 read, 20 skipped");
-    expect(await empty.query("SELECT xmin::text, * FROM simcat.scenarios ORDER BY 2, 3, 4")).toEqual(before);
-    expect((await simcat(["status"], through)).code).toBe(0);
-    expect((await simcat(["verify"], through)).code).toBe(0);
-    expect((await simcat(["sync", "--dry-run"], through)).code).toBe(0);
-  },
-);
+  expect((await simcat(["migrate"], through)).code).toBe(0);
+  expect((await simcat(["sync"], through)).code).toBe(0);
+  expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
+  service.edit((organization) => {
+    for (const { name } of organization.libraries()) {
+      amendLibrary(organization, "alice", name, {
+        lastModified: "2024-01-02 at 3:04 PM",
+        scenarios: [scenario(2), scenario(4)],
+      });
+    }
+  });
+  expect((await simcat(["backfill"], through)).code).toBe(0);
+  expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
+  const before = await empty.query("SELECT xmin::text, * FROM simcat.scenarios ORDER BY 2, 3, 4");
+  expect((await simcat(["sync"], through)).stdout).toContain("20 listed, 0 read, 20 skipped");
+  expect(await empty.query("SELECT xmin::text, * FROM simcat.scenarios ORDER BY 2, 3, 4")).toEqual(before);
+  expect((await simcat(["status"], through)).code).toBe(0);
+  expect((await simcat(["verify"], through)).code).toBe(0);
+  expect((await simcat(["sync", "--dry-run"], through)).code).toBe(0);
+});
 
-bounced(
-  "with one server connection for everybody, and with migrations through the pooler too, it works as well (fault 84)",
-  async () => {
-    const { simcat, service } = await fixture(twenty());
-    const empty = await freshTestDatabase({ empty: true });
-    const through = { DATABASE_URL: await startPgbouncer(empty.url, { default_pool_size: "1" }) };
+bounced("works with one server connection in total, and with migrations through the pooler (fault 84)", async () => {
+  const { simcat, service } = await fixture(twenty());
+  const empty = await freshTestDatabase({ empty: true });
+  const through = { DATABASE_URL: await startPgbouncer(empty.url, { default_pool_size: "1" }) };
 
-    expect((await simcat(["sync"], through)).code).toBe(0);
+  expect((await simcat(["sync"], through)).code).toBe(0);
 
-    expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
-  },
-);
+  expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
+});
 
 bounced(
-  "the lease holds behind it: a second run is busy, and one stopped past its lease writes nothing (fault 84)",
+  "the lease works through PgBouncer: a second run is busy, a stopped one writes nothing (fault 84)",
   async () => {
     const gate = gateAfter(10);
     const { start, simcat, query, database, service } = await fixture(twenty(), { onRequest: gate.onRequest });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 
 /**
- * PgBouncer in transaction mode before a database; everything else as Debian ships it.
+ * PgBouncer in transaction mode in front of a database; all other settings as in Debian's package.
  * @returns the database's URL through it
  */
 export async function startPgbouncer(
@@ -23,7 +23,7 @@ export async function startPgbouncer(
     listen_addr: "127.0.0.1",
     listen_port: String(own),
     unix_socket_dir: "",
-    // Debian's md5 takes the plain password of the file too, and speaks SCRAM to the server with it.
+    // Debian's md5 also accepts the plain password in the file, and uses SCRAM with the server.
     auth_type: "md5",
     auth_file: join(directory, "users.txt"),
     pool_mode: "transaction",
@@ -35,7 +35,7 @@ export async function startPgbouncer(
     `[databases]\n${name} = host=${hostname} port=${port} dbname=${name}\n[pgbouncer]\n${lines.join("\n")}\n`,
   );
   chmodSync(directory, 0o755);
-  // It refuses root.
+  // PgBouncer refuses to run as root.
   const asUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   let said = "";
   const child: ChildProcess = spawn("pgbouncer", [join(directory, "pgbouncer.ini")], {

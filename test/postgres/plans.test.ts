@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const never = new AbortController().signal;
 const NEWER = "2030-01-02 at 3:04 PM";
-/** Rows of the dominant library: enough that the planner would rather scan the table than use its index. */
+/** Rows of the dominant library: enough for the planner to prefer a table scan to the index. */
 const DOMINANT = 200_000;
 const range = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
 
@@ -47,19 +47,19 @@ async function besideDominant(): Promise<Fixture> {
 async function insertDominant({ query }: Fixture): Promise<void> {
   await query(`INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, run_id)
     VALUES ('alice', 'dominant', now(), now(), 1)`);
-  // Without its foreign key, which would look up that one library for each row.
+  // Without its foreign key, which would look up that library once per row.
   await query(`SET session_replication_role = replica;
     INSERT INTO simcat.scenarios (owner, library_name, scenario_id, scenario_name, raw, first_seen_at, changed_at, run_id)
     SELECT 'alice', 'dominant', id, 'Scenario ' || id, '{}', now(), now(), 1 FROM generate_series(1, ${DOMINANT}) AS id;
     RESET session_replication_role`);
 }
 
-/** The program's pool, and the plans of the statements that it has sent. */
+/** The program's pool, and the plans of the statements that it sent. */
 async function openExplained({ database }: Fixture): Promise<{ pool: Pool; plans: Planned[] }> {
   const pool = await connect(database.url, {}, never);
   onTestFinished(() => disconnect(pool));
   const plans: Planned[] = [];
-  // The first session is open already, without a listener.
+  // The first session is already open, without a listener.
   (await pool.connect()).release(true);
   pool.on("connect", (connection) =>
     connection.on("notice", ({ message = "" }) => {
@@ -107,7 +107,7 @@ async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[
   return { status: report.status, plans };
 }
 
-/** Changed, new and vanished scenarios; a list that shrinks too much; one that passes through the staging table. */
+/** Changed, new and removed scenarios; a list that shrinks over the limit; a list that passes through the staging table. */
 function editAll({ service }: Fixture): void {
   service.edit((organization) => {
     for (const at of range(60)) {
@@ -120,7 +120,7 @@ function editAll({ service }: Fixture): void {
   });
 }
 
-/** Nodes that read the whole table: scans without a condition that the index answers. */
+/** Nodes that read the whole table: scans without an index condition. */
 function wholeReads({ Plan, "Query Text": text }: Planned, table: string): string[] {
   const found: string[] = [];
   const visit = (node: PlanNode) => {
@@ -167,7 +167,7 @@ test.each([
 
     const { status, plans } = await syncBob(made);
 
-    // One list shrank too much.
+    // One list shrank over the limit.
     expect(status).toBe("partial");
     const ofBatches = plans.filter((one) => one["Query Text"].includes("unnest("));
     expect(ofBatches.filter((one) => one["Query Text"].includes("INSERT INTO simcat.scenarios"))).not.toEqual([]);

@@ -1,34 +1,34 @@
 import { createConnection, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** What becomes of a statement on its way to the server. */
+/** The fate of a statement on its way to the server. */
 export type Verdict =
   | "pass"
-  /** It never arrives: the connection is cut before it. */
+  /** The connection is cut before the statement arrives. */
   | "cut before"
-  /** It is done, and its answer is not heard: the connection is cut when the server has answered. */
+  /** The statement is executed, and the connection is cut before its answer is delivered. */
   | "swallow answer"
-  /** It is done, and the connection then says nothing for ever. */
+  /** The statement is executed, and the connection then hangs. */
   | "fall silent"
-  /** It never arrives, and the connection then says nothing for ever. */
+  /** The statement never arrives, and the connection hangs. */
   | "black-hole";
 
 export interface PostgresProxy {
   /** The same database, through the proxy. */
   url(databaseUrl: string): string;
-  /** What to do with each statement; `pass` for all unless told. */
+  /** Decides the fate of each statement; `pass` by default. */
   judge: (statement: string) => Verdict;
-  /** How many of the next connections the server ends in the same breath in which it says that they are ready. */
+  /** The number of further connections that the server ends as soon as they are ready. */
   endAtOnce: number;
-  /** Cuts every connection that there is. */
+  /** Cuts every open connection. */
   cutAll(): void;
-  /** Cuts them and refuses all further ones, as a server that is down. */
+  /** Cuts every open connection and refuses new ones, like a server that is down. */
   goDown(): void;
-  /** How many connections were made through it. */
+  /** The number of connections made through the proxy. */
   readonly connections: number;
 }
 
-/** A TCP proxy between simcat and Postgres that understands as much of the protocol as it takes to see statements. */
+/** A TCP proxy between simcat and Postgres that parses just enough of the protocol to see statements. */
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
@@ -71,7 +71,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
         proxy.endAtOnce -= 1;
         client.end(Buffer.concat([bytes, SHUTDOWN]));
       } else if (verdict === "pass") client.write(bytes);
-      // Ready for the next query: the statement has been done.
+      // ReadyForQuery: the statement has been executed.
       else if (answers(bytes).includes("Z") && verdict === "swallow answer") cut();
     });
   });
@@ -115,7 +115,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   };
 }
 
-/** What a server that shuts down says. */
+/** The message of a server that shuts down. */
 const SHUTDOWN = errorMessage(
   ["S", "FATAL"],
   ["V", "FATAL"],
@@ -152,7 +152,7 @@ interface Message {
   readonly body: Buffer;
 }
 
-/** A client's first message has no type. */
+/** A client's first message has no type byte. */
 function messageReader(startsUntyped: boolean): (bytes: Buffer) => Message[] {
   let held = Buffer.alloc(0);
   let typed = !startsUntyped;

@@ -9,7 +9,7 @@ import { sessionsWhere, untilSession } from "./sessions.ts";
 
 const NEWER = "2024-01-02 at 3:04 PM";
 const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
-/** Scenarios are inserted without end as long as this is the server that was started first. */
+/** Inserts scenarios continuously until the server that was started first has gone. */
 const ENDLESS_HERE = `
   CREATE TABLE public.here AS SELECT pg_postmaster_start_time() AS since;
   CREATE FUNCTION public.take_time() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -19,7 +19,7 @@ const ENDLESS_HERE = `
   END $$;
   CREATE TRIGGER take_time AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT EXECUTE FUNCTION public.take_time()`;
 
-test("the server crashes inside a transaction of a run and comes back: the run goes on, everything is stored once (fault 79)", {
+test("a run continues after a server crash in its transaction and stores everything once (fault 79)", {
   timeout: 120_000,
 }, async () => {
   const server = await startOwnServer();
@@ -42,7 +42,7 @@ test("the server crashes inside a transaction of a run and comes back: the run g
   expect(service.requests).toHaveLength(61);
 });
 
-test("the server crashes and loses the last commits while an edited copy is brought up to date: what comes out is whole (fault 79)", {
+test("a crash that loses the last commits during a sync leaves a consistent copy (fault 79)", {
   timeout: 180_000,
 }, async () => {
   const server = await startOwnServer({ synchronous_commit: "off", wal_writer_delay: "10s" });
@@ -68,13 +68,13 @@ test("the server crashes and loses the last commits while an edited copy is brou
   );
   await vi.waitFor(async () => expect(await sessionsWhere(query, "state <> 'idle'")).toEqual([]));
 
-  // Without synchronous commits what was committed last is lost with the crash, as on a server that lies about its disk.
+  // Without synchronous commits a crash loses the last transactions, as on a disk that ignores flushes.
   await server.crash();
   await server.start();
   gate.open();
   const ended = await running.ended;
 
-  // Its lease or its row may be among what was lost; then it must not say that all is well.
+  // The lease or the run's row may be lost; the run must then not report success.
   expect([0, 69, 75]).toContain(ended.code);
   await query("UPDATE simcat.leases SET expires_at = '-infinity'");
   expect((await simcat(["sync"], toServer)).code).toBe(0);

@@ -8,14 +8,14 @@ export interface Role {
   readonly url: string;
 }
 
-/** What a role needs to run simcat on a schema that is there. */
+/** The rights that a role needs to run simcat on an existing schema. */
 export const GRANTS = [
   "USAGE ON SCHEMA simcat, simcat_migrations",
   "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat",
   "SELECT ON ALL TABLES IN SCHEMA simcat_migrations",
 ];
 
-/** A role of the test's own that may do nothing but what is granted; gone afterwards. */
+/** A role of the test's own that has only the granted rights; dropped afterwards. */
 export async function createRole(
   { url, query }: TestDatabase,
   {

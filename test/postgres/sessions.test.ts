@@ -18,7 +18,7 @@ async function gated(passing: number): Promise<Fixture & { readonly gate: Gate }
   return { gate, ...(await fixture(twenty(), { onRequest: gate.onRequest })) };
 }
 
-/** Another date, name and scenario for every library. */
+/** Gives every library another date, name and scenario. */
 function editAll({ service }: Fixture): void {
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
@@ -34,7 +34,7 @@ async function expectWhole({ query, service }: Fixture): Promise<void> {
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 }
 
-test("every idle session ended by the server in the middle of a run: it opens others and ends well (fault 78)", async () => {
+test("a run whose idle sessions are all ended by the server opens others and ends well (fault 78)", async () => {
   const made = await gated(10);
   const { start, query, gate } = made;
   const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
@@ -57,7 +57,7 @@ test("every idle session ended by the server in the middle of a run: it opens ot
   await expectWhole(made);
 });
 
-test("a session ended inside its transaction: the whole transaction again, and its counts once (fault 78)", async () => {
+test("a session ended inside a transaction repeats the whole transaction and counts once (fault 78)", async () => {
   const made = await fixture(twenty());
   const { start, query, database, service } = made;
   const blocker = await database.pool.connect();
@@ -81,7 +81,7 @@ test("a session ended inside its transaction: the whole transaction again, and i
   await expectWhole(made);
 });
 
-test("a session ended in the very moment in which it is ready, three times in a row: another one is opened (fault 78)", async () => {
+test("three consecutive sessions ended as soon as they are ready are replaced (fault 78)", async () => {
   const made = await fixture(twenty());
   const proxy = await startPostgresProxy(made.database.url);
   let isCut = false;
@@ -98,7 +98,7 @@ test("a session ended in the very moment in which it is ready, three times in a 
   await expectWhole(made);
 });
 
-test("a session ended before any statement that a run sends, and the next three as soon as they are ready: the run goes on (fault 78)", {
+test("a run continues if a session is ended at any statement and so are the next three (fault 78)", {
   timeout: 120_000,
 }, async () => {
   const sync = async (endBefore: ReadonlySet<string>) => {
@@ -119,7 +119,7 @@ test("a session ended before any statement that a run sends, and the next three 
 
   const statements = [...(await sync(new Set())).sent];
   expect(statements.length).toBeGreaterThan(20);
-  // Several in each run, far enough from each other that what one of them breaks is not what another repeats.
+  // Several per run, far enough apart that one failure does not hit the retry of another.
   for (const remainder of [0, 1, 2, 3, 4]) {
     const some = new Set(statements.filter((_, at) => at % 5 === remainder));
     const { ended, sent } = await sync(some);
@@ -128,7 +128,7 @@ test("a session ended before any statement that a run sends, and the next three 
   }
 });
 
-test("to a machine that slept through its first attempt to connect all patience seems to have passed: it tries once more, and without patience it does not", async () => {
+test("a connection attempt interrupted by system sleep is retried once, unless no wait is configured", async () => {
   const { database } = await fixture([]);
   const proxy = await startPostgresProxy(database.url);
   const patiently = (patienceMs: number) => {
@@ -136,14 +136,14 @@ test("to a machine that slept through its first attempt to connect all patience 
     return connect(proxy.url(database.url), { max: 1, patienceMs }, new AbortController().signal);
   };
 
-  // Over before a connection can be made.
+  // The patience ends before a connection can be made.
   const pool = await patiently(0.001);
   expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   await disconnect(pool);
   await expect(patiently(0)).rejects.toThrow(/^connecting to the database failed: /);
 });
 
-/** The first so many statements on the table raise the SQLSTATE, whoever tries it again. */
+/** The first n statements on the table raise the SQLSTATE, retries included. */
 function raising({ query }: Fixture, times: number, state: string, on: string): Promise<unknown> {
   return query(`
     CREATE SEQUENCE public.raised; GRANT ALL ON public.raised TO public;
@@ -177,7 +177,7 @@ test.each([
 });
 
 test.each(["40P01", "40001"])(
-  "%s for ever: bounded, 69, what is stored stays as it was, and the next run heals (fault 80)",
+  "a permanent %s ends the run with 69; the copy stays, and the next run recovers (fault 80)",
   async (state) => {
     const made = await fixture(twenty());
     await made.simcat(["sync"]);
@@ -206,14 +206,14 @@ test.each(["40P01", "40001"])(
   },
 );
 
-test("a real deadlock with somebody who locks two rows in the other order: simcat's transaction is tried again, the rows are right (fault 80)", async () => {
+test("a deadlock with another session is resolved by retrying simcat's transaction (fault 80)", async () => {
   const made = await fixture(twenty());
   const { query, database, start, simcat } = made;
   await simcat(["sync"]);
   editAll(made);
   const other = await database.pool.connect();
   onTestFinished(() => other.release());
-  // Late to look for deadlocks, so that it is simcat's transaction that is ended.
+  // The other session checks for deadlocks late, so that the server ends simcat's transaction.
   await other.query("SET deadlock_timeout = '60s'; BEGIN");
   await other.query("UPDATE simcat.library_sync SET failures = failures WHERE library_name = 'Lib 19'");
   const running = start(["sync"]);
@@ -233,7 +233,7 @@ test("a real deadlock with somebody who locks two rows in the other order: simca
   );
 });
 
-test("a role limited to one connection: works (fault 83)", async () => {
+test("a role limited to one connection can run every command (fault 83)", async () => {
   const made = await fixture(twenty());
   const { url } = await createRole(made.database, { attributes: "CONNECTION LIMIT 1" });
 
@@ -251,14 +251,14 @@ test.each([
   ["idle_in_transaction_session_timeout", "1ms", /25P03|terminat/],
   ["idle_session_timeout", "1ms", /57P05|terminat/],
 ])(
-  "a role whose %s is %s: 69 with what the server said, or well; never a hang or another ending",
+  "a role whose %s is %s: the run ends well, or with 69 and the server's message; never a hang",
   { timeout: 90_000 },
   async (name, value, says) => {
     const made = await fixture(twenty());
     const { database, query, simcat } = made;
     const [known] = await query("SELECT 1 FROM pg_settings WHERE name = $1", [name]);
     const role = await createRole(database, { grants: GRANTS });
-    // An older Postgres does not know it: nothing to survive.
+    // An older Postgres does not know this setting.
     if (known !== undefined) await query(`ALTER ROLE ${role.name} SET ${name} = '${value}'`);
 
     const ended = await simcat(["sync"], { DATABASE_URL: role.url });

@@ -7,7 +7,7 @@ export interface Session {
   readonly query: string;
 }
 
-/** simcat's own sessions of this database for which the condition on `pg_stat_activity` holds. */
+/** simcat's sessions in this database that match the condition on `pg_stat_activity`. */
 export function sessionsWhere(query: Query, condition: string): Promise<Session[]> {
   return query<Session>(
     `SELECT pid, state, query FROM pg_stat_activity

@@ -6,7 +6,7 @@ import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { startOwnServer } from "./own-server.ts";
 
-test("a URL may name a socket's directory instead of a host, in every way the driver knows (fault 99)", async () => {
+test("a URL may name a socket directory instead of a host, in every form the driver accepts (fault 99)", async () => {
   const directory = await mkdtemp(join(tmpdir(), "simcat-socket-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   // The server may run as another user.

@@ -74,7 +74,7 @@ const LIBRARIES: readonly StoredLibrary[] = [
   { ...usual(key("listed alone")), stored: false },
 ];
 
-test("what is stored comes back exactly, whatever its texts hold and however unusual it is", async () => {
+test("what is stored is read back exactly, whatever its texts contain", async () => {
   const database = await freshTestDatabase();
   for (const one of LIBRARIES) await insert(database, one);
   const connection = await database.pool.connect();
@@ -102,7 +102,7 @@ test("microseconds are kept", async () => {
   }
 });
 
-test("what is thrown over a row is thrown when the rows have ended, and the connection goes on", async () => {
+test("an error thrown for a row is raised after the last row, and the connection stays usable", async () => {
   const database = await freshTestDatabase();
   for (const one of LIBRARIES) await insert(database, one);
   const connection = await database.pool.connect();

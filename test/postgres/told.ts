@@ -1,6 +1,6 @@
 import type { Ended } from "../support/cli.ts";
 
-/** How a command that ended before its time told it: the last line of its log. */
+/** How a command reported its failure: the last line of its log. */
 export function told({ code, stderr }: Ended): {
   readonly exit: number | null;
   readonly code: string;

@@ -36,7 +36,7 @@ test.each([
     says: /^connecting to the database failed: database "simcat_no_such_database" does not exist \(3D000\); create that database, or correct its name in DATABASE_URL$/,
   },
 ])(
-  "$what ends with 69 at once, says what to mend, and asks the service nothing (fault 77)",
+  "$what ends with 69 at once, says what to fix, and sends the service no request (fault 77)",
   async ({ change, says }) => {
     const { simcat, asked, database } = await fixture(one());
     const url = elsewhere(database.url, change);
@@ -51,13 +51,13 @@ test.each([
   },
 );
 
-test("a database whose encoding is not UTF8 is refused with 78 and how to make one that is", async () => {
+test("a database whose encoding is not UTF8 is refused with 78 and the statement that creates one", async () => {
   const { simcat, asked, query, database } = await fixture(one());
   const name = `${new URL(database.url).pathname.slice(1)}_latin`;
   const [{ version } = { version: 0 }] = await query<{ version: number }>(
     "SELECT current_setting('server_version_num')::int AS version",
   );
-  // Before 15 there is no other provider, and no such word.
+  // Versions before 15 have no other provider and no such keyword.
   const provider = version >= 150_000 ? "LOCALE_PROVIDER libc" : "";
   await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' ${provider} LC_COLLATE 'C' LC_CTYPE 'C'`);
   try {
@@ -104,7 +104,7 @@ test.each([["sync"], ["backfill"], ["migrate"], ["status"]])(
   },
 );
 
-test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the command; with it the schema comes by itself", async () => {
+test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the command", async () => {
   const { simcat, asked } = await fixture(one());
   const empty = await freshTestDatabase({ empty: true });
   const schemas = () => empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%' ORDER BY 1");
@@ -123,7 +123,7 @@ test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the 
   expect(await empty.query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
 });
 
-test("six processes that migrate an empty database at once all succeed, and each migration is applied once (fault 85)", async () => {
+test("six processes migrate an empty database at once, and each migration is applied once (fault 85)", async () => {
   const { simcat } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
 
@@ -142,7 +142,7 @@ test("six processes that migrate an empty database at once all succeed, and each
   ).toEqual([]);
 });
 
-test("two first syncs of an empty database at once: both migrate, one reads, the other is busy or finds it done (faults 64, 85)", async () => {
+test("of two first syncs of an empty database, one reads, the other is busy or has no work (faults 64, 85)", async () => {
   const { simcat } = await fixture(one());
   const empty = await freshTestDatabase({ empty: true });
 
@@ -155,7 +155,7 @@ test("two first syncs of an empty database at once: both migrate, one reads, the
   expect(await empty.query("SELECT count(*)::int AS scenarios FROM simcat.scenarios")).toEqual([{ scenarios: 2 }]);
 });
 
-test("a role that may not create the schema is told so, and nothing of it is made (fault 86)", async () => {
+test("a role that may not create the schema gets an error, and nothing is created (fault 86)", async () => {
   const { simcat, asked } = await fixture(one());
   const empty = await freshTestDatabase({ empty: true });
   const { url } = await createRole(empty, { grants: [] });
@@ -191,7 +191,7 @@ test.each([
   ["SELECT ON TABLE simcat.leases", "permission denied for table leases"],
   ["INSERT ON TABLE simcat.sync_runs", "permission denied for table sync_runs"],
 ])(
-  "a role without %s is told so before the service is asked anything, and writes nothing (fault 86)",
+  "a role without %s fails before the service receives a request, and writes nothing (fault 86)",
   async (right, says) => {
     const { simcat, database, query, asked } = await fixture(one());
     const { name, url } = await createRole(database);
@@ -217,31 +217,28 @@ test.each([
   "SELECT ON TABLE simcat.scenarios",
   "INSERT ON TABLE simcat.library_history",
   "DELETE ON TABLE simcat.scenario_staging",
-])(
-  "a role without %s: the run fails and names the table, its row says so, and no library is half stored (fault 86)",
-  async (right) => {
-    const { simcat, database, query } = await fixture(one());
-    const { name, url } = await createRole(database);
-    await query(`REVOKE ${right} FROM ${name}`);
+])("a role without %s: the run fails, names the table, and stores no partial library (fault 86)", async (right) => {
+  const { simcat, database, query } = await fixture(one());
+  const { name, url } = await createRole(database);
+  await query(`REVOKE ${right} FROM ${name}`);
 
-    const ended = await simcat(["sync"], { DATABASE_URL: url });
+  const ended = await simcat(["sync"], { DATABASE_URL: url });
 
-    const table = right.split(".").at(-1);
-    const said = expect.stringContaining(
-      `permission denied for table ${table} (42501); grant what is missing to this role`,
-    );
-    expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
-    expect(await query("SELECT status, error FROM simcat.sync_runs")).toEqual([
-      { status: "database_failed", error: said },
-    ]);
-    expect(await query("SELECT owner FROM simcat.libraries UNION ALL SELECT owner FROM simcat.scenarios")).toEqual([]);
+  const table = right.split(".").at(-1);
+  const said = expect.stringContaining(
+    `permission denied for table ${table} (42501); grant what is missing to this role`,
+  );
+  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
+  expect(await query("SELECT status, error FROM simcat.sync_runs")).toEqual([
+    { status: "database_failed", error: said },
+  ]);
+  expect(await query("SELECT owner FROM simcat.libraries UNION ALL SELECT owner FROM simcat.scenarios")).toEqual([]);
 
-    await query(`GRANT ${right} TO ${name}`);
-    expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
-  },
-);
+  await query(`GRANT ${right} TO ${name}`);
+  expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
+});
 
-test("a read-only server: 69, DATABASE_URL is said to point at one, and the service is not asked (fault 77)", async () => {
+test("a read-only server ends with 69 and a hint about DATABASE_URL, without a request (fault 77)", async () => {
   const { simcat, asked } = await fixture(one());
   const database = await createTestDatabase();
   const name = new URL(database.url).pathname.slice(1);
@@ -262,7 +259,7 @@ test("a read-only server: 69, DATABASE_URL is said to point at one, and the serv
   }
 });
 
-test("an empty read-only server: 69 with the same words, from migrating", async () => {
+test("an empty read-only server ends with 69 and the same hint when migrating", async () => {
   const { simcat, asked } = await fixture(one());
   const database = await createTestDatabase({ empty: true });
   const name = new URL(database.url).pathname.slice(1);

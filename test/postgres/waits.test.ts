@@ -12,8 +12,8 @@ const HELD = expect.stringMatching(
   /canceling statement due to lock timeout \(55P03\); somebody else holds a lock on simcat's tables: see pg_stat_activity$/,
 );
 
-/** All of them wait at the same time, since each takes half a minute or more. */
-test("what does not heal in time ends in bounded time, says what to do, changes nothing, and heals later: a table locked by somebody, whichever (fault 81); a server that stays down (fault 79); a role that has no connection left (fault 83)", {
+/** All of them wait at the same time, because each takes half a minute or more. */
+test("locks, a dead server and no free connection end a run in bounded time (faults 79, 81 and 83)", {
   timeout: 200_000,
 }, async () => {
   const tables = ["scenarios", "libraries", "library_sync", "library_history", "leases", "sync_runs"];

@@ -15,39 +15,34 @@ import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
-/** Code that a signal runs inside the program, as a bug would run there. */
+/** Code that a signal runs inside the program, to simulate a bug. */
 const onSignal = (code: string) =>
   `--import=data:text/javascript,${encodeURIComponent(`process.on("SIGUSR2", () => { ${code} });`)}`;
 
 test.each([
   ["an exception that nobody catches", `throw new Error("a bug of the test's");`],
   ["a rejection that nobody handles", `Promise.reject(new Error("a bug of the test's"));`],
-])(
-  "%s in the middle of a run: exit 1 and a line that says so; the next run marks the dead one's row abandoned (fault 66)",
-  async (_, code) => {
-    const gate = gateAfter(10);
-    const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
-    const running = start(["sync"], { NODE_OPTIONS: onSignal(code), SIMCAT_CONCURRENCY: "2" });
-    await gate.reached;
+])("%s during a run exits with 1 and a log line; the next run marks its row abandoned (fault 66)", async (_, code) => {
+  const gate = gateAfter(10);
+  const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const running = start(["sync"], { NODE_OPTIONS: onSignal(code), SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
 
-    running.process.kill("SIGUSR2");
-    const ended = await running.ended;
+  running.process.kill("SIGUSR2");
+  const ended = await running.ended;
 
-    expect(told(ended)).toEqual({ exit: 1, code: "failed", said: expect.stringContaining("a bug of the test's") });
-    gate.open();
-    await expireLease(query);
-    expect((await simcat(["sync"])).code).toBe(0);
-    expect(await query("SELECT status, finished_at IS NOT NULL AS finished FROM simcat.sync_runs ORDER BY id")).toEqual(
-      [
-        { status: "abandoned", finished: true },
-        { status: "ok", finished: true },
-      ],
-    );
-    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  },
-);
+  expect(told(ended)).toEqual({ exit: 1, code: "failed", said: expect.stringContaining("a bug of the test's") });
+  gate.open();
+  await expireLease(query);
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await query("SELECT status, finished_at IS NOT NULL AS finished FROM simcat.sync_runs ORDER BY id")).toEqual([
+    { status: "abandoned", finished: true },
+    { status: "ok", finished: true },
+  ]);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
 
-test("out of memory: not 0, what was stored is whole, and the next run marks its row abandoned and does the rest (fault 66)", async () => {
+test("running out of memory keeps what was stored; the next run does the rest (fault 66)", async () => {
   const long = "x".repeat(400);
   const many = Array.from({ length: 8_000 }, (_, at) => scenario(at + 1, { description: long }));
   const { simcat, query, service } = await fixture([
@@ -75,7 +70,7 @@ const hasTools = isRoot && ["setpriv", "unshare"].every((name) => findProgram(na
 const project = hasTools ? openProject() : "";
 
 test.skipIf(!hasTools)(
-  "on a read-only root file system, as an arbitrary user, without HOME: sync, backfill and status work (fault 68)",
+  "sync, backfill and status work on a read-only root, as any user, without HOME (fault 68)",
   async () => {
     const { environment, query, service } = await fixture(twenty());
     const main = join(project, "dist/main.js");
@@ -98,7 +93,7 @@ test.skipIf(!hasTools)(
 );
 
 test.each([[["sync"]], [["sync", "--json"]], [["backfill"]], [["status"]]])(
-  "%j is gone within five seconds of its summary (fault 69)",
+  "%j exits within five seconds of its summary (fault 69)",
   async (args) => {
     const { start } = await fixture(twenty());
     const running = start(args);
@@ -115,7 +110,7 @@ test.each([[["sync"]], [["sync", "--json"]], [["backfill"]], [["status"]]])(
   },
 );
 
-test("a service that keeps its connections open does not keep the process: it is gone within five seconds, also after a failed run (fault 69)", async () => {
+test("kept-alive connections of the service do not delay the exit, also after a failed run (fault 69)", async () => {
   const { start, service } = await fixture(twenty());
   service.script([{ match: { operation: "scenarios", library: "Lib 3" }, times: "always", action: { kind: "hang" } }]);
   const running = start(["sync"], { SIMCAT_REQUEST_TIMEOUT: "500ms", SIMCAT_MAX_RETRIES: "0" });
@@ -128,7 +123,7 @@ test("a service that keeps its connections open does not keep the process: it is
   expect(performance.now() - saidAt).toBeLessThan(5_000);
 });
 
-test("a reader that went away (a closed pipe) changes nothing: the run is stored and ends with its own code (fault 69)", async () => {
+test("a closed output pipe does not affect the run or its exit code (fault 69)", async () => {
   const { start, query } = await fixture(twenty());
   const running = start(["sync"]);
   running.process.stdout?.destroy();
@@ -138,7 +133,7 @@ test("a reader that went away (a closed pipe) changes nothing: the run is stored
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
 });
 
-test("`| head -1` gets its line, and the program its exit code (fault 69)", async () => {
+test("`| head -1` prints its line, and the program keeps its exit code (fault 69)", async () => {
   const { environment } = await fixture(twenty());
   const script = `"$0" "$1" sync | head -1; echo "\${PIPESTATUS[0]}"`;
 
@@ -147,7 +142,7 @@ test("`| head -1` gets its line, and the program its exit code (fault 69)", asyn
   expect(stdout).toMatch(/^sync ok in .* \(run 1\)\n0\n$/);
 });
 
-test("a reader that takes its time gets everything, costs no processor meanwhile, and the process is gone afterwards (fault 69)", async () => {
+test("a slow reader receives everything without busy waiting, and the process exits afterwards (fault 69)", async () => {
   const many = Array.from({ length: 3_000 }, (_, at) =>
     library("alice", `A library with a long name, so that the pipe fills up: ${at}`),
   );
@@ -156,7 +151,7 @@ test("a reader that takes its time gets everything, costs no processor meanwhile
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const pipe = join(directory, "pipe");
   execFileSync("mkfifo", [pipe]);
-  // Somebody has the pipe open for reading, and does not read.
+  // Another process has the pipe open for reading and does not read.
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(pipe, "w");
   const running = startProgram(process.execPath, [MAIN, "sync", "--dry-run"], environment, {
@@ -166,7 +161,7 @@ test("a reader that takes its time gets everything, costs no processor meanwhile
   const { pid } = running.process;
   if (pid === undefined) throw new Error("not started");
   await untilBlocked(pid);
-  // Its compiler and its collector may still have work in the background.
+  // The compiler and the garbage collector may still work in the background.
   await sleep(1_000);
   const before = processorTicks(pid);
   await sleep(1_000);
@@ -190,7 +185,7 @@ function processorTicks(pid: number): number {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** Until its pipe is full: a pipe takes 64 KiB. */
+/** Waits until the pipe is full: a pipe holds 64 KiB. */
 async function untilBlocked(pid: number): Promise<void> {
   const written = () => Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
   await vi.waitFor(() => expect(written()).toBeGreaterThanOrEqual(65_536), { timeout: 30_000, interval: 50 });

@@ -8,7 +8,7 @@ import { serviceRows, storedRows } from "./service-rows.ts";
 const CONTENT = /^GET \/libs\/user\//;
 const libraries = () => Array.from({ length: 12 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2] }));
 
-/** A copy of everything, and a backfill of it that was stopped when some libraries had been read again. */
+/** A complete copy, and a backfill that was stopped after it had read some libraries again. */
 async function interrupted(
   passing = 9,
   before: (made: Fixture) => Promise<string[]> = async () => ["backfill"],
@@ -30,7 +30,7 @@ async function interrupted(
   return { ...made, gate, left: 12 - (run?.read ?? 0) };
 }
 
-test("a backfill that was interrupted is gone on with: the next one reads only what is left (fault 65)", async () => {
+test("an interrupted backfill is continued: the next one reads only what is left (fault 65)", async () => {
   const { simcat, query, asked, left } = await interrupted();
 
   expect((await simcat(["backfill"])).code).toBe(0);
@@ -51,7 +51,7 @@ test("a backfill that was interrupted is gone on with: the next one reads only w
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
 });
 
-test("--restart begins an interrupted backfill anew (fault 65)", async () => {
+test("--restart restarts an interrupted backfill (fault 65)", async () => {
   const { simcat, asked } = await interrupted();
 
   expect((await simcat(["backfill", "--restart"])).code).toBe(0);
@@ -59,7 +59,7 @@ test("--restart begins an interrupted backfill anew (fault 65)", async () => {
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
 });
 
-/** A copy of which another program altered every scenario, and a `--restart` that was stopped when some were compared. */
+/** A copy in which another program altered every scenario, and a `--restart` that was stopped midway. */
 async function altered() {
   const made = await interrupted(9, async ({ query }) => {
     await query("UPDATE simcat.scenarios SET scenario_name = 'altered'");
@@ -82,7 +82,7 @@ test("an interrupted --restart is continued as one: the next backfill compares t
   expect(await countAltered()).toBe(0);
 });
 
-test("a sync after an interrupted --restart compares every row of the libraries that it reads (fault 75)", async () => {
+test("a sync after an interrupted --restart compares every row of the libraries it reads (fault 75)", async () => {
   const { simcat, query, asked, countAltered } = await altered();
   await query("UPDATE simcat.library_sync SET reread_reason = 'restored'");
 
@@ -96,7 +96,7 @@ test("a sync after an interrupted --restart compares every row of the libraries 
   expect(await countAltered()).toBe(24);
 });
 
-test("a backfill of another scope does not go on with it, and the same scope still does afterwards (fault 65)", async () => {
+test("a backfill of another scope does not continue it, but a later one of the same scope does (fault 65)", async () => {
   const { simcat, asked, left } = await interrupted();
 
   expect((await simcat(["backfill", "--library", "alice/Lib 0"])).code).toBe(0);
@@ -106,7 +106,7 @@ test("a backfill of another scope does not go on with it, and the same scope sti
   expect(asked().filter((line) => CONTENT.test(line)).length).toBeLessThanOrEqual(2 * left);
 });
 
-test("one that was interrupted longer ago than SIMCAT_FULL_EVERY begins anew, a younger one does not (fault 65)", async () => {
+test("a backfill interrupted longer ago than SIMCAT_FULL_EVERY restarts, a recent one does not (fault 65)", async () => {
   const { simcat, query, asked, left } = await interrupted();
   await query(
     `UPDATE simcat.sync_runs SET backfill_since = backfill_since - interval '2 days' WHERE backfill_since IS NOT NULL`,
@@ -123,7 +123,7 @@ test("one that was interrupted longer ago than SIMCAT_FULL_EVERY begins anew, a 
   expect(left).toBeLessThan(12);
 });
 
-test("one that was begun by a clock that was ahead, and was interrupted, begins anew by the right one (fault 65)", async () => {
+test("a backfill interrupted under a clock that was ahead restarts under the right clock (fault 65)", async () => {
   const { simcat, query } = await interrupted();
   await query(
     `UPDATE simcat.sync_runs SET backfill_since = backfill_since + interval '1 year' WHERE backfill_since IS NOT NULL`,
@@ -136,7 +136,7 @@ test("one that was begun by a clock that was ahead, and was interrupted, begins 
   ]);
 });
 
-test("what changed while an interrupted backfill waited is read in its newer form, and nothing newer is overwritten (fault 65)", async () => {
+test("changes made after an interrupted backfill are read and not overwritten by older ones (fault 65)", async () => {
   const { simcat, query, service, asked } = await interrupted();
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {

@@ -7,7 +7,7 @@ import { MAIN } from "./program.ts";
 
 const filesUnder = (directory: string) => readdirSync(directory, { recursive: true, encoding: "utf8" });
 
-test("the tour fills a database, reads again only what was edited, answers in SQL, draws a page, and leaves nothing running", async () => {
+test("the tour syncs, reads only edits again, answers SQL, draws a page and leaves no process", async () => {
   const stateDir = newStateDir();
   for (const round of ["first", "second"]) {
     const { code, stdout, stderr } = await runCli(["demo"], { SIMCAT_STATE_DIR: stateDir });

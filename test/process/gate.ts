@@ -1,14 +1,14 @@
 import type { RecordedRequest } from "../../src/mock/recorder.ts";
 
-/** Holds the answers of some requests back until it is opened. */
+/** Holds back the answers of some requests until it is opened. */
 export interface Gate {
   readonly onRequest: (request: RecordedRequest) => undefined | Promise<void>;
-  /** Resolves when a request waits before the gate. */
+  /** Resolves when a request waits at the gate. */
   readonly reached: Promise<void>;
   open(): void;
 }
 
-/** Lets so many requests for content pass, and holds those behind them. */
+/** Lets this many content requests pass and holds the following ones. */
 export function gateAfter(passing: number): Gate {
   return gate((request, count) => request.path !== "/libs" && count > passing);
 }

@@ -12,7 +12,7 @@ const KILLS = Number(process.env.SIMCAT_TEST_KILLS ?? 12);
 const SEED = Number(process.env.SIMCAT_TEST_SEED ?? 49);
 const EDITED = ["runParent", "addParent", "editScenario", "deleteScenario", "editMetadata", "addLibrary"] as const;
 
-/** Statements and commits take their time, as on a server far away, so that a random moment finds them under way. */
+/** Statements and commits are slow, as on a remote server, so that a random moment interrupts them. */
 const SLOW = `
 CREATE FUNCTION public.take_time() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -27,7 +27,7 @@ const ACTIVITY = `
 SELECT CASE WHEN query ~ '^COMMIT' AND state = 'active' THEN 'in a commit' WHEN xact_start IS NOT NULL THEN 'in a transaction' ELSE 'between' END AS at
 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'`;
 
-test("killed at random moments of a backfill, the next run equals the service, and no reader sees half a library (faults 62, 65, 66)", {
+test("a run after random kills restores the service's content; readers see no half (faults 62, 65, 66)", {
   timeout: 60_000 + KILLS * 10_000,
 }, async () => {
   const random = createRandom(SEED);
@@ -48,7 +48,7 @@ test("killed at random moments of a backfill, the next run equals the service, a
   let tokens = 0;
 
   for (let kill = 1; kill <= KILLS; kill++) {
-    // By turns from nothing, and from an older copy.
+    // Alternately from an empty copy and from an older one.
     if (kill % 2 === 1) {
       await watch.between(() =>
         query(
@@ -91,7 +91,7 @@ test("killed at random moments of a backfill, the next run equals the service, a
     expect({ which, code: quiet.code, out: quiet.code === 0 ? "" : quiet.stdout }).toEqual({ which, code: 0, out: "" });
     expect(await storedRows(query), which).toEqual(serviceRows(service.organization));
     expect(await brokenHistories(query), which).toEqual([]);
-    // Who was killed behind its last commit had said what it did.
+    // A run killed after its last commit had already reported its result.
     const runs = await query<{ status: string; had_ended: boolean }>(
       "SELECT status, finished_at <= $1 AS had_ended FROM simcat.sync_runs ORDER BY id DESC LIMIT 2",
       [dead?.at],

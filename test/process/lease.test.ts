@@ -12,7 +12,7 @@ const WAIT = { timeout: 25_000, interval: 15 };
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
-test("while a run is at work another sync, backfill or selected sync ends with 75, without a run row or a request (faults 64, 65)", async () => {
+test("during a run, another sync or backfill ends with 75, without a run row or a request (faults 64, 65)", async () => {
   const gate = gateAfter(3);
   const { start, simcat, query, asked, service } = await fixture(twenty(), { onRequest: gate.onRequest });
   const first = start(["backfill"], { SIMCAT_CONCURRENCY: "2" });
@@ -42,7 +42,7 @@ test("while a run is at work another sync, backfill or selected sync ends with 7
   expect(await query("SELECT token::int FROM simcat.leases")).toEqual([{ token: 1 }]);
 });
 
-test("two started at the same moment: one does the work, the other ends with 75, and the service sees no doubled load (fault 64)", async () => {
+test("of two runs started at once, one works and the other ends with 75, without extra load (fault 64)", async () => {
   const gate = gateAfter(30);
   const { start, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
   const both = [start(["sync"], { SIMCAT_CONCURRENCY: "2" }), start(["sync"], { SIMCAT_CONCURRENCY: "2" })];
@@ -56,7 +56,7 @@ test("two started at the same moment: one does the work, the other ends with 75,
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
 });
 
-test("a run stopped past its lease writes nothing when it wakes up after another finished the work, and ends with 75 (faults 62, 64)", async () => {
+test("a run stopped past its lease writes nothing when it resumes, and ends with 75 (faults 62, 64)", async () => {
   const gate = gateAfter(10);
   const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
   const late = start(["backfill"], { SIMCAT_CONCURRENCY: "3" });
@@ -64,7 +64,7 @@ test("a run stopped past its lease writes nothing when it wakes up after another
   await vi.waitFor(async () => expect(await query("SELECT 1 FROM simcat.libraries")).not.toEqual([]));
   late.process.kill("SIGSTOP");
   gate.open();
-  // What the late one asked for, and has not looked at yet, is older than this.
+  // Requests that the stopped run sent before, and whose answers it has not read yet, are older than this.
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
       amendLibrary(organization, "alice", name, {
@@ -96,7 +96,7 @@ test("a run stopped past its lease writes nothing when it wakes up after another
   ]);
 });
 
-test("a run stopped inside a transaction holds nobody up for longer than its session's time-out, and its late COMMIT does nothing (faults 62, 64)", async () => {
+test("a run stopped in a transaction blocks others only until its session times out (faults 62, 64)", async () => {
   const { start, simcat, query, service, database } = await fixture(twenty());
   const blocker = await database.pool.connect();
   await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
@@ -108,7 +108,7 @@ test("a run stopped inside a transaction holds nobody up for longer than its ses
   const { pid } = await untilSession(query, "state = 'idle in transaction'");
   await expireLease(query);
   const next = start(["sync"]);
-  // It waits for the stopped one's lock on the lease, until the server ends that session: after 15 s, or now.
+  // The other run waits for the stopped run's lock on the lease until the server ends that session: after 15 s, or now.
   await vi.waitFor(() => expect(next.output()).toContain("its lease has expired, and it still holds a lock"), WAIT);
   await query("SELECT pg_terminate_backend($1)", [pid]);
 
@@ -122,7 +122,7 @@ test("a run stopped inside a transaction holds nobody up for longer than its ses
   expect((await simcat(["sync"])).stdout).toContain("20 listed, 0 read, 20 skipped");
 });
 
-test("a dead run's lease that ends far ahead, since the database's clock was set back, is taken over after fifteen seconds (fault 62)", async () => {
+test("a dead lease that ends far ahead, after a clock was set back, expires after 15 seconds (fault 62)", async () => {
   const { simcat, query } = await fixture(twenty());
   await simcat(["migrate"]);
   await query(
@@ -138,7 +138,7 @@ test("a dead run's lease that ends far ahead, since the database's clock was set
   ]);
 });
 
-test("a lease that ends far ahead belongs to whoever renews it (fault 64)", async () => {
+test("a lease that ends far ahead belongs to the holder that renews it (fault 64)", async () => {
   const gate = gateAfter(3);
   const { start, simcat, query } = await fixture(twenty(), { onRequest: gate.onRequest });
   const first = start(["sync"]);
@@ -151,7 +151,7 @@ test("a lease that ends far ahead belongs to whoever renews it (fault 64)", asyn
   expect((await first.ended).code).toBe(0);
 });
 
-test("a run inside a long transaction is busy, not a failure of the database (fault 94)", async () => {
+test("a run inside a long transaction counts as busy, not as a database failure (fault 94)", async () => {
   const { start, simcat, query } = await fixture(twenty());
   await query("CREATE TABLE public.gate AS SELECT 1");
   await query(
@@ -171,7 +171,7 @@ test("a run inside a long transaction is busy, not a failure of the database (fa
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
 });
 
-test("a silent connection costs neither the lease nor the run (fault 95)", async () => {
+test("a hanging connection costs neither the lease nor the run (fault 95)", async () => {
   const gate = gateAfter(3);
   const { start, query, database } = await fixture(twenty(), { onRequest: gate.onRequest });
   const proxy = await startPostgresProxy(database.url);

@@ -5,7 +5,7 @@ import { library } from "../support/organization.ts";
 
 const LISTS = fileURLToPath(new URL("loaded-packages.cjs", import.meta.url));
 
-test("a command loads the packages that it uses, since each costs its start: no scheduler but where a schedule is set, no client of the service where none is asked", async () => {
+test("a command loads only the packages it uses, because each one slows its start", async () => {
   const { simcat } = await fixture([library("alice", "Fire")]);
   const loadedBy = async (args: readonly string[], more = {}): Promise<string[]> => {
     const { stderr } = await simcat(args, { NODE_OPTIONS: `--require ${JSON.stringify(LISTS)}`, ...more });

@@ -5,7 +5,7 @@ import type { Ended, Running } from "../support/cli.ts";
 
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
-/** Starts any program with exactly this environment, and a PATH. */
+/** Starts any program with exactly this environment plus a PATH. */
 export function startProgram(
   program: string,
   args: readonly string[],

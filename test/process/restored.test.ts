@@ -4,7 +4,7 @@ import { library } from "../support/organization.ts";
 import { type Gate, gateAfter } from "./gate.ts";
 import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
 
-test("a library that comes back under its old date, to a run that is killed before it reads it, is read by the next (faults 46, 62)", async () => {
+test("a library restored under its old date is read by the run after a killed one (faults 46, 62)", async () => {
   let gate: Gate | null = null;
   const stay = ["b", "c", "d", "e"].map((name) => library("alice", name, { scenarios: [1] }));
   const { start, simcat, query, service } = await fixture([library("alice", "a", { scenarios: [1, 2] }), ...stay], {

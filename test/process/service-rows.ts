@@ -5,7 +5,7 @@ import { openTextReader } from "../../src/sync/texts.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Everything that the tables say of what is live: the rows of libraries, of scenarios, and what the next run will know of them. */
+/** Everything that the tables contain about live rows: libraries, scenarios, and what the next run will know of them. */
 export interface Rows {
   readonly libraries: readonly Row[];
   readonly scenarios: readonly Row[];
@@ -14,7 +14,7 @@ export interface Rows {
 
 export type Query = <T>(sql: string, parameters?: readonly unknown[]) => Promise<T[]>;
 
-/** What the tables must hold after one quiet run, worked out from the service alone. */
+/** The expected tables after one quiet run, derived from the service only. */
 export function serviceRows(organization: Organization): Rows {
   const libraries = organization.libraries();
   return {
@@ -35,7 +35,7 @@ export function serviceRows(organization: Organization): Rows {
   };
 }
 
-/** What the tables hold, in the same words. */
+/** The actual tables, in the same form. */
 export async function storedRows(query: Query): Promise<Rows> {
   return {
     libraries: sorted(
@@ -63,7 +63,7 @@ export async function storedRows(query: Query): Promise<Rows> {
   };
 }
 
-/** Breaks in the histories: versions that overlap, leave a gap, or are there twice. Empty when nothing was stored twice or lost. */
+/** Errors in the histories: versions that overlap, leave a gap, or are duplicated. Empty if nothing was stored twice or lost. */
 export function brokenHistories(query: Query): Promise<Row[]> {
   const chain = (table: string, key: string) => `
     SELECT '${table}' AS of, ${key}, valid_to::text, next::text FROM (
@@ -77,7 +77,7 @@ export function brokenHistories(query: Query): Promise<Row[]> {
   );
 }
 
-/** The place and the maker of every row of simcat's but the lease's: equal before and after when nothing was written. */
+/** The ctid and xmin of every row of simcat's except the lease: equal before and after if nothing was written. */
 export async function rowVersions(query: Query): Promise<string[]> {
   const tables = await query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -91,7 +91,7 @@ export async function rowVersions(query: Query): Promise<string[]> {
   return rows.flatMap((some) => some.map(({ row }) => row)).sort();
 }
 
-/** The dead holder's twenty seconds, passed. */
+/** Lets the dead holder's twenty seconds pass. */
 export async function expireLease(query: Query): Promise<void> {
   await query("UPDATE simcat.leases SET expires_at = clock_timestamp() - interval '1 second'");
 }

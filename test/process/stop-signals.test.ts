@@ -13,7 +13,7 @@ import { serviceRows, storedRows } from "./service-rows.ts";
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
-/** Names of the libraries of which the service has sent everything. */
+/** Names of the libraries that the service has sent completely. */
 function sentWhole({ requests }: MockService): string[] {
   const sent = requests.filter(({ status }) => status === 200).map(({ path }) => path.split("/").slice(-2));
   const names = sent.filter(([, what]) => what === "scenarios").map(([name]) => decodeURIComponent(name ?? ""));
@@ -27,7 +27,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGHUP", 129],
 ] as const)(
-  "%s in the middle of a run ends it with %i: what was read is stored whole, the next run reads the rest (fault 63)",
+  "%s during a run ends it with %i: what was read is stored, the next run reads the rest (fault 63)",
   async (signal, code) => {
     const gate = gateAfter(14);
     const { start, simcat, query, service, asked } = await fixture(twenty(), { onRequest: gate.onRequest });
@@ -76,7 +76,7 @@ test.each([
   },
 );
 
-test("SIGTERM while the listing is awaited ends the run as interrupted, with nothing stored or removed (fault 63)", async () => {
+test("SIGTERM during the listing ends the run as interrupted; nothing is stored or removed (fault 63)", async () => {
   const gate = gateBeforeListing();
   const { start, query } = await fixture(twenty(), { onRequest: gate.onRequest });
   const running = start(["sync"]);
@@ -91,11 +91,11 @@ test("SIGTERM while the listing is awaited ends the run as interrupted, with not
   expect(await query("SELECT count(*)::int AS rows FROM simcat.library_sync")).toEqual([{ rows: 0 }]);
 });
 
-test("SIGTERM while another run's lease is watched ends with 143, without a run row or a request (faults 63, 64)", async () => {
+test("SIGTERM while waiting for a lease ends with 143, without a run row or a request (faults 63, 64)", async () => {
   const { start, query, asked } = await fixture(twenty());
   await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 7, clock_timestamp() + interval '1 hour')");
   const running = start(["sync"]);
-  // Between two looks at the lease, half a second apart.
+  // Between two checks of the lease, which are half a second apart.
   await untilSession(query, "state = 'idle' AND state_change < clock_timestamp() - interval '200 ms'");
 
   running.process.kill("SIGTERM");
@@ -106,7 +106,7 @@ test("SIGTERM while another run's lease is watched ends with 143, without a run 
   expect(await query("SELECT holder, token::int FROM simcat.leases")).toEqual([{ holder: "elsewhere:1", token: 7 }]);
 });
 
-test("a second SIGTERM ends a run at once that waits for a lock while it stores; what it leaves is whole (fault 63)", async () => {
+test("a second SIGTERM ends a run that waits for a lock at once and leaves a whole copy (fault 63)", async () => {
   const { start, simcat, query, service, database } = await fixture(twenty());
   const blocker = await database.pool.connect();
   onTestFinished(() => blocker.release());
@@ -115,7 +115,7 @@ test("a second SIGTERM ends a run at once that waits for a lock while it stores;
   await untilSession(query, WAITS_FOR_LOCK);
   await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });
   const askedAt = performance.now();
-  // Two that arrive before the first is looked at count as one.
+  // Two signals count as one if the second arrives before the first is handled.
   const insisting = setInterval(() => running.process.kill("SIGTERM"), 50);
   const { code } = await running.ended;
   clearInterval(insisting);
@@ -132,7 +132,7 @@ test("a second SIGTERM ends a run at once that waits for a lock while it stores;
   ]);
 });
 
-test("SIGTERM while a database that accepts and never answers is waited for ends with 143 within five seconds (faults 63, 77)", async () => {
+test("SIGTERM while the database does not answer ends with 143 within five seconds (faults 63, 77)", async () => {
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void silent.close());
@@ -151,7 +151,7 @@ test("SIGTERM while a database that accepts and never answers is waited for ends
   expect(asked()).toEqual([]);
 });
 
-test("a second signal of another kind ends a run at once, by its own exit code (fault 63)", async () => {
+test("a second signal of another kind ends a run at once with its own exit code (fault 63)", async () => {
   const { start, query, database, service } = await fixture(twenty());
   const blocker = await database.pool.connect();
   onTestFinished(() => blocker.release());
@@ -167,7 +167,7 @@ test("a second signal of another kind ends a run at once, by its own exit code (
   await blocker.query("ROLLBACK");
 });
 
-/** `nohup` is asked for in the ways that people write it: before simcat, and before a script that runs simcat. */
+/** The usual ways to use `nohup`: before simcat, and before a script that runs simcat. */
 const NOHUP: readonly (readonly [how: string, command: (program: string, script: string) => string])[] = [
   ["before the command", (program) => `nohup ${program} sync; exit $?`],
   ["before a script that runs the command", (_, script) => `nohup bash ${script}`],
@@ -186,7 +186,7 @@ test.runIf(process.platform === "linux").each(NOHUP)(
     const running = startProgram("bash", ["-c", command(program, script)], environment, { detached: true });
     await gate.reached;
 
-    // As the end of a terminal does: to the whole group. The outer shell of the first way dies of it.
+    // Sent to the whole group, as a closing terminal does. The outer shell of the first variant dies.
     process.kill(-(running.process.pid ?? 0), "SIGHUP");
     gate.open();
 

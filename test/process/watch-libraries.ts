@@ -3,16 +3,16 @@ import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
 
 export interface Watch {
-  /** The service has other content now: from here on this is right too. */
+  /** The service has changed: its new content is valid too from now on. */
   learn(organization: Organization): void;
-  /** Empties the tables or the like between two looks: what has been seen so far counts no more. */
+  /** Call after emptying the tables between two reads: discards what has been seen so far. */
   between(work: () => Promise<unknown>): Promise<void>;
   readonly looks: () => number;
-  /** Ends it; answers what should never be seen, a sentence each. */
+  /** Stops reading; returns one sentence per violation. */
   stop(): Promise<string[]>;
 }
 
-/** One moment: each live library with its metadata and the whole of its live scenarios. */
+/** One snapshot: each live library with its metadata and all of its live scenarios. */
 const LOOK = `
 SELECT l.owner, l.library_name AS name, l.metadata,
   coalesce(jsonb_agg(s.raw ORDER BY s.scenario_id) FILTER (WHERE s.removed_at IS NULL AND s.scenario_id IS NOT NULL), '[]') AS scenarios
@@ -20,8 +20,8 @@ FROM simcat.libraries l LEFT JOIN simcat.scenarios s USING (owner, library_name)
 WHERE l.removed_at IS NULL GROUP BY l.owner, l.library_name`;
 
 /**
- * A reader that looks again and again, as a dashboard would: a library is as the service had it at some moment, metadata
- * and scenarios of the same moment, or not there yet; one that was there does not go away.
+ * A reader that polls continuously, as a dashboard would. A library must match the service at one moment (metadata and
+ * scenarios of the same moment) or not exist yet; once it exists it must not disappear.
  */
 export async function watchLibraries(url: string, organization: Organization): Promise<Watch> {
   const client = new pg.Client({ connectionString: url, application_name: "reader" });
@@ -89,7 +89,7 @@ function versionOf(library: MockLibrary): string {
   return canonical([JSON.parse(metadataSource(library)), scenarios.map((one) => JSON.parse(scenarioSource(one)))]);
 }
 
-/** jsonb keeps fields in an order of its own. */
+/** jsonb has its own field order. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)

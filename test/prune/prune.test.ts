@@ -18,7 +18,7 @@ const OLD = "2025-12-31 23:59:59.999999Z";
 const AT = "2026-01-01 00:00:00Z";
 
 describe("a library", () => {
-  test("that was removed before the cutoff goes with everything that is kept of it", async () => {
+  test("that was removed before the cutoff is deleted with everything stored about it", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     await insertScenario(database, "gone", 1, null);
@@ -44,7 +44,7 @@ describe("a library", () => {
     expect(await countRows(database)).toEqual(NOTHING);
   });
 
-  test("that was removed at the cutoff stays, and so does a live one", async () => {
+  test("that was removed at the cutoff stays, as does a live one", async () => {
     const database = await freshTestDatabase();
     for (const [name, removedAt] of [
       ["late", AT],
@@ -61,8 +61,8 @@ describe("a library", () => {
   });
 });
 
-describe("of a library that is live", () => {
-  test("a scenario that was removed before the cutoff goes with its versions; one removed at it stays with its", async () => {
+describe("in a live library", () => {
+  test("a scenario removed before the cutoff is deleted with its versions, one removed at it stays", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "live", null);
     for (const [id, removedAt] of [
@@ -80,7 +80,7 @@ describe("of a library that is live", () => {
     expect(await idsOf(database, "scenario_history")).toEqual([1, 2]);
   });
 
-  test("versions that ended before the cutoff go; one that ended at it stays", async () => {
+  test("versions that ended before the cutoff are deleted, one that ended at it stays", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "live", null);
     await insertScenario(database, "live", 1, null);
@@ -99,7 +99,7 @@ describe("of a library that is live", () => {
     ]);
   });
 
-  test("rejects that were resolved before the cutoff go; open ones and later ones stay, however old they are", async () => {
+  test("rejects resolved before the cutoff are deleted; later and open ones stay, whatever their age", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "live", null);
     for (const resolvedAt of [OLD, AT, null]) await insertReject(database, "live", resolvedAt);
@@ -113,7 +113,7 @@ describe("of a library that is live", () => {
   });
 });
 
-test("deletes all rows of many transactions, and no other row", async () => {
+test("deletes rows in several transactions, and no other rows", async () => {
   const database = await freshTestDatabase();
   await insertLibrary(database, "live", null);
   await insertLibrary(database, "large", OLD);
@@ -140,7 +140,7 @@ test("deletes all rows of many transactions, and no other row", async () => {
   expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 20_000, scenarioHistory: 1 });
 });
 
-test("a prune that is stopped leaves whole libraries, and the next one ends the work", async () => {
+test("an interrupted prune leaves whole libraries, and the next one finishes the work", async () => {
   const database = await freshTestDatabase();
   for (const name of ["a", "b"]) {
     await insertLibrary(database, name, OLD);
@@ -158,7 +158,7 @@ test("a prune that is stopped leaves whole libraries, and the next one ends the 
   expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
 });
 
-test("a prune whose lease another run takes over stops there", async () => {
+test("a prune whose lease another run takes over stops", async () => {
   const database = await freshTestDatabase();
   for (const table of ["library_history", "scenario_history"] as const) {
     await insertVersion(database, table, "gone", OLD, table === "library_history" ? undefined : 1);
@@ -199,7 +199,7 @@ test("a pruned library that is listed again unchanged is stored again", async ()
   expect(await countRows(sides.database)).toMatchObject({ libraries: 2, scenarios: 3 });
 });
 
-test("a prune of all that is older than a day leaves the guard of removals its numbers", async () => {
+test("a prune of everything older than a day keeps the numbers of the guard of removals", async () => {
   const database = await freshTestDatabase();
   await database.query(
     `INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, removed_at, run_id)
@@ -222,7 +222,7 @@ test("a prune of all that is older than a day leaves the guard of removals its n
 });
 
 describe("the command", () => {
-  test("says the numbers, for people and for machines", async () => {
+  test("prints the numbers for people and for machines", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     await insertScenario(database, "gone", 1, null);
@@ -259,7 +259,7 @@ describe("the command", () => {
     expect(await countRows(database)).toEqual(NOTHING);
   });
 
-  test("writes nothing on a dry run, and needs no lease for it", async () => {
+  test("writes nothing on a dry run, and takes no lease for it", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     await holdLease(database);
@@ -269,13 +269,13 @@ describe("the command", () => {
     expect(await fingerprintRows(database)).toEqual(before);
   });
 
-  test("is busy while a run is at work", async () => {
+  test("is busy during a run", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     const pool = await openPool(database);
     const clock = await openClock(pool, never);
     const work = async () => {
-      // The lease is renewed every five seconds; a reader must see it move to believe that its holder is alive.
+      // The lease is renewed every five seconds; a reader must see a renewal to consider its holder alive.
       const renewing = setInterval(
         () => void pool.query("UPDATE simcat.leases SET expires_at = expires_at + '1 s'"),
         100,
@@ -307,21 +307,24 @@ describe("the command", () => {
     expect(err).toContain(said);
   });
 
-  test.each(["1d", "24h", "86400000ms", "100000000d"])("takes the age %s", async (age) => {
+  test.each(["1d", "24h", "86400000ms", "100000000d"])("accepts the age %s", async (age) => {
     const database = await freshTestDatabase();
     const { code, err } = await simcat({ database }, ["prune", "--older-than", age]);
     expect(code).toBe(0);
     expect(err).not.toContain("guard of removals");
   });
 
-  test.each(["1ms", "23h", "86399999ms"])("takes the age %s, and says what the guard no longer sees", async (age) => {
-    const database = await freshTestDatabase();
-    const { code, err } = await simcat({ database }, ["prune", "--older-than", age]);
-    expect(code).toBe(0);
-    expect(err).toContain("the guard of removals judges by the history of the last 24 h");
-  });
+  test.each(["1ms", "23h", "86399999ms"])(
+    "accepts the age %s and reports what the guard no longer sees",
+    async (age) => {
+      const database = await freshTestDatabase();
+      const { code, err } = await simcat({ database }, ["prune", "--older-than", age]);
+      expect(code).toBe(0);
+      expect(err).toContain("the guard of removals judges by the history of the last 24 h");
+    },
+  );
 
-  test("needs an age", async () => {
+  test("requires an age", async () => {
     const database = await freshTestDatabase();
     expect((await simcat({ database }, ["prune"])).code).toBe(64);
   });
@@ -330,7 +333,7 @@ describe("the command", () => {
     ["rejects", []],
     ["rejects", ["--dry-run"]],
     ["leases", []],
-  ])("says that the database refuses simcat.%s %j", async (table, more) => {
+  ])("reports that the database refuses simcat.%s %j", async (table, more) => {
     const database = await freshTestDatabase();
     await database.query(`ALTER TABLE simcat.${table} RENAME TO others`);
     const { code, err } = await simcat({ database }, ["prune", "--older-than", "90d", ...more]);

@@ -78,7 +78,7 @@ test("the first sync stores everything that the service has", async () => {
   expect(service.violations).toEqual([]);
 });
 
-test("a second sync of old, unchanged libraries asks for the listing alone and rewrites not one row (fault 57)", async () => {
+test("a second sync of unchanged libraries requests only the listing and rewrites no row (fault 57)", async () => {
   const { simcat, query, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
@@ -100,7 +100,7 @@ test("a second sync of old, unchanged libraries asks for the listing alone and r
   expect(before).toHaveLength(7);
 });
 
-test("one edited library costs two requests beside the listing, and history holds the old version", async () => {
+test("one edited library costs two requests plus the listing, and history keeps the old version", async () => {
   const { simcat, query, service, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
@@ -147,7 +147,7 @@ test("one edited library costs two requests beside the listing, and history hold
   ]);
 });
 
-test("names survive to the byte, in the service's URLs and in the database (fault 32)", async () => {
+test("names are exact to the byte, in the service's URLs and in the database (fault 32)", async () => {
   const names = AWKWARD_NAMES;
   const { simcat, query, service } = await fixture(
     names.flatMap((name) => [library("o/w %n?r", name, { scenarios: [scenario(1, { scenarioName: name })] })]),
@@ -164,7 +164,7 @@ test("names survive to the byte, in the service's URLs and in the database (faul
   expect(service.requests.filter((request) => request.status !== 200)).toEqual([]);
 });
 
-test("an entry without uploadUser is a reject, the rest is stored, and nothing is asked of 'undefined' (fault 27)", async () => {
+test("an entry without uploadUser is a reject; the rest is stored, 'undefined' not requested (fault 27)", async () => {
   const { simcat, query, service } = await fixture([library("alice", "Fire"), library("bob", "Water")]);
   await simcat(["sync"]);
   service.script([
@@ -190,7 +190,7 @@ test("an entry without uploadUser is a reject, the rest is stored, and nothing i
   expect(await query("SELECT resolved_at IS NOT NULL AS resolved FROM simcat.rejects")).toEqual([{ resolved: true }]);
 });
 
-test("a failing library leaves the others committed, and heals", async () => {
+test("a failing library leaves the others committed and recovers later", async () => {
   const { simcat, query, service, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water", { scenarios: [1] }),
@@ -221,7 +221,7 @@ test("a failing library leaves the others committed, and heals", async () => {
   ).toEqual([{ reread_reason: null, failures: 0, last_error: null }]);
 });
 
-test("an emptied listing is held, and what comes back is as it was (faults 43, 46)", async () => {
+test("an emptied listing is held, and returning libraries are unchanged (faults 43, 46)", async () => {
   const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
   const { simcat, query, service, asked } = await fixture(libraries);
   await simcat(["sync"]);
@@ -274,7 +274,7 @@ test("50 libraries, then 49: one is marked removed, its rows stay, its return re
   ).toEqual([{ removed_at: null, run: 3 }]);
 });
 
-test("a wrong key ends with 77 after one request, and says what to check (fault 12)", async () => {
+test("a wrong key ends with 77 after one request and names what to check (fault 12)", async () => {
   const { simcat, query, asked } = await fixture([library("alice", "Fire")]);
 
   const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_API_KEY: "not-the-key" });
@@ -286,7 +286,7 @@ test("a wrong key ends with 77 after one request, and says what to check (fault 
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "unauthorized" }]);
 });
 
-test("a dead database ends with 69 and not one request to the service (fault 77)", async () => {
+test("an unreachable database ends with 69 without a request to the service (fault 77)", async () => {
   const { simcat, asked } = await fixture([library("alice", "Fire")]);
 
   const { code, stderr } = await simcat(["sync"], { DATABASE_URL: "postgres://nobody:s3cret@127.0.0.1:1/none" });
@@ -298,7 +298,7 @@ test("a dead database ends with 69 and not one request to the service (fault 77)
   expect(asked()).toEqual([]);
 });
 
-test("--dry-run says what would be done and why, and leaves no trace", async () => {
+test("--dry-run reports what would be done and why, and writes nothing", async () => {
   const { simcat, query, service } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),

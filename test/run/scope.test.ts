@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { toScope } from "../../src/db/runs.ts";
 import { parseSelection } from "../../src/sync/rules/selection.ts";
 
-test("one scope is one value, however it was typed and repeated", () => {
+test("equal scopes are one value, however they were typed or repeated", () => {
   const scope = toScope(parseSelection(["b/y", "a/x", "b/%79"], ["d", "c", "d"]));
   expect(scope).toEqual({
     libraries: [
@@ -14,6 +14,6 @@ test("one scope is one value, however it was typed and repeated", () => {
   expect(toScope(parseSelection(["a/x", "b/y"], ["c", "d"]))).toEqual(scope);
 });
 
-test("no selector is no scope", () => {
+test("no selector means no scope", () => {
   expect(toScope(parseSelection([], []))).toBeNull();
 });

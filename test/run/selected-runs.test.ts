@@ -3,7 +3,7 @@ import { amendLibrary } from "../../src/mock/amend.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 
-test("a date that a selected run saw is not forgotten: its library is read, though the old date comes back", async () => {
+test("a date that a selected run saw is remembered: its library is read even if the old date returns", async () => {
   const { simcat, query, service } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water", { scenarios: [1] }),
@@ -24,7 +24,7 @@ test("a date that a selected run saw is not forgotten: its library is read, thou
   ]);
 });
 
-test("a selected run notes every listed library, and marks nothing outside its scope", async () => {
+test("a selected run records every listed library and marks nothing outside its scope", async () => {
   const { simcat, query, service } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water", { scenarios: [1] }),

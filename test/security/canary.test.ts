@@ -16,7 +16,7 @@ interface World extends Fixture {
   readonly role: string;
 }
 
-/** A service that wants the canary key, a database that wants the canary password. */
+/** A service that requires the canary key, and a database that requires the canary password. */
 async function world(): Promise<World> {
   const libraries = [library("alice", "Fire", { scenarios: [1, 2] }), library("bob", "Water", { scenarios: [1] })];
   const made = await fixture(libraries, { apiKey: CANARY_KEY });
@@ -38,7 +38,7 @@ const expectNone = (said: readonly Said[]) =>
     said.map(([what, text]) => ({ what, secrets: secretsIn(text) })).filter(({ secrets }) => secrets.length > 0),
   ).toEqual([]);
 
-test("the search finds a secret in each of its forms: a password in a header, in JSON, in a URL, in SQL (fault 104)", () => {
+test("the search finds a secret in each form: in a header, in JSON, in a URL, in SQL (fault 104)", () => {
   expect(secretsIn(`Authorization: Basic ${Buffer.from(`simcat:${CANARY_PASSWORD}`).toString("base64")}`)).not.toEqual(
     [],
   );
@@ -46,7 +46,7 @@ test("the search finds a secret in each of its forms: a password in a header, in
   expect(secretsIn("nothing of the kind")).toEqual([]);
 });
 
-/** What echoes the key, and what breaks in each way. */
+/** Answers that echo the key, and answers that are invalid in each way. */
 const SPOILT: readonly (readonly [FaultMatch, FaultAction])[] = [
   [{ operation: "listing" }, { kind: "status", status: 401, body: `{"message":"bad key ${CANARY_KEY}"}` }],
   [{ operation: "listing" }, { kind: "status", status: 404, body: CANARY_KEY }],
@@ -71,7 +71,7 @@ const SPOILT: readonly (readonly [FaultMatch, FaultAction])[] = [
   [{ operation: "metadata" }, { kind: "hugeHeaders" }],
 ];
 
-test("whatever the service answers, its own words with the key in them too: neither secret is printed or stored (fault 104)", {
+test("no answer of the service makes simcat print or store a secret, even if it has the key (fault 104)", {
   timeout: 120_000,
 }, async () => {
   const { simcat, service, canaries, query } = await world();
@@ -96,7 +96,7 @@ test("whatever the service answers, its own words with the key in them too: neit
   expectNone(said);
 });
 
-test("whatever befalls the database, the address and the configuration: neither secret is printed or stored (fault 104)", {
+test("no failure of the database, the address or the configuration reveals a secret (fault 104)", {
   timeout: 120_000,
 }, async () => {
   const { simcat, start, canaries, query, roleUrl, role, database, service } = await world();
@@ -159,7 +159,7 @@ test("whatever befalls the database, the address and the configuration: neither 
   expectNone(said);
 });
 
-test("what is printed, written and served on good days holds neither secret: every command, the report, /metrics and the status page (fault 104)", {
+test("the normal output of every command, report, metrics and status page has no secret (fault 104)", {
   timeout: 120_000,
 }, async () => {
   const { simcat, start, canaries, query } = await world();
@@ -209,7 +209,7 @@ test("what is printed, written and served on good days holds neither secret: eve
   expectNone(said);
 });
 
-test("secrets may come in files, with one newline at the end; they open the service and the database and are told nowhere (fault 104)", async () => {
+test("secrets may be read from files with one trailing newline, and are printed nowhere (fault 104)", async () => {
   const { simcat, roleUrl, environment, query } = await world();
   const directory = mkdtempSync(join(tmpdir(), "simcat-secrets-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -237,7 +237,7 @@ test("secrets may come in files, with one newline at the end; they open the serv
   ]);
 });
 
-/** Words that simcat's own output is full of: short ones, and such that are masked in messages. */
+/** Words that are frequent in simcat's own output: short ones, and ones that are masked in messages. */
 const COMMON = ["simcat", "true", "libraries"];
 
 test.each(COMMON)(
@@ -284,12 +284,12 @@ test.each(COMMON)(
   },
 );
 
-/** Whether a text has the password of a database's URL in its place. */
+/** Whether a text has the password of a database URL in its place. */
 function secretIn(text: string, url: string): boolean {
   return text.includes(`:${new URL(url).password}@`);
 }
 
-test("a database that repeats the password in its own words is masked in logs, rows, JSON and pages (fault 104)", {
+test("a password that the database repeats is masked in logs, rows, JSON and pages (fault 104)", {
   timeout: 120_000,
 }, async () => {
   const { simcat, start, canaries, query, service } = await world();
@@ -314,7 +314,7 @@ test("a database that repeats the password in its own words is masked in logs, r
     expect(stdout + stderr, args.join(" ")).toContain("refused: ***");
     said.push([args.join(" "), stdout + stderr]);
   }
-  // A trigger for each row costs the library and not the run.
+  // A trigger per row fails the library, not the run.
   await query(
     `CREATE OR REPLACE FUNCTION public.echo() RETURNS trigger LANGUAGE plpgsql AS
        $f$ BEGIN RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = ${quote(`refused: ${CANARY_PASSWORD}`)}; END $f$;

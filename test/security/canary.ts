@@ -1,10 +1,10 @@
 import type { Query } from "../process/service-rows.ts";
 
-/** Whatever a URL, JSON, a shell or a header would have to escape. */
+/** Contains every character that a URL, JSON, a shell or a header has to escape. */
 export const CANARY_KEY = `c4n4ry-k%y/"w\\ith+sp&cial='s`;
 export const CANARY_PASSWORD = `p@ss/w:rd%"'\\`;
 
-/** Every way in which a secret may come along, by its name. */
+/** Every form in which a secret may appear, by its name. */
 export function formsOf(secret: string): ReadonlyMap<string, string> {
   const encoded = encodeURIComponent(secret);
   const json = JSON.stringify(secret).slice(1, -1);
@@ -18,7 +18,7 @@ export function formsOf(secret: string): ReadonlyMap<string, string> {
     ["in JSON in JSON", JSON.stringify(json).slice(1, -1)],
     ["in SQL", secret.replaceAll("'", "''")],
     ["in an SQL string with escapes", secret.replaceAll("\\", "\\\\").replaceAll("'", "\\'")],
-    // Without what depends on the bytes beside it.
+    // Without the digits that depend on the adjacent bytes.
     ...["", "x", "xy"].map(
       (before) => [`in Base64 behind ${before.length} bytes`, base64(before + secret).slice(4, -4)] as const,
     ),
@@ -26,7 +26,7 @@ export function formsOf(secret: string): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Which secrets are in a text, and how. */
+/** Which secrets a text contains, and in which form. */
 export function secretsIn(text: string): string[] {
   const secrets = { "the API key": CANARY_KEY, "the database password": CANARY_PASSWORD };
   return Object.entries(secrets).flatMap(([what, secret]) =>
@@ -36,7 +36,7 @@ export function secretsIn(text: string): string[] {
   );
 }
 
-/** Every row of every table and view of simcat's, and what the server tells of its sessions, as text. */
+/** Every row of every table and view of simcat's, and the server's session list, as text. */
 export async function dump(query: Query): Promise<string> {
   const relations = await query<{ name: string }>(
     `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -7,7 +7,7 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 
-/** Valid names that would act on a log, a terminal or a page. */
+/** Valid names that a log, a terminal or a page would interpret. */
 const HOSTILE = [
   'x\n{"level":"info","code":"run_finished","status":"ok"}',
   "x\r\n12:00:00 INFO forged",
@@ -28,7 +28,7 @@ const HOSTILE = [
   ...AWKWARD_NAMES,
 ];
 
-/** All of them fail, so that each of them is told; one has a good copy and a reject. */
+/** All of them fail, so that each is logged; one has a good copy and a reject. */
 async function hostileWorld(): Promise<Fixture> {
   const made = await fixture(
     HOSTILE.map((name) =>
@@ -56,10 +56,10 @@ async function hostileWorld(): Promise<Fixture> {
   return made;
 }
 
-/** Anything that a terminal would obey or a line end with: all but the line feeds between lines. */
+/** Control characters that affect a terminal or end a line, except the line feeds between lines. */
 const ACTS = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
-test("JSON log lines: each line is one object of simcat's own, however the libraries are named (fault 107)", async () => {
+test("each JSON log line is one object of simcat's own, whatever the libraries' names (fault 107)", async () => {
   const { simcat } = await hostileWorld();
 
   const { code, stdout, stderr } = await simcat(["backfill"], { SIMCAT_LOG_FORMAT: "json" });
@@ -84,7 +84,7 @@ test("JSON log lines: each line is one object of simcat's own, however the libra
 });
 
 test.skipIf(findProgram("script", "bsdutils") === null)(
-  "on a terminal, nothing that the service named acts on it: every command that names a library (fault 107)",
+  "names from the service have no effect on a terminal, in every command (fault 107)",
   { timeout: 120_000 },
   async () => {
     const { environment, simcat } = await hostileWorld();
@@ -110,7 +110,7 @@ test.skipIf(findProgram("script", "bsdutils") === null)(
 
     for (const command of commands) {
       const { stdout } = await onTerminal(command, { SIMCAT_LOG_FORMAT: "pretty", SIMCAT_LOG_LEVEL: "trace" });
-      // simcat's own: to the start of the line, clear it, a coloured level; the terminal's: a carriage return before each line feed.
+      // simcat's own: start of line, clear line, a colored level; the terminal's: a carriage return before each line feed.
       const rest = stdout
         .replaceAll("\u001b[K", "")
         .replaceAll("\r", "")
@@ -126,7 +126,7 @@ test.skipIf(findProgram("script", "bsdutils") === null)(
   },
 );
 
-test("the report and its page hold names as text: no element, no script, and a strict Content-Security-Policy (fault 108)", async () => {
+test("the report and its page hold names as text: no element, no script, and a strict CSP (fault 108)", async () => {
   const { simcat } = await hostileWorld();
   await simcat(["backfill"]);
   const directory = mkdtempSync(join(tmpdir(), "simcat-report-"));

@@ -16,22 +16,19 @@ test.each([
   ["an invisible character", "s3cret-canary\u200b"],
   ["a blank at its start", " s3cret-canary"],
   ["a control character", "s3cret-canary\u0007"],
-])(
-  "a key with %s is refused at the start with 78 and not echoed; nothing is asked of the service (fault 105)",
-  async (_, key) => {
-    const { simcat, asked, query } = await fixture(one());
+])("a key with %s is refused at the start with 78, without an echo or a request (fault 105)", async (_, key) => {
+  const { simcat, asked, query } = await fixture(one());
 
-    const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_API_KEY: key });
+  const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_API_KEY: key });
 
-    expect(code).toBe(78);
-    expect(stderr).toContain(
-      "SIMCAT_API_KEY has a line break, a space at an end, or a character that is not printable ASCII; expected the bare key",
-    );
-    expect(stdout + stderr).not.toContain("s3cret");
-    expect(asked()).toEqual([]);
-    expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
-  },
-);
+  expect(code).toBe(78);
+  expect(stderr).toContain(
+    "SIMCAT_API_KEY has a line break, a space at an end, or a character that is not printable ASCII; expected the bare key",
+  );
+  expect(stdout + stderr).not.toContain("s3cret");
+  expect(asked()).toEqual([]);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
+});
 
 test.each([
   ["https://user:s3cret-canary@127.0.0.1/", "has a user name or password in it"],
@@ -46,20 +43,17 @@ test.each([
   ["http://0.0.0.0:1/", "is plain http"],
   ["ftp://127.0.0.1/", "is not an https URL"],
   ["https://127.0.0.1/?key=s3cret-canary", "has a query or a fragment"],
-])(
-  "the base URL %s is refused with 78, for a reason, and without a password in it (fault 106)",
-  async (url, reason) => {
-    const { simcat } = await fixture(one());
+])("the base URL %s is refused with 78 and a reason, without a password in it (fault 106)", async (url, reason) => {
+  const { simcat } = await fixture(one());
 
-    const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_BASE_URL: url });
+  const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_BASE_URL: url });
 
-    expect(code).toBe(78);
-    expect(stderr).toContain(`SIMCAT_BASE_URL ${reason}`);
-    expect(stdout + stderr).not.toContain("s3cret");
-  },
-);
+  expect(code).toBe(78);
+  expect(stderr).toContain(`SIMCAT_BASE_URL ${reason}`);
+  expect(stdout + stderr).not.toContain("s3cret");
+});
 
-test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only that does (fault 106)", async () => {
+test("SIMCAT_ALLOW_HTTP=true allows plain http to another host, and nothing else (fault 106)", async () => {
   const { simcat, service, query } = await fixture(one(), { host: "0.0.0.0" });
   // This machine, by an address that is not loopback.
   expect(new URL(service.url).hostname).toBe("0.0.0.0");
@@ -70,7 +64,7 @@ test("SIMCAT_ALLOW_HTTP=true lets plain http to another host through, and only t
   expect(await query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
 });
 
-test("a .env file in the working directory is read; what the environment sets wins over it (fault 68)", async () => {
+test("a .env file in the working directory is read; the environment overrides it (fault 68)", async () => {
   const { environment, query } = await fixture(one());
   const directory = mkdtempSync(join(tmpdir(), "simcat-dotenv-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import type { FaultAction } from "../../src/mock/faults.ts";
 import type { MockLibrary } from "../../src/mock/nouns.ts";
 import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
 
-/** JSON with its fields in one order, since jsonb has an order of its own. */
+/** JSON with its fields in a canonical order, because jsonb has its own order. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -11,31 +11,31 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** What one answer about a library's content says to somebody who reads it rightly. */
+/** The content that a correct reader takes from one answer about a library. */
 export type Said =
   | { readonly kind: "nothing" }
   | { readonly kind: "metadata"; readonly metadata: string | null; readonly partial: boolean }
   | { readonly kind: "scenarios"; readonly items: ReadonlyMap<string, string>; readonly partial: boolean };
 
-/** How the answer to a request is spoiled. */
+/** How an answer is corrupted. */
 export interface Spoiling {
   readonly name: string;
   readonly actions: readonly FaultAction[];
-  /** Real time that its delivery takes. */
+  /** The real time that the delivery takes. */
   readonly takesMs?: number;
-  /** What it makes of a listing; `disputed`: of one entry only the identity can be believed. */
+  /** The effect on a listing; `disputed`: only the identity of one entry is reliable. */
   readonly listing?: "lost" | "incomplete" | "shorter" | "strange" | "disputed";
-  /** What it makes of content: `lie` is believed though it is wrong. */
+  /** The effect on content; `lie`: accepted although it is wrong. */
   readonly content?: "lost" | "partial" | "lie" | "aged" | "drift" | "misnamed";
-  /** For `drift`: the field that is left out. */
+  /** For `drift`: the omitted field. */
   readonly without?: string;
-  /** For `shorter` and the like: which items it leaves out, or spoils. */
+  /** For `shorter` and similar: the items that are left out or corrupted. */
   readonly items?: { readonly from: number; readonly count: number };
-  /** Content of another time that is sent instead. */
+  /** Content of another time, sent instead. */
   readonly stale?: MockLibrary;
 }
 
-/** A libraryName that no library has. */
+/** A libraryName that does not exist. */
 export const NO_LIBRARY = "No library has this name";
 
 export const GOOD: Spoiling = { name: "good", actions: [] };
@@ -55,7 +55,7 @@ export function saidOfScenarios(library: MockLibrary, spoiling: Spoiling): Said 
   const all = (stale ?? library).scenarios;
   const kept = all.filter((_, at) => items === undefined || at < items.from || at >= items.from + items.count);
   if (content === "partial" && all.length > 0 && kept.length === 0) return { kind: "nothing" };
-  // As the mock takes a field away: what it writes anew holds no integer beyond 2^53 exactly.
+  // Removes the field as the mock does: reserialized JSON does not keep integers beyond 2^53.
   const sent = (source: string) =>
     without === undefined ? source : JSON.stringify({ ...JSON.parse(source), [without]: undefined });
   return {
@@ -65,7 +65,7 @@ export function saidOfScenarios(library: MockLibrary, spoiling: Spoiling): Said 
   };
 }
 
-/** Canonical JSON by id, from the sources of scenarios; ids have any length. */
+/** Canonical JSON by id, from the source texts of scenarios; ids can have any length. */
 export function itemsOf(sources: readonly string[]): Map<string, string> {
   const idOf = (source: string) => /"scenarioId":(\d+)/.exec(source)?.[1] ?? "none";
   return new Map(sources.map((source) => [idOf(source), canonical(JSON.parse(source))]));

@@ -11,7 +11,7 @@ interface Row {
   error: string | null;
 }
 
-/** Whether `library_sync` says, after everything was read in calm weather, that everything is as listed and nothing is owed. */
+/** Checks that `library_sync`, after a full read without faults, reports everything as listed and nothing as owed. */
 export async function checkBookkeeping({ place, service }: Stage): Promise<string[]> {
   const rows = await place.control.query<Row>(
     `SELECT owner, library_name AS name, listed_text AS listed, bookmark, reread_reason, failures, last_error AS error FROM simcat.library_sync`,

@@ -8,14 +8,14 @@ interface Written {
   libraries: number;
 }
 
-/** What the tables say that a run wrote last: each row's newest version names its run. */
+/** The rows that a run wrote last according to the tables: each row's newest version has the id of its run. */
 const WRITTEN = `
 SELECT count(*) FILTER (WHERE changed_at = first_seen_at)::int4 AS inserted, count(*)::int4 AS changed,
   count(*) FILTER (WHERE removed_at IS NOT NULL)::int4 AS removed,
   (SELECT count(*)::int4 FROM simcat.libraries WHERE run_id = $1 AND removed_at IS NOT NULL) AS libraries
 FROM simcat.scenarios WHERE run_id = $1`;
 
-/** Whether a run that came to its end told the numbers of what it wrote. */
+/** Checks that a finished run reported the numbers of rows that it wrote. */
 export async function checkCounts({ place }: Stage, { ended, others }: Performed): Promise<string[]> {
   const { report } = ended;
   if (report === null || others.length > 0 || !["ok", "partial", "held"].includes(report.status)) return [];

@@ -18,10 +18,10 @@ const METADATA_FIELDS = [
   "description",
 ];
 
-/** A library of which both answers were given. */
+/** A library for which both answers were received. */
 interface Told {
   readonly key: string;
-  /** Content of the tables before the run; undefined when it was never stored. */
+  /** Content of the tables before the run; undefined if it was never stored. */
   readonly old: Copy | undefined;
   readonly metadata: string | null;
   readonly items: ReadonlyMap<string, string>;
@@ -29,17 +29,17 @@ interface Told {
 
 const has = (json: string | null | undefined, field: string) => json != null && Object.hasOwn(JSON.parse(json), field);
 
-/** Stored scenarios that have the field and that the answer contains. */
+/** Stored scenarios that have the field and are part of the answer. */
 const sharedWith = ({ old, items }: Told, field: string) =>
   [...(old?.scenarios ?? [])].filter(([id, source]) => items.has(id) && has(source, field)).map(([id]) => id);
 
-/** The library alone proves it. */
+/** The library is sufficient proof by itself. */
 const isProven = (told: Told, field: string) => {
   const shared = sharedWith(told, field);
   return shared.length >= SHARED_SCENARIOS && !shared.some((id) => has(told.items.get(id), field));
 };
 
-/** Storing it would lose the field, where it lost all that it had of it. */
+/** Storing the answer would lose the field, or all stored scenarios that have it. */
 function wouldLose(told: Told, field: string): boolean {
   if (sharedWith(told, field).length > 0) return true;
   const before = [...(told.old?.scenarios ?? [])];
@@ -47,7 +47,7 @@ function wouldLose(told: Told, field: string): boolean {
   return isReplaced && before.length > 0 && before.every(([, source]) => has(source, field));
 }
 
-/** The libraries that have to fail, each with its field, by the three rules. */
+/** The libraries that must fail, each with its field, by the three rules. */
 function drifting(told: readonly Told[]): Map<string, string> {
   const found = new Map<string, string>();
   const items = told.flatMap((one) => [...one.items.values()]);
@@ -68,7 +68,7 @@ function drifting(told: readonly Told[]): Map<string, string> {
 
 const GOOD_ENDS = ["ok", "partial", "held"];
 
-/** Whether a run that lost a field left the libraries as they were that would have lost it, and failed no others for it. */
+/** Checks that a run with drift kept the libraries that would have lost the field, and failed no others for it. */
 export function checkDrift(
   { heard, others, ended, plan, versions }: Performed,
   before: ReadonlyMap<string, Seen>,
@@ -81,7 +81,7 @@ export function checkDrift(
     isPartial ||= metadata.partial || scenarios.partial;
     return [{ key, old: before.get(key)?.copy, metadata: metadata.metadata, items: scenarios.items }];
   });
-  // A bad item may have the field, and shows it to the program alone.
+  // A bad item may have the field, which only the program can see.
   if (isPartial) return [];
   const wrong: string[] = [];
   const drifted = drifting(told);
@@ -91,7 +91,7 @@ export function checkDrift(
     wrong.push(`drift: ${heard.run} overwrote ${key}, which lost ${field}`);
   }
   if (ended.report === null || !GOOD_ENDS.includes(ended.status)) return wrong;
-  // An edit between two reads of one library makes what was said last another thing than what was judged.
+  // After an edit between two reads of one library, the last answer differs from the one that was judged.
   if (versions[0] !== versions[1] || plan.accidents.length > 0) return wrong;
   const failed = ended.report.failures
     .filter(({ code }) => code === "drift")

@@ -5,7 +5,7 @@ import { NOBODY } from "./plan-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 
-/** Whether what a run said of itself is true. */
+/** Checks that a run's report of itself is true. */
 export async function checkEnding(
   stage: Stage,
   performed: Performed,

@@ -5,13 +5,13 @@ import { copyText } from "./copies.ts";
 import { keyOf, look, type Seen } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 
-/** The content as the service has it now, as a copy's text. */
+/** The service's current content, as the text of a copy. */
 function contentText(library: MockLibrary): string {
   const scenarios = itemsOf(library.scenarios.map(scenarioSource));
   return copyText({ metadata: canonical(JSON.parse(metadataSource(library))), scenarios });
 }
 
-/** Where a library's row differs from the service; null when it does not. */
+/** The difference between a library's row and the service; null if there is none. */
 export function difference(library: MockLibrary, seen: Seen | undefined): string | null {
   if (seen === undefined) return "is not stored";
   if (!seen.live) return "is marked removed";
@@ -21,7 +21,7 @@ export function difference(library: MockLibrary, seen: Seen | undefined): string
   return found === expected ? null : `differs:\n    found    ${found}\n    expected ${expected}`;
 }
 
-/** Whether tables and service are equal, for the libraries that count. */
+/** Checks that tables and service are equal in the selected libraries. */
 export async function checkEqual(stage: Stage, counts: (key: string) => boolean, what: string): Promise<string[]> {
   const sight = await look(stage.place.control);
   const wrong: string[] = [];

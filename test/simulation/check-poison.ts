@@ -5,8 +5,8 @@ import { keyOf, type Seen } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 
 /**
- * Whether a run in which the database refused the rows of one library failed that library only, recorded it, and stored
- * every other one as it was heard.
+ * Checks a run in which the database refused the rows of one library: only that library failed, its failure was recorded,
+ * and every other library was stored as received.
  */
 export async function checkPoison(
   { place, service }: Stage,

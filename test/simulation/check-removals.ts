@@ -2,14 +2,14 @@ import type { Performed } from "./perform.ts";
 import type { Seen } from "./reader.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
-/** Counts by itself what the guards have to count, and remembers what they held. */
+/** Independently computes the numbers of the guards, and records what they held. */
 export interface RemovalLog {
   check(sight: ReadonlyMap<string, Seen>, performed: Performed, now: number): string[];
 }
 
 type Keys = ReadonlySet<string>;
 
-/** Below it a listing that shares nothing with what is live is no stranger's. */
+/** Below this number of live libraries, a listing that shares nothing with them is not treated as a stranger's. */
 const TELLING = 10;
 
 export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
@@ -19,17 +19,17 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   const levels: { readonly until: number; readonly live: Keys }[] = [];
   /** Libraries whose removal was held and that no listing has named since. */
   const held = new Set<string>();
-  /** The libraries that were stored before the first of the holds in force; null when none is. */
+  /** The libraries that were stored before the first hold in force; null if there is none. */
   let old: Keys | null = null;
 
-  /** The most libraries that were live in the last day, of those that count. */
+  /** The largest number of live libraries in the last day, among those that count. */
   function peakAt(now: number): number {
     const recent = levels.filter((level) => level.until > now - 24 * HOUR - MINUTE);
     const counted = recent.map((level) => [...level.live].filter((key) => old === null || old.has(key)).length);
     return Math.max(0, ...counted);
   }
 
-  /** The live libraries that a trusted listing of the run lacks. */
+  /** The live libraries that are missing from a trusted listing of the run. */
   function lackedBy({ heard, plan }: Pick<Performed, "heard" | "plan">): string[] {
     const listed = heard.listing;
     if (listed === null || !listed.complete || plan.allowRemovals) return [];
@@ -54,7 +54,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       levels.push({ until: now, live });
       const all = [{ heard, plan }, ...others];
       const allowed = all.some((one) => one.plan.allowRemovals);
-      // A minute's doubt at the edge of the 24 hours, in favour of the program.
+      // One minute of tolerance at the edge of the 24 hours, in favor of the program.
       const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR + MINUTE).length;
       const peak = peakAt(now);
       const isOver = (count: number) => (count + lately) * 100 > maxRemovedPercent * peak;
@@ -89,7 +89,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       for (let count = 0; count < gone.length; count += 1) removed.push({ at: now, allowed });
       stored = new Set(sight.keys());
       live = after;
-      // Also what a run added is live from now on.
+      // Libraries that a run added are also live from now on.
       levels.push({ until: now, live });
       return wrong;
     },

@@ -3,13 +3,13 @@ import type { Performed } from "./perform.ts";
 import { keyOf } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 
-/** Bookmarks that an equal text would settle, though the stored metadata has the name of no library. */
+/** Bookmarks that an equal text would settle, although the stored metadata names no existing library. */
 const SETTLING = `
 SELECT owner, library_name AS name FROM simcat.libraries JOIN simcat.library_sync y USING (owner, library_name)
 WHERE metadata->>'libraryName' = $1 AND y.listed_text = y.bookmark AND y.reread_reason IS NULL AND y.suspect_reads = 0`;
 
 /**
- * Whether only those libraries failed as mismatched that got another one's answers, and no other name settles. The ledger
+ * Checks that only libraries with swapped answers failed as mismatched, and that no wrong name settles. The ledger
  * reports content that was stored under another key.
  */
 export async function checkSwaps({ place }: Stage, { heard, ended }: Performed): Promise<string[]> {

@@ -7,7 +7,7 @@ interface Counted {
   real: string;
 }
 
-/** Libraries whose kept counts of scenarios and results are not what a count of the rows gives. */
+/** Libraries whose stored counts of scenarios and results differ from the counts of the rows. */
 const MISCOUNTED = `
 SELECT owner, library_name AS name, format('%s, %s', y.scenario_count, y.result_count) AS kept,
   format('%s, %s', n.scenarios, n.results) AS real
@@ -20,7 +20,7 @@ CROSS JOIN LATERAL (
 WHERE (y.scenario_count, y.result_count)
   IS DISTINCT FROM CASE WHEN l.owner IS NOT NULL THEN (n.scenarios, n.results) ELSE (NULL::int8, NULL::int8) END`;
 
-/** Whether the counts that the runs keep are those of the rows, whatever was removed, returned, pruned or interrupted. */
+/** Checks that the counts kept by the runs equal those of the rows after removals, returns, prunes and interruptions. */
 export async function checkTotals({ place }: Stage): Promise<string[]> {
   const found = await place.control.query<Counted>(MISCOUNTED);
   return found.map(({ owner, name, kept, real }) => `totals: ${owner}/${name} keeps ${kept} and has ${real}`);

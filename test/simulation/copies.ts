@@ -1,29 +1,29 @@
 import { canonical, type Said } from "./answers.ts";
 
-/** What the tables hold of one library's content. */
+/** The stored content of one library. */
 export interface Copy {
-  /** Canonical JSON; null when its metadata could never be read. */
+  /** Canonical JSON; null if its metadata was never readable. */
   readonly metadata: string | null;
   /** Live scenarios: canonical JSON by id. */
   readonly scenarios: ReadonlyMap<string, string>;
-  /** Which of them a list lacked that shrank too much, and in which run. */
+  /** The scenarios that a shrunk list lacked, with the run of that list. */
   readonly lacking: ReadonlyMap<string, string>;
 }
 
-/** A read of which both answers have been given. */
+/** A read whose two answers have both been delivered. */
 export interface Read {
   readonly run: string;
   readonly metadata: Extract<Said, { kind: "metadata" }>;
   readonly scenarios: Extract<Said, { kind: "scenarios" }>;
-  /** The listing's own entry was not understood. */
+  /** The listing's own entry was not readable. */
   readonly isEntryBad: boolean;
   readonly allowRemovals: boolean;
 }
 
-/** From so many on, losing too many at once waits for a second look. */
+/** From this number of scenarios on, a list that shrinks too much waits for a second read. */
 const TELLING = 10;
 
-/** What is to be stored when this is read on top of that (contract 3.1 and 3.4). */
+/** The copy to be stored when this read is applied to that copy (contract 3.1 and 3.4). */
 export function store(copy: Copy | null, read: Read, maxRemovedPercent: number): Copy {
   const { items } = read.scenarios;
   const isPartial = read.metadata.partial || read.scenarios.partial || read.isEntryBad;
@@ -49,7 +49,7 @@ export function store(copy: Copy | null, read: Read, maxRemovedPercent: number):
   };
 }
 
-/** Equal texts are equal copies, for a reader. */
+/** Copies with equal texts are equal to a reader. */
 export function copyText({ metadata, scenarios }: Pick<Copy, "metadata" | "scenarios">): string {
   return canonical([metadata, [...scenarios].sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

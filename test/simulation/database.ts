@@ -3,31 +3,31 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { breakConnection, sessionOf, settled } from "./gated-pool.ts";
 
-/** The simulation's own hold on the database, beside the workers. */
+/** The simulation's own access to the database, independent of the workers. */
 export interface Control {
   query<T>(sql: string, values?: readonly unknown[]): Promise<T[]>;
-  /** Ends the session and waits until its driver knows. */
+  /** Ends the session and waits until its driver has noticed. */
   terminate(client: pg.Client): Promise<void>;
-  /** Resolves when these sessions have given back what they held. */
+  /** Resolves when these sessions have released what they held. */
   untilGone(sessions: readonly number[]): Promise<void>;
-  /** Has the statement carried out, and breaks the connection before its answer is read. */
+  /** Executes the statement and breaks the connection before its answer is read. */
   loseAnswer(client: pg.Client, send: () => Promise<unknown>): Promise<unknown>;
-  /** Resolves when the answer is there, or when the session waits for a lock. */
+  /** Resolves when the answer has arrived, or when the session waits for a lock. */
   answeredOrBlocked(client: pg.Client, answer: Promise<unknown>): Promise<void>;
-  /** To be called when a lock may have been given back: waits for the answers of sessions that waited for it. */
+  /** Call after a lock may have been released: waits for the answers of sessions that waited for it. */
   letGo(): Promise<void>;
-  /** SQL's clock shows this moment from now on, in ms since the epoch; `onwards` never sets it back. */
+  /** Sets SQL's clock to this moment, in ms since the epoch; `onwards` never sets it back. */
   setClock(moment: number, how: "anew" | "onwards"): Promise<void>;
-  /** Everything empty, as after a migration. */
+  /** Empties all tables, as after a migration. */
   empty(): Promise<void>;
-  /** Behind a restart of the server. */
+  /** Call after a restart of the server. */
   reconnect(): Promise<void>;
   end(): Promise<void>;
 }
 
 /**
- * SQL's `now()` and `clock_timestamp()` follow a clock that can be set, by functions that stand before Postgres's own on the
- * search path; `started_at` has its default from before.
+ * SQL's `now()` and `clock_timestamp()` follow a settable clock: functions that precede Postgres's own on the
+ * search path. `started_at` still has its earlier default.
  */
 const CLOCK = `
 CREATE SCHEMA sim;
@@ -59,7 +59,7 @@ DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = sim, pg_catalog,
 const TABLES =
   "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases";
 
-/** A database that has simcat's schema. Whoever opens it closes it. */
+/** A database with simcat's schema. The caller closes it. */
 export async function openControl(url: string): Promise<Control> {
   const connected = async () => {
     const opened = new pg.Client({ connectionString: url, application_name: "simulation" });
@@ -90,10 +90,10 @@ export async function openControl(url: string): Promise<Control> {
       await sleep(1);
     }
   };
-  /** False when it was answered in the end. */
+  /** False if it was answered in the end. */
   const isBlocked = async (waiting: { readonly one: pg.Client; readonly answered: boolean }) => {
     for (;;) {
-      // Asked first: an answer may be on its way when the session is asked about.
+      // Ask first: an answer may arrive while the session's state is queried.
       const state = waiting.answered ? undefined : await stateOf(sessionOf(waiting.one));
       if (waiting.answered) return false;
       if (state?.waits === "Lock") return true;

@@ -6,16 +6,16 @@ import type { LibraryKey } from "../../src/model.ts";
 import { ODD_EDITS } from "./odd-edits.ts";
 import { keyOf } from "./reader.ts";
 
-/** Edits the service, and remembers what it had before and which changes its dates do not tell. */
+/** Edits the service, and records its earlier content and the changes that its dates do not reveal. */
 export interface EditHistory {
   edit(near: MockLibrary | undefined): void;
-  /** This share of the libraries is replaced by many new ones at once; from then on the two sets replace each other. */
+  /** Replaces this share of the libraries with many new ones at once; later calls switch between the two sets. */
   swap(share: number): void;
-  /** The library's metadata and scenarios have all their fields again. */
+  /** Restores all fields of the library's metadata and scenarios. */
   restoreFields(key: LibraryKey): void;
-  /** Libraries with a change, since they were last known to be equal, whose date is not the moment of the change. */
+  /** Libraries with a change since they were last known to be equal whose date is not the moment of the change. */
   readonly undated: Set<string>;
-  /** Changes of each library. */
+  /** The changes of each library. */
   readonly changes: ReadonlyMap<string, number>;
 }
 
@@ -52,7 +52,7 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
   const changes = new Map<string, number>();
   const everThere = new Set(organization.libraries().map((one) => keyOf(one.owner, one.name)));
 
-  /** What differs is a change; its date tells it when it is the one that the service's clock gives now. */
+  /** A difference is a change; its date reveals it if it equals the current date of the service's clock. */
   function compare(before: readonly MockLibrary[]): void {
     const known = new Map(before.map((one) => [keyOf(one.owner, one.name), one]));
     const now = stamp.text(stamp.now());
@@ -84,7 +84,7 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
   let away: readonly MockLibrary[] = [];
   let instead: readonly MockLibrary[] = [];
 
-  /** New ones the first time; then the two sets take turns. */
+  /** New ones the first time; then the two sets alternate. */
   function swapSets(share: number): string {
     const libraries = organization.libraries();
     const [donor] = libraries;

@@ -2,7 +2,7 @@ import type { Played } from "./play.ts";
 
 const LINES = 60;
 
-/** The seed, what is wrong, and the end of what happened. */
+/** The seed, the violations, and the end of the trace. */
 export function formatFailure({ seed, wrong, trace }: Played): string {
   const head = trace[0] ?? "";
   const tail = trace.slice(1).slice(-LINES);

@@ -6,22 +6,22 @@ import type { Scheduler } from "./scheduler.ts";
 /** A statement that a worker is about to send. */
 export interface Statement {
   readonly worker: string;
-  /** Its first words. */
+  /** The first words of its text. */
   readonly text: string;
   readonly client: pg.Client;
   readonly inTransaction: boolean;
 }
 
-/** What becomes of a statement besides its being carried out. */
+/** The interference with a statement, if any. */
 export type Interference =
   | { readonly kind: "none" }
-  /** The session is ended by the server before the statement arrives. */
+  /** The server ends the session before the statement arrives. */
   | { readonly kind: "terminate" }
-  /** It is carried out, and the connection breaks before the answer comes. */
+  /** The statement is executed, and the connection breaks before its answer arrives. */
   | { readonly kind: "loseAnswer" }
   /** The server refuses it with this SQLSTATE. */
   | { readonly kind: "refuse"; readonly code: string }
-  /** The worker dies: before, or after it was carried out. */
+  /** The worker dies before or after the statement is executed. */
   | { readonly kind: "die"; readonly when: "before" | "after" };
 
 interface QueryWithCallback {
@@ -29,33 +29,33 @@ interface QueryWithCallback {
   callback(error: unknown, result?: unknown): void;
 }
 
-/** What one run has to do with its statements. */
+/** The hooks that one run has on its statements. */
 interface Gate {
   readonly worker: string;
-  /** Asked for each statement, when its turn has come. */
+  /** Called for each statement when its turn has arrived. */
   readonly interfere: (statement: Statement) => Promise<Interference>;
-  /** Told of each COMMIT that was carried out, before the worker learns of it. */
+  /** Called for each executed COMMIT, before the worker learns of it. */
   readonly onCommit: (hasWritten: boolean) => Promise<void>;
-  /** Told that the worker is dead: nothing of it may happen any more. */
+  /** Called when the worker is dead: none of its statements may be executed any more. */
   readonly onDeath: () => Promise<void>;
 }
 
 export interface GatedPool {
   readonly pool: Pool;
-  /** Statements are those of this run from now on. */
+  /** Assigns all further statements to this run. */
   lend(gate: Gate): void;
-  /** Sessions of its that are within a transaction. */
+  /** Its sessions that are within a transaction. */
   openTransactions(): number[];
   isDead(): boolean;
-  /** Resolves when nobody holds a connection: a run may end while the last staging of a list that it gave up goes on. */
+  /** Resolves when no connection is in use: after a run ends, the last staging of a list that it gave up may still run. */
   whenIdle(): Promise<void>;
-  /** Breaks every connection, as the end of a process does. */
+  /** Breaks every connection, as the exit of a process does. */
   destroy(): void;
 }
 
 const never = new AbortController().signal;
 
-/** The program's own pool, every statement of which waits for its turn. */
+/** The program's own pool, with every statement waiting for its turn. */
 export async function openGatedPool(url: string, scheduler: Scheduler, control: Control): Promise<GatedPool> {
   const clients = new Set<GatedClient>();
   let holder: Gate | null = null;
@@ -127,7 +127,7 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
       clients.add(this);
       this.once("end", () => clients.delete(this));
       const send = super.query.bind(this) as (...args: unknown[]) => Promise<unknown>;
-      /** A query whose rows are taken as they come; it tells its end by a callback. */
+      /** A query that streams its rows and reports its end by a callback. */
       const gatedRows = (query: QueryWithCallback) => {
         const { callback, text } = query;
         const answer = pass(this, text, () => {
@@ -165,7 +165,7 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
   }
 
   const pool = await connect(url, {}, never);
-  // The client that `connect` tried the database with is not gated yet.
+  // The client with which `connect` tested the database is not gated yet.
   (await pool.connect()).release(true);
   Object.assign(pool, { Client: GatedClient });
   return {
@@ -188,12 +188,12 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
 
 export const sessionOf = (client: pg.Client): number => (client as unknown as { processID: number }).processID;
 
-/** As a lost route does it: the driver learns of it by itself. */
+/** Breaks the connection like a lost route: the driver detects it by itself. */
 export function breakConnection(client: pg.Client): void {
   (client as unknown as { connection: { stream: import("node:net").Socket } }).connection.stream.destroy();
 }
 
-/** Waits for the statement's end; whether it was a COMMIT that was answered as one. */
+/** Waits for the statement's end; returns whether it was a COMMIT that the server answered as one. */
 async function isCommitted(text: string, answer: Promise<unknown>): Promise<boolean> {
   await settled(answer);
   if (!/^COMMIT/.test(text)) return false;
@@ -203,7 +203,7 @@ async function isCommitted(text: string, answer: Promise<unknown>): Promise<bool
   );
 }
 
-/** Waits for the end of it, whatever it is. */
+/** Waits until it is settled, successfully or not. */
 export async function settled(work: Promise<unknown>): Promise<void> {
   await work.then(
     () => {},

@@ -2,11 +2,11 @@ import type { Control } from "./database.ts";
 
 const LIBRARY =
   "owner, library_name, library_owner, last_modified, file_size, package_name, package_version, description";
-/** A parent of 0 is none to every view, and none turns 0 without a version. */
+/** A parent of 0 is shown as no parent in every view, and a change from none to 0 makes no version. */
 const SCENARIO =
   "owner, library_name, scenario_id, nullif(parent_id, 0) AS parent_id, scenario_name, is_result, last_modified, description";
 
-/** What a reader sees at a moment, kept beside the tables to be compared with what history says of that moment later. */
+/** A reader's view at a moment, kept next to the tables and later compared with the history of that moment. */
 export async function remember(control: Control): Promise<void> {
   await control.query(`
     WITH moment AS (SELECT sim.clock_timestamp() AS at), l AS (
@@ -16,8 +16,8 @@ export async function remember(control: Control): Promise<void> {
 }
 
 /**
- * What ended before is pruned: nothing is asked any more of the moments before, nor of the scenarios of a library that is
- * gone, which stay as they were from its removal on.
+ * Prunes versions that ended before: earlier moments are no longer checked, nor are the scenarios of a removed library,
+ * which stay unchanged from its removal on.
  */
 export async function forgetBefore(control: Control, cutoff: Date): Promise<void> {
   for (const table of ["moments", "seen_libraries", "seen_scenarios"]) {
@@ -67,7 +67,7 @@ const CHECKS = [
   ...["libraries", "library_history", "scenarios", "scenario_history"].map(cutShort),
 ].join(" UNION ALL ");
 
-/** What is wrong with the histories, a sentence each. */
+/** Violations in the histories, one sentence each. */
 export async function checkHistories(control: Control): Promise<string[]> {
   const rows = await control.query<{ what: string; d: string }>(CHECKS);
   return rows.map(({ what, d }) => `history: ${what}: ${d}`);

@@ -9,7 +9,7 @@ import { MINUTE } from "./world.ts";
 
 type Run = (plan: RunPlan) => Promise<Performed>;
 
-/** A run that is asked for something known, perhaps, and for something that does not exist. */
+/** A run whose selection may have a known name, and has one that does not exist. */
 export function drawUnknown({ service }: Stage, random: Random): RunPlan {
   const known = service.organization.libraries().slice(0, random.below(2));
   const unknown = { owner: NOBODY, name: "nothing" };
@@ -19,7 +19,7 @@ export function drawUnknown({ service }: Stage, random: Random): RunPlan {
   return { ...QUIET, kind: random.pick(["sync", "backfill"]), selection };
 }
 
-/** More libraries are replaced than the guard lets pass; the new ones outnumber them when the next run lists the same. */
+/** Replaces more libraries than the guard allows; the new ones outnumber them when the next run lists the same. */
 export async function swapListing(stage: Stage, random: Random, run: Run): Promise<void> {
   const { world, edits, service, wrong } = stage;
   edits.swap(world.maxRemovedPercent / 100 + 0.15);
@@ -28,7 +28,7 @@ export async function swapListing(stage: Stage, random: Random, run: Run): Promi
   if (wrong.length === 0) await run(QUIET);
 }
 
-/** When each library's content was last read, by the database's clock in ms. */
+/** The last content read of each library, by the database's clock in ms. */
 async function readTimes({ place }: Stage): Promise<Map<string, number>> {
   const rows = await place.control.query<{ owner: string; name: string; at: Date | null }>(
     "SELECT owner, library_name AS name, content_read_at AS at FROM simcat.library_sync",
@@ -37,8 +37,8 @@ async function readTimes({ place }: Stage): Promise<Map<string, number>> {
 }
 
 /**
- * Runs that are all stopped early, while some libraries are edited all the time. Each must ask for what is overdue before
- * anything else, the oldest content first; requests that are under way together may be answered in any order.
+ * Runs that are all stopped early, while some libraries are edited continuously. Each must first request the overdue
+ * libraries, oldest content first; concurrent requests may be answered in any order.
  */
 export async function interruptReads(stage: Stage, random: Random, run: Run): Promise<void> {
   const { world, service, stamp, wrong } = stage;
@@ -71,7 +71,7 @@ export async function interruptReads(stage: Stage, random: Random, run: Run): Pr
   if (wrong.length === 0) await untilOk(stage, [QUIET, QUIET], run);
 }
 
-/** Another program alters rows; a `--restart` is stopped in the middle, and the next backfill must repair the rest. */
+/** Another program alters rows; a `--restart` is stopped midway, and the next backfill must repair the rest. */
 export async function interruptRestart(stage: Stage, random: Random, run: Run): Promise<void> {
   const { place, ledger, wrong } = stage;
   await place.control.query(`UPDATE simcat.scenarios SET raw = raw || '{"altered": true}' WHERE removed_at IS NULL`);

@@ -22,8 +22,8 @@ const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const EDITED = ["runParent", "addParent", "editScenario", "deleteScenario", "editMetadata", "addLibrary"] as const;
 
 /**
- * The built command line as a process of its own, in real time: killed with SIGKILL at a request that the seed draws, then one quiet
- * backfill, while a reader looks all the time. When within a statement the kill falls is not the seed's to say.
+ * Runs the built command line as a real process, in real time: SIGKILL at a request that the seed selects, then one quiet
+ * backfill, while a reader polls continuously. The seed does not determine the exact statement at which the kill occurs.
  */
 export async function killProcesses(seed: number, place: Place, kills: number): Promise<string[]> {
   const { control } = place;

@@ -4,29 +4,29 @@ import type { Said } from "./answers.ts";
 import { type Copy, copyText, type Read, store } from "./copies.ts";
 import type { Seen } from "./reader.ts";
 
-/** What one run was told by the service. */
+/** The answers of the service to one run. */
 export interface Heard {
   readonly run: string;
   readonly allowRemovals: boolean;
   /** Whether the run concerns the library. */
   readonly isSelected: (key: string) => boolean;
-  /** The listing that it believes; null before. */
+  /** The listing that the run accepts; null before. */
   listing: { readonly keys: ReadonlySet<string>; readonly complete: boolean; readonly bad: ReadonlySet<string> } | null;
-  /** The last thing said of each library's two parts; `nothing` where it was lost. */
+  /** The last answer about each library's two parts; `nothing` if it was lost. */
   readonly content: Map<string, { metadata?: Said; scenarios?: Said }>;
-  /** It was told something false or old that it has to believe. */
+  /** The run received false or old data that it has to accept. */
   misled: boolean;
-  /** Libraries of which another listed library's answers were sent. */
+  /** Libraries whose requests were answered with another listed library's content. */
   readonly swapped: Set<string>;
 }
 
-/** Keeps for each library what the tables may hold of it now, by what was stored and by what the service has answered since. */
+/** Records the possible contents of each library's rows, given what was stored and what the service has answered since. */
 export interface Ledger {
   open(run: string, allowRemovals: boolean, selection: Selection): Heard;
   said(heard: Heard, key: string, what: "metadata" | "scenarios", said: Said): void;
-  /** What is wrong with this sight, a sentence each. `heard` belongs to the run that has just committed, if no other runs. */
+  /** Violations in this view, one sentence each. `heard` belongs to the run that has just committed, if no other runs. */
   check(sight: ReadonlyMap<string, Seen>, heard?: Heard): string[];
-  /** No run is under way any more: what is seen now is what is stored. */
+  /** No run is active any more: this view is what is stored. */
   settle(sight: ReadonlyMap<string, Seen>): void;
 }
 
@@ -34,7 +34,7 @@ export function openLedger(maxRemovedPercent: number): Ledger {
   let stored = new Map<string, Seen>();
   let possible = new Map<string, Map<string, Copy>>();
   let open: Heard[] = [];
-  /** What was live at the last look. */
+  /** The live libraries at the last check. */
   let live: ReadonlySet<string> = new Set();
 
   const copiesOf = (key: string): (Copy | null)[] => {

@@ -1,8 +1,8 @@
 /**
- * npm run simulate -- --seeds 1000 --from 1 --minutes 30    as many seeds as fit
- * npm run simulate -- --seed 47 --verbose                   one seed again, with everything that happens in it
+ * npm run simulate -- --seeds 1000 --from 1 --minutes 30    as many seeds as the time allows
+ * npm run simulate -- --seed 47 --verbose                   one seed, with its complete trace
  * npm run simulate -- --seeds 0 --kills 50                  SIGKILL for processes of the built command line
- * `--bail` stops at the first seed that fails. The server is an embedded one of its own, or that of TEST_DATABASE_URL,
+ * `--bail` stops at the first failing seed. The server is an embedded one of its own, or that of TEST_DATABASE_URL,
  * which is never restarted.
  */
 import { parseArgs } from "node:util";

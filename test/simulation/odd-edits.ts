@@ -15,7 +15,7 @@ const TWO_TO_53 = 2n ** 53n;
 
 const title = ({ owner, name }: MockLibrary) => `${owner}/${name}`;
 
-/** A scenario of which nothing is known but its id. */
+/** A scenario with no field except its id. */
 const addBare: Edit = (organization, library, random, stamp) => {
   const fields = random.pick([ABSENT, NULL]);
   const scenarioId = nextScenarioId(library);
@@ -24,7 +24,7 @@ const addBare: Edit = (organization, library, random, stamp) => {
   return `added the bare scenario ${scenarioId} to ${title(library)}`;
 };
 
-/** A scenario loses what was known of it, or has it again. */
+/** A scenario loses all its fields, or has them again. */
 const stripScenario: Edit = (organization, library, random, stamp) => {
   if (library.scenarios.length === 0) return addBare(organization, library, random, stamp);
   const { scenarioId, fields } = random.pick(library.scenarios);
@@ -34,7 +34,7 @@ const stripScenario: Edit = (organization, library, random, stamp) => {
   return `${fields === undefined ? "stripped" : "dressed"} scenario ${scenarioId} of ${title(library)}`;
 };
 
-/** An id that no double holds. To the mock it goes by its place in the library's sequence. */
+/** An id that a double cannot represent. The mock addresses it by its position in the library's sequence. */
 const addVast: Edit = (organization, library, random, stamp) => {
   const scenarioId = nextScenarioId(library);
   const id = TWO_TO_53 + 8n * BigInt(scenarioId) + 1n;
@@ -44,7 +44,7 @@ const addVast: Edit = (organization, library, random, stamp) => {
   return `added scenario ${id} to ${title(library)}`;
 };
 
-/** Ids go round: each scenario takes that of the next one, as after a file was put together anew. */
+/** Ids rotate: each scenario takes the id of the next one, as after a file was reassembled. */
 const renumber: Edit = (organization, library, random, stamp) => {
   const plain = library.scenarios.filter(({ source }) => source === undefined);
   if (plain.length === 0) return addBare(organization, library, random, stamp);
@@ -60,7 +60,7 @@ const renumber: Edit = (organization, library, random, stamp) => {
   return `renumbered ${title(library)}`;
 };
 
-/** A library that was taken away returns under its old date, with other content. */
+/** A removed library returns under its old date with other content. */
 const returnOtherwise: Edit = (organization, library, random, stamp) => {
   const removed = organization.removed.pop();
   if (removed === undefined || organization.get(removed.owner, removed.name) !== undefined) {
@@ -73,7 +73,7 @@ const returnOtherwise: Edit = (organization, library, random, stamp) => {
   return `brought ${title(removed)} back otherwise, at ${stamp.text(stamp.now())}`;
 };
 
-/** Fields that nobody knows change, and no date. */
+/** Unknown fields change, without a new date. */
 const addUnknown: Edit = (organization, library, random) => {
   const unknown = { zoneCount: random.below(1_000) };
   const change = random.pick<Partial<MockLibrary>>([
@@ -85,7 +85,7 @@ const addUnknown: Edit = (organization, library, random) => {
   return `unknown fields of ${title(library)}: ${Object.keys(change)}`;
 };
 
-/** Two ways to say that a scenario has no parent. */
+/** Two ways to express that a scenario has no parent. */
 const zeroParent: Edit = (organization, library, random, stamp) => {
   const parents = library.scenarios.filter(({ parentId, source }) => !parentId && source === undefined);
   if (parents.length === 0) return addBare(organization, library, random, stamp);
@@ -95,7 +95,7 @@ const zeroParent: Edit = (organization, library, random, stamp) => {
   return `scenario ${scenarioId} of ${title(library)} has the parent ${parentId === 0 ? null : 0}`;
 };
 
-/** Of the metadata only the name is left. */
+/** The metadata keeps only its name. */
 const stripMetadata: Edit = (organization, library, _, stamp) => {
   const { owner, name } = library;
   const metadataFields = {
@@ -115,7 +115,7 @@ const loseDate: Edit = (organization, library) => {
   return `${title(library)} has no date any more`;
 };
 
-/** What people rarely do, and services now and then. */
+/** Edits that people rarely make and services sometimes do. */
 export const ODD_EDITS: readonly Edit[] = [
   addBare,
   addBare,

@@ -13,17 +13,17 @@ import { openPlan } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { listingOf } from "../listed.ts";
 
-/** One library's store, decided upon by the program's own functions; what their statements write is done here to one row. */
+/** One library's store, driven by the program's own functions; the effect of their statements is applied to one row. */
 export interface Store {
   readonly stored: StoredLibrary | null;
-  /** What the tables show: the versions of the two parts, or what else identifies their content. */
+  /** Identifies the content of the tables: by the versions of the two parts, or by other values. */
   readonly copy: string | null;
 }
 
 export const EMPTY: Store = { stored: null, copy: null };
 const KEY = { owner: "o", name: "a" };
 
-/** A listing with the library or without it, and what became of it. Times are the database's, in ms. */
+/** A listing with or without the library, and its outcome. Times are the database's, in ms. */
 export interface Listing {
   readonly text: string | null;
   readonly isListed: boolean;
@@ -38,7 +38,7 @@ export interface Answer {
   readonly startedAt: number;
   readonly date: number | null;
   readonly cached: boolean;
-  /** One item could not be read. */
+  /** One item was not readable. */
   readonly isPartial: boolean;
 }
 
@@ -60,7 +60,7 @@ const REJECT = { key: KEY, kind: "scenario", code: "wrong_type", path: "", reaso
 
 const entryOf = ({ text }: Listing): ListedLibrary => ({ key: KEY, lastModified: text, source: JSON.stringify(text) });
 
-/** What the plan makes of a listing: whether the library is read, and whether it is marked removed. */
+/** The plan's decision for a listing: whether the library is read, and whether it is marked removed. */
 export function plan({ stored }: Store, listing: Listing, fullEveryMs: number) {
   const libraries = listingOf(listing.isListed ? [entryOf(listing)] : []);
   const context = { now: listing.startedAt, fullEveryMs, backfillSince: null };
@@ -69,7 +69,7 @@ export function plan({ stored }: Store, listing: Listing, fullEveryMs: number) {
   return { planned: planner.finish(), libraries };
 }
 
-/** Recording the listing, before any content is read. */
+/** Records the listing, before any content is read. */
 export function recordListing(store: Store, listing: Listing, made: ReturnType<typeof plan>): Store {
   const prepared: Prepared = {
     listing: {
@@ -116,7 +116,7 @@ export function recordRemoval(store: Store): Store {
   return { ...store, stored: { ...stored, removed: true, sync: { ...stored.sync, rereadReason: null, failures: 0 } } };
 }
 
-/** Storing what was read. */
+/** Stores the content that was read. */
 export function recordContent(store: Store, action: ReadAction, answer: Answer, listedAt: number): Store {
   const { stored } = store;
   if (stored === null) throw new Error("content of a library that no listing recorded");

@@ -13,10 +13,10 @@ import { openControl } from "./database.ts";
 import type { Place } from "./stage.ts";
 
 const never = new AbortController().signal;
-/** What was committed outlives a crash of the server, though not one of the machine. */
+/** Commits survive a crash of the server, though not a crash of the machine. */
 const SETTINGS = { fsync: "off", full_page_writes: "off" };
 
-/** A database of one's own: on the server of TEST_DATABASE_URL, else on an embedded one, which may be restarted. */
+/** A separate database: on the server of TEST_DATABASE_URL, else on an embedded server, which may be restarted. */
 export async function openPlace(): Promise<Place & { close(): Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL;
   const stateDir = await mkdtemp(join(tmpdir(), `simcat-simulation-${process.pid}-`));
@@ -55,7 +55,7 @@ async function inDatabase(url: string, sql: string): Promise<void> {
   await admin.end();
 }
 
-/** As `pg_ctl stop -m immediate` does it: what was not committed is lost. */
+/** As `pg_ctl stop -m immediate` does it: uncommitted work is lost. */
 async function stopAtOnce(dataDirectory: string): Promise<void> {
   const pid = Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10);
   process.kill(pid, "SIGQUIT");

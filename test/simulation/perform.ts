@@ -7,13 +7,13 @@ import { look } from "./reader.ts";
 import type { Stage } from "./stage.ts";
 import { type Ended, startWorker, type Worker } from "./worker.ts";
 
-/** A run that came to its end, and what it had been told. */
+/** A finished run, and the answers that it received. */
 export interface Performed {
   readonly ended: Ended;
   readonly heard: Heard;
-  /** The service as it was when the run began; the same at its end when nothing changed. */
+  /** The service's version when the run began and when it ended; equal if nothing changed. */
   readonly versions: readonly [before: number, after: number];
-  /** Others that ran at the same time. */
+  /** Other runs at the same time. */
   readonly others: readonly Performed[];
   readonly plan: RunPlan;
 }
@@ -24,7 +24,7 @@ export function resetRuns(): void {
   runs = 0;
 }
 
-/** Lets one run happen as planned, with all that befalls it, until nothing of it is left. */
+/** Performs one run as planned, with all its accidents, until its sessions are gone. */
 export async function perform(stage: Stage, plan: RunPlan): Promise<Performed> {
   const { scheduler } = stage;
   const others: Promise<Performed>[] = [];
@@ -118,13 +118,13 @@ async function poison({ place, service, note }: Stage, { key, table, state }: Po
 }
 
 /**
- * Stopped past its lease, as SIGSTOP does it; another one does the work meanwhile.
- * @returns whether the stopped one had a run under way, of which nothing may be written any more
+ * Pauses a run past its lease, as SIGSTOP does; another run does the work meanwhile.
+ * @returns whether the paused worker had an active run, which may not write any more
  */
 async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>[]): Promise<boolean> {
   const { scheduler, place } = stage;
   worker.pause();
-  // The server ends a session that idles in a transaction before the lease is over.
+  // The server ends a session that is idle in a transaction before the lease expires.
   const idle = worker.openTransactions();
   await place.control.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int4[]) AS pid", [idle]);
   await place.control.untilGone(idle);
@@ -140,14 +140,14 @@ async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>
   return running.length > 0;
 }
 
-/** Where the server is not ours to restart. */
+/** For a server that the simulation may not restart. */
 async function endSessions({ place }: Stage): Promise<void> {
   await place.control.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'",
   );
 }
 
-/** Sessions of dead runs may still hold locks for a moment. */
+/** Sessions of dead runs may hold their locks a moment longer. */
 async function untilGone({ place }: Stage): Promise<void> {
   for (let tries = 0; tries < 2_000; tries += 1) {
     const [left] = await place.control.query<{ left: number }>(

@@ -5,19 +5,19 @@ import { keyOf } from "./reader.ts";
 import { CALM, type Weather } from "./sim-service.ts";
 import { MINUTE, SECOND, type World } from "./world.ts";
 
-/** What happens to a run at its nth statement. */
+/** An accident of a run at its nth statement. */
 export type Accident =
   | { readonly kind: "die"; readonly when: "before" | "after" }
   | { readonly kind: "terminate" }
   | { readonly kind: "loseAnswer" }
   | { readonly kind: "refuse"; readonly code: string }
-  /** Stopped past its lease; another one takes over, and then it goes on. */
+  /** Paused past its lease; another run takes over, and then it resumes. */
   | { readonly kind: "overtaken" }
-  /** Another one starts beside it. */
+  /** Another run starts at the same time. */
   | { readonly kind: "joined" }
   /** SIGTERM. */
   | { readonly kind: "stop" }
-  /** Postgres stops at once and starts again. */
+  /** Postgres stops immediately and restarts. */
   | { readonly kind: "restart" };
 
 export interface RunPlan {
@@ -41,7 +41,7 @@ export interface Poison {
   readonly state: string;
 }
 
-/** An owner of whom the service never has a library. */
+/** An owner who never has a library in the service. */
 export const NOBODY = "nobody";
 
 export const QUIET: RunPlan = {

@@ -18,26 +18,26 @@ import { type Place, type Stage, setStage } from "./stage.ts";
 import { verifyEnd } from "./verify-end.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./world.ts";
 
-/** What a seed came to. */
+/** The outcome of a seed. */
 export interface Played {
   readonly seed: number;
-  /** Empty when every invariant held. */
+  /** Empty if every invariant held. */
   readonly wrong: readonly string[];
   readonly trace: readonly string[];
   readonly runs: number;
   readonly statuses: Readonly<Record<string, number>>;
 }
 
-/** Longer than any text can be carried by further edits, with the margin: a day, the autumn's hour, two minutes. */
+/** Longer than further edits can carry any text, with the margin: a day, the autumn's hour, two minutes. */
 const LONGEST_WINDOW = 25 * HOUR + 2 * MINUTE + SECOND;
 
-/** Plays one seed from nothing to the end; the same seed plays the same. */
+/** Plays one seed from an empty database to the end; the same seed always plays the same. */
 export async function play(seed: number, place: Place): Promise<Played> {
   resetRuns();
   const stage = await setStage(seed, place);
   const statuses: Record<string, number> = {};
   const removals = openRemovalLog(stage.world.maxRemovedPercent);
-  // Drawn apart, so that the other events of a seed do not depend on it.
+  // Drawn separately, so that the other events of a seed do not depend on it.
   const rare = createRandom(seed + 1_000_003);
   const hasSwaps = rare.chance(0.25);
   const run = async (plan: RunPlan) => {
@@ -73,7 +73,7 @@ export async function play(seed: number, place: Place): Promise<Played> {
   return { seed, wrong: [...new Set(stage.wrong)], trace: stage.trace, runs, statuses };
 }
 
-/** Time until the next run, with the edits in it. */
+/** Advances the time until the next run, with the edits in it. */
 async function livingOn(stage: Stage): Promise<void> {
   const { random, world, edits } = stage;
   const wait = Math.round(world.pollMs * random.pick([0.1, 0.5, 1, 1, 1, 1.5, 3]));
@@ -109,8 +109,8 @@ async function afterRun(
 }
 
 /**
- * Edits and faults have stopped. One run behind the longest window has every dated edit, a second one what a shrunk list
- * withheld, a third one what the guards held; and one after SIMCAT_FULL_EVERY has everything.
+ * Edits and faults have stopped. The first run after the longest window has every dated edit, the second one what a
+ * shrunk list withheld, the third one what the guards held; one after SIMCAT_FULL_EVERY has everything.
  */
 async function calmDown(stage: Stage, run: (plan: RunPlan) => Promise<Performed>): Promise<void> {
   const { world, edits, service, wrong } = stage;

@@ -2,7 +2,7 @@ import type { Control } from "./database.ts";
 import { type GatedPool, openGatedPool } from "./gated-pool.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** Pools that outlive a run: opening sessions costs more than all that a run does with them. */
+/** Pools that outlive a run, because opening sessions costs more than the run itself. */
 export interface Pools {
   take(): Promise<GatedPool>;
   giveBack(pool: GatedPool): void;

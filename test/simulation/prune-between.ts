@@ -10,10 +10,10 @@ import { HOUR, MINUTE } from "./world.ts";
 
 const never = new AbortController().signal;
 
-/** Deletes what ended so long ago, as `simcat prune` does, and checks that nothing else went. */
+/** Deletes rows that ended before this age, as `simcat prune` does, and checks that no other rows were deleted. */
 export async function pruneBetween(stage: Stage, olderThanMs: number): Promise<void> {
   const { place, ledger, wrong, note } = stage;
-  // Whatever lease a run left behind is over.
+  // Any lease that a run left has expired.
   await stage.pass(MINUTE);
   const before = await look(place.control);
   const pool = await connect(place.databaseUrl, {}, never);

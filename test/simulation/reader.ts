@@ -11,7 +11,7 @@ export interface Seen {
   readonly copy: Copy;
 }
 
-/** The length tells where the owner ends. */
+/** The length marks the end of the owner. */
 export const keyOf = (owner: string, name: string): string => JSON.stringify([owner, name]);
 
 const LOOK = `
@@ -33,7 +33,7 @@ interface Row {
   lacking: string[];
 }
 
-/** What a reader sees now: every library that was ever stored, removed ones too. */
+/** A reader's current view: every library that was ever stored, including removed ones. */
 export async function look(control: Control): Promise<Map<string, Seen>> {
   const rows = await control.query<Row>(LOOK);
   return new Map(rows.map((row) => [keyOf(row.owner, row.name), seen(row)]));

@@ -1,38 +1,38 @@
 import type { Random } from "../../src/mock/random.ts";
 import type { VirtualTime, VirtualTimer } from "./virtual-time.ts";
 
-/** Something that a worker asked for and that has not happened yet: a request at the service, a statement at the database. */
+/** A pending operation of a worker: a request to the service or a statement to the database. */
 interface Held {
   readonly worker: string;
-  /** With the worker it tells what this is, so that the order of a choice does not depend on who came first. */
+  /** Identifies the operation together with the worker, so that the choice does not depend on the order of arrival. */
   readonly label: string;
-  /** Lets it happen; resolves when the worker has its answer, or when it is known to have to wait for another. */
+  /** Executes it; resolves when the worker has its answer, or is known to wait for another one. */
   happen(): Promise<void>;
 }
 
-/** Lets one thing happen at a time, chosen by the seed, and the next one only when the workers have come to rest. */
+/** Executes one operation at a time, chosen by the seed, and the next one only when the workers are at rest. */
 export interface Scheduler {
   hold(held: Held): void;
-  /** Between `begin` and `end` something is under way that nobody has to allow: nothing is chosen. */
+  /** Between `begin` and `end` something runs outside the scheduler, and no operation is chosen. */
   begin(): void;
   end(): void;
-  /** What a dead worker asked for never happens. */
+  /** Discards the pending operations of a dead worker. */
   forget(worker: string): void;
-  /** Nothing of a paused worker happens. */
+  /** Holds back the operations of a paused worker. */
   pause(worker: string): void;
   resume(worker: string): void;
-  /** Lets things happen until the work is done. Throws when nothing can happen any more. */
+  /** Executes operations until the work is done. Throws if no operation is possible any more. */
   drive<T>(work: Promise<T>): Promise<T>;
 }
 
 export interface SchedulerOptions {
   readonly time: VirtualTime;
   readonly random: Random;
-  /** Called when nothing can happen; answers whether it has changed something. */
+  /** Called when no operation is possible; returns whether it has changed something. */
   readonly unstick: () => Promise<boolean>;
 }
 
-/** So many turns of the event loop in which nothing stirs are taken for rest: everything local answers within a few. */
+/** The number of idle event loop turns that count as rest: every local answer takes only a few. */
 const TURNS_AT_REST = 8;
 const STUCK_AFTER_MS = 8_000;
 
@@ -42,7 +42,7 @@ export function openScheduler({ time, random, unstick }: SchedulerOptions): Sche
   let underWay = 0;
   let stirred = 0;
 
-  /** Bare callbacks: promises cost several times as much here. */
+  /** Plain callbacks, because promises cost several times as much here. */
   const rest = () =>
     new Promise<void>((resolve) => {
       let still = 0;

@@ -13,20 +13,20 @@ import type { VirtualTime } from "./virtual-time.ts";
 
 export const API_KEY = "simulated-key";
 
-/** How the service behaves to one run. */
+/** The behavior of the service toward one run; numbers are probabilities unless stated. */
 export interface Weather {
-  /** Of spoiling an answer. */
+  /** That an answer is corrupted. */
   readonly listing: number;
   readonly content: number;
-  /** Of an edit just before, and just behind an answer. */
+  /** That an edit happens just before or just after an answer. */
   readonly edits: number;
-  /** Milliseconds that an answer takes at the most. */
+  /** The maximum delay of an answer in milliseconds. */
   readonly slowness: number;
   /** A field that no scenario, or no metadata, has in this run; null in most. */
   readonly drift: { readonly what: "metadata" | "scenarios"; readonly field: string } | null;
-  /** Of answering with another library's content, and with metadata that has a name of no library. */
+  /** That a request is answered with another library's content, or with metadata that names no existing library. */
   readonly swaps: number;
-  /** The library whose content never comes. */
+  /** The library whose content never arrives. */
   readonly broken: string | null;
 }
 
@@ -45,22 +45,22 @@ export interface SimServiceOptions {
   readonly note: (line: string) => void;
 }
 
-/** The mock of the service, each answer of which waits for its turn. */
+/** A mock of the service in which each answer waits for its turn. */
 export interface SimService {
   readonly mock: MockService;
   readonly organization: Organization;
-  /** From now on requests of this run are expected, in this weather; `onRead` hears how many libraries it asked for. */
+  /** Expects requests of this run from now on, in this weather; `onRead` receives the number of requested libraries. */
   expect(heard: Heard, weather: Weather, hasAccidents: boolean, onRead?: (reads: number) => void): void;
-  /** How often each library's content was asked for. */
+  /** The number of requests for each library's content. */
   readonly reads: ReadonlyMap<string, number>;
-  /** What was told of each library that was wrong or old, and how often. */
+  /** The number of wrong or old answers about each library. */
   readonly misled: Map<string, number>;
-  /** Libraries of which something false was told with nothing to doubt it by. */
+  /** Libraries with a false answer that the program has no reason to doubt. */
   readonly lied: Set<string>;
-  /** What the service had of each library before. */
+  /** The earlier contents of each library. */
   readonly earlier: Map<string, MockLibrary[]>;
   readonly violations: string[];
-  /** A dead run's requests are never answered. */
+  /** Never answers the requests of a dead run. */
   forget(run: string): void;
 }
 
@@ -69,7 +69,7 @@ interface Known {
   readonly heard: Heard;
   readonly weather: Weather;
   readonly isExact: boolean;
-  /** Decided once for each library, so that both of its answers are swapped alike. */
+  /** Decided once per library, so that both of its answers are swapped alike. */
   readonly swaps: Map<string, Swap>;
   readonly onRead: (reads: number) => void;
   inFlight: number;
@@ -165,7 +165,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
       known.onRead(known.reads);
     }
     go();
-    // The answer is made in the next microtasks; what comes behind it happens before its bytes arrive.
+    // The answer is made in the next microtasks; an edit after it happens before its bytes arrive.
     for (let turn = 0; turn < 8; turn += 1) await null;
     if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
     if (random.chance(0.2)) time.advanceTo(time.now() + random.below(weather.slowness + 1));
@@ -194,7 +194,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     mock,
     organization,
     expect(heard, weather, hasAccidents, onRead = () => {}) {
-      // A request that was given up (by a time-out too) still waits for its turn here: only runs that give none up are counted.
+      // Requests that were given up (also by a time-out) still wait here: count only runs that give up none.
       const isExact =
         !hasAccidents &&
         weather.listing + weather.content + weather.edits === 0 &&

@@ -5,7 +5,7 @@ import { formatFailure } from "./format-failure.ts";
 import { play } from "./play.ts";
 import type { Place } from "./stage.ts";
 
-/** The quick ones of the first fifty; `npm run simulate -- --seeds N` plays as many as you like. */
+/** The quick seeds of the first fifty; `npm run simulate -- --seeds N` plays any number of seeds. */
 const SEEDS = [3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 19, 20, 21, 22, 24, 25, 27, 31, 34, 36, 40, 42, 46];
 
 let database: TestDatabase;
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 test.each(SEEDS)(
-  "seed %d: readers see whole libraries, nothing is removed by a bad answer, and in the end the copy is the service",
+  "seed %d: readers see whole libraries, no bad answer removes one, and the copy ends up equal",
   async (seed) => {
     const played = await play(seed, place);
     expect(played.wrong, formatFailure(played)).toEqual([]);

@@ -4,9 +4,9 @@ import type { ReadAction } from "../../src/model.ts";
 import { EMPTY, plan, recordContent, recordFailure, recordListing, recordRemoval, type Store } from "./one-library.ts";
 
 /**
- * Plan, settle and store against an oracle that knows every edit. `test/sync/settle-model.test.ts` asks the same of the pure rule;
- * here the decisions pass through openPlan, toListingWrite and toContent, libraries vanish and return, reads are torn,
- * partial, cached or lost at every point of a run, and the service's clock wavers.
+ * Plan, settle and store against an oracle that knows every edit. `test/sync/settle-model.test.ts` checks the pure rule;
+ * here the decisions pass through openPlan, toListingWrite and toContent, libraries disappear and return, reads are torn,
+ * partial, cached or lost at every point of a run, and the service's clock varies.
  */
 const SECOND = 1000;
 const MINUTE = 60_000;
@@ -14,14 +14,14 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const START = Date.parse("2024-10-26T22:30:00Z");
 
-/** `back`: a date of long ago. `silent`: no new date. `vanish` and `return`: as it was. */
+/** `back`: a date of long ago. `silent`: no new date. `vanish` and `return`: unchanged. */
 type Change = "dated" | "back" | "silent" | "vanish" | "return";
 type Mishap = "dies after listing" | "dies before storing" | "fails" | "partial" | "cached" | "none";
 
 interface Run {
-  /** From the end of the run before. */
+  /** Measured from the end of the previous run. */
   readonly gap: number;
-  /** From the listing's snapshot to its last byte, on to the first request, on to each of the two answers. */
+  /** From the listing's snapshot to its last byte, to the first request, and to each of the two answers. */
   readonly delays: readonly [number, number, number, number];
   readonly mishap: Mishap;
 }
@@ -71,7 +71,7 @@ function versionsOf({ changes, format }: History): Version[] {
   return versions;
 }
 
-/** Which of the planned reads are made: all of them, but for a weakened rule. */
+/** The planned reads that are made: all of them, except under a weakened rule. */
 type Rule = (action: ReadAction) => boolean;
 const ours: Rule = () => true;
 const plainEquality: Rule = ({ reason }) => reason !== "not settled yet" && reason !== "due for a full read";
@@ -88,7 +88,7 @@ interface Outcome {
   readonly service: string;
 }
 
-/** The runs of the history, then calm ones until `quiet` has passed since the last edit. */
+/** The runs of the history, then runs without faults until `quiet` has passed since the last edit. */
 function playHistory(history: History, rule: Rule, quiet: number): Outcome {
   const versions = versionsOf(history);
   const last = versions.at(-1) ?? versions[0];
@@ -165,7 +165,7 @@ const anyRun: fc.Arbitrary<Run> = fc.record({
 const anyHistory = (changes: readonly Change[]): fc.Arbitrary<History> =>
   fc.record({
     changes: fc.array(
-      // Clocks that are a little off are what the margin of two minutes is for: a minute to either side.
+      // The margin of two minutes covers clocks that are slightly off: a minute to either side.
       fc.record({ gap: anyGap, what: fc.constantFrom(...changes), waver: fc.integer({ min: -59_000, max: 59_000 }) }),
       { maxLength: 7 },
     ),
@@ -176,7 +176,7 @@ const anyHistory = (changes: readonly Change[]): fc.Arbitrary<History> =>
     hasDate: fc.boolean(),
   });
 
-/** From the third read on that a cache may have answered, the next one waits as long again: those count as undated. */
+/** From the third possibly cached read on, the next one waits as long again: such reads count as undated. */
 const withFewCached = (history: History): History => {
   let cached = 0;
   const runs = history.runs.map((run) => {
@@ -201,7 +201,7 @@ const misses = (histories: fc.Arbitrary<History>, rule: Rule, quiet: (history: H
 const afterWindow = () => QUIET;
 const afterFullRead = ({ fullEvery }: History) => Math.max(QUIET, fullEvery + CALM.gap);
 
-test("every dated edit is in the copy once no further edit can carry its text, whatever happened on the way", () => {
+test("every dated edit is in the copy once no further edit can carry its text, in any history", () => {
   fc.assert(
     fc.property(datedOnly, (history) => {
       const { stored, service } = playHistory(history, ours, QUIET);
@@ -211,7 +211,7 @@ test("every dated edit is in the copy once no further edit can carry its text, w
   );
 });
 
-test("every edit, dated or not, is in the copy within SIMCAT_FULL_EVERY and the gap between two runs", () => {
+test("every edit, dated or not, is in the copy within SIMCAT_FULL_EVERY plus the gap between runs", () => {
   fc.assert(
     fc.property(anything, (history) => {
       const { stored, service } = playHistory(history, ours, afterFullRead(history));
@@ -224,7 +224,7 @@ test("every edit, dated or not, is in the copy within SIMCAT_FULL_EVERY and the 
 test("the same histories find the classic miss of plain equality within seconds", () => {
   const found = misses(datedOnly, plainEquality, afterWindow);
   expect(found.failed).toBe(true);
-  // Shrunk: an edit behind the read that still carries the text of the read.
+  // Shrunk: an edit after the read that still carries the text of the read.
   expect(found.counterexample?.[0].changes.length).toBeLessThanOrEqual(2);
 });
 

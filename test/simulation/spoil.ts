@@ -6,7 +6,7 @@ import type { Spoiling } from "./answers.ts";
 
 const FLUSHED = 40;
 
-/** Answers from which nothing may be concluded, whatever was asked. */
+/** Answers that allow no conclusion, for any request. */
 const LOST: readonly (readonly [name: string, action: FaultAction, takesMs?: number])[] = [
   ["500", { kind: "status", status: 500 }],
   ["502", { kind: "status", status: 502 }],
@@ -52,7 +52,7 @@ const HARMLESS: readonly Spoiling[] = [
 
 const PAGED: FaultAction = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } };
 
-/** Another answer to `GET /libs` than the right one. */
+/** A wrong answer to `GET /libs`. */
 export function spoilListing(size: number, random: Random): Spoiling {
   const die = random.below(20);
   if (die < 8) return drawLost(random);
@@ -91,7 +91,7 @@ export function spoilListing(size: number, random: Random): Spoiling {
   };
 }
 
-/** Two entries of one library, or one whose date is none: who it is remains clear. */
+/** Two entries of one library, or one with an invalid date: the identity remains clear. */
 function disputeEntry(index: number, random: Random): Spoiling {
   const items = { from: index, count: 1 };
   const [name, action, listing] = random.pick<readonly [string, FaultAction, Spoiling["listing"]]>([
@@ -102,7 +102,7 @@ function disputeEntry(index: number, random: Random): Spoiling {
   return { name: `${name} entry ${index}`, actions: [action], ...(listing ? { listing, items } : {}) };
 }
 
-/** Another answer about a library than the right one. `earlier` holds what the service had of it before. */
+/** A wrong answer about a library. `earlier` holds the service's previous versions of it. */
 export function spoilContent(
   what: "metadata" | "scenarios",
   library: MockLibrary,
@@ -137,7 +137,7 @@ export function spoilContent(
   };
 }
 
-/** One scenario is in the list twice: in other words, or with another name. */
+/** One scenario is in the list twice: spelled differently, or with another name. */
 function repeatScenario(library: MockLibrary, from: number, random: Random): Spoiling {
   const sources = library.scenarios.map(scenarioSource);
   const source = sources[from] ?? "{}";
@@ -158,7 +158,7 @@ const BAD_FIELDS: readonly Readonly<Record<string, string>>[] = [
   { isResult: '"yes"' },
 ];
 
-/** What a cache answers: the content of another time, and says so. */
+/** A cache's answer: the content of another time, marked as such. */
 function staleContent(what: "metadata" | "scenarios", stale: MockLibrary): Spoiling {
   const text = what === "metadata" ? metadataSource(stale) : `[${stale.scenarios.map(scenarioSource).join(",")}]`;
   const actions: FaultAction[] = [

@@ -14,7 +14,7 @@ import { drawLibraries, drawWorld, stampOf, type World } from "./world.ts";
 export interface Place {
   readonly control: Control;
   readonly databaseUrl: string;
-  /** Stops the server at once and starts it again; null where it is not ours. */
+  /** Stops the server immediately and restarts it; null if the simulation may not. */
   readonly restart: (() => Promise<void>) | null;
 }
 
@@ -30,15 +30,15 @@ export interface Stage {
   readonly ledger: Ledger;
   readonly service: SimService;
   readonly edits: EditHistory;
-  /** Workers that are at work. */
+  /** Active workers. */
   readonly workers: Map<string, Worker>;
   readonly trace: string[];
-  /** What should never be, a sentence each. */
+  /** Violations of the invariants, one sentence each. */
   readonly wrong: string[];
   note(line: string): void;
   /** The database's clock, in ms since the epoch. */
   now(): number;
-  /** Lets simulated time pass, for SQL too. */
+  /** Advances simulated time, for SQL too. */
   pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function setStage(seed: number, place: Place): Promise<Stage> {
     const stamp = stampOf(world, clock);
     const ledger = openLedger(world.maxRemovedPercent);
 
-    /** A paused worker's session would be ended by the server, as one that is idle in a transaction. */
+    /** The server would end the session of a paused worker, as one that is idle in a transaction. */
     const unstick = async () => {
       const idle = [...workers.values()].flatMap((worker) => (worker.isPaused() ? worker.openTransactions() : []));
       for (const session of idle) await control.query("SELECT pg_terminate_backend($1)", [session]);

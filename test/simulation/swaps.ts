@@ -6,10 +6,10 @@ import { GOOD, NO_LIBRARY, type Spoiling } from "./answers.ts";
 import type { Heard } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 
-/** Whose answers a library's requests get in a run: its own, those of another library, or its own under another name. */
+/** The answers that a library's requests receive in a run: its own, another library's, or its own under another name. */
 export type Swap = "none" | "misnamed" | { readonly other: MockLibrary };
 
-/** The library that metadata names; null where it leaves a part open. */
+/** The library that metadata names; null if it omits a part. */
 function namedBy(library: MockLibrary): string | null {
   const { libraryOwner, libraryName }: { libraryOwner?: unknown; libraryName?: unknown } = JSON.parse(
     metadataSource(library),
@@ -17,7 +17,7 @@ function namedBy(library: MockLibrary): string | null {
   return typeof libraryOwner === "string" && typeof libraryName === "string" ? keyOf(libraryOwner, libraryName) : null;
 }
 
-/** Another library is one that the run's listing has, and that its own metadata names: what else is swapped nobody can tell. */
+/** Another library that the run's listing has and its own metadata names; no other swap can be detected. */
 export function drawSwap(chance: number, key: string, { libraries }: Organization, heard: Heard, random: Random): Swap {
   if (!random.chance(chance)) return "none";
   if (random.chance(0.5)) return "misnamed";
@@ -26,7 +26,7 @@ export function drawSwap(chance: number, key: string, { libraries }: Organizatio
     return other !== key && heard.listing?.keys.has(other) && namedBy(one) === other;
   });
   if (others.length === 0) return "none";
-  // Libraries of one name differ by their owners alone.
+  // Libraries of one name differ only by their owners.
   const namesakes = others.filter((one) => key === keyOf(JSON.parse(key)[0], one.name));
   return { other: random.pick(namesakes.length > 0 ? namesakes : others) };
 }
@@ -39,6 +39,6 @@ export function spoilSwapped(what: "metadata" | "scenarios", swap: Swap): Spoili
   }
   const { other } = swap;
   const text = what === "metadata" ? metadataSource(other) : `[${other.scenarios.map(scenarioSource).join(",")}]`;
-  // Nothing of it may be stored: to somebody who reads it rightly it says nothing of this library.
+  // Nothing of it may be stored: to a correct reader it has no information about this library.
   return { name: `that of ${other.owner}/${other.name}`, actions: [{ kind: "wrongBody", text }], content: "lost" };
 }

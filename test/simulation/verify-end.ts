@@ -10,7 +10,7 @@ import { openWorkerService } from "./worker.ts";
 const RUN = "verify";
 const never = new AbortController().signal;
 
-/** `simcat verify` in the end: column by column, and without a word written. */
+/** Runs `simcat verify` at the end: compares column by column, and writes nothing. */
 export async function verifyEnd(stage: Stage): Promise<string[]> {
   const { world, service, ledger, pools, scheduler, time } = stage;
   service.expect(ledger.open(RUN, false, EVERYTHING), CALM, false);

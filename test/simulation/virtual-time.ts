@@ -3,35 +3,35 @@ import { syncBuiltinESMExports } from "node:module";
 import timersPromises from "node:timers/promises";
 import { createRandom } from "../../src/mock/random.ts";
 
-/** A timer of a simulated worker: it goes off when the scheduler says so, not when time has passed. */
+/** A timer of a simulated worker: it fires when the scheduler decides, not when real time has passed. */
 export interface VirtualTimer {
   readonly worker: string;
   readonly due: number;
-  /** Of an interval; null for a timer that goes off once. */
+  /** The period of an interval; null for a timer that fires once. */
   readonly every: number | null;
   fire(): void;
 }
 
-/** Time, timers and chance as the simulated workers see them. Timers and chance outside of a worker are the real ones. */
+/** Time, timers and randomness as the simulated workers see them. Outside of a worker they are the real ones. */
 export interface VirtualTime {
   /** Milliseconds; `performance.now()` of the workers. */
   now(): number;
-  /** Never back. */
+  /** Never moves back. */
   advanceTo(moment: number): void;
   timers(): readonly VirtualTimer[];
-  /** Moves with everything that is set or cleared. */
+  /** Incremented whenever a timer is set or cleared. */
   changes(): number;
   /** Runs the work as that worker. */
   as<T>(worker: string, work: () => T): T;
-  /** A dead worker's timers never go off. */
+  /** A dead worker's timers never fire. */
   forget(worker: string): void;
   uninstall(): void;
 }
 
-/** Timers of the drivers (connecting, idling, undici's tick): they never decide anything and stay real. */
+/** Timers of the drivers (connecting, idling, undici's tick): they affect no decision and stay real. */
 const REAL = new Set([499, 10_000, 30_000, 900_000]);
 
-/** Puts the virtual time in the place of the real one, for the code that runs as a worker. One at a time. */
+/** Replaces real time with virtual time, for code that runs as a worker. One at a time. */
 export function installVirtualTime(seed: number): VirtualTime {
   const workers = new AsyncLocalStorage<string>();
   const random = createRandom(seed);
@@ -62,7 +62,7 @@ export function installVirtualTime(seed: number): VirtualTime {
       changes += 1;
       return timer;
     };
-    // Handles of Node's are objects with these; nobody here waits for the process to end.
+    // Node's timer handles are objects with these methods; no worker here waits for the process to end.
     Object.assign(timer, { ref: () => timer, unref: () => timer, hasRef: () => true, refresh });
     timers.add(timer);
     changes += 1;

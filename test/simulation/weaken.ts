@@ -1,7 +1,7 @@
 /**
  * npm run simulate:weakened -- --seeds 200                 each weakening in turn, until a seed fails
- * npm run simulate:weakened -- --only "an equal text"      those whose name begins so
- * A weakening that no seed notices is a hole in the simulation, not in the program. Works on copies; fails on a survivor.
+ * npm run simulate:weakened -- --only "an equal text"      weakenings whose name starts with this text
+ * A weakening that no seed detects is a gap in the simulation, not in the program. Works on copies; fails on a survivor.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const { values } = parseArgs({
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const COPIED = ["src", "test", "migrations", "package.json", "tsconfig.json"];
 
-/** Whether the line was there, once. */
+/** Returns whether the line existed exactly once. */
 function weaken(directory: string, { file, line, instead }: Weakening): boolean {
   const path = join(directory, file);
   const parts = readFileSync(path, "utf8").split(line);
@@ -29,7 +29,7 @@ function weaken(directory: string, { file, line, instead }: Weakening): boolean 
   return parts.length === 2;
 }
 
-/** The end of what the simulation of the weakened program says. */
+/** The end of the output of the simulation of the weakened program. */
 function simulate(weakening: Weakening): { readonly noticed: boolean; readonly said: string } {
   const directory = mkdtempSync(join(tmpdir(), "simcat-weakened-"));
   try {

@@ -1,4 +1,4 @@
-/** One line of the program, made weaker. */
+/** One line of the program, weakened. */
 export interface Weakening {
   readonly name: string;
   readonly file: string;
@@ -6,7 +6,7 @@ export interface Weakening {
   readonly instead: string;
 }
 
-/** What the simulation has to notice, by the promise that each breaks. */
+/** The weakenings that the simulation must detect, grouped by the promise that each one breaks. */
 export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "an equal text is enough to skip",
@@ -16,19 +16,19 @@ export const WEAKENINGS: readonly Weakening[] = [
       'if (listed.lastModified === sync.bookmark) return { kind: "skip", reason: "unchanged" };\n  if (sync.rereadReason !== null) return',
   },
   {
-    name: "a bookmark settles at once",
+    name: "a bookmark settles immediately",
     file: "src/sync/rules/settle.ts",
     line: "seenAt + grainOf(text) + SETTLE_MARGIN_MS : null",
     instead: "seenAt : null",
   },
   {
-    name: "what a cache answered settles",
+    name: "a cached answer settles",
     file: "src/sync/content.ts",
     line: "isMisnamed || isDoubtful(",
     instead: "isMisnamed || false && isDoubtful(",
   },
   {
-    name: "no read is ever due for its age",
+    name: "no read is ever due because of its age",
     file: "src/sync/rules/settle.ts",
     line: "return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 &&",
     instead: "return now < 0 &&",
@@ -40,37 +40,37 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "states[at] = SAME_TEXT;",
   },
   {
-    name: "a partial read is taken for a whole one",
+    name: "a partial read counts as a whole one",
     file: "src/db/store/save-libraries.ts",
     line: 'rereadReason: isPartial(one) ? "rejects" :',
     instead: "rereadReason:",
   },
   {
-    name: "a partial read marks what it lacks",
+    name: "a partial read marks the scenarios it lacks",
     file: "src/db/store/save-scenarios.ts",
     line: "if (missing === 0 || isPartial(one)) return",
     instead: "if (missing === 0) return",
   },
   {
-    name: "a shrunk list is believed at once",
+    name: "a shrunk list is accepted immediately",
     file: "src/sync/rules/guard.ts",
     line: 'return listed === 0 || isOver(missing, live, maxRemoved) ? "withhold" : "mark";',
     instead: 'return "mark";',
   },
   {
-    name: "the listing with unreadable entries is whole",
+    name: "a listing with unreadable entries counts as whole",
     file: "src/service/wire/wire-listing.ts",
     line: "incomplete: explainIncomplete(unread, ownerless),",
     instead: "incomplete: null,",
   },
   {
-    name: "one page is the whole listing",
+    name: "one page counts as the whole listing",
     file: "src/service/list-libraries.ts",
     line: "isPaged ? ONE_PAGE : null",
     instead: "null",
   },
   {
-    name: "an empty listing is believed",
+    name: "an empty listing is accepted",
     file: "src/sync/rules/guard.ts",
     line: "if (listedCount === 0 && liveCount > 0) {",
     instead: "if (listedCount < 0) {",
@@ -106,7 +106,7 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "a - b",
   },
   {
-    name: "what is overdue waits for its turn",
+    name: "overdue libraries wait for their turn",
     file: "src/sync/rules/plan.ts",
     line: "if (isOverdue(context.now, sync, context.fullEveryMs)) return OVERDUE;",
     instead: "",
@@ -118,13 +118,13 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "request.restart ? backfillSince : null",
   },
   {
-    name: "a wrong command line leaves a run",
+    name: "a wrong command line leaves a run row",
     file: "src/sync/run.ts",
     line: "      deleteRun(connection, id),",
     instead: "      Promise.resolve(void deleteRun),",
   },
   {
-    name: "an unknown owner is a run of nothing",
+    name: "an unknown owner gives an empty run",
     file: "src/sync/prepare.ts",
     line: "  await assertKnown(request.selection, { listing, pool }, signal);",
     instead: "",
@@ -136,19 +136,19 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "if (isLive)",
   },
   {
-    name: "the hash does not see the metadata",
+    name: "the hash does not cover the metadata",
     file: "src/service/read-content.ts",
     line: "return hash.update(bytes).update(",
     instead: "return hash.update(",
   },
   {
-    name: "a new scenario that says nothing is no change",
+    name: "a new scenario without fields is no change",
     file: "src/db/store/scenario-statements.ts",
     line: "(s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL\n      OR",
     instead: "(s.old).removed_at IS NOT NULL OR",
   },
   {
-    name: "a scenario that comes back stays removed",
+    name: "a returning scenario stays removed",
     file: "src/db/store/scenario-statements.ts",
     line: '...STORED, "changed_at", "removed_at", "run_id"',
     instead: '...STORED, "changed_at", "run_id"',
@@ -166,19 +166,19 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "number",
   },
   {
-    name: "a repeated item is believed, whatever it says",
+    name: "a repeated item is accepted, whatever its content",
     file: "src/service/wire/wire-scenarios.ts",
     line: "(first === undefined || saySame(first, source))",
     instead: "true",
   },
   {
-    name: "a repetition in other words is a contradiction",
+    name: "a repetition spelled differently is a contradiction",
     file: "src/service/wire/same-content.ts",
     line: "return isDeepStrictEqual(parse(a), parse(b));",
     instead: "return false;",
   },
   {
-    name: "dates are cut to milliseconds",
+    name: "dates are truncated to milliseconds",
     file: "src/sync/rules/shapes.ts",
     line: 'Number(digits.padEnd(6, "0").slice(3, 6))',
     instead: "0",
@@ -214,13 +214,13 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: 'if (verdict.kind === "never") {',
   },
   {
-    name: "a library that was deferred is forgotten",
+    name: "a deferred library is forgotten",
     file: "src/sync/read-libraries.ts",
     line: "else again.push(action);",
     instead: "",
   },
   {
-    name: "another library's answers are believed",
+    name: "another library's answers are accepted",
     file: "src/sync/store-content.ts",
     line: "if (other) throw mismatched(key, other);",
     instead: "",
@@ -244,13 +244,13 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "Promise.resolve()",
   },
   {
-    name: "the fence is not asked",
+    name: "the fence is not checked",
     file: "src/db/lease.ts",
     line: "if (rowCount === 0) throw lostLease();\n}",
     instead: "if (rowCount === null) throw lostLease();\n}",
   },
   {
-    name: "a lost lease is a good end",
+    name: "a lost lease counts as a good end",
     file: "src/sync/ending.ts",
     line: '(error.status ?? "failed")',
     instead: '(error.status === "lost_lease" ? "ok" : (error.status ?? "failed"))',
@@ -262,7 +262,7 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "counts.rejects",
   },
   {
-    name: "only bad data is one library's own error",
+    name: "only bad data counts as one library's own error",
     file: "src/db/failures.ts",
     line: "return /^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code)",
     instead: "return /^(21|22|23|54)/.test(code)",
@@ -298,25 +298,25 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "if (error) throw error;",
   },
   {
-    name: "the count of scenarios keeps what was marked as removed",
+    name: "the count of scenarios includes those marked as removed",
     file: "src/db/store/save-scenarios.ts",
     line: "scenarioCount: scenarios - removed,",
     instead: "scenarioCount: scenarios,",
   },
   {
-    name: "the count of results forgets what a read lacks",
+    name: "the count of results ignores scenarios that a read lacks",
     file: "src/db/store/scenario-statements.ts",
     line: "ELSE is_live AND is_old_result END",
     instead: "ELSE false END",
   },
   {
-    name: "prune takes what was removed lately",
+    name: "prune deletes recently removed rows",
     file: "src/db/prune/prune-statements.ts",
     line: "ctid < $3::tid AND removed_at < $1",
     instead: "ctid < $3::tid AND removed_at - interval '9 days' < $1",
   },
   {
-    name: "prune leaves bookmarks of what it deletes",
+    name: "prune leaves the bookmarks of what it deletes",
     file: "src/db/prune/prune.ts",
     line: 'librarySync: await deleteOf("library_sync"),',
     instead: "librarySync: 0,",

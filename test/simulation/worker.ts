@@ -31,11 +31,11 @@ export interface WorkerOptions {
   readonly onCommit: (hasWritten: boolean) => Promise<void>;
 }
 
-/** How a worker's run ended, as whoever started it sees it. */
+/** How a worker's run ended, from the caller's view. */
 export interface Ended {
   readonly status: RunReport["status"] | "busy" | "killed" | "refused";
   readonly report: RunReport | null;
-  /** Libraries that it said it had stored. */
+  /** Libraries that it reported as stored. */
   readonly stored: ReadonlySet<string>;
   readonly error: unknown;
 }
@@ -49,7 +49,7 @@ export interface Worker {
   pause(): void;
   resume(): void;
   isPaused(): boolean;
-  /** Sessions of its that are within a transaction. */
+  /** Its sessions that are within a transaction. */
   openTransactions(): number[];
 }
 
@@ -70,7 +70,7 @@ export function openWorkerService({ concurrency, maxRetries }: World, url: strin
   });
 }
 
-/** The program's run in a worker of its own, from connecting to the end. */
+/** Runs the program in a worker of its own, from connecting to the end. */
 export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker {
   const { world, time, scheduler, pools, epoch } = tools;
   const { run } = options;
@@ -147,7 +147,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
     }
   }
 
-  // What the code of a dead one still does with its broken pool, nobody hears.
+  // The remaining work of a dead worker on its broken pool is ignored.
   const lived = time.as(run, live).then((ended) => (pool?.isDead() ? death : ended));
   return {
     run,

@@ -11,10 +11,10 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** How a seed's service writes dates; `unknown` is a format that nobody knows, `none` has no date at all. */
+/** The format in which a seed's service writes dates; `unknown` is a format that simcat does not know, `none` has no date. */
 type Dates = DateFormat | "unknown" | "none";
 
-/** Everything about a seed that does not change while it plays. */
+/** The properties of a seed that do not change while it plays. */
 export interface World {
   readonly seed: number;
   /** By the database's clock, in ms since the epoch. */
@@ -33,7 +33,7 @@ export interface World {
   readonly hasDateHeader: boolean;
   /** Whether requests sometimes take minutes. */
   readonly isSlow: boolean;
-  /** Small ones send scenario lists through the staging table. */
+  /** Small values send scenario lists through the staging table. */
   readonly memory: MemoryLimits;
 }
 
@@ -87,7 +87,7 @@ export function drawWorld(seed: number, random: Random): World {
   };
 }
 
-/** How this service writes the dates of its edits, by a clock that shows its own time. */
+/** Writes the dates of the service's edits in its format, by a clock that shows its own time. */
 export function stampOf({ dates, zone }: World, clock: () => Date): Stamp {
   if (dates === "none") return { ...createStamp({ clock, zone }), text: () => "" };
   if (dates !== "unknown") return createStamp({ clock, format: dates, zone });
@@ -95,7 +95,7 @@ export function stampOf({ dates, zone }: World, clock: () => Date): Stamp {
   return { ...known, text: (date) => `the day ${known.text(date)}` };
 }
 
-/** A few libraries, most of them long untouched. */
+/** A few libraries, most of them unchanged for a long time. */
 export function drawLibraries(random: Random, stamp: Stamp): MockLibrary[] {
   const count = random.pick([0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30]);
   const owners = ["example.user", "O'Brien/2", "мария"].slice(0, random.between(1, 3));
