@@ -277,7 +277,7 @@ test("reports a secret that is set twice, or whose file is missing or empty", ()
   ]);
 });
 
-test("settings that a command does not need may be unset; those of the service may even be invalid", () => {
+test("settings that a command does not need may be unset, but those of the service must be valid", () => {
   const nothing = { service: false, database: false };
   expect(loadConfig({}, nothing)).toMatchObject({ baseUrl: null, apiKey: null, databaseUrl: null });
   expect(problemsOf({ SIMCAT_BASE_URL: "http://api.example.com/" }, nothing)).toHaveLength(1);

@@ -72,7 +72,7 @@ describe("retryAfterMs", () => {
     expect(retryAfterMs(value, null, NOON)).toBeNull();
   });
 
-  it("is zero without the header", () => {
+  it("returns null without the header", () => {
     expect(retryAfterMs(null, null, NOON)).toBeNull();
   });
 

@@ -149,7 +149,7 @@ test("a date that went back is not the moment of an edit, so it settles nothing 
   expect(seenAtForStore({ ...fine, previousText: "2024-04-30T20:00:00.1234570Z" })).toBe(SEEN);
 });
 
-test("a first sight after the end of the date is kept", () => {
+test("a first sight before the end of the date is kept", () => {
   expect(seenAtForStore({ ...SIGHTING, listedAt: OVER - 30 * HOUR })).toBe(OVER - 30 * HOUR);
 });
 
