@@ -29,7 +29,7 @@ function readSource(path: string): Source {
   return { path, code, imports: [...fixed, ...late] };
 }
 
-/** Good enough for this code: `//` within a string is kept, since one follows a quote or a colon there. */
+/** Good enough for this code: within a string, `//` follows a quote or a colon and is therefore kept. */
 function withoutComments(code: string): string {
   return code.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[\s;{(,])\/\/ .*$/gm, "$1");
 }
@@ -59,7 +59,7 @@ const isOutside = ({ target }: Import) => !target.startsWith("src/");
 
 interface Rule {
   readonly rule: string;
-  /** What goes wrong without it. */
+  /** The reason for the rule: the problem that it prevents. */
   readonly reason: string;
   readonly of: (path: string) => boolean;
   readonly allows: (found: Import) => boolean;
@@ -68,26 +68,26 @@ interface Rule {
 const RULES: readonly Rule[] = [
   {
     rule: "src/model.ts imports nothing",
-    reason: "every room shares the nouns, so whatever they import every room would drag along",
+    reason: "every module imports the model, so each would load its imports too",
     of: under("src/model.ts"),
     allows: () => false,
   },
   {
-    rule: "src/errors.ts imports types of src/model.ts alone",
-    reason: "an error is thrown from everywhere, so it must be importable from everywhere",
+    rule: "src/errors.ts imports only types of src/model.ts",
+    reason: "errors are thrown in every module, so every module must be able to import them",
     of: under("src/errors.ts"),
     allows: ({ target, isType }) => isType && target === "src/model.ts",
   },
   {
-    rule: "src/service knows the model and the errors, and neither database nor runs",
+    rule: "src/service imports only the model and the errors",
     reason:
-      "the service's faults are tested without a database, and its client could be used for another purpose; hand in a sink or a callback instead",
+      "the faults of the service are tested without a database, and its client has other uses; pass in a sink or a callback instead",
     of: under("src/service"),
     allows: (found) => isOutside(found) || under("src/service", "src/model.ts", "src/errors.ts")(found.target),
   },
   {
-    rule: "src/service/wire makes the model of JSON, and knows nothing of HTTP",
-    reason: "what an item means does not depend on how its bytes came; whoever asked hands them in",
+    rule: "src/service/wire parses JSON into the model and does not depend on HTTP",
+    reason: "the meaning of an item does not depend on its transport; the caller passes in the bytes",
     of: under("src/service/wire"),
     allows: (found) =>
       isOutside(found) ||
@@ -100,16 +100,16 @@ const RULES: readonly Rule[] = [
       )(found.target),
   },
   {
-    rule: "src/service/json and src/service/compact know bytes, texts and numbers alone",
-    reason: "the hottest code is the easiest to measure and to replace when it stands by itself",
+    rule: "src/service/json and src/service/compact depend only on bytes, texts and numbers",
+    reason: "independent code is easier to measure and replace, and this code is the hottest",
     of: under("src/service/json", "src/service/compact"),
     allows: (found) =>
       isOutside(found) || under("src/service/json", "src/service/compact", "src/model.ts")(found.target),
   },
   {
-    rule: "src/db knows nothing of the service or of runs",
+    rule: "src/db does not depend on the service or on runs",
     reason:
-      "what is stored must not depend on how it was fetched; put what both need into the model, and pass decisions in as values or functions",
+      "storage must not depend on the transport; put shared types into the model, and pass decisions in as values or functions",
     of: under("src/db"),
     allows: (found) =>
       isOutside(found) ||
@@ -117,52 +117,50 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: "src/embedded-postgres imports only src/errors.ts",
-    reason: "it starts a server and knows nothing of what simcat stores there",
+    reason: "it starts a server and does not depend on the stored content",
     of: under("src/embedded-postgres"),
     allows: (found) => isOutside(found) || under("src/embedded-postgres", "src/errors.ts")(found.target),
   },
   {
     rule: "only src/cli imports src/embedded-postgres and src/mock",
-    reason: "the core runs against any Postgres and any service; a command decides to bring its own",
+    reason: "the core runs against any Postgres and any service; only a command chooses the bundled ones",
     of: (path) => !under("src/cli", "src/embedded-postgres", "src/mock")(path),
     allows: ({ target }) => !under("src/embedded-postgres", "src/mock")(target),
   },
   {
-    rule: "src/sync/rules knows values alone",
-    reason: "decisions are tested with literals and replayed from a seed; give them what they need as arguments",
+    rule: "src/sync/rules depends only on values",
+    reason: "decisions are tested with literals and replayed from a seed; pass their inputs as arguments",
     of: isPure,
     allows: ({ target }) =>
       isPure(target) || under("src/model.ts", "src/errors.ts", "src/key.ts", "src/units.ts")(target),
   },
   {
-    rule: "src/mock shares nothing with what it stands in for",
-    reason: "a mock that encodes or reads with the client's own code would share its mistakes and hide them",
+    rule: "src/mock shares no code with the client",
+    reason: "a mock with the client's own encoder or parser would have the same bugs and hide them",
     of: under("src/mock"),
     allows: (found) => isOutside(found) || under("src/mock")(found.target),
   },
   {
-    rule: "src/report asks no service and starts no run",
-    reason: "a page or a summary is made of values; whoever has them hands them in, and types are all it needs to know",
+    rule: "src/report sends no request and starts no run",
+    reason: "pages and summaries are built from values that the caller passes in, so types are the only imports needed",
     of: under("src/report"),
     allows: ({ target, isType }) => isType || isPure(target) || !under("src/service", "src/sync", "src/verify")(target),
   },
   {
-    rule: "zod stands in src/config and src/service",
-    reason:
-      "values are checked once, at the doors; behind them types are trusted, and checking again would only cost time",
+    rule: "only src/config and src/service import zod",
+    reason: "values are validated once, at the boundaries; a second validation would only cost time",
     of: (path) => !under("src/config", "src/config.ts", "src/service")(path),
     allows: ({ target }) => !isPackage("zod", target),
   },
   {
-    rule: "undici stands in src/service",
-    reason:
-      "one room talks to the service, so that the key goes to one place and the client's traps are known in one place",
+    rule: "only src/service imports undici",
+    reason: "a single module sends requests, so that the key and the pitfalls of the client are handled in one place",
     of: (path) => !under("src/service")(path),
     allows: ({ target }) => !isPackage("undici", target),
   },
   {
-    rule: "no room beneath the commands imports src/cli",
-    reason: "commands wire the rooms together; a room that needs a command's code needs that code in a room",
+    rule: "only src/main.ts and src/cli import src/cli",
+    reason: "commands connect the modules; code that a module shares with a command belongs in a module",
     of: (path) => path !== "src/main.ts" && !under("src/cli")(path),
     allows: ({ target }) => !under("src/cli")(target),
   },
@@ -176,7 +174,7 @@ describe("the import rules", () => {
     expect(prepare?.imports).toContainEqual({ target: "src/service/client.ts", isType: true });
     const program = sources.find(({ path }) => path === "src/cli/program.ts");
     expect(program?.imports).toContainEqual({ target: "src/cli/sync.ts", isType: false });
-    // Each import statement was understood: as many as lines that begin one.
+    // Check that every import statement was parsed: their number equals the number of lines that begin one.
     for (const { path, code, imports } of sources) {
       const begun = code.match(/^import\b|^export\b(?=[^\n]*\bfrom "|\s*\*)|\bimport\(\s*"/gm)?.length ?? 0;
       expect(`${path} ${imports.length}`).toBe(`${path} ${begun}`);
@@ -187,7 +185,7 @@ describe("the import rules", () => {
     expect(strayImports(of, allows)).toEqual([]);
   });
 
-  test("only runs, verification, the worker and the commands see both service and database, since all else must be testable with one of them", () => {
+  test("only runs, verify, the worker and commands import both service and db, to stay testable with one", () => {
     const both = sources.filter(({ imports }) =>
       ["src/service", "src/db"].every((room) => imports.some(({ target, isType }) => !isType && under(room)(target))),
     );
@@ -195,12 +193,12 @@ describe("the import rules", () => {
     expect(both.map(({ path }) => path).filter((path) => !isShell(path) || isPure(path))).toEqual([]);
   });
 
-  test("imports form no circle, types included, since files in a circle can only be read and changed together", () => {
+  test("imports form no cycle, types included, since files in a cycle can only be read and changed together", () => {
     expect(findCircles()).toEqual([]);
   });
 });
 
-/** One line for each import that leads back to a file that is being followed. */
+/** Returns one line for each import that leads back to a file on the current path. */
 function findCircles(): string[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const done = new Set<string>();
@@ -220,14 +218,14 @@ function findCircles(): string[] {
 }
 
 describe("the database", () => {
-  test("is asked within transactions but for what cannot be misread, since a role's own settings decide how times and numbers are written elsewhere", () => {
+  test("pool.query is used only where a role's own date and number settings cannot change the result", () => {
     const past = sources.filter(({ code }) => /\bpool\.query\b/.test(code)).map(({ path }) => path);
-    // One asks for a word, two for nothing, one for a number as text; the demo prints what comes, as psql would.
+    // One query reads a word, two read nothing, one reads a number as text; the demo prints its result as psql would.
     expect(past).toEqual(["src/cli/demo.ts", "src/db/clock.ts", "src/db/connect.ts", "src/db/lease.ts"]);
   });
 });
 
-/** Who may look at the process, and at what of it, besides src/main.ts. */
+/** Files other than src/main.ts that may read the process, and the members that they may use. */
 const PROCESS_EXCEPTIONS: readonly {
   readonly files: (path: string) => boolean;
   readonly members: readonly string[];
@@ -251,17 +249,17 @@ const PROCESS_EXCEPTIONS: readonly {
   {
     files: under("src/embedded-postgres/processes.ts", "src/embedded-postgres/postmaster.ts"),
     members: ["kill"],
-    reason: "the server is a process that is checked and stopped by signals; never simcat itself",
+    reason: "the server is a process that is checked and stopped by signals; simcat never signals itself",
   },
   {
     files: under("src/sync/run.ts", "src/cli/prune.ts"),
     members: ["pid"],
-    reason: "the lease says who holds it, for people",
+    reason: "the lease names its holder, for operators",
   },
 ];
 
 describe("the process", () => {
-  test("is src/main.ts's alone but for the listed exceptions, since everything else must run in a test, twice, and end nobody", () => {
+  test("only src/main.ts uses process, apart from listed exceptions, so that all else can run inside a test", () => {
     const stray = sources
       .filter(({ path }) => path !== "src/main.ts")
       .flatMap(({ path, code }) => {
@@ -273,7 +271,7 @@ describe("the process", () => {
     expect(stray).toEqual([]);
   });
 
-  test("has no exception that is not used", () => {
+  test("every listed exception is used", () => {
     const unused = PROCESS_EXCEPTIONS.flatMap(({ files, members }) =>
       members.filter(
         (member) =>
@@ -283,7 +281,7 @@ describe("the process", () => {
     expect(unused).toEqual([]);
   });
 
-  test("is not reached by another way: node:process, globalThis, or the console", () => {
+  test("no file bypasses the rule through node:process, globalThis or the console", () => {
     const ways = /from "(?:node:)?process"|\bglobalThis\.process\b|\bconsole\.\w+|[=(,:]\s*process\s*[,;)}]/;
     expect(sources.filter(({ code }) => ways.test(code)).map(({ path }) => path)).toEqual([]);
   });

@@ -20,7 +20,7 @@ function file(name: string, content: string): string {
   return join(directory, name);
 }
 
-/** The problems that the environment has, a line each. */
+/** The problems of this environment, one per line. */
 function problemsOf(environment: Record<string, string>, needs = ALL): string[] {
   try {
     loadConfig(environment, needs);
@@ -34,7 +34,7 @@ function problemsOf(environment: Record<string, string>, needs = ALL): string[] 
   }
 }
 
-test("with the two settings that are needed, the rest has its defaults", () => {
+test("uses defaults for everything except the two required settings", () => {
   expect(loadConfig(NEEDED, ALL)).toEqual({
     baseUrl: new URL("https://api.example.com/v1/"),
     apiKey: "canary-key",
@@ -64,7 +64,7 @@ test("with the two settings that are needed, the rest has its defaults", () => {
   });
 });
 
-test("every setting is read", () => {
+test("reads every setting", () => {
   const environment = {
     ...NEEDED,
     DATABASE_URL: "postgres://user:pass@pooler/db",
@@ -112,7 +112,7 @@ test("every setting is read", () => {
   });
 });
 
-test("migrations go where everything goes, unless told otherwise", () => {
+test("migrations use DATABASE_URL unless DATABASE_DIRECT_URL is set", () => {
   expect(loadConfig({ ...NEEDED, DATABASE_URL: "postgres://host/db" }, ALL).databaseDirectUrl).toBe(
     "postgres://host/db",
   );
@@ -121,7 +121,7 @@ test("migrations go where everything goes, unless told otherwise", () => {
   ]);
 });
 
-test("all problems come in one message, a line each", () => {
+test("reports all problems in one message, one per line", () => {
   expect(() => loadConfig({ SIMCAT_CONCURRENCY: "0", SIMCAT_MAX_BODY: "512MB" }, ALL)).toThrow(
     new ConfigurationError(
       [
@@ -165,7 +165,7 @@ test.each([
   ["SIMCAT_DEFAULT_OWNER", ["first-last", "ünï"], [".", "..", "\ud800"]],
   ["SIMCAT_LOG_LEVEL", ["trace", "silent"], ["verbose", "INFO"]],
   ["SIMCAT_LOG_FORMAT", ["auto", "json", "pretty"], ["text"]],
-])("%s takes %j and refuses %j", (name, good, bad) => {
+])("%s accepts %j and rejects %j", (name, good, bad) => {
   for (const value of good) expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([]);
   for (const value of bad) {
     const problems = problemsOf({ ...NEEDED, [name]: value });
@@ -174,7 +174,7 @@ test.each([
   }
 });
 
-test("a schedule is refused for what is wrong with it, however long it is", () => {
+test("a schedule is rejected with its actual problem, however long it is", () => {
   const refused = (schedule: string) => problemsOf({ ...NEEDED, SIMCAT_SCHEDULE: schedule })[0];
   expect(refused("0 24 * * *")).toContain("its hour cannot be read");
   expect(refused("0 0 30 2 *")).toMatch(/its dayOfMonth cannot be read|never comes due/);
@@ -189,7 +189,7 @@ test.each([
   ["http://127.8.9.10/", "http://127.8.9.10/"],
   ["http://[::1]:8080/", "http://[::1]:8080/"],
   ["http://localhost:8080/x", "http://localhost:8080/x/"],
-])("the base URL %s is taken as %s (fault 15)", (given, taken) => {
+])("the base URL %s is read as %s (fault 15)", (given, taken) => {
   expect(loadConfig({ ...NEEDED, SIMCAT_BASE_URL: given }, ALL).baseUrl?.href).toBe(taken);
 });
 
@@ -206,21 +206,21 @@ test.each([
   ["ftp://api.example.com/", "is not an https URL"],
   ["api.example.com/v1", "is not a URL"],
   ["localhost:8080", "is not an https URL"],
-])("the base URL %s is refused: %s (fault 106)", (given, problem) => {
+])("the base URL %s is rejected: %s (fault 106)", (given, problem) => {
   const problems = problemsOf({ ...NEEDED, SIMCAT_BASE_URL: given });
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(`SIMCAT_BASE_URL ${problem}`);
   expect(problems[0]).not.toContain("canary");
 });
 
-test("plain http to another host needs a flag (fault 106)", () => {
+test("plain http to a remote host requires a flag (fault 106)", () => {
   const environment = { ...NEEDED, SIMCAT_BASE_URL: "http://api.example.com/", SIMCAT_ALLOW_HTTP: "true" };
   expect(loadConfig(environment, ALL)).toMatchObject({ allowHttp: true });
   expect(problemsOf({ ...environment, SIMCAT_ALLOW_HTTP: "false" })).toHaveLength(1);
 });
 
 test.each(["canary\nkey", "canary key\n", " canary", "canary ", "canäry", "canary\tkey", "canary\u007f"])(
-  "the key %j is refused and not echoed (fault 105)",
+  "the key %j is rejected and not echoed (fault 105)",
   (key) => {
     const problems = problemsOf({ ...NEEDED, SIMCAT_API_KEY: key });
     expect(problems).toHaveLength(1);
@@ -230,7 +230,7 @@ test.each(["canary\nkey", "canary key\n", " canary", "canary ", "canäry", "cana
 );
 
 test.each(["mysql://user:canary@host/db", "canary", "postgres://user:ca/nary#1@host/db"])(
-  "the database URL %s is refused and not echoed (fault 104)",
+  "the database URL %s is rejected and not echoed (fault 104)",
   (url) => {
     const problems = problemsOf({ ...NEEDED, DATABASE_URL: url });
     expect(problems).toHaveLength(1);
@@ -239,13 +239,13 @@ test.each(["mysql://user:canary@host/db", "canary", "postgres://user:ca/nary#1@h
   },
 );
 
-test("a secret that was put into the wrong setting is not echoed either (fault 104)", () => {
+test("does not echo a secret that was put into the wrong setting (fault 104)", () => {
   const problems = problemsOf({ ...NEEDED, SIMCAT_CONCURRENCY: "canary-key", SIMCAT_BASE_URL: "canary-key" });
   expect(problems).toHaveLength(2);
   expect(problems.join()).not.toContain("canary");
 });
 
-test("a secret is read from a file, one newline at its end stripped", () => {
+test("reads a secret from a file and strips one trailing newline", () => {
   for (const [ending, key] of [
     ["", "canary-key"],
     ["\n", "canary-key"],
@@ -263,7 +263,7 @@ test("a secret is read from a file, one newline at its end stripped", () => {
   expect(loadConfig(both, ALL).databaseDirectUrl).toBe("postgres://direct/db");
 });
 
-test("a secret in two places, in a missing file or in an empty one is a problem", () => {
+test("reports a secret that is set twice, or whose file is missing or empty", () => {
   const path = file("key", "canary-key");
   expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY_FILE: path })).toEqual([
     "SIMCAT_API_KEY is set, and SIMCAT_API_KEY_FILE too; set one of them",
@@ -277,7 +277,7 @@ test("a secret in two places, in a missing file or in an empty one is a problem"
   ]);
 });
 
-test("what a command does not need may be unset, and of the service's not wrong", () => {
+test("settings that a command does not need may be unset, but those of the service must be valid", () => {
   const nothing = { service: false, database: false };
   expect(loadConfig({}, nothing)).toMatchObject({ baseUrl: null, apiKey: null, databaseUrl: null });
   expect(problemsOf({ SIMCAT_BASE_URL: "http://api.example.com/" }, nothing)).toHaveLength(1);
@@ -286,7 +286,7 @@ test("what a command does not need may be unset, and of the service's not wrong"
   ).toBeNull();
 });
 
-test("names that look like ours and are not are told, with the nearest that is", () => {
+test("reports unknown names that resemble a setting, with the closest setting", () => {
   const config = loadConfig({ ...NEEDED, SIMCAT_CONCURENCY: "4", SIMCAT_BASE_URL_FILE: "x", PATH: "/bin" }, ALL);
   expect(config.unknown).toEqual(["SIMCAT_CONCURENCY", "SIMCAT_BASE_URL_FILE"]);
   expect(nearestName("SIMCAT_CONCURENCY")).toBe("SIMCAT_CONCURRENCY");
@@ -303,7 +303,7 @@ test.each([
   expect(nearestName(name)).not.toBeNull();
 });
 
-test("names of other programs are none of ours (fault 115)", () => {
+test("does not report variables of other programs (fault 115)", () => {
   const others = [
     ...["DATABASE_HOST", "DATABASE_USER", "DATABASE_NAME", "DATABASE_PORT", "DATABASE_TLS", "DATABASE_PASSWORD"],
     ...[
@@ -320,20 +320,20 @@ test("names of other programs are none of ours (fault 115)", () => {
   expect(unknownNames(Object.fromEntries(others.map((name) => [name, "x"])))).toEqual([]);
 });
 
-test("the environment wins over .env, also when it is empty there", () => {
+test("the environment overrides .env, even with an empty value", () => {
   file(".env", 'SIMCAT_API_KEY="from file"\nSIMCAT_CONCURRENCY=3\nDATABASE_URL=postgres://host/db\n');
   const { environment, dotenv } = readEnvironment({ SIMCAT_CONCURRENCY: "5", DATABASE_URL: "" }, directory);
   expect(environment).toEqual({ SIMCAT_API_KEY: "from file", SIMCAT_CONCURRENCY: "5", DATABASE_URL: "" });
   expect(dotenv).toEqual(new Set(["SIMCAT_API_KEY"]));
 });
 
-test("a secret's file in the environment wins over the secret in .env", () => {
+test("a secret's file in the environment overrides the secret in .env", () => {
   file(".env", "SIMCAT_API_KEY=old\n");
   const { environment } = readEnvironment({ SIMCAT_API_KEY_FILE: "/run/secrets/key" }, directory);
   expect(environment).toEqual({ SIMCAT_API_KEY_FILE: "/run/secrets/key" });
 });
 
-test("a missing .env is fine, one that cannot be read is not", () => {
+test("ignores a missing .env, and reports one that cannot be read", () => {
   expect(readEnvironment({ A: "1" }, join(directory, "missing")).environment).toEqual({ A: "1" });
   const unreadable = join(directory, "unreadable");
   mkdirSync(join(unreadable, ".env"), { recursive: true });
@@ -341,7 +341,7 @@ test("a missing .env is fine, one that cannot be read is not", () => {
   expect(() => readEnvironment({}, unreadable)).toThrow(ConfigurationError);
 });
 
-test("the description holds every setting and its source, and no secret (fault 104)", () => {
+test("the description contains every setting and its source, and no secret (fault 104)", () => {
   const environment = {
     ...NEEDED,
     DATABASE_URL: "postgres://user:canary%40pass@host/db?password=canary",
@@ -363,7 +363,7 @@ test("the description holds every setting and its source, and no secret (fault 1
   expect(JSON.stringify(settings)).not.toContain("canary");
 });
 
-test("a key under 8 characters is refused, and the message says why without it (fault 109)", () => {
+test("rejects a key of fewer than 8 characters, with the reason but without the key (fault 109)", () => {
   expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY: "k3y-x7q" })).toEqual([
     "SIMCAT_API_KEY is shorter than 8 characters, so messages could not be masked without hiding ordinary words; expected the whole key",
   ]);
@@ -374,7 +374,7 @@ test("a key under 8 characters is refused, and the message says why without it (
   expect(loadConfig({ ...NEEDED, SIMCAT_API_KEY: "k3y-x7q8" }, ALL).apiKey).toBe("k3y-x7q8");
 });
 
-test("reading a schedule leaves no task in the scheduler, however often it is read (fault 72)", () => {
+test("parsing a schedule leaves no task in the scheduler, however often it is parsed (fault 72)", () => {
   const { getTasks } = createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
   const before = getTasks().size;
   for (let reading = 0; reading < 10; reading += 1) loadConfig({ ...NEEDED, SIMCAT_SCHEDULE: "*/5 * * * *" }, ALL);

@@ -15,19 +15,19 @@ test.each([
   [{ owner: "a", name: "%2e%2e" }, "a/%252e%252e"],
   [{ owner: "a", name: "name\nERROR \u001b[31m\u0085" }, "a/name%0AERROR %1B[31m%C2%85"],
   [{ owner: "a", name: " lead 🌲 مكتبة ١" }, "a/ lead 🌲 مكتبة ١"],
-])("%j is written %j and read back (fault 32)", (key, text) => {
+])("%j is formatted as %j and parsed back (fault 32)", (key, text) => {
   expect(formatKey(key)).toBe(text);
   expect(parseKey(text)).toEqual(key);
 });
 
-test("whatever a key holds, it is read back as it was", () => {
+test("any key can be formatted and parsed back", () => {
   const readsBack = fc.property(anyKey, (key) => {
     expect(parseKey(formatKey(key))).toEqual(key);
   });
   fc.assert(readsBack, { numRuns: 2000 });
 });
 
-test("a key that people typed with everything encoded is the same key", () => {
+test("a key that was typed fully percent-encoded is the same key", () => {
   expect(parseKey("first%2Dlast/%C3%A9t%C3%A9")).toEqual({ owner: "first-last", name: "été" });
 });
 
@@ -42,17 +42,17 @@ test.each([
   "owner/%C3",
   "owner/%00",
   "owner/%zz",
-])("%j is malformed, and the message shows how to write it", (text) => {
+])("%j is malformed, and the message shows the correct form", (text) => {
   expect(() => parseKey(text)).toThrow(UsageError);
   expect(() => parseKey(text)).toThrow(/names no library; write OWNER\/NAME, .* such as "example\.user\/Q1%2FQ2/);
 });
 
-test("two keys never share a text", () => {
+test("two keys never have the same text", () => {
   expect(keyText({ owner: "a", name: "b/c" })).not.toBe(keyText({ owner: "a/b", name: "c" }));
   expect(keyText({ owner: "Lib", name: "x" })).not.toBe(keyText({ owner: "lib", name: "x" }));
 });
 
-test("keys are spread evenly, also those that differ in their last digit alone", () => {
+test("keys are spread evenly, even if they differ only in the last digit", () => {
   const tenths = Array.from({ length: 10 }, () => 0);
   for (let index = 0; index < 10_000; index += 1) {
     const tenth = Math.floor(spreadOf({ owner: "example.user", name: `Library ${index}` }) * 10);
@@ -62,7 +62,7 @@ test("keys are spread evenly, also those that differ in their last digit alone",
   expect(Math.max(...tenths)).toBeLessThan(1100);
 });
 
-test("the spread is a share below 1, and the same for ever", () => {
+test("the spread is a stable fraction below 1", () => {
   fc.assert(
     fc.property(anyKey, (key) => {
       expect(spreadOf(key)).toBeGreaterThanOrEqual(0);

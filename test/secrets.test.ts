@@ -11,7 +11,7 @@ test.each([
   ["in JSON", JSON.stringify({ key: KEY }).slice(8, -2)],
   ["in JSON in JSON", JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
   ["in Base64", Buffer.from(KEY).toString("base64")],
-])("a secret is masked %s (fault 104)", (_, form) => {
+])("masks a secret %s (fault 104)", (_, form) => {
   const masked = redact(`before ${form} after`, [KEY]);
   expect(masked.startsWith("before ***")).toBe(true);
   expect(masked).not.toContain(form);
@@ -25,17 +25,17 @@ test("a password in a Basic header leaves no readable part", () => {
   }
 });
 
-test("every secret goes, also one that is part of another", () => {
+test("masks every secret, including one that is part of another", () => {
   expect(redact("number-one-two number-one", ["number-one", "number-one-two"])).toBe("*** ***");
   expect(redact("aaaa.cccc aaaabcccc", ["aaaa.cccc"])).toBe("*** aaaabcccc");
 });
 
-test("without secrets the text stays", () => {
+test("leaves text unchanged when there are no secrets", () => {
   expect(redact("as it was", [])).toBe("as it was");
   expect(redact("as it was: @", [""])).toBe("as it was: @");
 });
 
-test("a password under 8 characters is masked only where a URL has it (fault 109)", () => {
+test("masks a password of fewer than 8 characters only in a URL (fault 109)", () => {
   const mask = redactorOf(["dev", "p@ss", "sevenXX"]);
   expect(mask("dev p@ss sevenXX: develop, dev@host")).toBe("dev p@ss sevenXX: develop, dev@host");
   expect(mask("postgres://dev:dev@dev/dev and postgres://u:p%40ss@h, postgres://u:p@ss@h")).toBe(
@@ -47,14 +47,14 @@ test("a password under 8 characters is masked only where a URL has it (fault 109
   expect(redact("eightXXX", ["eightXXX"])).toBe("***");
 });
 
-test("a proxy's password is a secret, also in the header that carries it", () => {
+test("treats a proxy password as a secret, also in the header that carries it", () => {
   const secrets = environmentSecrets({ HTTPS_PROXY: "http://user:s%40fe@proxy:3128", http_proxy: "http://proxy" });
   const mask = redactorOf(secrets);
   expect(mask("CONNECT by http://user:s%40fe@proxy:3128 failed")).toBe("CONNECT by http://user:***@proxy:3128 failed");
   expect(mask(`Basic ${Buffer.from("user:s@fe").toString("base64")}`)).not.toContain("dXNlcjpzQGZ");
 });
 
-test("whatever the secret, it is gone", () => {
+test("masks any secret", () => {
   const secret = fc.string({ unit: "binary", minLength: 8 }).filter((text) => !"***".includes(text));
   fc.assert(
     fc.property(fc.string(), secret, fc.string(), (before, hidden, after) => {
@@ -64,7 +64,7 @@ test("whatever the secret, it is gone", () => {
   );
 });
 
-test("a database's secrets are its passwords, as written and as meant", () => {
+test("the secrets of a database URL are its passwords, encoded and decoded", () => {
   expect(databaseSecrets("postgres://user:p%40ss@host/db")).toEqual(["p%40ss", "p@ss"]);
   expect(databaseSecrets("postgres://user@host/db?password=s%26cret&sslmode=require")).toEqual(["s%26cret", "s&cret"]);
   expect(databaseSecrets("postgres://user:p/a#s@s@host/db")).toContain("p/a#s@s");
@@ -72,7 +72,7 @@ test("a database's secrets are its passwords, as written and as meant", () => {
   expect(databaseSecrets("postgres://user@host/db")).toEqual([]);
 });
 
-test("a database URL is shown without its passwords", () => {
+test("shows a database URL without its passwords", () => {
   expect(maskDatabaseUrl("postgres://user:p%40ss@host:5433/db?sslmode=require")).toBe(
     "postgres://user:***@host:5433/db?sslmode=require",
   );

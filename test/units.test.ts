@@ -14,7 +14,7 @@ test.each([
 });
 
 test.each(["", "60", "0s", "-1s", "1.5h", "1 h", "1H", "1w", "1e3s", "s", " 1s", "99999999999999999d"])(
-  "%j is none",
+  "%j is not a duration",
   (text) => {
     expect(parseDuration(text)).toBeNull();
   },
@@ -30,15 +30,15 @@ test.each([
   expect(formatSize(bytes)).toBe(text);
 });
 
-test.each(["", "512", "512MB", "1.5GiB", "0B", "-1B", "1gib"])("%j is no size", (text) => {
+test.each(["", "512", "512MB", "1.5GiB", "0B", "-1B", "1gib"])("%j is not a size", (text) => {
   expect(parseSize(text)).toBeNull();
 });
 
-test("a duration is written in its largest whole unit", () => {
+test("formats a duration in its largest whole unit", () => {
   expect([500, 60_000, 90_000, 604_800_000].map(formatDuration)).toEqual(["500ms", "1m", "90s", "7d"]);
 });
 
-test("a share is the fraction that was written, and is written back so", () => {
+test("parses a share as an exact fraction and formats it unchanged", () => {
   expect(parseShare("30%")).toEqual({ numerator: 30, denominator: 100 });
   expect(parseShare("0.25%")).toEqual({ numerator: 25, denominator: 10_000 });
   expect(parseShare("100%")).toEqual({ numerator: 100, denominator: 100 });
@@ -49,11 +49,11 @@ test("a share is the fraction that was written, and is written back so", () => {
   ).toEqual(["30%", "0%", "0.25%", "33.3%", "100%"]);
 });
 
-test.each(["", "30", "0.3", "101%", "100.1%", "-1%", "%", "1.23456%", "1e1%"])("%j is no share", (text) => {
+test.each(["", "30", "0.3", "101%", "100.1%", "-1%", "%", "1.23456%", "1e1%"])("%j is not a share", (text) => {
   expect(parseShare(text)).toBeNull();
 });
 
-test("over a share means strictly more, with nothing lost to rounding", () => {
+test("over a share means strictly more, without rounding errors", () => {
   const share = parseShare("30%") ?? { numerator: -1, denominator: 1 };
   expect(isOver(3, 10, share)).toBe(false);
   expect(isOver(4, 10, share)).toBe(true);

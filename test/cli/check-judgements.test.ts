@@ -33,7 +33,7 @@ test.each([
   });
 });
 
-test("a server that takes no writes fails", () => {
+test("a read-only server fails the check", () => {
   expect(judgeServer({ ...SERVER, readOnly: true }, "postgres://host/sim")).toMatchObject({
     result: "fail",
     exitCode: 69,
@@ -46,7 +46,7 @@ test.each([
   [-60_000, "ok", "this machine's and the database's are 1 min 00 s apart"],
   [60_001, "warn", "this machine's is 1 min 00 s ahead of the database's, by which simcat goes"],
   [-7_200_000, "warn", "this machine's is 2 h 00 min behind the database's, by which simcat goes"],
-])("clocks %i ms apart are %s", (apart, result, text) => {
+])("a clock difference of %i ms is judged as %s", (apart, result, text) => {
   expect(judgeClock(1_800_000_000_000 + apart, 1_800_000_000_000)).toMatchObject({ check: "clock", result, text });
 });
 
@@ -55,7 +55,7 @@ test.each([
   [{ kind: "behind", version: 0, missing: 3 }, true, "ok", "none yet; it will be migrated by the next run", null],
   [{ kind: "behind", version: 2, missing: 1 }, false, "fail", "version 2, 1 migration behind", 78],
   [{ kind: "newer", version: 4 }, true, "fail", "version 4 is newer than this simcat: a later one has migrated it", 78],
-] as const)("a schema that is %j, with auto-migrate %s, is %s", (state, autoMigrate, result, text, exitCode) => {
+] as const)("judges a schema that is %j, with auto-migrate %s, as %s", (state, autoMigrate, result, text, exitCode) => {
   expect(judgeSchema(state, autoMigrate)).toMatchObject({ check: "schema", result, text, exitCode });
 });
 
@@ -73,7 +73,7 @@ const LISTING: Listing = {
   cachedMs: 0,
 };
 
-test("a whole listing is ok, an empty one too", () => {
+test("a complete listing is ok, even when it is empty", () => {
   expect(checkListing(LISTING, { defaultOwner: null })).toMatchObject([
     { result: "ok", text: "every entry can be read" },
   ]);
@@ -82,7 +82,7 @@ test("a whole listing is ok, an empty one too", () => {
   ]);
 });
 
-test("entries without an owner are warned of with the setting that fixes them", () => {
+test("entries without an owner produce a warning that names the setting that fixes them", () => {
   const rejects = [
     reject("missing_field", "uploadUser"),
     reject("missing_field", "uploadUser"),
@@ -106,13 +106,13 @@ test("entries without an owner are warned of with the setting that fixes them", 
   ]);
 });
 
-test("a listing that is one page of many is warned of", () => {
+test("a paged listing produces a warning", () => {
   expect(checkListing({ ...LISTING, incomplete: "one page" }, { defaultOwner: null })).toMatchObject([
     { result: "warn", text: "is not whole", hint: null },
   ]);
 });
 
-test("a message is split where what to do begins, not within brackets", () => {
+test("a message is split where its hint begins, but not within brackets", () => {
   expect(splitHint('GET /libs answered 503 (asked https://x/libs; it said "a; b"); the service is down')).toEqual({
     text: 'GET /libs answered 503 (asked https://x/libs; it said "a; b")',
     hint: "the service is down",
@@ -124,7 +124,7 @@ test("a message is split where what to do begins, not within brackets", () => {
   expect(splitHint("nothing to do")).toEqual({ text: "nothing to do", hint: null });
 });
 
-test("a check fails with the exit code of its error, and with 1 for what nobody foresaw", () => {
+test("a failed check has the exit code of its error, or 1 for an unexpected error", () => {
   expect(failedBy("database", new DatabaseError("it is down; start it"))).toEqual({
     check: "database",
     result: "fail",

@@ -6,7 +6,7 @@ import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { type Environment, surroundings } from "./surroundings.ts";
 
-/** Nobody listens there. */
+/** No server listens on this port. */
 const CLOSED = "127.0.0.1:9";
 
 interface Line {
@@ -43,7 +43,7 @@ const ALL_OK = {
 const ORGANIZATION = [library("ann", "Lib"), library("bo", "Lib")];
 
 describe("check", () => {
-  test("is content with what a run needs, and asks for the listing and one library", async () => {
+  test("passes when all requirements are met, and requests only the listing and one library", async () => {
     const { environment, asked, database } = await fixture(ORGANIZATION);
     const { exitCode, results, line } = await checked(environment);
     expect({ exitCode, results }).toEqual({ exitCode: 0, results: ALL_OK });
@@ -83,7 +83,7 @@ describe("check", () => {
     });
   });
 
-  test("prints lines for people", async () => {
+  test("prints readable lines on a terminal", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const context = surroundings(environment);
     expect(await check(context, { json: false })).toBe(0);
@@ -116,7 +116,7 @@ describe("check", () => {
     expect(await empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
   });
 
-  test("a refused key fails as 77, and the database is checked nevertheless", async () => {
+  test("a refused key fails with 77, and the database is still checked", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const { listing: _, content: __, ...rest } = ALL_OK;
     const { exitCode, results, line } = await checked({ ...environment, SIMCAT_API_KEY: "another-key-77aa" });
@@ -124,14 +124,14 @@ describe("check", () => {
     expect(line("key")?.hint).toContain("check SIMCAT_API_KEY");
   });
 
-  test("a service that is down fails as 69, and its key cannot be checked", async () => {
+  test("an unavailable service fails with 69, and its key cannot be checked", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const { exitCode, results } = await checked({ ...environment, SIMCAT_BASE_URL: `http://${CLOSED}/` });
     expect(exitCode).toBe(69);
     expect(results).toMatchObject({ service: "fail", key: "skipped", database: "ok", clock: "ok" });
   });
 
-  test("a page instead of a list fails as 76", async () => {
+  test("a page instead of a list fails with 76", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
     service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "html" } }]);
     const { exitCode, line } = await checked(environment);
@@ -139,7 +139,7 @@ describe("check", () => {
     expect(line("service")?.hint).toContain("check SIMCAT_BASE_URL");
   });
 
-  test("entries without an owner are a warning with the setting that fixes them", async () => {
+  test("entries without an owner produce a warning that names the setting that fixes them", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
     service.script([
       {
@@ -159,7 +159,7 @@ describe("check", () => {
     expect(mended.line("listing")?.result).toBe("ok");
   });
 
-  test("every problem of the configuration is a line, and what does not depend on it is checked", async () => {
+  test("prints one line per configuration problem, and runs the checks that do not depend on them", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const { SIMCAT_BASE_URL: _, ...rest } = environment;
     const { exitCode, lines, results } = await checked({ ...rest, SIMCAT_MAX_REMOVED: "9", SIMCAT_BASEURL: "x" });
@@ -193,20 +193,20 @@ describe("check", () => {
     expect(results).toMatchObject({ service: "skipped", key: "skipped", database: "ok", clock: "ok" });
   });
 
-  test("a wrong database URL leaves the embedded database alone, and the service is checked", async () => {
+  test("a wrong database URL does not start the embedded database, and the service is still checked", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const { exitCode, results } = await checked({ ...environment, DATABASE_URL: "mysql://x" });
     expect(exitCode).toBe(78);
     expect(results).toMatchObject({ service: "ok", key: "ok", database: "skipped", clock: "skipped" });
   });
 
-  test("a wrong setting of neither keeps neither from being checked", async () => {
+  test("a wrong setting of neither service nor database prevents no check", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const { exitCode, results } = await checked({ ...environment, SIMCAT_SCHEDULE: "now and then" });
     expect({ exitCode, results }).toEqual({ exitCode: 78, results: { ...ALL_OK, configuration: "fail" } });
   });
 
-  test("no secret is printed, whatever fails (fault 104)", async () => {
+  test("prints no secret, whichever check fails (fault 104)", async () => {
     const key = "canary-key-5d1e";
     const password = "canary-pass-9b2f";
     const database = `postgres://bo:${password}@${CLOSED}/sim`;
@@ -229,20 +229,20 @@ describe("check", () => {
 });
 
 describe("check of the database", () => {
-  /** The service's part is the same in all of these. */
+  /** The settings of the service are the same in all of these tests. */
   async function checkedOn(database: { readonly url: string }, more: Environment = {}) {
     const { environment } = await fixture(ORGANIZATION);
     return checked({ ...environment, DATABASE_URL: database.url, ...more });
   }
 
-  test("one that is down fails as 69, and nothing more can be asked of it", async () => {
+  test("an unavailable database fails with 69, and no further check of it runs", async () => {
     const { exitCode, results } = await checkedOn({ url: `postgres://bo:secret@${CLOSED}/sim` });
     const rest = { encoding: "skipped", schema: "skipped", privileges: "skipped", clock: "skipped" };
     expect(exitCode).toBe(69);
     expect(results).toEqual({ ...ALL_OK, ...rest, database: "fail" });
   });
 
-  test("one of another encoding fails as 78", async () => {
+  test("a database with another encoding fails with 78", async () => {
     const database = await freshTestDatabase();
     const name = `${new URL(database.url).pathname.slice(1)}_ascii`;
     const [server] = await database.query<{ version: number }>(
@@ -257,7 +257,7 @@ describe("check of the database", () => {
     expect(line("encoding")?.hint).toBe("create one with ENCODING 'UTF8'");
   });
 
-  test("a schema that is behind is mended by hand where simcat may not migrate", async () => {
+  test("an outdated schema fails with a hint to migrate when automatic migration is disabled", async () => {
     const empty = await freshTestDatabase({ empty: true });
     const { exitCode, line } = await checkedOn(empty, { SIMCAT_AUTO_MIGRATE: "false" });
     expect(exitCode).toBe(78);
@@ -268,7 +268,7 @@ describe("check of the database", () => {
     });
   });
 
-  test("a schema that is newer fails as 78", async () => {
+  test("a newer schema fails with 78", async () => {
     const database = await freshTestDatabase();
     await database.query(
       "INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('x', 9999999999999)",
@@ -278,7 +278,7 @@ describe("check of the database", () => {
     expect(line("schema")?.text).toMatch(/^version \d+ is newer than this simcat/);
   });
 
-  test("a standby, or a role that may not write, fails as 69", async () => {
+  test("a standby, or a role without write privileges, fails with 69", async () => {
     const database = await freshTestDatabase();
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
@@ -287,13 +287,13 @@ describe("check of the database", () => {
     expect(line("database")?.hint).toBe("name the primary in DATABASE_URL");
   });
 
-  test("a direct URL that leads nowhere fails as 69", async () => {
+  test("an unreachable direct URL fails with 69", async () => {
     const database = await freshTestDatabase();
     const { exitCode, results } = await checkedOn(database, { DATABASE_DIRECT_URL: `postgres://bo:x@${CLOSED}/sim` });
     expect({ exitCode, results }).toEqual({ exitCode: 69, results: { ...ALL_OK, direct: "fail" } });
   });
 
-  test("a direct URL is warned of when it leads to another database", async () => {
+  test("a direct URL that leads to another database produces a warning", async () => {
     const [database, other] = [await freshTestDatabase(), await freshTestDatabase()];
     const same = await checkedOn(database, { DATABASE_DIRECT_URL: `${database.url}?application_name=direct` });
     expect(same.line("direct")?.result).toBe("ok");
@@ -307,7 +307,7 @@ describe("check of the database", () => {
 });
 
 describe("check of the privileges", () => {
-  /** A role that may connect and nothing more. */
+  /** A role that may only connect. */
   async function newcomer(database: TestDatabase) {
     const role = `simcat test ${randomBytes(4).toString("hex")}`;
     await database.query(`CREATE ROLE "${role}" LOGIN PASSWORD 'newcomer'`);
@@ -322,7 +322,7 @@ describe("check of the privileges", () => {
     return { role, environment: { ...environment, DATABASE_URL: url.href } };
   }
 
-  test("names what a role lacks on the tables, and the grants that it prints fix it", async () => {
+  test("names the missing table privileges, and the printed grants fix them", async () => {
     const database = await freshTestDatabase();
     const { role, environment } = await newcomer(database);
     const lacking = await checked(environment);
@@ -336,7 +336,7 @@ describe("check of the privileges", () => {
     expect({ exitCode: after.exitCode, results: after.results }).toEqual({ exitCode: 0, results: ALL_OK });
   });
 
-  test("names the one table on which something is missing", async () => {
+  test("names the only table with missing privileges", async () => {
     const database = await freshTestDatabase();
     const { role, environment } = await newcomer(database);
     await database.query((await checked(environment)).line("privileges")?.hint ?? "");
@@ -351,7 +351,7 @@ describe("check of the privileges", () => {
     });
   });
 
-  test("names what a role lacks to make the schema, unless it need not", async () => {
+  test("names the privileges missing for creating the schema, unless migration is disabled", async () => {
     const database = await freshTestDatabase({ empty: true });
     const { role, environment } = await newcomer(database);
     const { exitCode, line } = await checked(environment);
@@ -365,7 +365,7 @@ describe("check of the privileges", () => {
     expect(direct.results).toEqual({ ...ALL_OK, direct: "ok" });
   });
 
-  test("names the role that owns the tables where they are still to be altered", async () => {
+  test("names the role that owns the tables while they still have to be altered", async () => {
     const database = await freshTestDatabase();
     const { role, environment } = await newcomer(database);
     await database.query((await checked(environment)).line("privileges")?.hint ?? "");
@@ -376,7 +376,7 @@ describe("check of the privileges", () => {
   });
 });
 
-describe("a lock of another session's", () => {
+describe("a lock held by another session", () => {
   test.each(["simcat.scenarios", "simcat.leases", "simcat_migrations.__drizzle_migrations"])(
     "on %s ends check with 69, and the line names the session (fault 100)",
     async (table) => {

@@ -6,7 +6,7 @@ const COMMANDS = "sync backfill start migrate check status explain verify prune 
 
 const SECRET = "swordfish-5f2c";
 
-test("the help names every command, and where to begin", async () => {
+test("the help lists every command and where to begin", async () => {
   const { code, stdout } = await runCli(["--help"], {});
   expect(code).toBe(0);
   const named = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
@@ -14,7 +14,7 @@ test("the help names every command, and where to begin", async () => {
   expect(stdout).toContain("Start with: simcat demo");
 });
 
-test.each(COMMANDS)("the help of %s has an example that begins with its name", async (name) => {
+test.each(COMMANDS)("the help of %s has an example that starts with the command", async (name) => {
   const { code, stdout, stderr } = await runCli([name, "--help"], {});
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(new RegExp(`\\nExample:\\n  \\$ (SIMCAT_\\S+='[^']+' )?simcat ${name}\\b`));
@@ -32,7 +32,7 @@ test.each([
   [["sync", "extra", "--nosuch"], "unknown option '--nosuch'"],
   [["prune", "--older-than"], "option '--older-than <DURATION>' argument missing"],
   [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number."],
-])("%j is answered with 64 and the word that is wrong, for people and for machines (fault 117)", async (args, said) => {
+])("%j exits with 64 and names the wrong word, as text and as JSON (fault 117)", async (args, said) => {
   const hint = "(simcat --help, or simcat COMMAND --help, says what there is)";
   expect(await runCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
     code: 64,
@@ -44,7 +44,7 @@ test.each([
   expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg: `${said}\n${hint}` });
 });
 
-test("a misspelt setting is told with the right one, in the form of the log, whatever the command", async () => {
+test("every command logs a misspelt setting together with the correct one", async () => {
   const { simcat } = await fixture([]);
   const misspelt = { SIMCAT_SCHEDUL: "* * * * *" };
   const said = "SIMCAT_SCHEDUL is no setting of simcat's and has no effect; is SIMCAT_SCHEDULE meant?";
@@ -54,7 +54,7 @@ test("a misspelt setting is told with the right one, in the form of the log, wha
   expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_LEVEL: "error" })).stderr).toBe("");
 });
 
-test("a near miss of DATABASE_URL is told, also from a .env file, without its value (fault 115)", async () => {
+test("logs a near miss of DATABASE_URL without its value, also from a .env file (fault 115)", async () => {
   const { database } = await fixture([]);
   const said = (name: string) => `simcat: ${name} is no setting of simcat's and has no effect; is DATABASE_URL meant?`;
   const value = `postgres://u:${SECRET}@h/d`;
@@ -63,7 +63,7 @@ test("a near miss of DATABASE_URL is told, also from a .env file, without its va
   expect(stderr.trimEnd().split("\n").toSorted()).toEqual([said("DATABASE_URI"), said("DATABSE_URL")]);
 });
 
-test("what the mock says to paste can be pasted, where its key is set already too", async () => {
+test("the commands printed by simcat mock can be pasted, even where the key is already set", async () => {
   const told = async (environment: Readonly<Record<string, string>>) => {
     const mock = startCli(["mock", "--port", "0", "--libraries", "1"], environment);
     await expect.poll(() => mock.output()).toContain("Ctrl-C stops it");

@@ -11,7 +11,7 @@ const NOW = "2030-01-02 at 3:04 PM";
 const FIVE = [1, 2, scenario(3, { parentId: 1 }), scenario(4, { parentId: 1 }), scenario(5, { parentId: 2 })];
 const SMALL = [library("ann", "Lake", { scenarios: FIVE }), library("bo", "Fire", { scenarios: [1] })];
 
-/** What the runs keep, by library: live scenarios and results. */
+/** The counts that runs maintain per library: live scenarios and results. */
 const kept = ({ query }: Fixture) =>
   query(
     "SELECT library_name AS library, scenario_count::int AS scenarios, result_count::int AS results FROM simcat.library_sync ORDER BY owner",
@@ -20,7 +20,7 @@ const kept = ({ query }: Fixture) =>
 const liveScenarios = async ({ simcat }: Fixture) =>
   JSON.parse((await simcat(["status", "--json"])).stdout).scenarios.live;
 
-test("the counts follow a removal, a return, a flag, a reject, and a library that comes and goes (fault 111)", async () => {
+test("counts follow removals, returns, flags, rejects, and libraries that appear and vanish (fault 111)", async () => {
   const made = await fixture(SMALL);
   const sync = (change: Parameters<typeof made.service.edit>[0]) => {
     made.service.edit(change);
@@ -41,7 +41,7 @@ test("the counts follow a removal, a return, a flag, a reject, and a library tha
 
   await sync((all) => {
     const back = [1, 2, 3].map((id) => scenario(id)).concat(scenario(5, { parentId: 2 }));
-    // What cannot be read keeps its row, and its place in the counts.
+    // An unreadable scenario keeps its row and is still counted.
     const bad = scenario(4, { source: '{"scenarioId":4,"isResult":"yes"}' });
     amendLibrary(all, "ann", "Lake", { lastModified: `${NOW} `, scenarios: [...back, bad] });
   });
@@ -54,14 +54,14 @@ test("the counts follow a removal, a return, a flag, a reject, and a library tha
   expect(await liveScenarios(made)).toBe(6);
 });
 
-test("neither status nor the worker's routes read the table of scenarios (fault 111)", async () => {
+test("neither status nor the worker's routes read the scenarios table (fault 111)", async () => {
   const made = await fixture(SMALL);
   await made.simcat(["backfill"]);
   const worker = startWorker(made.environment);
   await worker.untilTold("next_run");
   const holder = await made.database.pool.connect();
   try {
-    // Whoever reads it waits from here on.
+    // From here on, any reader of the table waits for the lock.
     await holder.query("BEGIN; LOCK TABLE simcat.scenarios, simcat.scenario_history");
     expect(await liveScenarios(made)).toBe(6);
     expect((await worker.readyz()).status).toBe(200);
@@ -73,7 +73,7 @@ test("neither status nor the worker's routes read the table of scenarios (fault 
   }
 });
 
-test("a database that an earlier version filled is counted once, and that version's run is fenced off (fault 111)", async () => {
+test("a migration counts existing rows once and fences off a run of an earlier version (fault 111)", async () => {
   const made = await fixture(SMALL);
   await made.simcat(["backfill"]);
   const before = await kept(made);

@@ -18,7 +18,7 @@ async function explained(environment: Environment, name: string) {
   return JSON.parse(context.printed());
 }
 
-/** A run that began so many minutes ago. */
+/** A run that began the given number of minutes ago. */
 function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, scope: string | null = null) {
   return query(
     `INSERT INTO simcat.sync_runs (kind, trigger, scope, status, started_at, finished_at, version)
@@ -29,7 +29,7 @@ function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, 
 }
 
 describe("status", () => {
-  test("says what to do first where nothing was ever synced", async () => {
+  test("prints the first command to run when no sync has run yet", async () => {
     const database = await freshTestDatabase();
     const context = surroundings({ DATABASE_URL: database.url });
     expect(await status(context, { json: false })).toBe(0);
@@ -38,13 +38,13 @@ describe("status", () => {
     );
   });
 
-  test("needs a schema", async () => {
+  test("requires a schema", async () => {
     const database = await freshTestDatabase({ empty: true });
     const context = surroundings({ DATABASE_URL: database.url });
     await expect(status(context, { json: true })).rejects.toMatchObject({ exitCode: 78 });
   });
 
-  test("tells what a real run left behind", async () => {
+  test("prints the state after a real run", async () => {
     const { environment, service } = await fixture([
       library("ann", "Good", { scenarios: [1, 2] }),
       library("ann", "Gone", { scenarios: [1] }),
@@ -72,7 +72,7 @@ describe("status", () => {
     });
   });
 
-  test("counts no scenario of a removed library, nor its date", async () => {
+  test("excludes scenarios and dates of a removed library", async () => {
     const { environment, query } = await fixture([
       library("ann", "Stays", { scenarios: [1] }),
       library("ann", "Goes", { scenarios: [1, 2] }),
@@ -85,7 +85,7 @@ describe("status", () => {
     });
   });
 
-  test("tells a run at work from a dead one by the lease", async () => {
+  test("distinguishes a live run from a dead one by the lease", async () => {
     const database = await freshTestDatabase();
     const environment = { DATABASE_URL: database.url };
     await insertRun(database, "running", 2);
@@ -99,7 +99,7 @@ describe("status", () => {
     expect(await statusOf(environment)).toMatchObject({ lease_holder: null, runs: [{ dead: true }] });
   });
 
-  test("the last good run is over everything and came to its end", async () => {
+  test("only a completed run over all libraries counts as the last good run", async () => {
     const database = await freshTestDatabase();
     for (const [ending, scope] of [
       ["held", null],
@@ -113,7 +113,7 @@ describe("status", () => {
     expect(good).toMatchObject({ id: 1, status: "held", duration_ms: 3000 });
   });
 
-  test("tells ten runs, twenty failing libraries and twenty kinds of reject, of the rest their number", async () => {
+  test("lists ten runs, twenty failing libraries and twenty kinds of reject, and counts the rest", async () => {
     const database = await freshTestDatabase();
     for (let minutes = 11; minutes > 0; minutes--) await insertRun(database, "ok", minutes);
     await database.query(
@@ -134,7 +134,7 @@ describe("status", () => {
     expect(told).toMatchObject({ open_rejects: 43, open_reject_groups: 21 });
   });
 
-  test("works whatever style of dates the database has", async () => {
+  test("works with any DateStyle of the database", async () => {
     const database = await freshTestDatabase();
     await insertRun(database, "ok", 60);
     const name = new URL(database.url).pathname.slice(1);
@@ -145,7 +145,7 @@ describe("status", () => {
     expect(Math.floor(minutes)).toBe(60);
   });
 
-  test("says what the database lacks instead of calling it a bug", async () => {
+  test("names what the database lacks and does not report a bug", async () => {
     const database = await freshTestDatabase();
     await database.query("ALTER TABLE simcat.libraries RENAME TO libraries_elsewhere");
     const context = surroundings({ DATABASE_URL: database.url });
@@ -157,7 +157,7 @@ describe("status", () => {
 });
 
 describe("explain", () => {
-  test("tells a library that was read whole as skipped", async () => {
+  test("reports a fully read library as skipped", async () => {
     const { environment } = await fixture([library("ann", "Q1/Q2 50% done", { scenarios: [1, 2, 3] })]);
     expect(await runSync(environment)).toBe(0);
     expect(await explained(environment, "ann/Q1%2FQ2 50%25 done")).toMatchObject({
@@ -178,7 +178,7 @@ describe("explain", () => {
     });
   });
 
-  test("judges by the last listing alone, and the next run agrees", async () => {
+  test("decides by the last listing only, and the next run agrees", async () => {
     const { environment, service, asked } = await fixture([library("ann", "Lib"), library("ann", "Other")]);
     service.script([
       { match: { operation: "metadata", library: "Lib" }, times: 1, action: { kind: "status", status: 404 } },
@@ -197,7 +197,7 @@ describe("explain", () => {
     ]);
   });
 
-  test("tells failures, rejects and history", async () => {
+  test("prints failures, rejects and history", async () => {
     const { environment, service, query } = await fixture([library("ann", "Lib", { scenarios: [1, 2] })]);
     expect(await runSync(environment)).toBe(0);
     service.edit((organization) => {
@@ -236,7 +236,7 @@ describe("explain", () => {
     expect(await query("SELECT count(*)::int AS runs FROM simcat.sync_runs")).toEqual([{ runs: 3 }]);
   });
 
-  test("knows a library of which nothing but rejects is there", async () => {
+  test("explains a library that has nothing but rejects", async () => {
     const { environment, service } = await fixture([library("ann", "Lib"), library("bo", "Lib")]);
     service.script([
       {
@@ -254,7 +254,7 @@ describe("explain", () => {
     });
   });
 
-  test("refuses a library that nobody knows, and what names none", async () => {
+  test("rejects an unknown library and an argument without a library", async () => {
     const database = await freshTestDatabase();
     const context = surroundings({ DATABASE_URL: database.url });
     await expect(explain(context, { json: true }, "ann/Lib\u001b[2J")).rejects.toMatchObject({
@@ -264,7 +264,7 @@ describe("explain", () => {
     await expect(explain(context, { json: true }, "ann")).rejects.toMatchObject({ exitCode: 64 });
   });
 
-  test("prints for people when it is not asked for data", async () => {
+  test("prints text unless JSON is requested", async () => {
     const { environment } = await fixture([library("ann", "Lib", { scenarios: [1] })]);
     expect(await runSync(environment)).toBe(0);
     const context = surroundings(environment);

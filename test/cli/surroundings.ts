@@ -3,7 +3,7 @@ import { sync } from "../../src/cli/sync.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** What a command sees of a process. Nothing is redacted here, so that a secret that gets this far is seen. */
+/** The part of a process that a command can see. It redacts nothing, so that a leaked secret becomes visible. */
 export function surroundings(environment: Environment): Context & { printed(): string } {
   const out: string[] = [];
   return {
@@ -22,7 +22,7 @@ export function surroundings(environment: Environment): Context & { printed(): s
   };
 }
 
-/** One run over everything. */
+/** One run over all libraries. */
 export function runSync(environment: Environment): Promise<number> {
   const options = { library: [], owner: [], allowRemovals: false, dryRun: false, json: true };
   return sync(surroundings(environment), options);

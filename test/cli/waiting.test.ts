@@ -16,7 +16,7 @@ async function silentServer(): Promise<string> {
   return `postgres://user@127.0.0.1:${typeof address === "object" ? address?.port : 0}/db`;
 }
 
-test("a terminal shows on a line of its own that the database is waited for (fault 96)", async () => {
+test("a terminal shows a line while simcat waits for the database (fault 96)", async () => {
   const stop = new AbortController();
   const note = vi.fn();
   const draw = vi.fn();

@@ -32,7 +32,7 @@ function folder(): string {
   return path;
 }
 
-test("a file is replaced as a whole and keeps its mode; nothing is left beside it", async () => {
+test("replaces a file atomically, keeps its mode and leaves no temporary file", async () => {
   const directory = folder();
   const file = join(directory, `${"x".repeat(250)}.html`);
   writeFileSync(file, "a longer page of yesterday");
@@ -47,7 +47,7 @@ test("a file is replaced as a whole and keeps its mode; nothing is left beside i
   expect(readdirSync(directory)).toHaveLength(1);
 });
 
-test.runIf(process.getuid?.() === 0)("a file that root replaces keeps its owner and group", async () => {
+test.runIf(process.getuid?.() === 0)("a file replaced by root keeps its owner and group", async () => {
   const file = join(folder(), "page.html");
   writeFileSync(file, "old");
   chownSync(file, 1234, 2345);
@@ -61,7 +61,7 @@ test.each([
   ["an absolute link", (directory: string) => join(directory, "pages", "page.html")],
   ["a relative link", () => "pages/page.html"],
   ["a link by way of another directory", () => "other/../pages/page.html"],
-])("%s stays a link, and the file that it leads to is replaced (fault 70)", async (_, target) => {
+])("%s remains a link, and its target file is replaced (fault 70)", async (_, target) => {
   const directory = folder();
   mkdirSync(join(directory, "pages"));
   mkdirSync(join(directory, "other"));
@@ -81,7 +81,7 @@ test.each([
   expect(lstatSync(file).isFile()).toBe(true);
 });
 
-test("below a linked directory, a relative link leads on from the directory itself", async () => {
+test("resolves a relative link below a linked directory from the directory itself", async () => {
   const directory = folder();
   mkdirSync(join(directory, "a/b"), { recursive: true });
   symlinkSync(join(directory, "a/b"), join(directory, "short"));
@@ -90,7 +90,7 @@ test("below a linked directory, a relative link leads on from the directory itse
   expect(readFileSync(join(directory, "a/page.html"), "utf8")).toBe(NEW);
 });
 
-test.each(["/dev/null", "/dev/zero"])("%s is written into and stays a device (fault 70)", async (device) => {
+test.each(["/dev/null", "/dev/zero"])("writes to %s, which remains a device (fault 70)", async (device) => {
   const link = join(folder(), "link");
   symlinkSync(device, link);
   expect(await write(link)).toBe(false);
@@ -110,10 +110,10 @@ test.each([
   expect(readlinkSync(link)).toBe(target);
 });
 
-test("a named pipe waits for its reader, who gets everything (fault 70)", async () => {
+test("waits for the reader of a named pipe, which receives the whole output (fault 70)", async () => {
   const pipe = join(folder(), "pipe");
   execFileSync("mkfifo", [pipe]);
-  // More than a pipe holds.
+  // More than the buffer of a pipe holds.
   const page = Buffer.alloc(1_000_000, "x");
   const writing = writeOutput(pipe, page, never);
   const read = await readFile(pipe);
@@ -122,7 +122,7 @@ test("a named pipe waits for its reader, who gets everything (fault 70)", async 
   expect(statSync(pipe).isFIFO()).toBe(true);
 });
 
-test("a stop signal ends the wait for a pipe's reader", async () => {
+test("a stop signal ends the wait for the reader of a pipe", async () => {
   const pipe = join(folder(), "pipe");
   execFileSync("mkfifo", [pipe]);
   const stop = new AbortController();
@@ -161,7 +161,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test("report writes into what --out leads to, and says so; a page on standard output stands alone (fault 70)", async () => {
+test("report writes to the target of --out; standard output gets the page and nothing else (fault 70)", async () => {
   const { simcat, start, environment } = await fixture([]);
   expect((await simcat(["migrate"])).code).toBe(0);
   const directory = folder();
@@ -178,7 +178,7 @@ test("report writes into what --out leads to, and says so; a page on standard ou
   expect(JSON.parse(refused.stderr).msg).toContain(`the report cannot be written to ${full}: ENOSPC`);
 
   const isPage = /^<!doctype html>.*<\/html>\n$/s;
-  // Node hands over a socket, which cannot be opened by its path; a shell hands over a pipe or a file.
+  // Node passes a socket, which cannot be opened by its path; a shell passes a pipe or a file.
   const socket = await simcat(["report", "--out", "/dev/stdout"]);
   expect({ code: socket.code, isPage: isPage.test(socket.stdout) }).toEqual({ code: 0, isPage: true });
   expect(socket.stderr).toContain("report: /dev/stdout (");

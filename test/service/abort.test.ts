@@ -25,7 +25,7 @@ function unhandled(): unknown[] {
 const turns = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe("an abort", () => {
-  it("before the start sends nothing", async () => {
+  it("before the start sends no request", async () => {
     const server = await serve((_, response) => response.end("[]"));
     const service = open(server.url);
     const signal = AbortSignal.abort(REASON);
@@ -56,7 +56,7 @@ describe("an abort", () => {
     expect(errors).toEqual([]);
   });
 
-  it("behind the last byte of an answer lets it be read to its end", async () => {
+  it("after the last byte of an answer lets the caller finish reading it", async () => {
     const server = await serveWell();
     const caller = new AbortController();
     let answered = 0;
@@ -74,7 +74,7 @@ describe("an abort", () => {
     expect(answered).toBe(2);
   });
 
-  it("during a back-off ends it at once", async () => {
+  it("during a back-off ends the wait at once", async () => {
     const caller = new AbortController();
     const server = await serve((_, response) => {
       response.statusCode = 503;
@@ -88,7 +88,7 @@ describe("an abort", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it("during a pause ends the waits of everybody who queues", async () => {
+  it("during a pause ends the wait of every queued request", async () => {
     const caller = new AbortController();
     const server = await serve((_, response) => {
       response.statusCode = 429;
@@ -106,7 +106,7 @@ describe("an abort", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it("does not wait for a sink that does not end, and hands it nothing more", async () => {
+  it("does not wait for a sink that never finishes, and passes it nothing more", async () => {
     const errors = unhandled();
     const caller = new AbortController();
     const server = await serve((request, response) => response.end(goodBody(request.url ?? "")));
@@ -125,7 +125,7 @@ describe("an abort", () => {
     expect(errors).toEqual([]);
   });
 
-  it("of one call leaves the others alone", async () => {
+  it("of one call does not affect other calls", async () => {
     const caller = new AbortController();
     const server = await serve((request, response) => {
       if (request.url?.includes("Slow")) caller.abort(REASON);
@@ -138,7 +138,7 @@ describe("an abort", () => {
     expect(await slow).toBe(REASON);
   });
 
-  it("of many calls at once costs no warning of a leak", async () => {
+  it("of many calls at once emits no warning about a listener leak", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on("warning", note);
@@ -159,7 +159,7 @@ describe("an abort", () => {
 });
 
 describe("close", () => {
-  it("ends what is under way, and refuses what comes later", async () => {
+  it("ends requests in flight and rejects later calls", async () => {
     const errors = unhandled();
     const server = await serveRaw(() => {});
     const service = open(server.url, { concurrency: 1 });

@@ -13,7 +13,7 @@ const listOf = (count: number) =>
 
 const ITEMS = 1000;
 
-/** An answer whose head and body are so many bytes; white space fills the list up. */
+/** An answer with the given total size of head and body; the list is padded with white space. */
 function answerOf(framing: "the close" | "a length" | "chunks", bytes: number): string {
   const list = listOf(ITEMS);
   const [before, behind] = {
@@ -24,7 +24,7 @@ function answerOf(framing: "the close" | "a length" | "chunks", bytes: number): 
   return `${before}${list.slice(0, -1)}${" ".repeat(bytes - `${before}${list}${behind}`.length)}]${behind}`;
 }
 
-/** The body's bytes in hexadecimal, where the whole has so many. */
+/** The hexadecimal size of the body of an answer with the given total size. */
 function toSize(framing: string, bytes: number): string {
   const around = {
     "a length": `${HEAD}content-length: 123456\r\n\r\n`,
@@ -33,7 +33,7 @@ function toSize(framing: string, bytes: number): string {
   return (bytes - (around?.length ?? 0)).toString(16).padStart(5, "0");
 }
 
-/** Takes its time with each batch, as a slow database does. */
+/** Handles each batch slowly, as a slow database does. */
 function slow(sink: CollectingSink, ms: number): ScenarioSink {
   const add: ScenarioSink["add"] = async (more) => {
     await sleep(ms);
@@ -42,7 +42,7 @@ function slow(sink: CollectingSink, ms: number): ScenarioSink {
   return { ...sink, add };
 }
 
-describe("a list that is held back (fault 3)", () => {
+describe("a list whose reader is paused (fault 3)", () => {
   const sizes = [2, 3, 4].flatMap((chunks) => [-1, 0, 1].map((more) => chunks * CHUNK + more));
   const endings = {
     "a FIN behind its last byte": (socket: Socket, answer: string) => socket.end(answer),
@@ -56,7 +56,7 @@ describe("a list that is held back (fault 3)", () => {
     (["the close", "a length", "chunks"] as const).flatMap((framing) =>
       Object.keys(endings).map((ending) => [framing, ending as keyof typeof endings] as const),
     ),
-  )("and ends by %s, is whole with %s, wherever that falls", async (framing, ending) => {
+  )("and ends by %s, is complete with %s, wherever that falls", async (framing, ending) => {
     const read = async (bytes: number) => {
       const answer = answerOf(framing, bytes);
       expect(answer).toHaveLength(bytes);
@@ -71,7 +71,7 @@ describe("a list that is held back (fault 3)", () => {
     expect(await Promise.all(sizes.map(read))).toEqual(sizes.map((bytes) => ({ bytes, items: ITEMS, kept: ITEMS })));
   });
 
-  it("and whose connection is reset meanwhile, is cut short and nothing else", async () => {
+  it("and whose connection is reset meanwhile, is reported as truncated", async () => {
     const server = await serveRaw((socket, target) => {
       if (!target.endsWith("/scenarios")) return socket.end(`${HEAD}\r\n${METADATA}`);
       socket.write(answerOf("the close", 3 * CHUNK).slice(0, -1));
@@ -82,7 +82,7 @@ describe("a list that is held back (fault 3)", () => {
     expect(service.counters().retries).toBe(1);
   });
 
-  it("holds its sender back", async () => {
+  it("slows its sender down", async () => {
     const items = `${listOf(1000).slice(1, -1)},`;
     let sent = 0;
     const server = await serveRaw(async (socket, target) => {

@@ -21,7 +21,7 @@ describe("the key", () => {
     ["a cut body with it", `HTTP/1.1 200 OK\r\n${echo}content-length: 500\r\n\r\n[{"${KEY}":1}`],
     ["a bad chunk with it", `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${KEY}\r\n`],
     ["a close", ""],
-  ])("is in no error, nor in what one hides: %s (fault 104)", async (_, bytes) => {
+  ])("does not appear in any error or its hidden fields: %s (fault 104)", async (_, bytes) => {
     const server = await serveRaw((socket) => socket.end(bytes));
     const service = open(server.url, { maxRetries: 1 });
     const errors = await Promise.all([

@@ -1,4 +1,4 @@
-/** Made for these tests alone, for 127.0.0.1, localhost and service.test; good until 2120, trusted by nobody. */
+/** Created for these tests, for 127.0.0.1, localhost and service.test; valid until 2120, trusted by no system. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBeTCCAR+gAwIBAgIBATAKBggqhkjOPQQDAjAWMRQwEgYDVQQDDAtzaW1jYXQg
 dGVzdDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowFjEUMBIGA1UE

@@ -6,7 +6,7 @@ function succeed(times: number, congestion: ReturnType<typeof openCongestion>): 
   return congestion.limit();
 }
 
-it("starts slowly and grows by one with every success, up to the most", () => {
+it("starts slowly and grows by one with every success, up to the maximum", () => {
   const congestion = openCongestion(16, 500);
   expect(congestion.limit()).toBe(4);
   expect(succeed(11, congestion)).toBe(15);
@@ -14,12 +14,12 @@ it("starts slowly and grows by one with every success, up to the most", () => {
   expect(succeed(99, congestion)).toBe(16);
 });
 
-it("starts no higher than the most", () => {
+it("starts no higher than the maximum", () => {
   expect(openCongestion(2, 500).limit()).toBe(2);
   expect(openCongestion(1, 500).limit()).toBe(1);
 });
 
-it("is cut by a quarter, at most once in half a second", () => {
+it("is reduced by a quarter, at most once in half a second", () => {
   const congestion = openCongestion(16, 500);
   succeed(12, congestion);
   congestion.cut(1000);
@@ -30,13 +30,13 @@ it("is cut by a quarter, at most once in half a second", () => {
   expect(congestion.limit()).toBe(9);
 });
 
-it("is never cut below one", () => {
+it("is never reduced below one", () => {
   const congestion = openCongestion(4, 500);
   for (let i = 0; i < 10; i++) congestion.cut(i * 500);
   expect(congestion.limit()).toBe(1);
 });
 
-it("grows back by one for each full round", () => {
+it("grows by one for each full round after a reduction", () => {
   const congestion = openCongestion(16, 500);
   succeed(12, congestion);
   congestion.cut(0);
@@ -46,7 +46,7 @@ it("grows back by one for each full round", () => {
   expect(succeed(1, congestion)).toBe(14);
 });
 
-it("starts slowly again after a pause, up to where it was cut", () => {
+it("restarts slowly after a pause, up to the value at which it was reduced", () => {
   const congestion = openCongestion(16, 500);
   succeed(12, congestion);
   congestion.cut(0);

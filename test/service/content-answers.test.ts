@@ -20,7 +20,7 @@ describe("a library's content", () => {
     ["both dates", "Thu, 15 Jan 2026 12:00:05 GMT", "Thu, 15 Jan 2026 12:00:03 GMT", Date.UTC(2026, 0, 15, 12, 0, 3)],
     ["one date only", "Thu, 15 Jan 2026 12:00:05 GMT", undefined, null],
     ["one date that is none", "2026-01-15", "Thu, 15 Jan 2026 12:00:03 GMT", null],
-  ])("with %s has the earlier one, or none", async (_, metadataDate, scenariosDate, expected) => {
+  ])("with %s has the earlier date, or none", async (_, metadataDate, scenariosDate, expected) => {
     const server = await serveWell((request, response) => {
       response.sendDate = false;
       const date = request.url?.endsWith("/metadata") ? metadataDate : scenariosDate;
@@ -43,7 +43,7 @@ describe("a library's content", () => {
     expect((await open(server.url).readContent(LIBRARY, collect(), never)).cached).toBe(cached);
   });
 
-  it("has one digest for the same bytes, however they were sent, and another for others", async () => {
+  it("has the same digest for the same bytes in any encoding, and another for other bytes", async () => {
     let scenarios = SCENARIOS;
     let metadata = METADATA;
     let pieces = 1;
@@ -67,7 +67,7 @@ describe("a library's content", () => {
     expect(first).toMatch(/^[\da-f]{64}$/);
   });
 
-  it("says that a scenario list was paged, without the key", async () => {
+  it("reports that a scenario list was paged, without the key", async () => {
     const server = await serveWell((request, response) => {
       if (request.url?.endsWith("/scenarios")) response.setHeader("link", `</v1/x?key=${KEY}>; rel=next`);
       return false;
@@ -86,7 +86,7 @@ describe("a library's content", () => {
     ]);
   });
 
-  it("keeps its good scenarios and its rejects apart (fault 36)", async () => {
+  it("keeps its valid scenarios and its rejects apart (fault 36)", async () => {
     const server = await serve((request, response) => {
       const body = `[{"scenarioId":1},{"scenarioId":1.5},{"scenarioId":2}]`;
       response.end(request.url?.endsWith("/scenarios") ? body : METADATA);
@@ -104,7 +104,7 @@ describe("a library's content", () => {
       "two items that contradict each other",
       `[{"scenarioId":1,"scenarioName":"x"},{"scenarioId":1,"scenarioName":"y"}]`,
     ],
-  ])("fails when nothing of it can be stored: %s", async (_, body) => {
+  ])("fails when none of it can be stored: %s", async (_, body) => {
     const server = await serve((request, response) =>
       response.end(request.url?.endsWith("/scenarios") ? body : METADATA),
     );
@@ -114,7 +114,7 @@ describe("a library's content", () => {
     expect(error.message).toContain("not one of the 2 scenarios can be stored (the first: ");
   });
 
-  it("may be without any scenario", async () => {
+  it("may have no scenarios", async () => {
     const server = await serve((request, response) =>
       response.end(request.url?.endsWith("/scenarios") ? "[]" : METADATA),
     );
@@ -122,7 +122,7 @@ describe("a library's content", () => {
   });
 });
 
-describe("a library's content that is not to be had", () => {
+describe("a library's content that is unavailable", () => {
   it.each([
     [401, "unauthorized"],
     [403, "client_error"],
@@ -134,7 +134,7 @@ describe("a library's content that is not to be had", () => {
     [422, "client_error"],
     [204, "invalid_response"],
     [206, "invalid_response"],
-  ])("fails once with %i as %s (faults 13, 14, 16)", async (status, code) => {
+  ])("fails after one attempt with %i as %s (faults 13, 14, 16)", async (status, code) => {
     const server = await serveWell((request, response) => {
       if (request.url?.endsWith("/scenarios")) return false;
       response.statusCode = status;
@@ -179,7 +179,7 @@ describe("a library's content that is not to be had", () => {
     ["scenarios", "<html>", "an HTML page"],
     ["scenarios", `[{"scenarioId":1},]`, "no item before"],
     ["scenarios", `[{"scenarioId":"integer","scenarioName":"string"}]`, "mock"],
-  ])("fails once when its %s are %s (fault 41)", async (what, body, found) => {
+  ])("fails after one attempt when its %s are %s (fault 41)", async (what, body, found) => {
     const server = await serve((request, response) => {
       const target = request.url ?? "";
       response.end(target.endsWith(what) ? body : goodBody(target));
@@ -191,7 +191,7 @@ describe("a library's content that is not to be had", () => {
     expect(server.targets.length).toBeLessThanOrEqual(2);
   });
 
-  it("does not let the other request go on when one has failed for good", async () => {
+  it("aborts the other request when one has failed permanently", async () => {
     const server = await serve((request, response) => {
       response.statusCode = request.url?.endsWith("/metadata") ? 404 : 503;
       response.end();
@@ -203,10 +203,10 @@ describe("a library's content that is not to be had", () => {
   });
 });
 
-describe("what the sink throws", () => {
+describe("an error of the sink", () => {
   const failure = Object.assign(new Error("the database is gone"), { code: "ECONNRESET" });
 
-  it("comes out as it is, and is not tried again", async () => {
+  it("is passed on unchanged and not retried", async () => {
     const server = await serveWell();
     const sink = { ...collect(), add: () => Promise.reject(failure) };
     const service = open(server.url);
@@ -214,7 +214,7 @@ describe("what the sink throws", () => {
     expect(service.counters().retries).toBe(0);
   });
 
-  it("on a restart comes out as it is, too", async () => {
+  it("on a restart is passed on unchanged, too", async () => {
     const server = await serveWell((request, response) => {
       if (!request.url?.endsWith("/scenarios")) return false;
       response.setHeader("content-length", SCENARIOS.length);
@@ -236,7 +236,7 @@ describe("confirmKey", () => {
     [404, "unknown"],
     [302, "unknown"],
     [500, "unknown"],
-  ])("takes the status %i for %s", async (status, expected) => {
+  ])("maps the status %i to %s", async (status, expected) => {
     const server = await serve((_, response) => {
       response.statusCode = status;
       response.end("<html>whatever");
@@ -253,7 +253,7 @@ describe("confirmKey", () => {
     expect(await open(server.url).confirmKey(never)).toBe("accepted");
   });
 
-  it("asks once for callers at one time, and not again within a minute", async () => {
+  it("sends one request for concurrent callers, and no other within a minute", async () => {
     const server = await serve((_, response) => response.end(LISTING));
     const service = open(server.url);
     const first = await Promise.all([1, 2, 3].map(() => service.confirmKey(never)));
@@ -261,7 +261,7 @@ describe("confirmKey", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it("asks again after a minute", async () => {
+  it("sends another request after a minute", async () => {
     const server = await serve((_, response) => {
       response.statusCode = server.targets.length === 1 ? 200 : 401;
       response.end(LISTING);
@@ -270,7 +270,7 @@ describe("confirmKey", () => {
     expect([await service.confirmKey(never), await service.confirmKey(never)]).toEqual(["accepted", "refused"]);
   });
 
-  it("asks again when the caller that asked was called off", async () => {
+  it("sends another request when the first caller was aborted", async () => {
     const caller = new AbortController();
     const server = await serve((_, response) => {
       if (server.targets.length > 1) response.end(LISTING);
@@ -281,7 +281,7 @@ describe("confirmKey", () => {
     expect(await service.confirmKey(never)).toBe("accepted");
   });
 
-  it("is unknown when nobody answers", async () => {
+  it("is unknown when the service does not answer", async () => {
     expect(await open(new URL("http://127.0.0.1:1/"), { maxRetries: 0 }).confirmKey(never)).toBe("unknown");
   });
 });

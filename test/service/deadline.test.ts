@@ -8,7 +8,7 @@ import { collect, failureOf, LIBRARY, LISTING, METADATA, never, open, serve, ser
 const QUICK = { requestTimeoutMs: 60, maxRetries: 1 } as const;
 
 describe("the deadline", () => {
-  it("cuts a server that accepts and never answers (fault 4)", async () => {
+  it("aborts a server that accepts and never answers (fault 4)", async () => {
     const server = await serveRaw(() => {});
     const error = await failureOf(open(server.url, QUICK).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
@@ -26,7 +26,7 @@ describe("the deadline", () => {
     expect(error).toMatchObject({ code: "timeout", unavailable: true });
   });
 
-  it("cuts a body that drips", async () => {
+  it("aborts a slowly dripping body", async () => {
     const server = await serve((_, response) => {
       response.write("[");
       const drip = setInterval(() => response.write(" "), 5);
@@ -36,7 +36,7 @@ describe("the deadline", () => {
     expect(error.message).toContain("timed out after 2 attempts");
   });
 
-  it("cuts a body of which large parts keep coming", async () => {
+  it("aborts a body whose large parts keep arriving after the deadline", async () => {
     const server = await serve((_, response) => {
       response.write("[");
       const pour = setInterval(() => response.write(" ".repeat(70_000)), 20);
@@ -46,19 +46,19 @@ describe("the deadline", () => {
     expect(error.message).toContain("timed out after 2 attempts");
   });
 
-  it("takes an answer that came in time while the process was busy with something else", async () => {
+  it("accepts an answer that arrived in time while the process was busy", async () => {
     const { port, stop } = await serveElsewhere(LISTING, 50);
     const service = open(new URL(`http://127.0.0.1:${port}/v1/`), { requestTimeoutMs: 200, maxRetries: 0 });
     const read = service.listLibraries(never);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    // Behind the sockets' turn and before that of the timers.
+    // After the event loop's poll phase and before its timers.
     await new Promise((resolve) => setImmediate(resolve));
     for (const end = performance.now() + 400; performance.now() < end; );
     expect((await read).libraries).toHaveLength(1);
     await stop();
   });
 
-  it("cuts headers that drip", async () => {
+  it("aborts slowly dripping headers", async () => {
     const server = await serveRaw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       const drip = setInterval(() => socket.write("x: y\r\n"), 5);
@@ -67,7 +67,7 @@ describe("the deadline", () => {
     expect((await failureOf(open(server.url, QUICK).listLibraries(never))).message).toContain("timed out");
   });
 
-  it("cuts a TLS handshake that does not end", async () => {
+  it("aborts an unfinished TLS handshake", async () => {
     const server = createServer((socket) => socket.on("error", () => {}));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
@@ -78,7 +78,7 @@ describe("the deadline", () => {
     expect(error.message).toContain("timed out after 2 attempts");
   });
 
-  it("is each attempt's own: the next one may succeed", async () => {
+  it("applies to each attempt: the next one may succeed", async () => {
     const server = await serve((_, response) => {
       if (server.targets.length > 1) response.end(LISTING);
     });
@@ -87,7 +87,7 @@ describe("the deadline", () => {
     expect(service.counters()).toMatchObject({ requests: 2, retries: 1 });
   });
 
-  it("does not count the time in which we hold back the stream ourselves", async () => {
+  it("excludes the time in which simcat itself pauses the stream", async () => {
     const items = Array.from({ length: 30_000 }, (_, i) => `{"scenarioId":${i + 1},"description":"${"x".repeat(80)}"}`);
     const server = await serve((request, response) => {
       response.end(request.url?.endsWith("/scenarios") ? `[${items}]` : METADATA);
@@ -97,7 +97,7 @@ describe("the deadline", () => {
     const slow = {
       ...sink,
       async add(scenarios: Parameters<typeof sink.add>[0]) {
-        // Two times the deadline in all, in the middle of the list.
+        // Twice the deadline in total, in the middle of the list.
         for (let i = 0; i < 4 && held < 2; i++) await new Promise((resolve) => setTimeout(resolve, 250));
         held++;
         await sink.add(scenarios);
@@ -108,7 +108,7 @@ describe("the deadline", () => {
     expect(sink.scenarios.size).toBe(30_000);
   });
 
-  it("does not hold up a sink's scenarios: the stream waits for it", async () => {
+  it("does not limit a slow sink: the stream waits for it", async () => {
     const items = Array.from(
       { length: 20_000 },
       (_, i) => `{"scenarioId":${i + 1},"description":"${"x".repeat(500)}"}`,
@@ -144,7 +144,7 @@ describe("the deadline", () => {
       },
     };
     const read = open(server.url, { maxBodyBytes: 2 ** 25 }).readContent(LIBRARY, blocked, never);
-    // Until nothing more goes into the sockets' buffers.
+    // Until the sockets' buffers are full.
     for (let before = -1; before !== written || written === 0; ) {
       before = written;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -155,7 +155,7 @@ describe("the deadline", () => {
   });
 });
 
-/** A server in a thread of its own, which answers while this one does something else. */
+/** A server in its own thread, which answers while the main thread is busy. */
 async function serveElsewhere(body: string, afterMs: number): Promise<{ port: number; stop: () => Promise<unknown> }> {
   const answer = JSON.stringify(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
   const code = `

@@ -28,14 +28,14 @@ describe("a body", () => {
     ["", (text) => Buffer.from(text)],
   ];
 
-  it.each(encodings)("in %j is decoded, a small one", async (encoding, encode) => {
+  it.each(encodings)("in %j is decoded when it is small", async (encoding, encode) => {
     const server = await serveBody(encoding, encode(LISTING));
     const service = open(server.url);
     expect((await service.listLibraries(never)).libraries).toHaveLength(1);
     expect(service.counters().bytes).toBe(LISTING.length);
   });
 
-  it.each(encodings)("in %j is decoded, a large one", async (encoding, encode) => {
+  it.each(encodings)("in %j is decoded when it is large", async (encoding, encode) => {
     const server = await serveBody(encoding, encode(LONG), true);
     const service = open(server.url, { maxBodyBytes: LONG.length });
     expect((await service.listLibraries(never)).libraries).toHaveLength(20_000);
@@ -56,7 +56,7 @@ describe("a body", () => {
   });
 });
 
-describe("a body that is not what it claims (fault 6)", () => {
+describe("a body that does not match its declared encoding (fault 6)", () => {
   it.each([
     ["plain bytes as gzip", "gzip", LISTING, "bytes that are not gzip, as its Content-Encoding claims"],
     ["plain bytes as deflate", "deflate", LISTING, "bytes that are not deflate"],
@@ -71,7 +71,7 @@ describe("a body that is not what it claims (fault 6)", () => {
     ["an unknown encoding", "zstd", LISTING, "an encoding that simcat does not know (asked "],
     ["an encoding that could forge a line", "x\u009by", LISTING, "an encoding that simcat does not know"],
     ["four encodings", "gzip, gzip, gzip, gzip", LISTING, "4 encodings, one inside the other"],
-  ])("is an error that says so, once: %s", async (_, encoding, body, said) => {
+  ])("is reported after one attempt: %s", async (_, encoding, body, said) => {
     const server = await serveBody(encoding, body);
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUntrustedError);
@@ -80,12 +80,12 @@ describe("a body that is not what it claims (fault 6)", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it("names the encoding that it does not know", async () => {
+  it("is reported with the name of an unknown encoding", async () => {
     const server = await serveBody("zstd", LISTING);
     expect((await failureOf(open(server.url).listLibraries(never))).message).toContain("; zstd)");
   });
 
-  it("brings nothing into the sink", async () => {
+  it("passes nothing to the sink", async () => {
     const server = await serve((request, response) => {
       const isList = request.url?.endsWith("/scenarios");
       if (isList) response.setHeader("content-encoding", "gzip");
@@ -104,7 +104,7 @@ describe("a body that is not what it claims (fault 6)", () => {
     ["br", brotliCompressSync(LISTING)],
     ["gzip", gzipSync(LONG)],
     ["br", brotliCompressSync(LONG)],
-  ])("is truncated, and asked for again, when its %s has no end", async (encoding, body) => {
+  ])("is truncated and requested again when its %s has no end", async (encoding, body) => {
     const server = await serve((_, response) => {
       response.setHeader("content-encoding", encoding);
       response.end(server.targets.length === 1 ? body.subarray(0, body.length - 12) : body);
@@ -120,7 +120,7 @@ describe("a body that is not what it claims (fault 6)", () => {
   });
 });
 
-describe("the cap on decoded bytes", () => {
+describe("the limit on decoded bytes", () => {
   const padded = (bytes: number) => `[${" ".repeat(bytes - 2)}]`;
   const encodings: [string, (text: string) => Buffer][] = [
     ["identity", (text) => Buffer.from(text)],
@@ -130,7 +130,7 @@ describe("the cap on decoded bytes", () => {
   ];
 
   it.each(encodings.flatMap(([name, encode]) => [100, 300_000].map((size) => [name, size, encode] as const)))(
-    "lets %s of exactly %i bytes pass, and not one more",
+    "accepts %s of exactly %i bytes and rejects one more",
     async (encoding, maxBodyBytes, encode) => {
       const exact = await serveBody(encoding, encode(padded(maxBodyBytes)), true);
       expect((await open(exact.url, { maxBodyBytes }).listLibraries(never)).libraries).toHaveLength(0);
@@ -143,7 +143,7 @@ describe("the cap on decoded bytes", () => {
     },
   );
 
-  it("is held against a bomb", async () => {
+  it("applies to a decompression bomb", async () => {
     const bomb = gzipSync(gzipSync(Buffer.alloc(200 * 2 ** 20)));
     const server = await serve((request, response) => {
       if (!request.url?.endsWith("/scenarios")) response.end(METADATA);
@@ -156,7 +156,7 @@ describe("the cap on decoded bytes", () => {
     expect(error).toMatchObject({ code: "too_large", unavailable: false });
   });
 
-  it("is held against an announced length before the body comes", async () => {
+  it("applies to an announced length before the body arrives", async () => {
     const server = await serve((_, response) => {
       response.setHeader("content-length", 101);
       response.flushHeaders();
@@ -166,11 +166,11 @@ describe("the cap on decoded bytes", () => {
   });
 });
 
-describe("the words of an error's body", () => {
+describe("the quoted text of an error's body", () => {
   it.each([
     ["gzip", gzipSync("too busy")],
     ["br", brotliCompressSync("too busy")],
-  ])("are decoded from %s", async (encoding, body) => {
+  ])("is decoded from %s", async (encoding, body) => {
     const server = await serve((_, response) => {
       response.statusCode = 503;
       response.setHeader("content-encoding", encoding);
@@ -181,7 +181,7 @@ describe("the words of an error's body", () => {
     );
   });
 
-  it("are left out when they are not what they claim", async () => {
+  it("is omitted when the body does not match its declared encoding", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 404;
       response.setHeader("content-encoding", "gzip");
@@ -192,7 +192,7 @@ describe("the words of an error's body", () => {
     );
   });
 
-  it("are not waited for longer than a moment", async () => {
+  it("is awaited only briefly", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 400;
       response.write("never ending");
@@ -203,7 +203,7 @@ describe("the words of an error's body", () => {
     );
   });
 
-  it("are not read beyond what they are quoted for", async () => {
+  it("is read only up to the length of the quote", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 400;
       const pour = () => {

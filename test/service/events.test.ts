@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { collect, failureOf, LIBRARY, METADATA, never, open, SCENARIOS, serveWell } from "./service-under-test.ts";
 
-it("every attempt is told once, with its status or its fault, and every retry with its reason", async () => {
+it("emits one event per attempt with its status or error, and one per retry with its reason", async () => {
   const server = await serveWell((_, response) => {
     if (server.targets.length === 1) response.destroy();
     else if (server.targets.length === 2) response.writeHead(503).end();
@@ -18,7 +18,7 @@ it("every attempt is told once, with its status or its fault, and every retry wi
   ]);
 });
 
-it("counters count requests, retries, and the decoded bytes of what was read", async () => {
+it("counters count requests, retries, and the decoded bytes of all bodies", async () => {
   const server = await serveWell((request, response) => {
     if (!request.url?.endsWith("/scenarios") || server.targets.length > 2) return false;
     response.writeHead(500).end("not counted");

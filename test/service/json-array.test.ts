@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ArraySplitter, MalformedJson, splitArray } from "../../src/service/wire/json-array.ts";
 
-/** The source texts of the items; that each has the value of its text is checked on the way. */
+/** Returns the source texts of the items, and checks that each parses to the value of its item. */
 function push(splitter: ArraySplitter, chunk: Uint8Array): string[] {
   return splitter.push(chunk).map(({ source, value }) => {
     expect(value).toEqual(JSON.parse(source));
@@ -21,7 +21,7 @@ function split(text: string | Uint8Array): string[] {
   return splitChunks([Buffer.from(text)]);
 }
 
-/** What a service sends: an object, with strings and lists in it that look like the seam between two. */
+/** An item as a service sends it: its strings and lists contain text that looks like the border between two items. */
 const object = fc.dictionary(
   fc.constantFrom("a", "b", "c"),
   fc.oneof(fc.integer(), fc.constantFrom("},{", "}]", 'é"},{"', "\\"), fc.array(fc.constantFrom({}, { a: 1 }, "}]"))),
@@ -78,7 +78,7 @@ describe("a list is split into the exact source text of its items", () => {
     expect(splitChunks(byteByByte(Buffer.from(text)))).toEqual(items);
   });
 
-  test("any list, cut anywhere, is what JSON.parse makes of it", () => {
+  test("any list, cut anywhere, yields the same items as JSON.parse", () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.jsonValue(), object)),
@@ -95,7 +95,7 @@ describe("a list is split into the exact source text of its items", () => {
     );
   });
 
-  test("any text over JSON's alphabet is taken when JSON.parse takes it as a list, and refused when it does not", () => {
+  test("any text over JSON's alphabet is accepted exactly when JSON.parse accepts it as a list", () => {
     const text = fc
       .array(
         fc.constantFrom(
@@ -120,7 +120,7 @@ describe("a list is split into the exact source text of its items", () => {
     );
   });
 
-  test("items are handed out by the chunk that completes them", () => {
+  test("each item is returned by the chunk that completes it", () => {
     const splitter = splitArray();
     expect(push(splitter, Buffer.from('[{"a":1},{"b'))).toEqual(['{"a":1}']);
     expect(push(splitter, Buffer.from('":2}'))).toEqual(['{"b":2}']);
@@ -130,7 +130,7 @@ describe("a list is split into the exact source text of its items", () => {
     expect(() => splitter.end()).not.toThrow();
   });
 
-  test("a chunk whose buffer is used again does no harm", () => {
+  test("reusing the buffer of a chunk has no effect", () => {
     const splitter = splitArray();
     const buffer = Buffer.from('["ab');
     splitter.push(buffer);
@@ -138,12 +138,12 @@ describe("a list is split into the exact source text of its items", () => {
     expect(push(splitter, Buffer.from('c"]'))).toEqual(['"abc"']);
   });
 
-  test("an empty chunk between a backslash and what it escapes changes nothing", () => {
+  test("an empty chunk between a backslash and the escaped character has no effect", () => {
     const chunks = ['["a\\', "", '"b"]'].map((text) => Buffer.from(text));
     expect(splitChunks(chunks)).toEqual(['"a\\"b"']);
   });
 
-  test("a description of five megabytes in small chunks arrives whole (fault 34)", () => {
+  test("a description of five megabytes in small chunks arrives complete (fault 34)", () => {
     const item = JSON.stringify({ description: "é".repeat(2_500_000) });
     const bytes = Buffer.from(`[${item}]`);
     const chunks = Array.from({ length: 10_001 }, (_, i) => bytes.subarray(i * 500, (i + 1) * 500));
@@ -151,7 +151,7 @@ describe("a list is split into the exact source text of its items", () => {
   });
 });
 
-describe("an answer that is no list is told as what it is", () => {
+describe("an answer that is not a list is reported with its actual kind", () => {
   test.each([
     ["<!doctype html><title>Sign in</title>", "an HTML page where a list belongs"],
     ['{"message": "error"}', "an object where a list belongs"],
@@ -162,7 +162,7 @@ describe("an answer that is no list is told as what it is", () => {
     ["false", "a boolean where a list belongs"],
     ["Bad gateway", "plain text where a list belongs"],
     ["\ufeff\ufeff[]", "plain text where a list belongs"],
-  ])("%j is %s (faults 10, 11)", (text, message) => {
+  ])("%j is reported as %s (faults 10, 11)", (text, message) => {
     expect(caught(() => split(text))).toEqual({ message, truncated: false, empty: false });
     expect(caught(() => splitChunks(byteByByte(Buffer.from(text))))).toEqual({
       message,
@@ -171,37 +171,37 @@ describe("an answer that is no list is told as what it is", () => {
     });
   });
 
-  test("one object of the mock's placeholder words is told as the mock", () => {
+  test("one object with the placeholder words of the mock is reported as the mock", () => {
     const { message } = caught(() => split('{"libraryName":"string","lastModified":"string"}'));
     expect(message).toContain("SIMCAT_BASE_URL points at a mock");
     expect(message).toContain("nothing was stored");
     expect(caught(() => split('{"scenarioId": "integer"}')).message).toContain("SIMCAT_BASE_URL points at a mock");
   });
 
-  test("it is refused after four kilobytes, however long it goes on", () => {
+  test("rejects an endless answer after four kilobytes", () => {
     const splitter = splitArray();
     splitter.push(Buffer.from("<".padEnd(4095)));
     expect(caught(() => splitter.push(Buffer.from(" "))).message).toBe("an HTML page where a list belongs");
   });
 
-  test("compressed bytes that nobody announced are no text (fault 6)", () => {
+  test("compressed bytes without a declared encoding are rejected (fault 6)", () => {
     expect(caught(() => split(Uint8Array.of(0x1f, 0x8b, 0x08, 0x00))).message).toBe("not UTF-8 at byte 1");
   });
 
-  test("a byte order mark that turns out to be none is no list", () => {
+  test("an incomplete byte order mark is not a list", () => {
     expect(caught(() => split(Uint8Array.of(0xef, 0xbb, 0x5b, 0x5d))).message).toBe("not UTF-8 at byte 0");
     expect(caught(() => splitChunks(byteByByte(Uint8Array.of(0xef, 0x5b, 0x5d)))).message).toBe("not UTF-8 at byte 0");
   });
 });
 
-describe("a list that is not well-formed is refused (fault 41)", () => {
+describe("a malformed list is rejected (fault 41)", () => {
   test.each([
     ['[{"a":1},{secret}]', 2],
     ['[{"a":1},{"b":secret},{"c":3}]', 2],
     ['[{"a":1,},{"c":3}]', 1],
     ['[{"a":1},{"b":2},secret]', 3],
     ['[{"a":1},{"b":2]},{"c":3}]', 2],
-  ])("%j: an item that is no JSON spoils the answer, and the message does not quote it", (text, nth) => {
+  ])("%j: an item that is not JSON rejects the answer, and the message does not quote it", (text, nth) => {
     const refused = { message: `item ${nth} of the list is not well-formed JSON`, truncated: false, empty: false };
     expect(caught(() => split(text))).toEqual(refused);
     expect(caught(() => splitChunks(byteByByte(Buffer.from(text))))).toEqual(refused);
@@ -251,7 +251,7 @@ describe("a list that is not well-formed is refused (fault 41)", () => {
   });
 });
 
-describe("an answer whose end is missing is told apart (fault 3)", () => {
+describe("a truncated answer is distinguished from a malformed one (fault 3)", () => {
   test("every proper prefix of a list is truncated", () => {
     const whole = Buffer.from('\ufeff [{"é":"\\"]"}, 12, [null]]');
     for (let end = 1; end < whole.length; end++) {
@@ -263,7 +263,7 @@ describe("an answer whose end is missing is told apart (fault 3)", () => {
     expect(split(whole)).toHaveLength(3);
   });
 
-  test("nothing, white space or a byte order mark is an empty answer", () => {
+  test("an empty body, white space or a byte order mark is an empty answer", () => {
     const empty = { message: "an empty answer", truncated: true, empty: true };
     expect(caught(() => split(""))).toEqual(empty);
     expect(caught(() => split(" \n"))).toEqual(empty);

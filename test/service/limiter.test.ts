@@ -5,7 +5,7 @@ import { openPacer } from "../../src/service/http/pacer.ts";
 import { failureOf, never } from "./service-under-test.ts";
 
 describe("the limiter", () => {
-  it("lets in as many as the limit says, and the others in their order", async () => {
+  it("admits requests up to the limit, and queues the others in order", async () => {
     const limiter = openLimiter(openCongestion(2, 500), openPacer(null));
     const entered: string[] = [];
     const enter = (name: string) => limiter.enter(never).then(() => entered.push(name));
@@ -20,7 +20,7 @@ describe("the limiter", () => {
     expect(entered).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("ends a wait at once when its signal is aborted, and forgets its place", async () => {
+  it("an aborted signal ends the wait at once and frees the place in the queue", async () => {
     const limiter = openLimiter(openCongestion(1, 500), openPacer(null));
     await limiter.enter(never);
     const impatient = new AbortController();
@@ -49,7 +49,7 @@ describe("the limiter", () => {
     expect((starts.at(-1) ?? 0) - before).toBeLessThan(20 * 10 * 5);
   });
 
-  it("lets nobody in before a pause is over, those who queued before it included", async () => {
+  it("admits no request during a pause, including those that were already queued", async () => {
     const limiter = openLimiter(openCongestion(4, 500), openPacer(null));
     await Promise.all([1, 2, 3, 4].map(() => limiter.enter(never)));
     const queued = limiter.enter(never).then(() => performance.now());

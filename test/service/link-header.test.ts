@@ -10,7 +10,7 @@ it.each([
   '<a>; rel="last next"',
   "<a>; rel='next'",
   '<a>; title="x"; rel = "next"',
-])("sees a next page in %s", (link) => {
+])("detects a next page in %s", (link) => {
   expect(namesNextPage(link)).toBe(true);
 });
 
@@ -23,6 +23,6 @@ it.each([
   "<a>; rel=nextish",
   "<a>; rev=next",
   "</next>",
-])("sees none in %j", (link) => {
+])("detects no next page in %j", (link) => {
   expect(namesNextPage(link)).toBe(false);
 });

@@ -13,7 +13,7 @@ const entry = (owner: string, name: string): FitLibrary => {
   return { key: { owner, name }, lastModified: null, source: `${owner}|${name}` };
 };
 
-test("libraries are found by both parts of their key, and come back in the order of the listing", () => {
+test("libraries are found by owner and name, and iterated in the order of the listing", () => {
   const kept = shelf();
   const entries = [
     entry("ann", "Lib"),
@@ -28,7 +28,7 @@ test("libraries are found by both parts of their key, and come back in the order
   expect(kept.find({ owner: "cem", name: "Lib" })).toBeUndefined();
 });
 
-test("what was replaced is what is found from then on", () => {
+test("a replaced entry is found under its key", () => {
   const kept = shelf();
   kept.add(entry("ann", "Lib"));
   expect(kept.at(0).source).toBe("ann|Lib");
@@ -37,7 +37,7 @@ test("what was replaced is what is found from then on", () => {
   expect(kept.at(0)).toEqual(disputed);
 });
 
-test("a hundred thousand are kept, and a text longer than a page", () => {
+test("holds a hundred thousand entries, and a text longer than a page", () => {
   const kept = shelf();
   const nameOf = (at: number) => (at === 70_000 ? "x".repeat(3 * 2 ** 20) : `Lib ${at}`);
   for (let at = 0; at < 100_000; at++) kept.add(entry("ann", nameOf(at)));

@@ -3,7 +3,7 @@ import { SourceUnavailableError, SourceUntrustedError, UnauthorizedError } from 
 import { failureOf, KEY, LISTING, never, open, serve, serveRaw } from "./service-under-test.ts";
 
 describe("a listing", () => {
-  it("is read with its times and its date", async () => {
+  it("is returned with its times and its Date", async () => {
     const server = await serve((_, response) => {
       response.setHeader("date", "Thu, 15 Jan 2026 12:00:05 GMT");
       response.end(LISTING);
@@ -71,7 +71,7 @@ describe("a listing", () => {
     expect(listing.libraries).toHaveLength(1);
   });
 
-  it("of many megabytes is read while it comes", async () => {
+  it("of many megabytes is parsed while it arrives", async () => {
     const items = Array.from({ length: 20_000 }, (_, i) => `{"libraryName":"L${i}","uploadUser":"ada"}`);
     const server = await serve((_, response) => {
       for (let i = 0; i < items.length; i += 100) response.write(`${i === 0 ? "[" : ","}${items.slice(i, i + 100)}`);
@@ -83,7 +83,7 @@ describe("a listing", () => {
   });
 });
 
-describe("a listing that cannot be the service's", () => {
+describe("a listing that cannot be from the service", () => {
   it.each([
     ["an HTML page (fault 10)", "<!doctype html><title>Sign in</title>", "an HTML page"],
     ["an error object (fault 11)", '{"message": "error"}', "an object"],
@@ -99,7 +99,7 @@ describe("a listing that cannot be the service's", () => {
     ["bytes that are not UTF-8", Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), "not UTF-8"],
     ["more than one list", "[][]", "more at byte 2"],
     ["an empty body of known length", "", "an empty answer"],
-  ])("is refused: %s", async (_, body, found) => {
+  ])("is rejected: %s", async (_, body, found) => {
     const server = await serve((_request, response) => {
       response.setHeader("content-length", Buffer.byteLength(body));
       response.end(body);
@@ -111,7 +111,7 @@ describe("a listing that cannot be the service's", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it.each([201, 202, 203, 204, 205, 206, 226])("is refused with the status %i", async (status) => {
+  it.each([201, 202, 203, 204, 205, 206, 226])("is rejected with the status %i", async (status) => {
     const server = await serve((_, response) => {
       response.statusCode = status;
       response.end(LISTING);
@@ -123,7 +123,7 @@ describe("a listing that cannot be the service's", () => {
   });
 
   it.each([400, 402, 404, 405, 406, 407, 409, 410, 418, 421, 422, 451, 499, 600, 999])(
-    "is refused with the status %i",
+    "is rejected with the status %i",
     async (status) => {
       const server = await serveRaw((socket) => {
         socket.write(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 2\r\n\r\n[]`);
@@ -134,7 +134,7 @@ describe("a listing that cannot be the service's", () => {
     },
   );
 
-  it("says where it looked and what may be wrong when there is nothing (fault 15)", async () => {
+  it("reports the URL and the likely mistakes for a 404 (fault 15)", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 404;
       response.end("no such\npage");
@@ -156,7 +156,7 @@ describe("a listing that cannot be the service's", () => {
     ["libs", 200, "remove /libs from SIMCAT_BASE_URL ("],
     ["v1/libs", 403, "remove /libs from SIMCAT_BASE_URL ("],
     ["v1/libsearch", 404, "does it end with the version, such as /v1/?"],
-  ])("says what is wrong with the base URL /%s that is answered %i (fault 114)", async (path, status, said) => {
+  ])("reports the mistake in the base URL /%s that is answered with %i (fault 114)", async (path, status, said) => {
     const server = await serve((_, response) => {
       response.statusCode = status;
       response.end("no");
@@ -166,7 +166,7 @@ describe("a listing that cannot be the service's", () => {
     expect(error.message.includes("remove")).toBe(said.startsWith("remove"));
   });
 
-  it("says the base URL without the path that simcat adds (fault 114)", async () => {
+  it("reports the base URL without the path that simcat adds (fault 114)", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 404;
       response.end();
@@ -178,8 +178,8 @@ describe("a listing that cannot be the service's", () => {
   });
 });
 
-describe("a listing that is refused to us", () => {
-  it.each([401, 403])("ends as unauthorized with %i, at the first request (fault 12)", async (status) => {
+describe("a listing that the service refuses", () => {
+  it.each([401, 403])("ends as unauthorized with %i after the first request (fault 12)", async (status) => {
     const server = await serve((_, response) => {
       response.statusCode = status;
       response.end(`{"message":"the key ${KEY} is not valid"}`);
@@ -194,9 +194,9 @@ describe("a listing that is refused to us", () => {
   });
 });
 
-describe("a listing that is not to be had", () => {
+describe("a listing that is unavailable", () => {
   it.each([408, 429, 500, 501, 502, 503, 504, 520, 599])(
-    "is asked for five times with %i, then the service is down",
+    "is requested five times with %i, then the service is down",
     async (status) => {
       const server = await serve((_, response) => {
         response.statusCode = status;
@@ -213,7 +213,7 @@ describe("a listing that is not to be had", () => {
     },
   );
 
-  it("says that the service may be down or the URL wrong", async () => {
+  it("reports that the service may be down or the URL wrong", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 503;
       response.end();
@@ -224,7 +224,7 @@ describe("a listing that is not to be had", () => {
     );
   });
 
-  it("is had when the fifth attempt succeeds (fault 17)", async () => {
+  it("is returned when the fifth attempt succeeds (fault 17)", async () => {
     const server = await serve((_, response) => {
       if (server.targets.length < 5) response.statusCode = 502;
       response.end(LISTING);

@@ -44,7 +44,7 @@ describe("a connection that cannot be made", () => {
   });
 });
 
-describe("a body that is cut", () => {
+describe("a truncated body", () => {
   const cuts: [string, string, "end" | "reset"][] = [
     ["shorter than its Content-Length", `HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n${LISTING}`, "end"],
     [
@@ -65,7 +65,7 @@ describe("a body that is cut", () => {
     ["ended by the close before it began", "HTTP/1.1 200 OK\r\n\r\n", "end"],
   ];
 
-  it.each(cuts)("is asked for again: %s (fault 3)", async (_, bytes, how) => {
+  it.each(cuts)("is requested again: %s (fault 3)", async (_, bytes, how) => {
     const server = await serveRaw((socket) => {
       if (server.targets.length === 3) socket.end(plain(LISTING));
       else socket.write(bytes, () => (how === "end" ? socket.end() : socket.resetAndDestroy()));
@@ -75,7 +75,7 @@ describe("a body that is cut", () => {
     expect(service.counters()).toMatchObject({ requests: 3, retries: 2 });
   });
 
-  it.each(cuts)("for ever ends the listing as not to be had: %s", async (_, bytes, how) => {
+  it.each(cuts)("on every attempt makes the listing unavailable: %s", async (_, bytes, how) => {
     const server = await serveRaw((socket) => {
       socket.write(bytes, () => (how === "end" ? socket.end() : socket.resetAndDestroy()));
     });
@@ -86,7 +86,7 @@ describe("a body that is cut", () => {
   });
 
   it.each(cuts.filter(([, , how]) => how === "end"))(
-    "for ever fails one library as truncated: %s",
+    "on every attempt fails one library as truncated: %s",
     async (_, bytes) => {
       const server = await serveRaw((socket, target) => {
         if (target.endsWith("/scenarios")) socket.end(bytes);
@@ -97,7 +97,7 @@ describe("a body that is cut", () => {
     },
   );
 
-  it("delivers its scenarios anew, exactly once (fault 2)", async () => {
+  it("delivers its scenarios again, exactly once (fault 2)", async () => {
     const items = Array.from({ length: 5000 }, (_, i) => `{"scenarioId":${i + 1},"scenarioName":"scenario ${i + 1}"}`);
     const body = `[${items.join(",")}]`;
     let cut = false;
@@ -119,31 +119,26 @@ describe("a body that is cut", () => {
   });
 });
 
-describe("an answer that is no HTTP", () => {
+describe("an answer that is not HTTP", () => {
   it.each([
     ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n"],
     ["a head that is cut", "HTTP/1.1 200 OK\r\ncontent-le"],
     ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n[]"],
     ["a bad chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n[]"],
     ["an upgrade", "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"],
-  ])("is a network fault, tried again: %s", async (_, bytes) => {
+  ])("is a network fault and is retried: %s", async (_, bytes) => {
     const server = await serveRaw((socket) => socket.end(bytes));
     const error = await failureOf(open(server.url, { maxRetries: 1 }).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
     expect(server.targets).toHaveLength(2);
   });
 
-  it.each(["102 Processing", "103 Early Hints"])(
-    "is passed over when it comes before the answer proper: %s",
-    async (first) => {
-      const server = await serveRaw((socket) =>
-        socket.write(`HTTP/1.1 ${first}\r\nlink: <x>\r\n\r\n${plain(LISTING)}`),
-      );
-      expect((await open(server.url).listLibraries(never)).libraries).toHaveLength(1);
-    },
-  );
+  it.each(["102 Processing", "103 Early Hints"])("is skipped when it precedes the final answer: %s", async (first) => {
+    const server = await serveRaw((socket) => socket.write(`HTTP/1.1 ${first}\r\nlink: <x>\r\n\r\n${plain(LISTING)}`));
+    expect((await open(server.url).listLibraries(never)).libraries).toHaveLength(1);
+  });
 
-  it("is named when it is an unasked 100 Continue (fault 26)", async () => {
+  it("is reported when it is an unsolicited 100 Continue (fault 26)", async () => {
     const server = await serveRaw((socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${plain(LISTING)}`));
     const error = await failureOf(open(server.url, { maxRetries: 1 }).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
@@ -158,7 +153,7 @@ describe("headers", () => {
   const padded = (bytes: number, body: string) =>
     `HTTP/1.1 200 OK\r\nx-pad: ${"x".repeat(bytes)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-  it("of fifteen KiB are accepted, over sixteen are refused without a retry (fault 21)", async () => {
+  it("of 15 KiB are accepted, of more than 16 KiB rejected without a retry (fault 21)", async () => {
     const good = await serveRaw((socket) => socket.write(padded(15 * 1024, LISTING)));
     expect((await open(good.url).listLibraries(never)).libraries).toHaveLength(1);
     const bad = await serveRaw((socket) => socket.write(padded(17 * 1024, LISTING)));
@@ -168,7 +163,7 @@ describe("headers", () => {
     expect(bad.targets).toHaveLength(1);
   });
 
-  it("over the limit fail one library alone (fault 21)", async () => {
+  it("over the limit fail only that library (fault 21)", async () => {
     const server = await serveRaw((socket, target) => {
       socket.write(target.endsWith("/metadata") ? padded(17 * 1024, METADATA) : plain(SCENARIOS));
     });
@@ -179,7 +174,7 @@ describe("headers", () => {
 });
 
 describe("a kept-alive connection", () => {
-  it("that the server closes as it is used again is retried once, silently (fault 5)", async () => {
+  it("that the server closes on reuse is retried once, silently (fault 5)", async () => {
     const server = await serveRaw((socket, target, number) => {
       const used = server.targets.length;
       if (used === 2) socket.resetAndDestroy();
@@ -193,7 +188,7 @@ describe("a kept-alive connection", () => {
     expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
   });
 
-  it("that ends without a byte counts when it happens again", async () => {
+  it("that ends without a byte counts as an attempt the second time", async () => {
     const server = await serveRaw((socket) => {
       if (server.targets.length === 1) socket.write(plain(LISTING));
       else socket.end();
@@ -205,13 +200,13 @@ describe("a kept-alive connection", () => {
     expect(server.targets).toHaveLength(3);
   });
 
-  it("is not what a new connection is: that one's end is a fault", async () => {
+  it("is distinguished from a new connection, whose end is a fault", async () => {
     const server = await serveRaw((socket) => socket.resetAndDestroy());
     await failureOf(open(server.url, { maxRetries: 0 }).listLibraries(never));
     expect(server.targets).toHaveLength(1);
   });
 
-  it("is kept through an answer that is no 200", async () => {
+  it("is kept after an answer other than 200", async () => {
     const sockets = new Set<unknown>();
     const server = await serveWell((request, response) => {
       sockets.add(request.socket);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openPacer, type Pacer } from "../../src/service/http/pacer.ts";
 
-/** Sends requests one after the other through a leaky bucket, in virtual time; how long it took and how many were refused. */
+/** Sends sequential requests through a leaky bucket in virtual time; returns the duration and the number refused. */
 function send(pacer: Pacer, requests: number, perSecond: (now: number) => number, burst: number, status = 429) {
   let now = 0;
   let excess = 0;
@@ -25,7 +25,7 @@ function send(pacer: Pacer, requests: number, perSecond: (now: number) => number
 }
 
 describe("the pacer", () => {
-  it("paces nothing before the first throttled request", () => {
+  it("does not pace before the first throttled request", () => {
     const pacer = openPacer(null);
     for (let i = 0; i < 1000; i++) pacer.succeeded(i, i + 1);
     expect(pacer.spacing()).toBe(0);
@@ -41,21 +41,21 @@ describe("the pacer", () => {
     expect(pacer.spacing()).toBe(100);
   });
 
-  it("starts from the rate of the recent successes", () => {
+  it("starts at the rate of the recent successes", () => {
     const pacer = openPacer(null);
     for (let i = 0; i < 40; i++) pacer.succeeded(i * 10, i * 10);
     pacer.throttled(390, 400, 429);
     expect(pacer.spacing()).toBeCloseTo(10);
   });
 
-  it("has no rate to start from while nothing has succeeded twice", () => {
+  it("has no starting rate before the second success", () => {
     const pacer = openPacer(null);
     pacer.succeeded(0, 1);
     pacer.throttled(1, 2, 429);
     expect(pacer.spacing()).toBe(0);
   });
 
-  it("cuts once for the requests that were in flight at a cut", () => {
+  it("reduces the rate once for all requests in flight", () => {
     const pacer = openPacer(null);
     for (let i = 0; i < 16; i++) pacer.succeeded(i * 10, i * 10);
     for (let i = 0; i < 16; i++) pacer.throttled(150 + i / 2, 160 + i, 429);
@@ -72,7 +72,7 @@ describe("the pacer", () => {
     expect(pacer.spacing()).toBe(longest);
   });
 
-  it("returns to its rate within a few successes after such a time", () => {
+  it("recovers its rate within a few successes", () => {
     const pacer = openPacer(null);
     send(pacer, 400, () => 50, 5);
     for (let i = 0; i < 8; i++) pacer.throttled(100_000 + i * 1000, 100_000 + i * 1000, 429);
@@ -82,7 +82,7 @@ describe("the pacer", () => {
   });
 
   it.each([20, 50, 200].flatMap((rate) => [0, 5, 20].map((burst) => [rate, burst] as const)))(
-    "finds a limit of %i per second (burst %i) with few refusals, and uses it",
+    "finds and uses a limit of %i per second (burst %i) with few refusals",
     (rate, burst) => {
       const { seconds, refused } = send(openPacer(null), 600, () => rate, burst);
       expect(refused).toBeLessThan(600 * 0.2);
@@ -90,7 +90,7 @@ describe("the pacer", () => {
     },
   );
 
-  it("follows a limit that falls or rises in the middle", () => {
+  it("follows a limit that falls or rises during the run", () => {
     const fallen = send(openPacer(null), 600, (now) => (now < 2000 ? 200 : 20), 5);
     expect(fallen.refused).toBeLessThan(600 * 0.2);
     expect(fallen.seconds).toBeLessThan(2 + (200 / 20) * 1.2);

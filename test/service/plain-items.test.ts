@@ -4,7 +4,7 @@ import { splitArray } from "../../src/service/wire/json-array.ts";
 import { readScenarioItem } from "../../src/service/wire/scenario-item.ts";
 import { findUnstorable } from "../../src/service/wire/storable.ts";
 
-/** Splits a list that comes in chunks of this size; answers its items and whether all of them were called plain. */
+/** Splits a list in chunks of this size; returns its items and whether all of them were classified as plain. */
 function split(text: string, chunkSize: number): { items: string[]; plain: boolean } {
   const bytes = Buffer.from(text);
   const splitter = splitArray();
@@ -32,11 +32,11 @@ test.each([
   ['{"name":"12345678901234567890"}', false],
   [`{"deep":${deep(600)}}`, true],
   ["1", true],
-])("%s is plain: %s, however it is cut", (item, plain) => {
+])("%s is plain: %s, wherever it is cut", (item, plain) => {
   for (const chunkSize of [1, 2, 3, 7, 10_000]) expect(split(`[${item}]`, chunkSize).plain).toBe(plain);
 });
 
-test("one item that is not plain spoils its own chunk, and no later one", () => {
+test("one item that is not plain affects its own chunk and no later one", () => {
   const splitter = splitArray();
   splitter.push(Buffer.from('[{"a":1},{"a":1e500},{"a":2},'));
   expect(splitter.plain()).toBe(false);
@@ -68,7 +68,7 @@ const item = fc
   .array(fc.tuple(fc.constantFrom("scenarioId", "x", "y"), value), { maxLength: 5 })
   .map((fields) => `{${fields.map(([name, one]) => `"${name}":${one}`).join(", ")}}`);
 
-test("what is called plain is judged as if it were not, and has no integer in doubt, whatever it is and wherever it is cut", () => {
+test("an item classified as plain is parsed the same as without the classification, wherever it is cut", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 4 }), fc.integer({ min: 1, max: 40 }), (items, chunkSize) => {
       const found = split(`[${items.join(",")}]`, chunkSize);

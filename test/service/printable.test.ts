@@ -11,17 +11,17 @@ it.each([
   ["nul\u0000del\u007f", "nul\\u0000del\\u007f"],
   ["half \ud800 pair", "half \\ud800 pair"],
   ["🌲 مكتبة é", "🌲 مكتبة é"],
-])("writes %j so that it can forge nothing (fault 107)", (text, expected) => {
+])("escapes %j so that it cannot forge output (fault 107)", (text, expected) => {
   expect(printable(text)).toBe(expected);
 });
 
-it("cuts what is longer than its limit, and nothing else", () => {
+it("cuts only text that exceeds its limit", () => {
   expect(printable("abcde", 5)).toBe("abcde");
   expect(printable("abcdef", 5)).toBe("abcde…");
   expect(printable("abcd🌲", 5)).toBe("abcd…");
 });
 
-it("never shows the key, as it is or as JSON or a URL writes it (fault 104)", () => {
+it("never shows the key, whether plain or as JSON or a URL encodes it (fault 104)", () => {
   const hide = hideKey('se"cr/et');
   expect(hide('a se"cr/et b se\\"cr/et c se\\"cr\\/et d se%22cr%2Fet e')).toBe("a [key] b [key] c [key] d [key] e");
 });

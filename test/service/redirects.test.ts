@@ -27,7 +27,7 @@ describe("a redirect", () => {
     ["to itself", "/v1/libs", "a redirect to 127.0.0.1"],
     ["to nowhere", "http://[", "a redirect to http://["],
     ["that could forge an escape", "http://[\u009b2J", "a redirect to http://["],
-  ])("%s is one request (fault 9)", async (_, location, said) => {
+  ])("%s takes one request (fault 9)", async (_, location, said) => {
     const server = await serve((_request, response) => {
       response.statusCode = 302;
       if (location === undefined) response.end();
@@ -39,7 +39,7 @@ describe("a redirect", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it.each([301, 302, 307])("with %i on content fails that library alone", async (status) => {
+  it.each([301, 302, 307])("with %i on content fails only that library", async (status) => {
     const other = await serve((_, response) => response.end("[]"));
     const server = await serve((_, response) => {
       response.statusCode = status;

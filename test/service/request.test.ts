@@ -5,7 +5,7 @@ import type { Scenario } from "../../src/model.ts";
 import { collect, KEY, LIBRARY, never, open, serveWell } from "./service-under-test.ts";
 
 describe("every request", () => {
-  it("is a GET with the key, our name, and no wish for a cached answer", async () => {
+  it("is a GET with the key and a user agent, and refuses cached answers", async () => {
     const seen: { method: string | undefined; headers: IncomingHttpHeaders }[] = [];
     const server = await serveWell(({ method, headers }) => {
       seen.push({ method, headers });
@@ -30,7 +30,7 @@ describe("every request", () => {
   });
 
   it.each(["", "/", "/v1", "/v1/", "/api/v1/"])(
-    "keeps the base path %j, with and without its last slash (fault 15)",
+    "keeps the base path %j, with or without a trailing slash (fault 15)",
     async (base) => {
       const server = await serveWell();
       await open(new URL(server.url.origin + base)).listLibraries(never);
@@ -55,7 +55,7 @@ describe("every request", () => {
     "name\nERROR fake log line",
     "a\\b",
     "Montérégie",
-  ])("asks for the exact name %j (fault 32)", async (name) => {
+  ])("encodes the exact name %j (fault 32)", async (name) => {
     const server = await serveWell();
     await open(server.url).readContent({ owner: name, name }, collect(), never);
     const parts = server.targets.map((target) => target.split("/"));
@@ -69,7 +69,7 @@ describe("every request", () => {
     }
   });
 
-  it("is one of two for a library's content, no more", async () => {
+  it("is one of exactly two for a library's content", async () => {
     const server = await serveWell();
     const service = open(server.url);
     const sink = collect();
@@ -86,8 +86,8 @@ describe("every request", () => {
   });
 });
 
-describe("a connection that an answer leaves free", () => {
-  it("has its next request before the answer is parsed", async () => {
+describe("a connection that an answer has released", () => {
+  it("sends its next request before the answer is parsed", async () => {
     const server = await serveWell();
     const service = open(server.url, { concurrency: 1 });
     const sent: string[] = [];

@@ -30,7 +30,7 @@ describe("parseHttpDate", () => {
     ["Thursday, 15-Jan-77 12:00:00 GMT", Date.UTC(1977, 0, 15, 12)],
     ["Sun Nov  6 08:49:37 1994", Date.UTC(1994, 10, 6, 8, 49, 37)],
     ["Sun Nov 16 08:49:37 1994", Date.UTC(1994, 10, 16, 8, 49, 37)],
-  ])("reads %s", (text, expected) => {
+  ])("parses %s", (text, expected) => {
     expect(parseHttpDate(text, NOON)).toBe(expected);
   });
 
@@ -42,7 +42,7 @@ describe("parseHttpDate", () => {
     "Thu, 15 Jan 2026 25:00:00 GMT",
     "Thu, 15 jan 2026 12:00:00",
     "tomorrow",
-  ])("takes %j for no date", (text) => {
+  ])("does not accept %j as a date", (text) => {
     expect(parseHttpDate(text, NOON)).toBeNull();
   });
 });
@@ -52,7 +52,7 @@ describe("retryAfterMs", () => {
     ["2", 2000],
     [" 120 ", 120_000],
     ["Thu, 15 Jan 2026 12:00:05 GMT", 5000],
-  ])("waits as long as %j says", (value, expected) => {
+  ])("waits for the duration of %j", (value, expected) => {
     expect(retryAfterMs(value, null, NOON)).toBe(expected);
   });
 
@@ -68,15 +68,15 @@ describe("retryAfterMs", () => {
     "2, 3",
     "Thu, 15 Jan 2026 12:00:00 GMT",
     "Thu, 15 Jan 2026 11:59:59 GMT",
-  ])("asks for nothing with %j (fault 19)", (value) => {
+  ])("ignores %j (fault 19)", (value) => {
     expect(retryAfterMs(value, null, NOON)).toBeNull();
   });
 
-  it("asks for nothing when it is not there", () => {
+  it("returns null without the header", () => {
     expect(retryAfterMs(null, null, NOON)).toBeNull();
   });
 
-  it("measures a date against the answer's own Date, so that our clock may be wrong", () => {
+  it("measures a date against the Date of the answer, so that a wrong local clock has no effect", () => {
     const anHourAhead = NOON + 3_600_000;
     const date = "Thu, 15 Jan 2026 12:00:00 GMT";
     expect(retryAfterMs("Thu, 15 Jan 2026 12:00:05 GMT", date, anHourAhead)).toBe(5000);
@@ -97,12 +97,12 @@ describe("isRetryableStatus", () => {
 });
 
 describe("backoffMs", () => {
-  it("doubles its longest wait from 250 ms up to 10 s", () => {
+  it("doubles its upper bound from 250 ms up to 10 s", () => {
     expect([0, 1, 2, 3, 4, 5, 6, 50].map((failures) => backoffMs(failures, POLICY, 1))).toEqual([
       250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000,
     ]);
   });
-  it("has full jitter: anything from nothing on", () => {
+  it("has full jitter, starting at zero", () => {
     expect(backoffMs(3, POLICY, 0)).toBe(0);
     expect(backoffMs(3, POLICY, 0.25)).toBe(500);
   });
@@ -136,11 +136,11 @@ describe("decideRetry", () => {
     expect(decideRetry(setback, FIRST, POLICY, 0.5)).toEqual({ kind: "stop", why: "final" });
   });
 
-  it("adds its jitter on top of the Retry-After", () => {
+  it("adds jitter to the Retry-After", () => {
     expect(decideRetry(status(429, 2000), FIRST, POLICY, 0.5)).toEqual({ kind: "retry", delayMs: 2125, counted: true });
   });
 
-  it("waits for the longest Retry-After allowed, and not for a longer one", () => {
+  it("waits for the longest allowed Retry-After, and not for a longer one", () => {
     expect(decideRetry(status(503, 60_000), FIRST, POLICY, 0)).toEqual({
       kind: "retry",
       delayMs: 60_000,
@@ -154,7 +154,7 @@ describe("decideRetry", () => {
     ["a 503", status(503)],
     ["a 503 with a Retry-After", status(503, 1000)],
     ["a 500 with a Retry-After", status(500, 1000)],
-  ])("counts no attempt for %s on content while others succeed", (_, setback) => {
+  ])("counts no attempt for %s on content while other requests succeed", (_, setback) => {
     const history = { ...FIRST, used: 4, failures: 9 };
     expect(decideRetry(setback, { ...history, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: false });
     expect(decideRetry(setback, history, POLICY, 0)).toEqual({ kind: "stop", why: "attempts" });
@@ -163,11 +163,11 @@ describe("decideRetry", () => {
     });
   });
 
-  it("counts the attempt of a 500 without a Retry-After, whoever succeeds", () => {
+  it("counts the attempt of a 500 without a Retry-After, even while other requests succeed", () => {
     expect(decideRetry(status(500), { ...FIRST, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: true });
   });
 
-  it("forgives one connection that was closed while idle, even where no retry is allowed", () => {
+  it("does not count one connection that closed while idle, even where no retry is allowed", () => {
     const stale = { ...NETWORK, stale: true };
     const none = { ...POLICY, maxRetries: 0 };
     expect(decideRetry(stale, FIRST, none, 1)).toEqual({ kind: "again" });

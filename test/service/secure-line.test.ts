@@ -12,7 +12,7 @@ import { collect, failureOf, KEY, LIBRARY, LISTING, never, open, serve, serveWel
 
 const CLIENT = new URL("../../src/service/client.ts", import.meta.url).href;
 
-/** Lists in a process of its own, with its own environment; its output. */
+/** Lists in a separate process with its own environment; returns its output. */
 async function listElsewhere(url: URL, environment: Record<string, string>): Promise<string> {
   const script = `
     import { openService } from ${JSON.stringify(CLIENT)};
@@ -38,7 +38,7 @@ function certificateFile(): string {
   return file;
 }
 
-/** A proxy that leads everything to one port, and notes what it was asked for. */
+/** A proxy that forwards everything to one port and records its requests. */
 async function serveProxy(port: number) {
   const asked: string[] = [];
   const proxy = createHttpServer((request, response) => {
@@ -65,7 +65,7 @@ async function serveProxy(port: number) {
 }
 
 describe("a certificate", () => {
-  it("that does not verify fails closed, at once (fault 20)", async () => {
+  it("that does not verify fails closed after one attempt (fault 20)", async () => {
     const server = await serve((_, response) => response.end(LISTING), { tls: true });
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
@@ -84,7 +84,7 @@ describe("a certificate", () => {
     expect(server.targets).toEqual([]);
   });
 
-  it("of an authority named in NODE_EXTRA_CA_CERTS is good, and the process ends after close", async () => {
+  it("of an authority in NODE_EXTRA_CA_CERTS is accepted, and the process ends after close", async () => {
     const server = await serve((_, response) => response.end(LISTING), { tls: true });
     expect(await listElsewhere(server.url, { NODE_EXTRA_CA_CERTS: certificateFile() })).toBe("1 listed");
   });
@@ -93,7 +93,7 @@ describe("a certificate", () => {
 describe("a proxy", () => {
   const https = new URL("https://service.test/v1/");
 
-  it("named by HTTPS_PROXY carries the requests, encrypted, without seeing the key", async () => {
+  it("named by HTTPS_PROXY forwards encrypted requests without seeing the key", async () => {
     const server = await serve((_, response) => response.end(LISTING), { tls: true });
     const proxy = await serveProxy(server.port);
     const environment = {
@@ -105,7 +105,7 @@ describe("a proxy", () => {
     expect(server.targets).toEqual(["/v1/libs"]);
   });
 
-  it("does not soften the check of the certificate (fault 20)", async () => {
+  it("does not weaken the verification of the certificate (fault 20)", async () => {
     const server = await serve((_, response) => response.end(LISTING), { tls: true });
     const proxy = await serveProxy(server.port);
     const service = open(https, { environment: { https_proxy: `127.0.0.1:${proxy.port}` } });
@@ -115,7 +115,7 @@ describe("a proxy", () => {
     expect(server.targets).toEqual([]);
   });
 
-  it("does not make another's certificate good (fault 20)", async () => {
+  it("does not make a foreign certificate valid (fault 20)", async () => {
     const server = await serve((_, response) => response.end(LISTING), { tls: true });
     const proxy = await serveProxy(server.port);
     const environment = { NODE_EXTRA_CA_CERTS: certificateFile(), HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
@@ -125,7 +125,7 @@ describe("a proxy", () => {
     expect(server.targets).toEqual([]);
   });
 
-  it("named by HTTP_PROXY is asked by the absolute URL", async () => {
+  it("named by HTTP_PROXY receives the absolute URL", async () => {
     const proxy = await serveProxy(0);
     const service = open(new URL("http://service.test/v1/"), {
       environment: { http_proxy: `http://127.0.0.1:${proxy.port}` },
@@ -135,7 +135,7 @@ describe("a proxy", () => {
   });
 
   it.each(["service.test", ".test", "*", "other.test, service.test:443"])(
-    "is passed by for NO_PROXY=%s",
+    "is bypassed for NO_PROXY=%s",
     async (noProxy) => {
       const proxy = await serveProxy(0);
       const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: noProxy };
@@ -145,14 +145,14 @@ describe("a proxy", () => {
     },
   );
 
-  it("named by HTTP_PROXY alone is none for https", async () => {
+  it("named only by HTTP_PROXY is not used for https", async () => {
     const proxy = await serveProxy(0);
     const service = open(https, { environment: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }, maxRetries: 0 });
     expect(await failureOf(service.listLibraries(never))).toBeInstanceOf(SourceUnavailableError);
     expect(proxy.asked).toEqual([]);
   });
 
-  it("is passed by for this machine", async () => {
+  it("is bypassed for loopback hosts", async () => {
     const proxy = await serveProxy(0);
     const server = await serveWell();
     const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
@@ -162,7 +162,7 @@ describe("a proxy", () => {
     expect(server.targets).toHaveLength(2);
   });
 
-  /** A proxy that answers everything with one status; its URL has a user and a password. */
+  /** A proxy that answers every request with one status; its URL has a user and a password. */
   async function serveRefusal(status: number): Promise<string> {
     const proxy = createHttpServer((_, response) => {
       response.statusCode = status;
@@ -184,7 +184,7 @@ describe("a proxy", () => {
     [407, 1],
     [502, 2],
     [503, 2],
-  ])("that answers %i to CONNECT is named, after %i attempts (fault 24)", async (status, attempts) => {
+  ])("that answers %i to CONNECT is named after %i attempts (fault 24)", async (status, attempts) => {
     const HTTPS_PROXY = await serveRefusal(status);
     const service = open(https, { environment: { HTTPS_PROXY }, maxRetries: 1 });
     const error = await failureOf(service.listLibraries(never));
@@ -200,7 +200,7 @@ describe("a proxy", () => {
     expect(content.message).toContain("the service was not asked; check HTTPS_PROXY");
   });
 
-  it("that wants a password for an absolute URL is named, and not asked again (fault 24)", async () => {
+  it("that requires a password for an absolute URL is named after one attempt (fault 24)", async () => {
     const environment = { HTTP_PROXY: await serveRefusal(407) };
     const service = open(new URL("http://service.test/v1/"), { environment });
     const error = await failureOf(service.listLibraries(never));
@@ -210,7 +210,7 @@ describe("a proxy", () => {
     expect(service.counters().requests).toBe(1);
   });
 
-  it("that answers in the service's place is named beside the answer (fault 24)", async () => {
+  it("that answers instead of the service is named together with the answer (fault 24)", async () => {
     const environment = { HTTP_PROXY: await serveRefusal(502) };
     const service = open(new URL("http://service.test/v1/"), { environment, maxRetries: 0 });
     const error = await failureOf(service.listLibraries(never));
@@ -222,7 +222,7 @@ describe("a proxy", () => {
     ["http", "127.0.0.1:1", "connect ECONNREFUSED 127.0.0.1:1"],
     ["https", "nobody.invalid:3128", "nobody.invalid"],
     ["http", "nobody.invalid:3128", "nobody.invalid"],
-  ])("of %s that cannot be reached at %s is named, and tried again (fault 24)", async (protocol, host, said) => {
+  ])("of %s that cannot be reached at %s is named and retried (fault 24)", async (protocol, host, said) => {
     const variable = `${protocol.toUpperCase()}_PROXY`;
     const environment = { [variable]: `http://user:secret@${host}` };
     const service = open(new URL(`${protocol}://service.test/v1/`), { environment, maxRetries: 1 });
@@ -235,7 +235,7 @@ describe("a proxy", () => {
     expect(error.message).not.toContain("secret");
   });
 
-  it("that accepts and says nothing is named when the time is up (fault 24)", async () => {
+  it("that accepts and never answers is named when the deadline expires (fault 24)", async () => {
     const silent = createServer((socket) => socket.on("error", () => {}));
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void silent.close());
@@ -248,7 +248,7 @@ describe("a proxy", () => {
     expect(error.message).toMatch(/; check HTTPS_PROXY$/);
   });
 
-  it("that is no URL is told by the variable's name alone (fault 104)", () => {
+  it("that is not a URL is reported only by the name of its variable (fault 104)", () => {
     const wrong = () => open(https, { environment: { HTTPS_PROXY: "http://user:secret@:x" } });
     expect(wrong).toThrow(ConfigurationError);
     expect(wrong).toThrow("HTTPS_PROXY is no URL of a proxy");

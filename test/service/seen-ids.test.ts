@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { openSeenIds } from "../../src/service/compact/seen-ids.ts";
 
-/** More than a `Set` holds of them, so that the next ids go into the tables. */
+/** More than one `Set` holds, so that later ids are stored in the tables. */
 const MANY = Array.from({ length: 2_000 }, (_, at) => at + 10_000);
 
 test.each([
   ["few", []],
   ["many", MANY],
-])("an id is there once it was added, among %s others", (_, others) => {
+])("an added id is found among %s others", (_, others) => {
   const seen = openSeenIds();
   for (const id of others) seen.add(id);
   const ids = [0, -1, -(2 ** 40), Number.MAX_SAFE_INTEGER, 2 ** 32, 2 ** 32 + 1, 2n ** 60n];
@@ -17,7 +17,7 @@ test.each([
   expect([1, 2, -2, 2 ** 33, 2n ** 60n + 1n].filter(seen.has)).toEqual([]);
 });
 
-test("a table that grew many times holds what it held, in order or scattered", () => {
+test("a table that has grown many times still holds its ids, sequential or scattered", () => {
   const seen = openSeenIds();
   const idOf = (at: number) => (at % 2 === 0 ? at : at * 1_000_003);
   for (let at = 0; at < 50_000; at++) seen.add(idOf(at));

@@ -9,10 +9,10 @@ import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
 export const KEY = "canary-5f1d2c/9";
 
 export interface Running {
-  /** With the version segment and its slash. */
+  /** Includes the version segment and its trailing slash. */
   readonly url: URL;
   readonly port: number;
-  /** The target of each request line, as it came. */
+  /** The raw target of each request line. */
   readonly targets: string[];
   /** Times of arrival, `performance.now()`. */
   readonly arrivals: number[];
@@ -51,7 +51,7 @@ export async function serve(answer: RequestListener, options: { tls?: boolean } 
   return { url: new URL(`${options.tls ? "https" : "http"}://127.0.0.1:${port}/v1/`), port, targets, arrivals };
 }
 
-/** A server that speaks bytes: told of every request head that comes, with the socket it came on. */
+/** A server that works on bytes: its handler receives the head and the socket of every request. */
 export async function serveRaw(
   answer: (socket: Socket, target: string, socketNumber: number) => void,
 ): Promise<Running> {
@@ -81,7 +81,7 @@ export async function serveRaw(
   return { url: new URL(`http://127.0.0.1:${port}/v1/`), port, targets, arrivals };
 }
 
-/** The client, with back-offs of a millisecond; closed after the test. */
+/** The client, with back-offs of a millisecond; it is closed after the test. */
 export function open(url: URL, options: Partial<ServiceOptions> = {}): Service & { events: ServiceEvent[] } {
   const events: ServiceEvent[] = [];
   const service = openService({
@@ -135,13 +135,13 @@ export const LISTING = `[{"libraryName":"Forest","uploadUser":"ada","lastModifie
 export const METADATA = `{"libraryName":"Forest","fileSize":"1 MB"}`;
 export const SCENARIOS = `[{"scenarioId":1,"scenarioName":"Base","isResult":false},{"scenarioId":2,"parentId":1}]`;
 
-/** The good answer to each of the three questions. */
+/** A valid answer to each of the three requests. */
 export function goodBody(target: string): string {
   if (target.endsWith("/metadata")) return METADATA;
   return target.endsWith("/scenarios") ? SCENARIOS : LISTING;
 }
 
-/** A server that answers well, except where `other` takes the request for itself by returning true. */
+/** A server with valid answers, except where `other` returns true because it has handled the request itself. */
 export function serveWell(
   other: (request: IncomingMessage, response: Parameters<RequestListener>[1]) => boolean = () => false,
 ): Promise<Running> {
@@ -150,7 +150,7 @@ export function serveWell(
   });
 }
 
-/** What a promise rejects with. */
+/** Returns the rejection of a promise. */
 export async function failureOf(promise: Promise<unknown>): Promise<Error & { code?: unknown }> {
   const result = await promise.then(
     (value) => ({ value }),

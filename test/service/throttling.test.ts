@@ -17,7 +17,7 @@ import {
 const library = (name: string) => ({ owner: "ada", name });
 const names = (count: number) => Array.from({ length: count }, (_, i) => `L${i}`);
 
-/** Answers the first so many requests with a status and headers, all others well. */
+/** Answers the given number of first requests with a status and headers, and all others with success. */
 function serveLate(first: number, status: number, headers: Record<string, string>): Promise<Running> {
   let left = first;
   return serveWell((_, response) => {
@@ -30,7 +30,7 @@ function serveLate(first: number, status: number, headers: Record<string, string
 }
 
 describe("Retry-After", () => {
-  it("on a 429 is a floor for every request, the queued ones included (fault 18)", async () => {
+  it("on a 429 delays every request, including the queued ones (fault 18)", async () => {
     let askedAt = 0;
     const server = await serveWell((_, response) => {
       if (askedAt > 0) return false;
@@ -48,7 +48,7 @@ describe("Retry-After", () => {
     ]);
   });
 
-  it.each([503, 500, 408])("on a %i of one library is a floor for that library only (fault 18)", async (status) => {
+  it.each([503, 500, 408])("on a %i of one library delays only that library (fault 18)", async (status) => {
     let askedAt = 0;
     const server = await serveWell((_, response) => {
       if (askedAt > 0) return false;
@@ -74,7 +74,7 @@ describe("Retry-After", () => {
     expect(service.events.some(({ kind }) => kind === "throttled")).toBe(false);
   });
 
-  it("on a 503 is a floor for every request when a second library asks for it too (fault 18)", async () => {
+  it("on a 503 delays every request once a second library receives it too (fault 18)", async () => {
     let askedAt = 0;
     const asked = new Set<string>();
     const server = await serveWell((request, response) => {
@@ -88,14 +88,14 @@ describe("Retry-After", () => {
     });
     const service = open(server.url, { concurrency: 1 });
     await Promise.all(names(5).map((name) => service.readContent(library(name), collect(), never)));
-    // The first library's two requests are held back for as long, so its list is not asked for in between.
+    // Both requests of the first library wait for the same time, so its list is not requested in between.
     expect(server.targets.slice(0, 2).map((target) => target.split("/").at(-2))).toEqual(["L0", "L1"]);
     expect(server.targets).toHaveLength(12);
     expect(server.arrivals.slice(2).every((at) => at >= askedAt + 1000)).toBe(true);
     expect(service.events.filter(({ kind }) => kind === "throttled")).toHaveLength(1);
   });
 
-  it("holds back a request whose connection comes about only later", async () => {
+  it("delays a request whose connection is established later", async () => {
     const checked = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
     const arrivals: number[] = [];
@@ -148,7 +148,7 @@ describe("Retry-After", () => {
     expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
   });
 
-  it("as a date is a floor as well (fault 19)", async () => {
+  it("as a date is respected as well (fault 19)", async () => {
     let askedAt = 0;
     const server = await serveWell((_, response) => {
       if (askedAt > 0) return false;
@@ -167,7 +167,7 @@ describe("Retry-After", () => {
   });
 
   it.each(["0", "-5", "1.5", "soon", new Date(Date.now() - 60_000).toUTCString()])(
-    "of %j is our own back-off (fault 19)",
+    "of %j is replaced by the default back-off (fault 19)",
     async (value) => {
       const server = await serveLate(3, 429, { "retry-after": value });
       const service = open(server.url);
@@ -179,7 +179,7 @@ describe("Retry-After", () => {
     },
   );
 
-  it("is heeded on nothing but what is retried", async () => {
+  it("is respected only on statuses that are retried", async () => {
     const server = await serveLate(1, 404, { "retry-after": "3600" });
     const service = open(server.url, { concurrency: 1 });
     expect(await failureOf(service.readContent(library("gone"), collect(), never))).toMatchObject({
@@ -188,12 +188,12 @@ describe("Retry-After", () => {
     expect((await service.readContent(library("here"), collect(), never)).items).toBe(2);
   });
 
-  it("of exactly the longest wait is waited for", async () => {
+  it("of exactly the maximum is respected", async () => {
     const server = await serveLate(1, 429, { "retry-after": "1" });
     expect((await open(server.url, { maxRetryWaitMs: 1000 }).listLibraries(never)).libraries).toHaveLength(1);
   });
 
-  it.each([429, 503, 500])("of more than that ends the run on the listing: %i", async (status) => {
+  it.each([429, 503, 500])("of more than the maximum ends the run on the listing: %i", async (status) => {
     const server = await serveLate(1, status, { "retry-after": "2" });
     const error = await failureOf(open(server.url, { maxRetryWaitMs: 1999 }).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
@@ -203,7 +203,7 @@ describe("Retry-After", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it("of more than that ends the run on content with a 429", async () => {
+  it("of more than the maximum ends the run on content with a 429", async () => {
     const server = await serve((_, response) => {
       response.writeHead(429, { "retry-after": "3600" });
       response.end();
@@ -214,7 +214,7 @@ describe("Retry-After", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it("of more than that fails one library on content with a 503, and holds nobody else", async () => {
+  it("of more than the maximum fails one library on content with a 503, and delays no other", async () => {
     const server = await serveLate(1, 503, { "retry-after": "3600" });
     const service = open(server.url, { concurrency: 1 });
     const error = await failureOf(service.readContent(library("L"), collect(), never));
@@ -226,7 +226,7 @@ describe("Retry-After", () => {
 });
 
 describe("throttling", () => {
-  it("without Retry-After waits longer and longer, with jitter (fault 19)", async () => {
+  it("without Retry-After increases the wait, with jitter (fault 19)", async () => {
     const server = await serveLate(4, 429, {});
     const service = open(server.url, { timing: { backoffBaseMs: 8 } });
     await service.listLibraries(never);
@@ -236,13 +236,13 @@ describe("throttling", () => {
     expect(new Set(delays).size).toBe(4);
   });
 
-  it("uses up no attempt on content while other requests succeed", async () => {
+  it("counts no attempt on content while other requests succeed", async () => {
     let refusals = 0;
     let others = 0;
     let refuse: (() => void)[] = [];
     const server = await serveWell((request, response) => {
       if (!request.url?.includes("Slow")) {
-        // Four requests are two libraries, one behind the other: there was a success since the last refusal.
+        // The four requests belong to two libraries, read one after the other: one succeeded since the last refusal.
         if (++others % 4 > 0) return false;
         for (const one of refuse) one();
         refuse = [];
@@ -264,13 +264,13 @@ describe("throttling", () => {
     expect(refusals).toBe(40);
   });
 
-  it("uses up no attempt when others succeeded while it waited", async () => {
+  it("counts no attempt when other requests succeeded during the wait", async () => {
     const whenAsked: (() => void)[] = [];
     let metadata = 0;
     const server = await serveWell((request, response) => {
       const target = request.url ?? "";
       if (target.endsWith("/scenarios")) {
-        // In flight all the while, and answered in the middle of the first wait.
+        // In flight throughout, and answered in the middle of the first wait.
         whenAsked.push(() => setTimeout(() => response.end(goodBody(target)), 100));
         return true;
       }
@@ -289,7 +289,7 @@ describe("throttling", () => {
     expect(metadata).toBe(3);
   });
 
-  it("uses up attempts where nothing succeeds", async () => {
+  it("counts attempts while no request succeeds", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 429;
       response.end();
@@ -300,7 +300,7 @@ describe("throttling", () => {
     expect(error.message).toContain("answered 429 after 3 attempts");
   });
 
-  it("ends the run when for too long nothing has succeeded", async () => {
+  it("ends the run when no request has succeeded for too long", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 429;
       response.end();
@@ -313,7 +313,7 @@ describe("throttling", () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(100);
   });
 
-  it("ends the run in the middle of a wait, too", async () => {
+  it("ends the run even during a wait", async () => {
     const server = await serve((_, response) => {
       response.writeHead(503, { "retry-after": "30" });
       response.end();
@@ -324,7 +324,7 @@ describe("throttling", () => {
     expect(server.targets.length).toBeLessThanOrEqual(2);
   });
 
-  it("loses nothing at a service that takes two at a time", async () => {
+  it("loses no library at a service that accepts two requests at a time", async () => {
     let inFlight = 0;
     let refused = 0;
     const server = await serve((request, response) => {
@@ -390,7 +390,7 @@ describe("a rate limit without Retry-After", () => {
     expect(Math.max(...requests)).toBeLessThanOrEqual(401 * 1.2);
   });
 
-  it("of 503 uses up no attempt on content while other requests succeed", async () => {
+  it("of 503 counts no attempt on content while other requests succeed", async () => {
     let refusals = 0;
     const server = await serveWell((request, response) => {
       if (!request.url?.endsWith("/Slow/metadata") || refusals === 12) return false;
@@ -411,7 +411,7 @@ describe("a rate limit without Retry-After", () => {
 });
 
 describe("requests in flight", () => {
-  it("are never more than the concurrency, and reach it", async () => {
+  it("never exceed the concurrency, and reach it", async () => {
     let inFlight = 0;
     let most = 0;
     const server = await serve((request, response) => {
@@ -427,7 +427,7 @@ describe("requests in flight", () => {
     expect(most).toBe(7);
   });
 
-  it("are one at a time when that is the setting", async () => {
+  it("are sequential with a concurrency of one", async () => {
     let inFlight = 0;
     let most = 0;
     const server = await serve((request, response) => {
@@ -443,7 +443,7 @@ describe("requests in flight", () => {
     expect(most).toBe(1);
   });
 
-  it("begin no faster than the rate allows, retries included", async () => {
+  it("start no faster than the rate allows, retries included", async () => {
     const server = await serve((_, response) => {
       if (server.targets.length % 2 === 1) response.statusCode = 500;
       response.end(LISTING);

@@ -16,7 +16,7 @@ describe("encodeSegment", () => {
     ["مكتبة", "%D9%85%D9%83%D8%AA%D8%A8%D8%A9"],
     ["a+b;c,d:e@f=g$h", "a%2Bb%3Bc%2Cd%3Ae%40f%3Dg%24h"],
     ["A-z_0.~", "A-z_0.~"],
-  ])("writes %j as %s, which decodes to the exact name", (name, segment) => {
+  ])("encodes %j as %s, which decodes to the exact name", (name, segment) => {
     expect(encodeSegment(name)).toBe(segment);
     expect(decodeURIComponent(segment)).toBe(name);
   });
@@ -29,11 +29,11 @@ describe("the paths", () => {
     ["https://service.test/v1", "/v1/libs"],
     ["https://service.test/v1/", "/v1/libs"],
     ["https://service.test/api/v1//", "/api/v1/libs"],
-  ])("of the base %s lead to %s", (base, path) => {
+  ])("of the base %s resolve to %s", (base, path) => {
     expect(listingPath(basePath(new URL(base)))).toBe(path);
   });
 
-  it("hold owner and name as one segment each", () => {
+  it("encode owner and name as one segment each", () => {
     const key = { owner: "a/b", name: ".c" };
     expect(contentPaths("/v1", key)).toEqual({
       library: "/v1/libs/user/a%2Fb/.c",

@@ -13,7 +13,7 @@ const LIB = '{"libraryName":"Lib","uploadUser":"ann","lastModified":"2023-09-11 
 const DATE = "2023-09-11 at 2:56 PM";
 const ANN_LIB = { owner: "ann", name: "Lib" };
 
-describe("entries that can be read", () => {
+describe("readable entries", () => {
   test("an entry is listed with its identity, its date and its source text", () => {
     expect(read([LIB])).toEqual({
       libraries: [{ key: ANN_LIB, lastModified: DATE, source: LIB }],
@@ -23,7 +23,7 @@ describe("entries that can be read", () => {
     });
   });
 
-  test("an empty listing is whole (fault 42)", () => {
+  test("an empty listing is complete (fault 42)", () => {
     expect(read([])).toEqual({ libraries: [], rejects: [], incomplete: null, repeated: 0 });
   });
 
@@ -34,7 +34,7 @@ describe("entries that can be read", () => {
     expect(rejects).toEqual([]);
   });
 
-  test("one name under two owners is two libraries, under three is three", () => {
+  test("the same name under two owners is two libraries, under three is three", () => {
     const { libraries, repeated } = read(
       ["ann", "bob", "cem", "bob"].map((uploadUser) => JSON.stringify({ libraryName: "Lib", uploadUser })),
     );
@@ -42,7 +42,7 @@ describe("entries that can be read", () => {
     expect(repeated).toBe(1);
   });
 
-  test.each(["null", '"absent"'])("a date that is %s is null, and no reject (fault 40)", (kind) => {
+  test.each(["null", '"absent"'])("a date that is %s is null and not a reject (fault 40)", (kind) => {
     const source =
       kind === "null"
         ? '{"libraryName":"Lib","uploadUser":"ann","lastModified":null}'
@@ -50,7 +50,7 @@ describe("entries that can be read", () => {
     expect(read([source])).toMatchObject({ libraries: [{ key: ANN_LIB, lastModified: null, source }], rejects: [] });
   });
 
-  test("unknown fields are left in the source text (fault 39)", () => {
+  test("unknown fields are kept in the source text (fault 39)", () => {
     const source = '{"libraryName":"Lib","uploadUser":"ann","size":1.0,"tags":["a"]}';
     expect(read([source])).toMatchObject({ libraries: [{ source }], rejects: [] });
   });
@@ -69,7 +69,7 @@ describe("entries that can be read", () => {
   });
 });
 
-describe("entries whose identity cannot be read make the listing incomplete", () => {
+describe("entries with an unreadable identity make the listing incomplete", () => {
   test.each([
     ["17", "not_an_object", "", "the item is a number, an object was expected"],
     ["null", "not_an_object", "", "the item is null, an object was expected"],
@@ -117,7 +117,7 @@ describe("entries whose identity cannot be read make the listing incomplete", ()
     });
   });
 
-  test("where uploadUser is what lacks, the sentence says which setting mends it (fault 27)", () => {
+  test("the message for a missing uploadUser names the setting that fixes it (fault 27)", () => {
     const { libraries, rejects, incomplete } = read([
       '{"libraryName":"A"}',
       '{"libraryName":"B","uploadUser":null}',
@@ -134,14 +134,14 @@ describe("entries whose identity cannot be read make the listing incomplete", ()
     );
   });
 
-  test("a default owner stands in for no wrong type", () => {
+  test("a default owner does not replace an uploadUser of the wrong type", () => {
     expect(read(['{"libraryName":"A","uploadUser":7}'], "org").rejects).toMatchObject([
       { key: null, code: "wrong_type" },
     ]);
   });
 });
 
-describe("keys that nothing can be asked for with are rejects, and the listing stays whole", () => {
+describe("keys that cannot be requested are rejects, and the listing stays complete", () => {
   test.each([
     [".", "Lib", "uploadUser"],
     ["..", "Lib", "uploadUser"],
@@ -158,7 +158,7 @@ describe("keys that nothing can be asked for with are rejects, and the listing s
     });
   });
 
-  test("2,600 bytes are not too many", () => {
+  test("2,600 bytes are within the limit", () => {
     const { libraries } = read([
       JSON.stringify({ libraryName: "n".repeat(2599), uploadUser: "a" }),
       JSON.stringify({ libraryName: "🌲".repeat(650).slice(0, -2), uploadUser: "ann!" }),
@@ -167,7 +167,7 @@ describe("keys that nothing can be asked for with are rejects, and the listing s
   });
 });
 
-describe("a bad field beside a readable identity rejects the entry and lists the library", () => {
+describe("a bad field with a readable identity rejects the entry and lists the library", () => {
   test.each([
     ['"lastModified":17', "wrong_type", "lastModified", "lastModified is a number, a string was expected"],
     ['"lastModified":{}', "wrong_type", "lastModified", "lastModified is an object, a string was expected"],
@@ -191,8 +191,8 @@ describe("a bad field beside a readable identity rejects the entry and lists the
   });
 });
 
-describe("entries of one key", () => {
-  test("that say the same are kept once (fault 28)", () => {
+describe("entries with the same key", () => {
+  test("that are equal are kept once (fault 28)", () => {
     const same = '{ "lastModified": "2023-09-11 at 2:56 PM", "uploadUser": "\\u0061nn", "libraryName": "Lib" }';
     expect(read([LIB, LIB, same])).toEqual({
       libraries: [{ key: ANN_LIB, lastModified: DATE, source: LIB }],
@@ -214,7 +214,7 @@ describe("entries of one key", () => {
     expect(repeated).toBe(2);
   });
 
-  test("that differ in other fields alone keep the date that they share", () => {
+  test("that differ only in other fields keep their common date", () => {
     const other = LIB.replace("}", ',"extra":1}');
     expect(read([LIB, other])).toMatchObject({
       libraries: [{ key: ANN_LIB, lastModified: DATE, source: null }],
@@ -222,12 +222,12 @@ describe("entries of one key", () => {
     });
   });
 
-  test("that differ beyond a double's digits differ", () => {
+  test("that differ only beyond a double's precision are different", () => {
     const [a, b] = ["9007199254740992", "9007199254740993"].map((n) => LIB.replace("}", `,"extra":${n}}`));
     expect(read([a ?? "", b ?? ""]).rejects).toHaveLength(2);
   });
 
-  test("a third one is rejected as well, and no date is agreed on again", () => {
+  test("a third one is rejected as well, and the date stays unknown", () => {
     const later = LIB.replace("2:56", "2:57");
     const third = LIB.replace("}", ',"extra":1}');
     const { libraries, rejects } = read([LIB, later, third]);
@@ -238,7 +238,7 @@ describe("entries of one key", () => {
   test.each([
     ["before", 0],
     ["behind", 1],
-  ])("a bad one %s a good one leaves neither", (_, place) => {
+  ])("a bad one %s a good one rejects both", (_, place) => {
     const bad = '{"libraryName":"Lib","uploadUser":"ann","lastModified":17}';
     const { libraries, rejects } = read(place === 0 ? [bad, LIB] : [LIB, bad]);
     expect(libraries).toEqual([{ key: ANN_LIB, lastModified: null, source: null }]);
@@ -255,22 +255,22 @@ describe("entries of one key", () => {
   });
 });
 
-describe("a whole that cannot be the service's", () => {
+describe("a listing that cannot be from the service", () => {
   test.each([
     ['[{"libraryName":"string","lastModified":"string"}]', ['{"libraryName":"string","lastModified":"string"}']],
     ["with uploadUser", ['{"libraryName":"string","uploadUser":"string","lastModified":"string","more":1}']],
-  ])("placeholder words %s are told as the mock's", (_, sources) => {
+  ])("placeholder words %s are reported as those of the mock", (_, sources) => {
     expect(() => read(sources)).toThrow(UntrustedAnswer);
     expect(() => read(sources)).toThrow(/placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/);
   });
 
-  test("a library that is named string is one among others", () => {
+  test('a library named "string" among others is accepted', () => {
     const source = '{"libraryName":"string","uploadUser":"string","lastModified":"2024-01-01"}';
     expect(read([source]).libraries).toHaveLength(1);
     expect(read(['{"libraryName":"string","uploadUser":"string"}', LIB]).libraries).toHaveLength(2);
   });
 
-  test("entries without one field of a library are not believed", () => {
+  test("entries that lack every field of a library are rejected as a whole", () => {
     expect(() => read(['{"message":"error"}', "1"])).toThrow("a list of 2 entries without one field of a library");
     expect(read(['{"message":"error"}', '{"lastModified":null}']).incomplete).not.toBeNull();
   });

@@ -14,8 +14,8 @@ const WHOLE = `{
   "packageName": "stsim", "packageVersion": "4.0.1", "description": "é 🌲", "unknown": [1.0]
 }`;
 
-describe("metadata that can be read", () => {
-  test("is kept as sent, with its source text (faults 39, 48)", () => {
+describe("readable metadata", () => {
+  test("is kept unchanged, with its source text (faults 39, 48)", () => {
     expect(read(`\ufeff \n${WHOLE}\r\n\t`)).toEqual({
       metadata: {
         libraryName: "Lib",
@@ -41,29 +41,32 @@ describe("metadata that can be read", () => {
       '{"libraryName":null,"fileSize":null,"description":null,"packageName":null}',
       ["libraryOwner", "lastModified", "packageVersion"],
     ],
-  ])("%s is null in every other field, never the text null, and absent is not null (fault 40)", (source, absent) => {
-    expect(read(source)).toEqual({
-      metadata: {
-        libraryName: null,
-        libraryOwner: null,
-        lastModified: null,
-        fileSize: null,
-        packageName: null,
-        packageVersion: null,
-        description: null,
-        absent,
-        source,
-      },
-      rejects: [],
-    });
-  });
+  ])(
+    "%s in every other field is null, never the text null; an absent field is not null (fault 40)",
+    (source, absent) => {
+      expect(read(source)).toEqual({
+        metadata: {
+          libraryName: null,
+          libraryOwner: null,
+          lastModified: null,
+          fileSize: null,
+          packageName: null,
+          packageVersion: null,
+          description: null,
+          absent,
+          source,
+        },
+        rejects: [],
+      });
+    },
+  );
 
-  test("a part of a larger buffer is read alone", () => {
+  test("a part of a larger buffer is parsed by itself", () => {
     const bytes = Buffer.from('xx{"libraryName":"Lib"}xx');
     expect(readMetadata(KEY, bytes.subarray(2, -2)).metadata?.source).toBe('{"libraryName":"Lib"}');
   });
 
-  test("a description of five megabytes is exact (fault 34)", () => {
+  test("a description of five megabytes is kept exactly (fault 34)", () => {
     const description = "abc 1234567890123456 é\n".repeat(220_000);
     expect(read(JSON.stringify({ description })).metadata?.description === description).toBe(true);
   });
@@ -89,7 +92,7 @@ describe("metadata that cannot be stored is one reject", () => {
   });
 });
 
-describe("an answer that cannot be metadata is named", () => {
+describe("an answer that cannot be metadata is identified", () => {
   test.each([
     ["<html></html>", "an HTML page where library metadata belongs"],
     ['[{"libraryName":"Lib"}]', "a list where library metadata belongs"],
@@ -103,7 +106,7 @@ describe("an answer that cannot be metadata is named", () => {
     expect(() => read(text)).toThrow(new UntrustedAnswer(message));
   });
 
-  test("placeholder words are told as the mock's", () => {
+  test("placeholder words are reported as those of the mock", () => {
     const mock = () => read('{"libraryName":"string","libraryOwner":"string","fileSize":"string"}');
     expect(mock).toThrow(UntrustedAnswer);
     expect(mock).toThrow(/placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/);
@@ -111,7 +114,7 @@ describe("an answer that cannot be metadata is named", () => {
   });
 });
 
-describe("an answer that is not well-formed is told apart from a cut one (faults 3, 41)", () => {
+describe("a malformed answer is distinguished from a truncated one (faults 3, 41)", () => {
   function caught(text: string | Uint8Array): unknown {
     try {
       return read(text);

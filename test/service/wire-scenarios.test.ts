@@ -7,7 +7,7 @@ import { readScenarios, type ScenarioListReader } from "../../src/service/wire/w
 
 const KEY = { owner: "ann", name: "Lib" };
 
-/** A sink in memory that also keeps the batches as they came. */
+/** An in-memory sink that also keeps the batches in order. */
 function collect(): ScenarioSink & { readonly scenarios: Map<ScenarioId, Scenario>; readonly batches: ScenarioId[][] } {
   const scenarios = new Map<ScenarioId, Scenario>();
   const batches: ScenarioId[][] = [];
@@ -43,8 +43,8 @@ function reject(code: string, path: string, reason: string, payload: string) {
   return { key: KEY, kind: "scenario", code, path, reason, payload };
 }
 
-describe("scenarios that can be read", () => {
-  test("arrive in the sink as sent, in the batches and the order they came", async () => {
+describe("readable scenarios", () => {
+  test("reach the sink unchanged, in their original batches and order", async () => {
     const full =
       '{"scenarioId":2,"parentId":1,"scenarioName":"A ([1] @ 13-Oct-2024 10:00 AM)","isResult":true,"lastModified":"2024-10-13 at 10:00 AM","description":"é","more":{"a":[1.0]}}';
     const bare = '{ "scenarioId": 1 }';
@@ -69,7 +69,7 @@ describe("scenarios that can be read", () => {
     });
   });
 
-  test("null in every optional field is null, and counts as present (faults 37, 40)", async () => {
+  test("null in every optional field stays null and counts as present (faults 37, 40)", async () => {
     const source =
       '{"scenarioId":1,"parentId":null,"scenarioName":null,"isResult":null,"lastModified":null,"description":null}';
     const { scenarios, present } = await read([source]);
@@ -83,7 +83,7 @@ describe("scenarios that can be read", () => {
     expect(await read([])).toMatchObject({ rejects: [], items: 0, scenarios: [] });
   });
 
-  test("a parent that is zero, itself or not in the list is stored as sent (fault 37)", async () => {
+  test("a parent that is zero, the scenario itself or missing is stored unchanged (fault 37)", async () => {
     const { scenarios } = await read([
       '{"scenarioId":1,"parentId":0}',
       '{"scenarioId":2,"parentId":2}',
@@ -92,14 +92,14 @@ describe("scenarios that can be read", () => {
     expect(scenarios.map(({ parentId }) => parentId)).toEqual([0, 2, 9]);
   });
 
-  test("isResult that disagrees with parentId is stored (fault 38)", async () => {
+  test("an isResult that contradicts parentId is stored (fault 38)", async () => {
     expect((await read(['{"scenarioId":1,"parentId":null,"isResult":true}'])).scenarios).toMatchObject([
       { isResult: true },
     ]);
   });
 });
 
-describe("integers are read exactly or rejected (faults 35, 36)", () => {
+describe("integers are parsed exactly or rejected (faults 35, 36)", () => {
   test.each<[string, ScenarioId]>([
     ["0", 0],
     ["-0", 0],
@@ -126,7 +126,7 @@ describe("integers are read exactly or rejected (faults 35, 36)", () => {
     ["1E+2", 100],
     ["-0.0e5", 0],
     [`0.${"0".repeat(400)}1e401`, 1],
-  ])("%s is read", async (numeral, id) => {
+  ])("%s is accepted", async (numeral, id) => {
     const { scenarios, rejects } = await read([`{"scenarioId":${numeral},"parentId":${numeral}}`]);
     expect(rejects).toEqual([]);
     expect(scenarios).toMatchObject([{ id, parentId: id }]);
@@ -165,14 +165,14 @@ describe("integers are read exactly or rejected (faults 35, 36)", () => {
   test.each([
     ['{"scenarioName":"A"}', "missing"],
     ['{"scenarioId":null}', "null"],
-  ])("%s lacks its id", async (source, what) => {
+  ])("%s has no id", async (source, what) => {
     const { rejects } = await read([source]);
     expect(rejects).toEqual([
       reject("missing_field", "scenarioId", `scenarioId is ${what}, an integer was expected`, source),
     ]);
   });
 
-  test("any spelling of a number is the integer that it is, or is rejected", async () => {
+  test("any spelling of an integer is parsed exactly or rejected", async () => {
     const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,19})$/);
     const fraction = fc.stringMatching(/^[0-9]{0,18}$/);
     const numeral = fc.record({ minus: fc.boolean(), digits, fraction, exponent: fc.integer({ min: -40, max: 40 }) });
@@ -192,7 +192,7 @@ describe("integers are read exactly or rejected (faults 35, 36)", () => {
     );
   });
 
-  test("a key is its letters, however they are escaped", async () => {
+  test("a key with escaped letters is the same key", async () => {
     const escapeAll = (key: string) =>
       [...key].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
     const { scenarios, rejects } = await read([
@@ -203,12 +203,12 @@ describe("integers are read exactly or rejected (faults 35, 36)", () => {
     expect(scenarios.map(({ id }) => id)).toEqual([9007199254740993n, 9007199254740995n]);
   });
 
-  test("the last of two equal keys counts, as it does for JSON.parse", async () => {
+  test("the last of two equal keys wins, as with JSON.parse", async () => {
     const { scenarios } = await read(['{"scenarioId":9007199254740993,"scenarioId":9007199254740995}']);
     expect(scenarios).toMatchObject([{ id: 9007199254740995n }]);
   });
 
-  test("a long description beside a large id costs no exactness", async () => {
+  test("a long description next to a large id does not affect its exactness", async () => {
     const description = JSON.stringify('1234567890123456 \\" '.repeat(50_000));
     const { scenarios } = await read([`{"description":${description},"scenarioId":9007199254740993}`]);
     expect(scenarios).toMatchObject([{ id: 9007199254740993n }]);
@@ -275,13 +275,13 @@ describe("an item that cannot be stored is a reject, and the others are stored",
     '{"scenarioId":1,"a":1e-16383}',
     '{"scenarioId":1,"a":"1e-99999"}',
     '{"scenarioId":1,"__proto__":{"scenarioId":"x"}}',
-  ])("%s is fine", async (source) => {
+  ])("%s is accepted", async (source) => {
     const { scenarios, rejects } = await read([source]);
     expect(rejects).toEqual([]);
     expect(scenarios).toMatchObject([{ id: 1, source }]);
   });
 
-  test("nesting of 500 levels is stored, of 501 rejected, of 100,000 survived", async () => {
+  test("nesting of 500 levels is stored, of 501 rejected, and of 100,000 does no harm", async () => {
     const nest = (id: number, levels: number) =>
       `{"scenarioId":${id},"a":${"[".repeat(levels - 1)}"]["${"]".repeat(levels - 1)}}`;
     const { scenarios, rejects } = await read([nest(1, 500), nest(2, 501), nest(3, 100_000)]);
@@ -292,19 +292,19 @@ describe("an item that cannot be stored is a reject, and the others are stored",
     ]);
   });
 
-  test("brackets within a long string are no nesting", async () => {
+  test("brackets within a long string do not count as nesting", async () => {
     const { rejects } = await read([JSON.stringify({ scenarioId: 1, a: '[{\\"'.repeat(600) })]);
     expect(rejects).toEqual([]);
   });
 });
 
-describe("items of one id", () => {
+describe("items with the same id", () => {
   const one = '{"scenarioId":1,"scenarioName":"A"}';
   const same = '{ "scenarioName": "\\u0041", "scenarioId": 1.0 }';
   const other = '{"scenarioId":1,"scenarioName":"B"}';
   const reason = "another item of the list has the same scenarioId and says something else";
 
-  test("that say the same are stored once (fault 29)", async () => {
+  test("that are equal are stored once (fault 29)", async () => {
     const { scenarios, rejects, items } = await read([one, one], [same, one]);
     expect(scenarios).toMatchObject([{ id: 1, source: one }]);
     expect(rejects).toEqual([]);
@@ -323,13 +323,13 @@ describe("items of one id", () => {
     ]);
   });
 
-  test("a third one is rejected as well, even where it repeats the first", async () => {
+  test("a third one is rejected as well, even if it equals the first", async () => {
     const { scenarios, rejects } = await read([one, other, one]);
     expect(scenarios).toEqual([]);
     expect(rejects.map(({ payload }) => payload)).toEqual([one, other, one]);
   });
 
-  test("a bad item takes a good one of its id with it, whichever came first", async () => {
+  test("a bad item also rejects a good one with its id, in either order", async () => {
     const bad = '{"scenarioId":1,"isResult":"yes"}';
     const before = await read([bad, one]);
     const behind = await read([one, bad]);
@@ -338,17 +338,17 @@ describe("items of one id", () => {
     expect(behind.rejects.map(({ code }) => code)).toEqual(["contradiction", "wrong_type"]);
   });
 
-  test("ids that a double would make one are two (fault 35)", async () => {
+  test("ids that are equal as doubles stay distinct (fault 35)", async () => {
     const { scenarios } = await read(['{"scenarioId":9007199254740993}', '{"scenarioId":9007199254740992}']);
     expect(scenarios.map(({ id }) => id)).toEqual([9007199254740993n, 9007199254740992n]);
   });
 
-  test("equal large ids meet, however they are written", async () => {
+  test("equal large ids match in any spelling", async () => {
     const { rejects } = await read(['{"scenarioId":9007199254740993}', '{"scenarioId":9007199254740993.0,"a":1}']);
     expect(rejects).toHaveLength(2);
   });
 
-  test("differences in unknown fields count, even beyond a double's digits", async () => {
+  test("differences in unknown fields count, even beyond a double's precision", async () => {
     const { rejects } = await read([
       '{"scenarioId":1,"a":0.10000000000000000001}',
       '{"scenarioId":1,"a":0.10000000000000000002}',
@@ -381,13 +381,13 @@ describe("items of one id", () => {
     ['{"scenarioId":1,"a":-0}', '{"scenarioId":1,"a":0.0}'],
     ['{"scenarioId":1,"a":1,"a":2}', '{"scenarioId":1,"a":2}'],
     [`{"scenarioId":1,"${"é".repeat(50)}":100}`, `{"scenarioId":1,"${"\\u00e9".repeat(50)}":1E+2}`],
-  ])("%s and %s say the same", async (first, second) => {
+  ])("%s and %s are equal", async (first, second) => {
     const { scenarios, rejects } = await read([first, second], [second, first]);
     expect(rejects).toEqual([]);
     expect(scenarios).toMatchObject([{ id: 1, source: first }]);
   });
 
-  test("in a long list they are found as well, also where their CRC-32 is equal (fault 29)", async () => {
+  test("are also found in a long list, even with equal CRC-32 (fault 29)", async () => {
     const list = Array.from({ length: 3000 }, (_, id) => `{"scenarioId":${id},"scenarioName":"A"}`);
     const [first, second] = ["HTtiMYK4", "PwdnvYKO"].map((name) => `{"scenarioId":3000,"scenarioName":"${name}"}`);
     const repeats = ['{"scenarioId":2998,"scenarioName":"A"}', '{"scenarioId":2999,"scenarioName":"B"}', second ?? ""];
@@ -398,7 +398,7 @@ describe("items of one id", () => {
     expect(items).toBe(3004);
   });
 
-  test("a list that repeats every item asks for the first ones by the hundred", async () => {
+  test("a list that repeats every item looks up the first ones in batches of hundred", async () => {
     const list = Array.from({ length: 250 }, (_, id) => `{"scenarioId":${id}}`);
     const sink = collect();
     const asked: number[] = [];
@@ -416,24 +416,24 @@ describe("items of one id", () => {
   });
 });
 
-describe("a whole that cannot be the service's", () => {
+describe("a list that cannot be from the service", () => {
   const placeholder =
     '{"scenarioId":"integer","parentId":"integer","scenarioName":"string","isResult":"boolean","lastModified":"string","description":"string"}';
 
-  test("placeholder words are told as the mock's", async () => {
+  test("placeholder words are reported as those of the mock", async () => {
     await expect(read([placeholder, placeholder])).rejects.toThrow(UntrustedAnswer);
     await expect(read([placeholder])).rejects.toThrow(
       /placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/,
     );
   });
 
-  test("one such item among others is a reject like any other", async () => {
+  test("a placeholder item among others is an ordinary reject", async () => {
     const { scenarios, rejects } = await read(['{"scenarioId":1}', placeholder]);
     expect(scenarios).toHaveLength(1);
     expect(rejects).toMatchObject([{ code: "wrong_type", path: "scenarioId" }]);
   });
 
-  test("items without one field of a scenario are not believed (fault 11)", async () => {
+  test("items that lack every field of a scenario are rejected as a whole (fault 11)", async () => {
     await expect(read(['{"message":"error"}', "null"])).rejects.toThrow(
       new UntrustedAnswer("a list of 2 items without one field of a scenario"),
     );

@@ -17,11 +17,11 @@ export interface Ended {
 export interface Running {
   readonly process: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** What it has printed so far, on both. */
+  /** The output so far, both stdout and stderr. */
   output(): string;
 }
 
-/** Starts the built CLI with exactly this environment (and a PATH), in a directory of its own, with this `.env` if any. */
+/** Starts the built CLI with exactly this environment (and a PATH), in a new directory, with this `.env` if any. */
 export function startCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ export interface TestDatabase {
   readonly url: string;
   readonly pool: pg.Pool;
   query<T>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
-  /** Fails when a connection of the pool was never given back. */
+  /** Fails when a connection of the pool was not released. */
   drop(): Promise<void>;
 }
 
@@ -15,10 +15,10 @@ export interface TestDatabaseOptions {
   readonly empty?: boolean;
 }
 
-/** Any constant: clones are made one at a time, since each is busy with the template. */
+/** Any constant: clones are made one at a time, because each needs the template exclusively. */
 const CLONE_LOCK = 4_417_300_209;
 
-/** A database of one's own. Whoever makes one drops it. */
+/** A separate database. The caller drops it. */
 export async function createTestDatabase({ empty = false }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { url: adminUrl, template, prefix } = inject("testDatabases");
   const name = prefix + randomUUID().replaceAll("-", "").slice(0, 12);
@@ -29,7 +29,7 @@ export async function createTestDatabase({ empty = false }: TestDatabaseOptions 
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 10 });
-  pool.on("error", () => {}); // Tests cut connections on purpose; what uses one hears of it.
+  pool.on("error", () => {}); // Tests cut connections on purpose; the user of a connection receives the error.
   return {
     url: url.href,
     pool,
@@ -39,14 +39,14 @@ export async function createTestDatabase({ empty = false }: TestDatabaseOptions 
       const kept = pool.totalCount - pool.idleCount;
       const ended = pool.end();
       await withAdmin(adminUrl, (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-      // Waiting for the pool would be waiting for ever.
+      // Waiting for the pool would never end.
       if (kept > 0) throw new Error(`${kept} connections of the test's pool were not given back`);
       await ended;
     },
   };
 }
 
-/** One database for a test file; its tests share it. */
+/** One database for a test file, shared by its tests. */
 export function useTestDatabase(options: TestDatabaseOptions = {}): () => TestDatabase {
   let database: TestDatabase | undefined;
   beforeAll(async () => {
@@ -59,7 +59,7 @@ export function useTestDatabase(options: TestDatabaseOptions = {}): () => TestDa
   };
 }
 
-/** A database for the test that asks for it. */
+/** A database for a single test. */
 export async function freshTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const database = await createTestDatabase(options);
   onTestFinished(() => database.drop());

@@ -11,11 +11,11 @@ export interface Fixture {
   readonly service: MockService;
   readonly database: TestDatabase;
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs the built CLI against the two. */
+  /** Runs the built CLI against the service and the database. */
   simcat(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ended>;
   start(args: readonly string[], more?: Readonly<Record<string, string>>): Running;
   query<T = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
-  /** What the service was asked for, as `METHOD path`, since the last call; in order of arrival. */
+  /** Requests to the service since the last call, as `METHOD path`, in order of arrival. */
   asked(): string[];
 }
 
@@ -31,7 +31,7 @@ export async function fixture(
     SIMCAT_BASE_URL: service.url,
     SIMCAT_API_KEY: API_KEY,
     DATABASE_URL: database.url,
-    // Nobody waits in a test: two attempts show as much as five.
+    // Tests do not wait for retries: two attempts prove as much as five.
     SIMCAT_MAX_RETRIES: "1",
   };
   return {

@@ -14,11 +14,11 @@ import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 declare module "vitest" {
   interface ProvidedContext {
     testDatabases: {
-      /** Of a database to connect to for making others. */
+      /** URL of a database from which other databases are created. */
       readonly url: string;
-      /** Holds the project's schema and nothing else. */
+      /** Holds the project's schema and no rows. */
       readonly template: string;
-      /** How the names of this run's databases begin. */
+      /** Prefix of this run's database names. */
       readonly prefix: string;
     };
   }
@@ -39,15 +39,15 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const run = randomInt(1, 2 ** 31 - 1);
   const template = `simcat_template_${run}`;
   const admin = new pg.Client({ connectionString: server.url });
-  admin.on("error", () => {}); // The server may go first when a run is interrupted.
+  admin.on("error", () => {}); // The server may stop first when a run is interrupted.
   try {
     await admin.connect();
     await dropAbandoned(admin);
-    // Held as long as this run: says that its databases are in use.
+    // Held for the whole run: marks its databases as in use.
     await admin.query("SELECT pg_advisory_lock($1)", [run]);
     await admin.query(`CREATE DATABASE ${template} TEMPLATE template0`);
     await migrate(withDatabase(server.url, template), never);
-    // A template with a session on it cannot be cloned, so let nobody in.
+    // A template with a session cannot be cloned, so allow no connections.
     await admin.query(`ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
   } catch (error) {
     await admin.end();
@@ -89,13 +89,13 @@ async function embeddedServer(): Promise<TestServer> {
   await removeAbandonedDirectories();
   const stateDir = await mkdtemp(join(tmpdir(), `simcat-tests-${process.pid}-`));
   const server = await openEmbeddedPostgres({ stateDir, environment: process.env, settings: throwAway }, never);
-  // A run that is interrupted exits without its teardown.
+  // An interrupted run exits without its teardown.
   const abandon = () => {
     try {
       process.kill(Number.parseInt(readFileSync(join(server.dataDirectory, "postmaster.pid"), "utf8"), 10), "SIGQUIT");
       rmSync(stateDir, { recursive: true, force: true });
     } catch {
-      // It is gone already, or still writing: the next run removes what is left.
+      // The directory is already removed or still in use: the next run removes the rest.
     }
   };
   process.on("exit", abandon);
@@ -110,7 +110,7 @@ async function embeddedServer(): Promise<TestServer> {
   };
 }
 
-/** Of runs that were killed: their servers have been stopped by then. */
+/** Removes directories of killed runs: their servers have been stopped by then. */
 async function removeAbandonedDirectories(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     const pid = /^simcat-tests-(\d+)-/.exec(name)?.[1];
@@ -118,7 +118,7 @@ async function removeAbandonedDirectories(): Promise<void> {
   }
 }
 
-/** Of runs that were killed: the lock of such a run is free. */
+/** Drops databases of killed runs: the lock of such a run is free. */
 async function dropAbandoned(admin: pg.Client): Promise<void> {
   const found = await admin.query<{ run: string }>(
     "SELECT substring(datname FROM '^simcat_template_([0-9]+)$') AS run FROM pg_database WHERE datname ~ '^simcat_template_[0-9]+$'",
@@ -129,7 +129,7 @@ async function dropAbandoned(admin: pg.Client): Promise<void> {
   }
 }
 
-/** The template goes last, since it tells that the others may be there. */
+/** Drop the template last, because its existence shows that the others may exist. */
 async function dropRun(admin: pg.Client, run: number): Promise<void> {
   const { rows } = await admin.query<{ name: string }>(
     "SELECT datname AS name FROM pg_database WHERE datname ~ $1 ORDER BY datname DESC",

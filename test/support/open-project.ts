@@ -10,8 +10,8 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "src", "test", "node_modules"];
 
 /**
- * The project's directory as every user can read it, for tests that run it as somebody else: itself, or, where it lies in
- * a directory that is root's alone, links to it that are gone when the file's tests are over. As root only.
+ * The project's directory as every user can read it, for tests that run it as another user. If the project is in a
+ * directory that only root can read, it is a directory of links, removed when the tests of the file are over. As root only.
  */
 export function openProject(): string {
   if (canEnter({ uid: 65534, gid: 65534 }, ROOT)) return ROOT;
@@ -22,7 +22,7 @@ export function openProject(): string {
   try {
     copy("-al");
   } catch {
-    // Another file system takes no links.
+    // Other file systems do not support links.
     copy("-af");
   }
   return open;

@@ -1,9 +1,9 @@
 import type { MockLibrary, MockScenario } from "../../src/mock/nouns.ts";
 
-/** Long ago, so that a first read settles it. */
+/** An old date, so that a first read settles it. */
 const OLD = "2023-09-11 at 2:56 PM";
 
-/** One library, stated literally; what is left out is dull and old. A number stands for a parent scenario of that id. */
+/** One library; omitted fields have old, unremarkable values. A number is the id of a parent scenario. */
 export function library(
   owner: string,
   name: string,
@@ -26,7 +26,7 @@ export function library(
   };
 }
 
-/** One scenario; a `parentId` makes it a result. */
+/** One scenario; with a `parentId` it is a result. */
 export function scenario(scenarioId: number, rest: Partial<Omit<MockScenario, "scenarioId">> = {}): MockScenario {
   const { parentId = null } = rest;
   return {
@@ -40,7 +40,7 @@ export function scenario(scenarioId: number, rest: Partial<Omit<MockScenario, "s
   };
 }
 
-/** Names that are valid and that break what is careless: each is a fine name of a library or of a scenario. */
+/** Valid names of libraries and scenarios that break careless code. */
 export const AWKWARD_NAMES: readonly string[] = [
   "Fire Risk (Revelstoke, British Columbia)",
   "Protected Areas Multispecies Connectivity - Montérégie - Sample",

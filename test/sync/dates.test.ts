@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
 
-/** What a text means in UTC: the moment, its grain and whether it states a zone. */
+/** The meaning of a text in UTC: its moment, its grain and whether it states a zone. */
 function reading(text: string, timeZone = "UTC") {
   const date = readDate(text, timeZone);
   return date === null ? null : [new Date(date.at).toISOString(), date.grainMs, date.zoned];
@@ -64,12 +64,12 @@ test.each([
   ["2023-09-11 at 12:00 AM", DAY + HOUR],
   ["2024-09-19 15:24:41.3994461", 1 + HOUR],
   ["2024-09-19", DAY + HOUR],
-])("grain of %j: without a zone an hour more, since autumn repeats one", (text, grain) => {
+])("grain of %j: without a zone one hour more, because autumn repeats one", (text, grain) => {
   expect(grainOf(text)).toBe(grain);
 });
 
 test.each(["", "last Tuesday", "1694444160", "11/09/2023", "2023-W37-1", "2023-09-11 at 2:56 PM CEST", "string"])(
-  "does not know the shape of %j and takes it for a day (fault 56)",
+  "does not recognize the format of %j and assumes a day (fault 56)",
   (text) => {
     expect(readDate(text, "UTC")).toBeNull();
     expect(grainOf(text)).toBe(DAY + HOUR);
@@ -99,12 +99,12 @@ test.each([
   "2023-09-11 at 2:56 PM\n",
   " 2023-09-11",
   "０２３-09-11",
-])("%j is no moment", (text) => {
+])("%j is not a valid date", (text) => {
   expect(readDate(text, "UTC")).toBeNull();
 });
 
 test.each(["0000-12-31", "0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01", "+012023-01-01T00:00:00Z"])(
-  "%j lies outside the years that Postgres reads back",
+  "%j is outside of the years that Postgres reads back",
   (text) => {
     expect(readDate(text, "UTC")).toBeNull();
   },
@@ -136,7 +136,7 @@ test.each([
   ["1969-12-31T23:59:59.9999999Z", "1969-12-31T23:59:59.999Z", 999],
   ["2023-03-26 02:30:01,123456", "2023-03-26T02:30:01.123Z", 456],
   ["2024-09-19", "2024-09-19T00:00:00.000Z", 0],
-])("reads %j to the microsecond, and cuts off what is finer (fault 61)", (text, at, micros) => {
+])("reads %j to the microsecond and truncates finer digits (fault 61)", (text, at, micros) => {
   expect(readDate(text, "UTC")).toMatchObject({ at: Date.parse(at), micros });
 });
 
@@ -158,7 +158,7 @@ test("every microsecond from the year 1 to the year 9999 is read exactly, in any
   );
 });
 
-test("a stated zone wins over the assumed one", () => {
+test("a stated zone takes precedence over the assumed one", () => {
   expect(reading("2023-09-11T14:56:01Z", "Asia/Tokyo")?.[0]).toBe("2023-09-11T14:56:01.000Z");
 });
 
@@ -169,7 +169,7 @@ afterEach(() => {
 });
 
 test.each(["UTC", "America/St_Johns", "Pacific/Kiritimati", "Europe/Berlin"])(
-  "reads the same whatever the machine's zone is: %s (fault 58)",
+  "reads the same with any time zone of the machine: %s (fault 58)",
   (zone) => {
     process.env.TZ = zone;
     expect(reading("2023-03-26 02:30:01", "UTC")?.[0]).toBe("2023-03-26T02:30:01.000Z");
@@ -178,14 +178,14 @@ test.each(["UTC", "America/St_Johns", "Pacific/Kiritimati", "Europe/Berlin"])(
   },
 );
 
-test("every existing local time reads back as the wall clock that it was", () => {
+test("every existing local time reads back as the same wall clock", () => {
   const zones = ["Europe/Berlin", "America/Vancouver", "Asia/Kathmandu", "Pacific/Apia", "Australia/Lord_Howe", "UTC"];
   const second = fc.integer({ min: Date.UTC(1990, 0) / SECOND, max: Date.UTC(2035, 0) / SECOND });
   fc.assert(
     fc.property(second, fc.constantFrom(...zones), (at, timeZone) => {
       const wall = new Date(at * SECOND).toLocaleString("sv-SE", { timeZone });
       const read = readDate(wall, timeZone);
-      // Only the second coming of an autumn hour reads as another moment: the first.
+      // Only the second occurrence of a repeated autumn hour reads as another moment: the first.
       const apart = at * SECOND - (read?.at ?? Number.NaN);
       expect([0, HOUR / 2, HOUR, DAY]).toContain(apart);
       expect(new Date(read?.at ?? 0).toLocaleString("sv-SE", { timeZone })).toBe(wall);
@@ -194,7 +194,7 @@ test("every existing local time reads back as the wall clock that it was", () =>
   );
 });
 
-test("no text makes it throw", () => {
+test("never throws", () => {
   const pieces = fc.constantFrom("2023", "-", "09", "T", " at ", ":", "56", ".", "PM", "Z", "+", "Sep", "\u202f", "𝟚");
   const text = fc.oneof(
     fc.string({ unit: "binary" }),
@@ -210,7 +210,7 @@ test("no text makes it throw", () => {
   );
 });
 
-test("an ISO text's own grain holds the moment that it was cut from", () => {
+test("the grain of an ISO text covers the moment from which it was truncated", () => {
   const moment = fc.integer({ min: 0, max: Date.UTC(2100, 0) });
   fc.assert(
     fc.property(moment, fc.constantFrom(10, 13, 16, 19, 21, 22, 23), (at, length) => {
@@ -224,7 +224,7 @@ test("an ISO text's own grain holds the moment that it was cut from", () => {
   );
 });
 
-test("the latest moment of a text is 14 hours and its grain after its reading as UTC, stated zone or not", () => {
+test("the latest moment of a text is its reading as UTC plus 14 hours and its grain, whatever its zone", () => {
   expect(latestInstant("2023-09-11 at 2:56 PM")).toBe(Date.parse("2023-09-12T04:57:00Z"));
   expect(latestInstant("2023-09-11T14:56:00Z")).toBe(Date.parse("2023-09-12T04:57:00Z"));
   expect(latestInstant("2023-09-11T14:56:00+09:00")).toBe(Date.parse("2023-09-12T04:57:00Z"));
@@ -252,7 +252,7 @@ test.each([
   ["2023-09-11 at 2:56 PM", null, null],
   [null, null, null],
   ["", "", null],
-])("%j and %j: can they name one moment? %j", (a, b, expected) => {
+])("%j and %j can name the same moment: %j", (a, b, expected) => {
   expect(sameMoment(a, b)).toBe(expected);
   expect(sameMoment(b, a)).toBe(expected);
 });

@@ -12,7 +12,7 @@ const NAMES: readonly MetadataField[] = [
   "description",
 ];
 
-/** A read of so many items, and how many of them have each field; all unless told. */
+/** A read of the given number of items, and the number of them that have each field; all by default. */
 function read(items: number, present: Partial<Record<DriftField, number>> = {}, absent: readonly MetadataField[] = []) {
   const fields = {
     libraryName: null,
@@ -38,7 +38,7 @@ function storedNames(stored: number, shared: number, scenarioName: Partial<typeo
 }
 
 describe("fields that a library would lose", () => {
-  test("only a read that lacks a field needs a look at the stored rows", () => {
+  test("the stored rows are read only when a field is missing from a read", () => {
     expect(lacksFields(read(3))).toBe(false);
     expect(lacksFields(read(0))).toBe(false);
     expect(lacksFields(read(3, { isResult: 2 }))).toBe(true);
@@ -61,13 +61,13 @@ describe("fields that a library would lose", () => {
   });
 });
 
-describe("what a run makes of a lost field", () => {
+describe("the verdict of a run on a lost field", () => {
   const lost = (count: number, field: DriftField = "scenarioName", isShared = true) =>
     [{ of: "scenarios", field, count, isShared }] as const;
   const lostMetadata = (field: MetadataField) => [{ of: "metadata", field }] as const;
 
   test.each(["scenarioName", "isResult", "lastModified"] as const)(
-    "three shared scenarios without %s are enough",
+    "three shared scenarios without %s prove drift",
     (field) => {
       const drift = watchDrift();
       drift.count(read(100), true, []);
@@ -78,7 +78,7 @@ describe("what a run makes of a lost field", () => {
   );
 
   test.each(["scenarioName", "isResult", "lastModified"] as const)(
-    "twenty items of a run without %s are enough",
+    "twenty items of a run without %s prove drift",
     (field) => {
       const drift = watchDrift();
       drift.count(read(2, { [field]: 0 }), true, lost(2, field));
@@ -97,23 +97,26 @@ describe("what a run makes of a lost field", () => {
     },
   );
 
-  test.each(NAMES)("three libraries without %s in their metadata are enough, if no stored one kept it", (field) => {
-    const drift = watchDrift();
-    const lose = () => drift.count(read(0, {}, [field]), true, lostMetadata(field));
-    drift.count(read(0, {}, [field]), true, []);
-    drift.count(read(0), false, []);
-    drift.count({ ...read(0), metadata: null }, true, []);
-    lose();
-    expect(drift.judge(lostMetadata(field), false)).toEqual({ kind: "defer" });
-    lose();
-    expect(drift.judge(lostMetadata(field), true)).toEqual({ kind: "store" });
-    lose();
-    expect(drift.judge(lostMetadata(field), true).kind).toBe("drift");
-    drift.count(read(0), true, []);
-    expect(drift.judge(lostMetadata(field), true)).toEqual({ kind: "store" });
-  });
+  test.each(NAMES)(
+    "three libraries without %s in their metadata prove drift, unless a stored one still has it",
+    (field) => {
+      const drift = watchDrift();
+      const lose = () => drift.count(read(0, {}, [field]), true, lostMetadata(field));
+      drift.count(read(0, {}, [field]), true, []);
+      drift.count(read(0), false, []);
+      drift.count({ ...read(0), metadata: null }, true, []);
+      lose();
+      expect(drift.judge(lostMetadata(field), false)).toEqual({ kind: "defer" });
+      lose();
+      expect(drift.judge(lostMetadata(field), true)).toEqual({ kind: "store" });
+      lose();
+      expect(drift.judge(lostMetadata(field), true).kind).toBe("drift");
+      drift.count(read(0), true, []);
+      expect(drift.judge(lostMetadata(field), true)).toEqual({ kind: "store" });
+    },
+  );
 
-  test("one field that drifted fails the library, however open the others are", () => {
+  test("one drifted field fails the library, even if other fields are undecided", () => {
     const drift = watchDrift();
     expect(drift.judge([...lostMetadata("description"), ...lost(3)], false)).toEqual({
       kind: "drift",

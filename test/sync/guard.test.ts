@@ -22,11 +22,11 @@ function lacking(missing: number, facts: Partial<RemovalFacts> = {}) {
   return guardRemovals({ ...quiet, missing, listedCount: 10 - missing, sharedWithLive: 10 - missing, ...facts });
 }
 
-test("a listing that lacks nothing passes", () => {
+test("a complete listing passes", () => {
   expect(guardRemovals(quiet)).toEqual({ kind: "pass" });
 });
 
-test("3 of 10 is not over 30 %, 4 of 10 is", () => {
+test("removing 3 of 10 is not over 30 %, removing 4 of 10 is", () => {
   expect(lacking(3)).toEqual({ kind: "pass" });
   expect(lacking(4)).toEqual({
     kind: "held",
@@ -36,7 +36,7 @@ test("3 of 10 is not over 30 %, 4 of 10 is", () => {
   });
 });
 
-test("what was removed in the last day counts along, so that a list cannot shrink away step by step", () => {
+test("removals of the last day count too, so that a listing cannot shrink step by step", () => {
   expect(lacking(1, { liveCount: 8, removedLately: 2 })).toEqual({ kind: "pass" });
   expect(lacking(1, { liveCount: 7, removedLately: 3 })).toEqual({
     kind: "held",
@@ -46,16 +46,16 @@ test("what was removed in the last day counts along, so that a list cannot shrin
   });
 });
 
-test("a run that removes nothing is not held for what earlier ones removed", () => {
+test("a run without removals is not held for those of earlier runs", () => {
   expect(lacking(0, { liveCount: 5, removedLately: 5 })).toEqual({ kind: "pass" });
 });
 
-test("a share that is over by a hair does not read as equal", () => {
+test("a share slightly over the limit is not printed as equal to it", () => {
   const verdict = guardRemovals({ ...quiet, liveCount: 10_003, peakLive: 10_003, sharedWithLive: 7002, missing: 3001 });
   expect(verdict).toMatchObject({ message: expect.stringContaining("30.01 % is over SIMCAT_MAX_REMOVED=30 %") });
 });
 
-test("0 % lets nothing go, 100 % everything but an empty listing", () => {
+test("0 % allows no removal, 100 % allows all except with an empty listing", () => {
   const none = { numerator: 0, denominator: 100 };
   const all = { numerator: 100, denominator: 100 };
   expect(lacking(1, { maxRemoved: none }).kind).toBe("held");
@@ -64,12 +64,12 @@ test("0 % lets nothing go, 100 % everything but an empty listing", () => {
   expect(lacking(10, { maxRemoved: all })).toMatchObject({ kind: "held", rule: "empty_listing" });
 });
 
-test("49 of 50: one removed (fault 44)", () => {
+test("49 of 50 listed: one is removed (fault 44)", () => {
   const facts = { listedCount: 49, liveCount: 50, sharedWithLive: 49, missing: 1, peakLive: 50 };
   expect(guardRemovals({ ...quiet, ...facts })).toEqual({ kind: "pass" });
 });
 
-test("an empty listing is held as soon as one library is live (fault 43)", () => {
+test("an empty listing is held if at least one library is live (fault 43)", () => {
   expect(
     guardRemovals({ ...quiet, listedCount: 0, liveCount: 50, sharedWithLive: 0, missing: 50, peakLive: 50 }),
   ).toEqual({
@@ -82,7 +82,7 @@ test("an empty listing is held as soon as one library is live (fault 43)", () =>
   expect(guardRemovals({ ...quiet, ...one, maxRemoved: { numerator: 100, denominator: 100 } }).kind).toBe("held");
 });
 
-test("a listing of nothing but rejects is held as an empty one, and not called empty", () => {
+test("a listing of only rejects is held like an empty one, but not called empty", () => {
   const facts = { listedCount: 0, rejectedCount: 3, liveCount: 50, sharedWithLive: 0, missing: 50, peakLive: 50 };
   expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({
     rule: "empty_listing",
@@ -90,7 +90,7 @@ test("a listing of nothing but rejects is held as an empty one, and not called e
   });
 });
 
-test("an empty listing is held even when the selection lacks nothing", () => {
+test("an empty listing is held even when the selection lacks no library", () => {
   expect(guardRemovals({ ...quiet, listedCount: 0, sharedWithLive: 0, missing: 0 })).toMatchObject({
     rule: "empty_listing",
   });
@@ -101,7 +101,7 @@ test("an empty listing of a new organization passes (fault 42)", () => {
   expect(guardRemovals({ ...quiet, ...nothing })).toEqual({ kind: "pass" });
 });
 
-test("a listing that shares nothing with ten live libraries stores nothing, with nine it is only too many", () => {
+test("a listing unrelated to ten live libraries stores nothing; with nine it only has too many removals", () => {
   const foreign = { listedCount: 3, sharedWithLive: 0 };
   const ten = guardRemovals({ ...quiet, ...foreign, liveCount: 10, missing: 10 });
   expect(ten).toMatchObject({ kind: "held", rule: "nothing_shared", storeNothing: true });
@@ -112,7 +112,7 @@ test("a listing that shares nothing with ten live libraries stores nothing, with
   expect(shared).toMatchObject({ rule: "too_many", storeNothing: false });
 });
 
-test("a page of another organization stores nothing either", () => {
+test("a listing of another organization stores nothing either", () => {
   const facts = { listedCount: 3, sharedWithLive: 0, missing: 10, complete: false };
   expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({ rule: "nothing_shared", storeNothing: true });
 });
@@ -122,7 +122,7 @@ test("an incomplete listing removes nothing and holds nothing (fault 45)", () =>
   expect(lacking(10, { complete: false })).toEqual({ kind: "incomplete" });
 });
 
-test("--allow-removals passes every guard, and makes no incomplete listing whole", () => {
+test("--allow-removals passes every guard, and does not make an incomplete listing complete", () => {
   expect(lacking(4, { allowed: true })).toEqual({ kind: "pass" });
   expect(lacking(10, { allowed: true })).toEqual({ kind: "pass" });
   expect(guardRemovals({ ...quiet, listedCount: 3, sharedWithLive: 0, missing: 10, allowed: true })).toEqual({
@@ -139,20 +139,20 @@ const scenarios: ScenarioFacts = {
   allowed: false,
 };
 
-test("3 of 10 scenarios go at once, 4 of 10 wait for a second look", () => {
+test("3 of 10 scenarios are marked at once, 4 of 10 need a second read", () => {
   expect(guardScenarios({ ...scenarios, listed: 7, missing: 3 })).toBe("mark");
   expect(guardScenarios({ ...scenarios, listed: 6, missing: 4 })).toBe("withhold");
   expect(guardScenarios({ ...scenarios, listed: 6, missing: 4, allowed: true })).toBe("mark");
 });
 
-test("ten scenarios that turn to none wait, nine do not", () => {
+test("losing all of ten scenarios needs a second read, losing all of nine does not", () => {
   const all = { numerator: 100, denominator: 100 };
   expect(guardScenarios({ ...scenarios, listed: 0, missing: 10, maxRemoved: all })).toBe("withhold");
   expect(guardScenarios({ ...scenarios, listed: 0, missing: 10, allowed: true })).toBe("mark");
   expect(guardScenarios({ ...scenarios, live: 9, listed: 0, missing: 9 })).toBe("mark");
 });
 
-test("ids that an earlier read lacked too are marked, also when none is left", () => {
+test("ids that an earlier read lacked too are marked, even when no other is left", () => {
   expect(guardScenarios({ ...scenarios, listed: 0, missing: 0 })).toBe("mark");
   expect(guardScenarios({ ...scenarios, listed: 4, missing: 3 })).toBe("mark");
 });

@@ -24,18 +24,18 @@ test.each([
   ["Montre\u0301al", "Montréal"],
   ["Fire ", "Fire"],
   ["Fyre Rsik", "Fire Risk"],
-])("suggests for %j what differs by a letter or two, by case, accents or spaces (fault 76): %j", (typed, meant) => {
+])("suggests for %j names that differ by two letters, case, accents or spaces (fault 76): %j", (typed, meant) => {
   const words = [/^\w+$/.test(meant) ? `ann/${meant}` : `'ann/${meant}'`];
   expect(librariesNear(key("ann", typed), [key("ann", "Water"), key("ann", meant)])).toEqual(words);
 });
 
-test("suggests nothing that is far away", () => {
+test("suggests no distant name", () => {
   expect(librariesNear(key("ann", "Fire"), [key("ann", "Water"), key("bob", "Fires of May")])).toEqual([]);
   expect(librariesNear(key("ann", "ab"), [key("ann", "cd")])).toEqual([]);
   expect(ownersNear("nobody", ["example.user"])).toEqual([]);
 });
 
-test("suggests at most three, each once, the nearest first and the same name of another owner last", () => {
+test("suggests at most three distinct names, the closest first and other owners last", () => {
   const known = ["Fires", "Fire2", "Fire3", "Fires", "Fi"].map((name) => key("ann", name));
   expect(librariesNear(key("ann", "Fire"), [key("bob.the.builder", "Fire"), ...known])).toEqual([
     "ann/Fire2",
@@ -60,7 +60,7 @@ test("suggestions have no control characters, and omit an owner that cannot be t
   expect(ownersNear("redd", ["red\u202e", "red\u001b", "red"])).toEqual(["red"]);
 });
 
-test("names that are very long are compared quickly, and not repeated in a message", () => {
+test("very long names are compared quickly and not repeated in a message", () => {
   const long = "long ".repeat(500);
   expect(librariesNear(key("ann", `${long}x`), [key("ann", `${long}y`)])).toEqual([]);
   const many = Array.from({ length: 20_000 }, (_, at) => key("ann", `${at}${long}${at}`));

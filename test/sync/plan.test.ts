@@ -35,14 +35,14 @@ function stored(name: string, sync: Partial<SyncState> = {}, changes: Partial<St
   return { key: { owner: "o", name }, stored: true, removed: false, sync: { ...SETTLED, ...sync }, ...changes };
 }
 
-/** Seen and read just now: not settled, and in no need of a read before two more seconds are over. */
+/** Seen and read just now: not settled, with the next read due in more than two seconds. */
 const FRESH = { bookmarkSeenAt: NOW - 3000, contentReadAt: NOW - 1000 };
 
-test("a settled library with its bookmark's text is skipped (fault 57)", () => {
+test("a settled library whose listed date equals its bookmark is skipped (fault 57)", () => {
   expect(decide(listed("a"), stored("a"), WEEKLY)).toEqual({ kind: "skip", reason: "unchanged" });
 });
 
-test("what was never stored is read", () => {
+test("a library that was never stored is read", () => {
   const read = { kind: "read", reason: "never read" };
   expect(decide(listed("a"), null, WEEKLY)).toEqual(read);
   expect(decide(listed("a"), stored("a", {}, { stored: false }), WEEKLY)).toEqual(read);
@@ -52,13 +52,13 @@ test("what was never stored is read", () => {
 });
 
 test.each(["2024-05-01T11:59:00Z", "2024-05-01T11:57:00Z", "2024-05-01T11:58:00.000Z", `${TEXT} `])(
-  "any other text is a change, later, earlier or the same moment: %j",
+  "any other text is a change, whether later, earlier or the same moment: %j",
   (text) => {
     expect(decide(listed("a", text), stored("a"), WEEKLY)).toEqual({ kind: "read", reason: "listed date changed" });
   },
 );
 
-test("no text equals nothing, not even no text", () => {
+test("a missing date equals no text, not even a missing one", () => {
   const read = { kind: "read", reason: "no listed date" };
   expect(decide(listed("a", null), stored("a"), WEEKLY)).toEqual(read);
   expect(decide(listed("a", null), stored("a", { bookmark: null, listedText: null }), WEEKLY)).toEqual(read);
@@ -75,7 +75,7 @@ test.each<RereadReason>(["rejects", "failure", "shrunk", "restored"])(
   },
 );
 
-test("a library whose entry is a reject is read, though its date is the bookmark's (fault 28)", () => {
+test("a library whose entry is a reject is read, even with the date of the bookmark (fault 28)", () => {
   const rejected = { ...listed("a"), source: null };
   expect(decide(rejected, stored("a"), WEEKLY)).toEqual({ kind: "read", reason: "owes a read: rejects" });
 });
@@ -95,7 +95,7 @@ test("an unsettled library is read when its next read is due, and not before", (
   });
 });
 
-test("a text that came back after another one had been listed is read at once", () => {
+test("a date that returns after another one was listed is read at once", () => {
   const library = stored("a", { listedText: "2024-05-01T11:59:00Z" });
   expect(decide(listed("a"), library, WEEKLY)).toEqual({ kind: "read", reason: "not settled yet" });
 });
@@ -110,7 +110,7 @@ test("a full read is due at its moment, settled or not", () => {
   expect(decide(listed("a"), stored("a", FRESH), { ...WEEKLY, fullEveryMs: 1000 })).toEqual(read);
 });
 
-test("a backfill reads what was not read since it began, settled or not", () => {
+test("a backfill reads libraries not read since it began, settled or not", () => {
   const read = { kind: "read", reason: "forced" };
   const readAt = SEEN + 10 * MINUTE;
   expect(decide(listed("a"), stored("a"), { ...WEEKLY, backfillSince: readAt + 1 })).toEqual(read);
@@ -127,7 +127,7 @@ function plan(listing: readonly ListedLibrary[], rows: readonly StoredLibrary[],
   return planner.finish();
 }
 
-test("a plan says what is read, what is skipped and what is missing", () => {
+test("a plan lists the libraries to read, the skipped ones and the missing ones", () => {
   const listing = [
     listed("same"),
     listed("fresh"),
@@ -165,7 +165,7 @@ test("a plan says what is read, what is skipped and what is missing", () => {
   });
 });
 
-test("what was read after a cache took the listing is not missing from it", () => {
+test("a library read after the listing was cached does not count as missing", () => {
   const readAt = SEEN + 10 * MINUTE;
   const meet = (cachedAt: number) => {
     const planner = openPlan(listingOf([]), { ...WEEKLY, cachedAt }, EVERYTHING);
@@ -179,7 +179,7 @@ test("what was read after a cache took the listing is not missing from it", () =
   ]);
 });
 
-test("outside the selection nothing is read, skipped or missing", () => {
+test("libraries outside the selection are neither read, skipped nor missing", () => {
   const listing = [listed("a"), listed("new"), listed("other")];
   const rows = [
     stored("a"),
@@ -204,13 +204,13 @@ test("outside the selection nothing is read, skipped or missing", () => {
   });
 });
 
-test("names that differ by case alone are two libraries (fault 31)", () => {
+test("names that differ only in case are two libraries (fault 31)", () => {
   const { actions, missing } = plan([listed("Lib")], [stored("lib")]);
   expect(actions.map(({ reason }) => reason)).toEqual(["never read"]);
   expect(missing).toEqual([stored("lib").key]);
 });
 
-test("an entry without a date still counts as listed", () => {
+test("an entry without a date counts as listed", () => {
   expect(plan([listed("a", null)], [stored("a")]).missing).toEqual([]);
 });
 
@@ -223,7 +223,7 @@ function action(name: string, reason: ReadAction["reason"], sync: Partial<SyncSt
 
 const unstored = (name: string): ReadAction => ({ listed: listed(name), stored: null, reason: "never read" });
 
-test("news comes first, then what is owed, unsettled, and full reads; what failed last time comes last", () => {
+test("reads changes first, then owed, unsettled and full reads, and earlier failures last", () => {
   const failed = { failures: 1, lastFailedAt: READ_AT };
   const actions = [
     action("failed", "listed date changed", failed),
@@ -249,7 +249,7 @@ test("news comes first, then what is owed, unsettled, and full reads; what faile
   ]);
 });
 
-test("within a priority the oldest content is first, what was never read before it (fault 74)", () => {
+test("within a priority, never read libraries are first, then the oldest content (fault 74)", () => {
   const actions = [
     action("young", "no listed date", { contentReadAt: READ_AT + 2 }),
     action("old", "no listed date", { contentReadAt: READ_AT + 1 }),
@@ -260,7 +260,7 @@ test("within a priority the oldest content is first, what was never read before 
   expect(order(actions)).toEqual(["new", "edited", "unsettled and oldest", "old", "young"]);
 });
 
-test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front (fault 74)", () => {
+test("a library unread for SIMCAT_FULL_EVERY is promoted to the front (fault 74)", () => {
   const actions = [
     unstored("new"),
     action("edited", "listed date changed"),
@@ -283,7 +283,7 @@ test("a library that was not read for SIMCAT_FULL_EVERY is promoted to the front
   ]);
 });
 
-test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in between (fault 74)", () => {
+test("a failing library is tried first once in SIMCAT_FULL_EVERY, and last in between (fault 74)", () => {
   const failing = (name: string, lastFailedAt: number) =>
     action(name, "owes a read: failure", { failures: 9, lastFailedAt, contentReadAt: NOW - 90 * DAY });
   const actions = [
@@ -295,7 +295,7 @@ test("a library that fails is tried first once in SIMCAT_FULL_EVERY, and last in
   expect(order(actions)).toEqual(["failed a week ago", "full", "failed today, before that", "failed today"]);
 });
 
-test("runs that are all cut short read every undated library in turn (fault 74)", () => {
+test("runs that are all cut short still read every undated library in turn (fault 74)", () => {
   const names = Array.from({ length: 300 }, (_, at) => `lib ${at}`);
   const readAt = new Map<string, number>();
   let longest = 0;

@@ -3,14 +3,14 @@ import { UsageError } from "../../src/errors.ts";
 import { EVERYTHING, findUnlisted, isEverything, parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
 import { listingOf } from "../listed.ts";
 
-test("no selector stands for everything", () => {
+test("no selector selects everything", () => {
   const selection = parseSelection([], []);
   expect(selection).toEqual(EVERYTHING);
   expect(isEverything(selection)).toBe(true);
   expect(selectorOf(selection)({ owner: "a", name: "b" })).toBe(true);
 });
 
-test("what any selector names is in, byte for byte (fault 31)", () => {
+test("selects the union of all selectors, byte for byte (fault 31)", () => {
   const isSelected = selectorOf(parseSelection(["a/Lib", "a/Q1%2FQ2"], ["b"]));
   expect(isSelected({ owner: "a", name: "Lib" })).toBe(true);
   expect(isSelected({ owner: "a", name: "Q1/Q2" })).toBe(true);
@@ -19,7 +19,7 @@ test("what any selector names is in, byte for byte (fault 31)", () => {
   expect(isSelected({ owner: "B", name: "Lib" })).toBe(false);
 });
 
-test("a selector that is given twice, in one spelling or another, counts once", () => {
+test("a selector given twice, in any spelling, counts once", () => {
   const selection = parseSelection(["a/x", "a/%78", "a/x"], ["b", "b"]);
   expect(selection).toEqual({ libraries: [{ owner: "a", name: "x" }], owners: ["b"] });
 });
@@ -29,7 +29,7 @@ test("a malformed selector is a usage error", () => {
   expect(() => parseSelection([], [""])).toThrow(UsageError);
 });
 
-test("what the listing names, if only by a reject, is listed", () => {
+test("a library in the listing is listed, even if its entry is a reject", () => {
   const entry = (owner: string, name: string) => ({ key: { owner, name }, lastModified: null, source: "{}" });
   const reject = {
     key: { owner: "..", name: "x" },

@@ -4,7 +4,7 @@ import type { SyncState } from "../../src/model.ts";
 import { decide } from "../../src/sync/rules/decide.ts";
 import { isDoubtful, seenAtForStore } from "../../src/sync/rules/settle.ts";
 
-/** A service, a poller and their clocks, simulated: does the copy equal the service once all is quiet? */
+/** Simulates a service, a poller and their clocks: does the copy equal the service once edits stop? */
 const SECOND = 1000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -14,22 +14,22 @@ const QUIET_GAP = 17 * MINUTE;
 const KEY = { owner: "o", name: "a" };
 
 interface History {
-  /** Gaps between edits; a re-upload of an older file takes the date back to a day of its own. */
+  /** Gaps between edits; a re-upload of an older file sets the date back to an earlier day. */
   readonly edits: readonly { readonly gap: number; readonly goesBack: boolean }[];
-  /** Gaps between the end of a run and the next, over and over while edits go on. */
+  /** Gaps between the end of a run and the start of the next, repeated while edits continue. */
   readonly polls: readonly number[];
   readonly format: keyof typeof FORMATS;
   /** How far the database's clock is ahead of the service's. */
   readonly skew: number;
-  /** From a listing's snapshot to its last byte; on to the content's first request; on to the metadata; to the scenarios. */
+  /** Delays from the listing's snapshot to its end, to the first content request, the metadata, and the scenarios. */
   readonly delays: readonly [number, number, number, number];
-  /** Runs whose content read fails, and runs that die after the listing, by number. */
+  /** Numbers of the runs whose content read fails, and of the runs that end after the listing. */
   readonly failing: readonly number[];
   readonly dying: readonly number[];
   readonly hasDate: boolean;
 }
 
-/** Local times of Berlin: the hour from 02:00 on 27 October 2024 comes twice. */
+/** Local times of Berlin: the hour from 02:00 on 27 October 2024 occurs twice. */
 const CLOCK = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Berlin", dateStyle: "short", timeStyle: "medium" });
 const berlin = (at: number, length: number) => CLOCK.format(at).slice(0, length);
 
@@ -81,7 +81,7 @@ const EMPTY: SyncState = {
   removalHeldAt: null,
 };
 
-/** Polls until three quiet days have passed; how many reads that took, and whether the copy is up to date. */
+/** Polls until three days without edits have passed; returns the number of reads and whether the copy is up to date. */
 function play(history: History, rule: Rule): { readonly reads: number; readonly upToDate: boolean } {
   const edits = editsOf(history);
   const versionAt = (at: number) => edits.findLastIndex((edit) => edit.at <= at);
@@ -142,28 +142,28 @@ const anyHistory: fc.Arbitrary<History> = fc.record({
   hasDate: fc.boolean(),
 });
 
-test("no dated edit is missed, whatever the grain, the clocks, the polls and the failures", () => {
+test("misses no dated edit with any grain, clock, polling interval and failure", () => {
   const upToDate = fc.property(anyHistory, (history) => {
     expect(play(history, ours).upToDate).toBe(true);
   });
   fc.assert(upToDate, { numRuns: 2000, seed: 20230911 });
 });
 
-test("plain equality would have missed some of the same edits", () => {
+test("plain equality misses some of the same edits", () => {
   const histories = fc.sample(anyHistory, { numRuns: 2000, seed: 20230911 });
   expect(histories.filter((history) => !play(history, plainEquality).upToDate).length).toBeGreaterThan(100);
 });
 
 const CALM = { polls: [MINUTE], skew: 0, delays: [0, 0, 0, 0], failing: [], dying: [], hasDate: true } as const;
 
-test("an edit in the second coming of an autumn hour is seen", () => {
+test("an edit in the second occurrence of a repeated autumn hour is seen", () => {
   const edits = [100 * MINUTE, HOUR].map((gap) => ({ gap, goesBack: false }));
   const autumn: History = { ...CALM, edits, format: "local minute" };
   expect(play(autumn, ours).upToDate).toBe(true);
   expect(play(autumn, plainEquality).upToDate).toBe(false);
 });
 
-test("settling costs a handful of reads, whatever the grain", () => {
+test("settling takes a handful of reads with any grain", () => {
   const readsOf = (format: History["format"]) => play({ ...CALM, edits: [], format }, ours).reads;
   expect([readsOf("second"), readsOf("minute"), readsOf("local minute"), readsOf("local day")]).toEqual([4, 4, 8, 13]);
 });

@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Seen at 12:00, a moment of minute grain with a zone: its window ends at 12:03. */
+/** First seen at 12:00, a moment of minute grain with a zone: its window ends at 12:03. */
 const SEEN = Date.parse("2024-05-01T12:00:00Z");
 const TEXT = "2024-05-01T11:58:00Z";
 const END = SEEN + 3 * MINUTE;
@@ -36,13 +36,13 @@ function sync(changes: Partial<SyncState> = {}): SyncState {
   };
 }
 
-test("a bookmark is settled by a read that began later than first sight, grain and two minutes", () => {
+test("a read later than first sight plus grain plus two minutes settles a bookmark", () => {
   expect(windowEnd(sync())).toBe(END);
   expect(isSettled(sync({ contentReadAt: END }))).toBe(false);
   expect(isSettled(sync({ contentReadAt: END + 1 }))).toBe(true);
 });
 
-test("a text without a zone settles an hour later, an unknown one after a day and an hour (fault 56)", () => {
+test("a text without a zone settles one hour later, an unknown format after 25 hours (fault 56)", () => {
   const local = sync({ listedText: "2024-05-01 at 11:58 AM", bookmark: "2024-05-01 at 11:58 AM" });
   expect(isSettled({ ...local, contentReadAt: END + HOUR })).toBe(false);
   expect(isSettled({ ...local, contentReadAt: END + HOUR + 1 })).toBe(true);
@@ -62,15 +62,15 @@ test.each<[string, Partial<SyncState>]>([
   ["a failure since", { rereadReason: "failure" }],
   ["an unconfirmed shrink", { rereadReason: "shrunk" }],
   ["a return", { rereadReason: "restored" }],
-])("nothing settles with %s", (_, changes) => {
+])("a bookmark does not settle with %s", (_, changes) => {
   expect(isSettled(sync(changes))).toBe(false);
 });
 
-test("a settled bookmark waits for nothing", () => {
+test("a settled bookmark has no next read", () => {
   expect(nextReadAt(sync())).toBeNull();
 });
 
-test("reads double their distance from first sight, and one follows the window's end", () => {
+test("reads double their distance from first sight, and one follows the end of the window", () => {
   expect(nextReadAt(sync({ contentReadAt: SEEN }))).toBe(SEEN);
   expect(nextReadAt(sync({ contentReadAt: SEEN + 1000 }))).toBe(SEEN + 2000);
   expect(nextReadAt(sync({ contentReadAt: SEEN + MINUTE }))).toBe(SEEN + 2 * MINUTE);
@@ -79,7 +79,7 @@ test("reads double their distance from first sight, and one follows the window's
   expect(nextReadAt(sync({ contentReadAt: END }))).toBe(END + 1);
 });
 
-test("a day's window takes a handful of reads, however often one looks", () => {
+test("a window of a day takes a handful of reads, however often a run polls", () => {
   let state = sync({ listedText: "2024-05-01", bookmark: "2024-05-01", contentReadAt: SEEN + 1000 });
   let reads = 0;
   for (let now = SEEN + MINUTE; now < SEEN + 2 * DAY; now += MINUTE) {
@@ -91,12 +91,12 @@ test("a day's window takes a handful of reads, however often one looks", () => {
   expect(reads).toBe(12);
 });
 
-test("a text that went away and came back is read at once", () => {
+test("a date that vanished and returned is read at once", () => {
   expect(nextReadAt(sync({ contentReadAt: SEEN - 1 }))).toBeLessThanOrEqual(SEEN);
   expect(nextReadAt(sync({ listedText: "2024-05-01T11:59:00Z", contentReadAt: SEEN + MINUTE }))).toBe(SEEN + MINUTE);
 });
 
-test("two doubtful reads are tried again at once, a third waits", () => {
+test("two doubtful reads are repeated at once, a third waits", () => {
   expect(nextReadAt(sync({ suspectReads: 1 }))).toBe(END + 1);
   expect(nextReadAt(sync({ suspectReads: 2 }))).toBe(END + 1);
   expect(nextReadAt(sync({ suspectReads: 3 }))).toBe(END + 1 + 3 * MINUTE + 1);
@@ -109,7 +109,7 @@ const SIGHTING = {
   date: SEEN + MINUTE,
   readAt: SEEN + MINUTE,
 };
-/** When a date that says 20:00 on the hour is over everywhere: 14 hours, its hour and the margin later. */
+/** The end of a date of 20:00 in every zone: 14 hours, its hour and the margin later. */
 const OVER = Date.parse("2024-05-01T11:02:00Z");
 
 function settlesWith(sighting: Parameters<typeof seenAtForStore>[0]): boolean {
@@ -118,11 +118,11 @@ function settlesWith(sighting: Parameters<typeof seenAtForStore>[0]): boolean {
   return isSettled(sync({ listedText, bookmark: listedText, bookmarkSeenAt, contentReadAt: readAt }));
 }
 
-test("a date that is over in every zone is settled by its first read", () => {
+test("a date that has passed in every zone is settled by its first read", () => {
   expect(settlesWith(SIGHTING)).toBe(true);
 });
 
-test("it must be over at the read by the database's clock and by the service's", () => {
+test("at the read, it must have passed by both the database's and the service's clock", () => {
   const long = { ...SIGHTING, listedAt: OVER - HOUR };
   expect(settlesWith({ ...long, readAt: OVER + 1, date: OVER + 1 })).toBe(true);
   expect(seenAtForStore({ ...long, readAt: OVER, date: OVER + 1 })).toBe(OVER - HOUR);
@@ -131,14 +131,14 @@ test("it must be over at the read by the database's clock and by the service's",
   expect(settlesWith({ ...SIGHTING, listedAt: OVER - 1000, readAt: OVER + DAY, date: OVER })).toBe(true);
 });
 
-test("without a Date, or without a date that can be read, the first sight counts", () => {
+test("without a Date header or a readable date, the first sight counts", () => {
   expect(seenAtForStore({ ...SIGHTING, date: null })).toBe(SEEN);
   expect(seenAtForStore({ ...SIGHTING, listedText: "last year" })).toBe(SEEN);
   expect(seenAtForStore({ ...SIGHTING, listedText: null })).toBe(SEEN);
   expect(seenAtForStore({ ...SIGHTING, listedText: "" })).toBe(SEEN);
 });
 
-test("a date that went back is no moment of an edit, so it settles nothing early", () => {
+test("a date that went back is not the moment of an edit, so it settles nothing early", () => {
   expect(settlesWith({ ...SIGHTING, previousText: "2024-04-30T19:59:59Z" })).toBe(true);
   expect(settlesWith({ ...SIGHTING, previousText: SIGHTING.listedText })).toBe(true);
   expect(seenAtForStore({ ...SIGHTING, previousText: "2024-04-30T20:00:01Z" })).toBe(SEEN);
@@ -149,11 +149,11 @@ test("a date that went back is no moment of an edit, so it settles nothing early
   expect(seenAtForStore({ ...fine, previousText: "2024-04-30T20:00:00.1234570Z" })).toBe(SEEN);
 });
 
-test("a first sight that lies further back than the date's end stays", () => {
+test("a first sight before the end of the date is kept", () => {
   expect(seenAtForStore({ ...SIGHTING, listedAt: OVER - 30 * HOUR })).toBe(OVER - 30 * HOUR);
 });
 
-test("a read is doubtful when a cache may have answered or its metadata names another moment", () => {
+test("a read is doubtful if a cache may have answered or its metadata names another moment", () => {
   expect(isDoubtful(TEXT, TEXT, false)).toBe(false);
   expect(isDoubtful(TEXT, TEXT, true)).toBe(true);
   expect(isDoubtful(TEXT, "2024-05-01 at 11:58 AM", false)).toBe(false);
@@ -162,7 +162,7 @@ test("a read is doubtful when a cache may have answered or its metadata names an
   expect(isDoubtful(TEXT, "nobody knows", false)).toBe(false);
 });
 
-test("a full read is due between half of the interval and all of it, each library at its own time", () => {
+test("each library's full read is due at its own time between half of the interval and all of it", () => {
   const dues = ["a", "b", "c", "d"].map((name) =>
     fullReadDueAt(sync({ contentReadAt: SEEN }), { owner: "o", name }, 7 * DAY),
   );
@@ -173,7 +173,7 @@ test("a full read is due between half of the interval and all of it, each librar
   expect(new Set(dues).size).toBe(4);
 });
 
-test("a read that lies more than two minutes ahead is as old as it may be, and due", () => {
+test("a read more than two minutes in the future counts as oldest, and is due", () => {
   const isDue = (ahead: number) =>
     isFullReadDue(SEEN, sync({ contentReadAt: SEEN + ahead }), { owner: "o", name: "a" }, 7 * DAY);
   expect([isDue(0), isDue(2 * MINUTE), isDue(2 * MINUTE + 1)]).toEqual([false, false, true]);

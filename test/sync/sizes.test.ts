@@ -27,7 +27,7 @@ test.each([
   ["1 MB (524,288 B)", 524_288],
   ["1 MB (2,097,151 B)", 2_097_151],
   ["2 MB (1,048,577 B)", 1_048_577],
-])("%j is sure (fault 60)", (text, bytes) => {
+])("%j is certain (fault 60)", (text, bytes) => {
   expect(readSize(text)).toBe(bytes);
 });
 
@@ -58,11 +58,11 @@ test.each([
   "1.5 MB (1.572.864 B)",
   "1.024 KB (1.048.576 B)",
   "string",
-])("%j is not: NULL, never 0 (fault 60)", (text) => {
+])("%j is uncertain: NULL, never 0 (fault 60)", (text) => {
   expect(readSize(text)).toBeNull();
 });
 
-test("the exact size must be what the rounded one could come from, up or down", () => {
+test("the exact size must round, up or down, to the shown one", () => {
   expect(readSize("216 KB (220,161 B)")).toBe(220_161);
   expect(readSize("216 KB (220,160 B)")).toBeNull();
   expect(readSize("216 KB (222,207 B)")).toBe(222_207);
@@ -76,14 +76,14 @@ test("the exact size must be what the rounded one could come from, up or down", 
   expect(readSize("2 MB (1,048,576 B)")).toBeNull();
 });
 
-test("nothing beyond 2^53-1 is a size", () => {
+test("a value beyond 2^53-1 is not a size", () => {
   expect(readSize("9007199254740991 B")).toBe(9_007_199_254_740_991);
   expect(readSize("9007199254740992 B")).toBeNull();
   expect(readSize("8 PB")).toBeNull();
   expect(readSize("99999999999999999999 KB")).toBeNull();
 });
 
-test("whatever comes, it is a whole number of bytes or nothing", () => {
+test("any text yields a whole number of bytes or null", () => {
   const pieces = fc.constantFrom("1", "23", ",", ".", " ", "K", "B", "(", ")", "-", "1,024", "MB");
   fc.assert(
     fc.property(fc.array(pieces), (parts) => {

@@ -19,6 +19,6 @@ it("names SIMCAT_MAX_RPS when more than 5 % of the requests were throttled", () 
   ]);
 });
 
-it("says nothing of throttled requests up to 5 %", () => {
+it("does not mention throttled requests up to 5 %", () => {
   expect([...warnings(50, 1000), ...warnings(0, 0)]).toEqual([]);
 });

@@ -15,7 +15,7 @@ const API_KEY = "key-of-the-tests";
 
 export const HOSTILE_OWNER = "O'Brien'); DROP TABLE simcat.libraries;--";
 
-/** An organization whose names break what is careless, stored once. */
+/** An organization whose names break careless code, stored once. */
 const LIBRARIES = [
   library("ann", "Forest", { scenarios: [1, scenario(2, { parentId: 1 }), 3], fileSize: "216 KB  (221,184 B)" }),
   library("ann", "Old forest", { packageVersion: "4.0.10", scenarios: [1] }),
@@ -24,13 +24,13 @@ const LIBRARIES = [
 ];
 
 export interface AnalystsDatabase {
-  /** A session of simcat_reader's that ends with the test. */
+  /** A session of simcat_reader that ends with the test. */
   reader(): Promise<pg.Client>;
-  /** The same of the owner of everything. */
+  /** The same for the owner of the database. */
   admin(): Promise<pg.Client>;
 }
 
-/** A database as an analyst meets it: roles.sql run, schema migrated, one run done. For a whole test file. */
+/** A database as analysts use it: roles.sql applied, schema migrated, one run done. Shared by a whole test file. */
 export function useAnalystsDatabase(): AnalystsDatabase {
   const cluster: Cluster = useCluster();
   let database = "";

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 
 export const FOLDER = fileURLToPath(new URL("../../examples/dbt/", import.meta.url));
 
-/** A test as dbt's YAML has it: its name, or its name with arguments. */
+/** A test in dbt's YAML: its name, or its name with arguments. */
 export type DataTest = string | Readonly<Record<string, { readonly arguments: Readonly<Record<string, unknown>> }>>;
 
 interface Column {
@@ -35,7 +35,7 @@ interface Properties {
 
 export interface Model {
   readonly name: string;
-  /** With its Jinja. */
+  /** Includes its Jinja. */
   readonly sql: string;
 }
 
@@ -61,10 +61,10 @@ export function readDbtProject(): DbtProject {
 
 const JINJA = /\{\{ (?:source\('(\w+)', '(\w+)'\)|ref\('(\w+)'\)) \}\}/g;
 
-/** What the model takes from other models. */
+/** The models that the model depends on. */
 const refsOf = ({ sql }: Model) => [...sql.matchAll(JINJA)].flatMap(([, , , model]) => model ?? []);
 
-/** The model as dbt would send it, with its own models in `schema`. Sources that are not declared throw. */
+/** The SQL that dbt would send for the model, with its own models in `schema`. Throws for undeclared sources. */
 export function compile({ sources }: DbtProject, { name, sql }: Model, schema: string): string {
   const compiled = sql.replace(JINJA, (_, source?: string, table?: string, model?: string) => {
     if (model !== undefined) return `${schema}.${model}`;
@@ -76,7 +76,7 @@ export function compile({ sources }: DbtProject, { name, sql }: Model, schema: s
   return compiled;
 }
 
-/** Each after those that it takes from. */
+/** Models in order of their dependencies. */
 export function inOrder(models: readonly Model[]): Model[] {
   const done = new Map<string, Model>();
   const add = (model: Model) => {
@@ -92,7 +92,7 @@ export function inOrder(models: readonly Model[]): Model[] {
   return [...done.values()];
 }
 
-/** The query of a data test, whose rows are what is wrong. */
+/** The query of a data test, which returns the rows that violate it. */
 export function toTestQuery(test: DataTest, table: string, column: string, schema: string): string {
   if (test === "not_null") return `SELECT * FROM ${table} WHERE ${column} IS NULL`;
   if (test === "unique") return `SELECT ${column} FROM ${table} GROUP BY 1 HAVING count(*) > 1`;

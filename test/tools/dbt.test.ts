@@ -18,7 +18,7 @@ async function columnsOf(client: pg.Client, schema: string): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The models as views in a schema of their own, as dbt would make them; gone when the transaction is. */
+/** Creates the models as views in a separate schema, as dbt would; the transaction rolls them back. */
 async function build(client: pg.Client): Promise<void> {
   await client.query(`BEGIN; CREATE SCHEMA ${SCHEMA}`);
   for (const model of inOrder(project.models)) {
@@ -29,7 +29,7 @@ async function build(client: pg.Client): Promise<void> {
 describe("the dbt project", () => {
   const analysts = useAnalystsDatabase();
 
-  test("names a version of dbt that knows freshness under config", () => {
+  test("requires a version of dbt that supports freshness under config", () => {
     const { name, profile, ...rest } = parse(readFileSync(join(FOLDER, "dbt_project.yml"), "utf8")) as Record<
       string,
       unknown
@@ -43,7 +43,7 @@ describe("the dbt project", () => {
     expect(Object.keys(profiles)).toEqual(["simcat"]);
   });
 
-  test("has sources that are there, column by column, for simcat_reader", async () => {
+  test("declares only existing sources and columns that simcat_reader can read", async () => {
     const reader = await analysts.reader();
     for (const { schema, tables } of project.sources) {
       expect(schema).toBe("simcat_report");
@@ -54,7 +54,7 @@ describe("the dbt project", () => {
     }
   });
 
-  test("asks one table how fresh everything is, by a moment that is there", async () => {
+  test("takes the freshness of every source from one table with an existing timestamp", async () => {
     const reader = await analysts.reader();
     const asked = project.sources.flatMap(({ schema, tables }) =>
       tables.flatMap(({ name, config }) => (config === undefined ? [] : [{ table: `${schema}.${name}`, ...config }])),
@@ -72,7 +72,7 @@ describe("the dbt project", () => {
     expect(rows).toEqual([{ fresh: true }]);
   });
 
-  test("describes every model, and columns that it has", async () => {
+  test("describes every model, and only columns that it has", async () => {
     const admin = await analysts.admin();
     await build(admin);
     expect(project.described.map(({ name }) => name).sort()).toEqual(project.models.map(({ name }) => name).sort());
@@ -83,7 +83,7 @@ describe("the dbt project", () => {
     expect(declared.filter((column) => !there.has(column))).toEqual([]);
   });
 
-  test("passes its own tests, hostile names or not", async () => {
+  test("passes its own data tests, even with hostile names", async () => {
     const admin = await analysts.admin();
     await build(admin);
     const ofSources = project.sources.flatMap(({ schema, tables }) => tables.map((table) => ({ schema, ...table })));
@@ -103,7 +103,7 @@ describe("the dbt project", () => {
     expect(asked).toBe(25);
   });
 
-  test("counts what there is", async () => {
+  test("counts all rows", async () => {
     const admin = await analysts.admin();
     await build(admin);
     const owners = await admin.query(

@@ -31,10 +31,10 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ rawSql, format }) => ({ title, rawSql, format })),
 );
 
-/** As Grafana writes `${name:sqlstring}`. */
+/** Formats a value as Grafana's `${name:sqlstring}` does. */
 const sqlStrings = (values: readonly string[]) => values.map((value) => `'${value.replaceAll("'", "''")}'`).join(",");
 
-/** As Grafana replaces variables and the macros of its Postgres source. */
+/** Replaces variables and the macros of the Postgres source, as Grafana does. */
 function substitute(
   sql: string,
   values: { readonly owner: readonly string[]; readonly package: readonly string[] },
@@ -52,10 +52,10 @@ const SELECTIONS = [
   { what: "an empty organization's nothing", owner: [], package: [] },
 ];
 
-describe("the dashboard of Grafana", () => {
+describe("the Grafana dashboard", () => {
   const analysts = useAnalystsDatabase();
 
-  test("is found by its fixed uid, and asks the provisioned source alone", () => {
+  test("has a fixed uid and queries only the provisioned source", () => {
     expect(dashboard.uid).toBe("simcat-overview");
     const { datasources } = parse(read("provisioning/datasources/simcat.yaml")) as {
       datasources: Record<string, unknown>[];
@@ -72,7 +72,7 @@ describe("the dashboard of Grafana", () => {
     expect(providers.map(({ name, type }) => ({ name, type }))).toEqual([{ name: "simcat", type: "file" }]);
   });
 
-  test("has panels of their own numbers that do not overlap", () => {
+  test("has panels with unique ids that do not overlap", () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
@@ -81,11 +81,11 @@ describe("the dashboard of Grafana", () => {
     expect(new Set(cells).size).toBe(cells.length);
   });
 
-  test("reads the views of simcat_report and nothing else", () => {
+  test("reads only views of simcat_report", () => {
     const all = [...queries.map(({ rawSql }) => rawSql), ...dashboard.templating.list.map(({ query }) => query)];
     const tables = all.flatMap((sql) => [...sql.matchAll(/\b(?:FROM|JOIN)\s+([\w.]+)/g)].map(([, name = ""]) => name));
     expect(tables.length).toBeGreaterThanOrEqual(all.length);
-    // `extract(epoch FROM age)` has a FROM too.
+    // `extract(epoch FROM age)` contains a FROM too.
     expect(tables.filter((name) => !name.startsWith("simcat_report.") && !["age", "duration"].includes(name))).toEqual(
       [],
     );
@@ -120,7 +120,7 @@ describe("the dashboard of Grafana", () => {
     expect(rows).toEqual([{ libraries: 26 }]);
   });
 
-  test("counts what is chosen", async () => {
+  test("counts the selected rows", async () => {
     const reader = await analysts.reader();
     const answer = async (title: string, owner: string, name: string) => {
       const query = queries.find((one) => one.title === title);

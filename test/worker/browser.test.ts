@@ -17,7 +17,7 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
   const shots = mkdtempSync(join(tmpdir(), "simcat-pages-"));
 
   beforeAll(async () => {
-    // The sandbox of its own wants a user that is not root.
+    // Chromium's sandbox requires a user other than root.
     browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
   });
   afterAll(() => browser?.close());
@@ -48,7 +48,7 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
     ["full", 1280, "dark"],
     ["empty", 390, "light"],
     ["empty", 1280, "dark"],
-  ] as const)("the %s one fits %i pixels in %s, without a complaint of the browser's", async (name, width, scheme) => {
+  ] as const)("the %s page fits %i pixels in %s mode, without a browser warning", async (name, width, scheme) => {
     const file = join(shots, `${name}.html`);
     writeFileSync(file, pages[name]);
     const { context, page, complaints } = await open(`file://${file}`, width, scheme);
@@ -62,7 +62,7 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
     await context.close();
   });
 
-  test("a worker's own page is styled under the policy of its header, and shows a hostile name as text (fault 108)", async () => {
+  test("a live status page is styled under its own CSP, and shows a hostile name as text (fault 108)", async () => {
     const hostile = "<img src=x onerror=alert(1)>";
     const { environment } = await fixture([library("ann", hostile, { scenarios: [1] })], {
       faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],

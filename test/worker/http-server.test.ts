@@ -18,7 +18,7 @@ async function serve(onError: (error: unknown) => void = () => {}, host = "127.0
   return server;
 }
 
-test("GET and HEAD are answered, with headers that keep a browser from doing anything else with it", async () => {
+test("answers GET and HEAD, with headers that forbid any other use by a browser", async () => {
   const { url } = await serve();
   const get = await fetch(`${url}/?anything=1`);
   expect([get.status, await get.text()]).toEqual([200, "as the route says"]);
@@ -33,7 +33,7 @@ test("GET and HEAD are answered, with headers that keep a browser from doing any
   expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "17", ""]);
 });
 
-test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s is refused on every path", async (method) => {
+test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("rejects %s on every path", async (method) => {
   const { url } = await serve();
   for (const path of ["/", "/bad", "/nowhere"]) {
     const { status, headers } = await fetch(url + path, { method });
@@ -41,12 +41,12 @@ test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s is refused on every
   }
 });
 
-test.each(["/nowhere", "//", "/constructor", "/__proto__", "/healthz/"])("%s is not there", async (path) => {
+test.each(["/nowhere", "//", "/constructor", "/__proto__", "/healthz/"])("answers 404 for %s", async (path) => {
   const { url } = await serve();
   expect((await fetch(url + path)).status).toBe(404);
 });
 
-test("a route that fails is told and answers 500 without a word of why", async () => {
+test("logs a failing route and answers 500 without the reason", async () => {
   const errors: unknown[] = [];
   const { url } = await serve((error) => errors.push(error));
   const { status, text } = await fetch(`${url}/bad`).then(async (one) => ({
@@ -57,7 +57,7 @@ test("a route that fails is told and answers 500 without a word of why", async (
   expect(errors).toEqual([new Error("broken")]);
 });
 
-test("closing waits for nobody who never finishes a request", async () => {
+test("closing does not wait for a client that never finishes its request", async () => {
   const server = await serve();
   const slow = connect(Number(new URL(server.url).port), "127.0.0.1");
   slow.on("error", () => {});
@@ -68,7 +68,7 @@ test("closing waits for nobody who never finishes a request", async () => {
   expect(performance.now() - asked).toBeLessThan(5_000);
 });
 
-test("an address that is not this machine's is a configuration error", async () => {
+test("an address of another machine is a configuration error", async () => {
   const options = { host: "192.0.2.1", port: 0, onError: () => {} };
   await expect(openHttpServer(options, routes)).rejects.toThrow(ConfigurationError);
 });
@@ -83,7 +83,7 @@ async function askAs(host: string, url: string, path = "/"): Promise<{ status: n
 }
 
 test.each(["127.0.0.1", "localhost", "::1"])(
-  "on %s it answers the names of loopback, in any spelling",
+  "on %s it accepts the names of loopback, in any spelling",
   async (host) => {
     const { url } = await serve(undefined, host);
     const { port } = new URL(url);
@@ -106,17 +106,20 @@ test.each([
   "evil.example/localhost",
   "a b",
   ":",
-])("on loopback a request to %s is refused on every path, so that no page can read it (fault 110)", async (host) => {
-  const { url } = await serve();
-  for (const path of ["/", "/bad", "/nowhere"]) {
-    const { status, body } = await askAs(host, url, path);
-    expect([path, status]).toEqual([path, 421]);
-    expect(body).toContain("answers only requests to 127.0.0.1 or localhost");
-    expect(body).not.toContain("evil");
-  }
-});
+])(
+  "on loopback it rejects a request to %s on every path, so that no web page can read it (fault 110)",
+  async (host) => {
+    const { url } = await serve();
+    for (const path of ["/", "/bad", "/nowhere"]) {
+      const { status, body } = await askAs(host, url, path);
+      expect([path, status]).toEqual([path, 421]);
+      expect(body).toContain("answers only requests to 127.0.0.1 or localhost");
+      expect(body).not.toContain("evil");
+    }
+  },
+);
 
-test("a request of HTTP/1.0 without a Host header is answered", async () => {
+test("answers an HTTP/1.0 request without a Host header", async () => {
   const { url } = await serve();
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   socket.write("GET / HTTP/1.0\r\n\r\n");
@@ -125,7 +128,7 @@ test("a request of HTTP/1.0 without a Host header is answered", async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("on all addresses it answers every name, since a proxy or a cluster sends its own", async () => {
+test("on all addresses it accepts every name, because a proxy or a cluster sends its own", async () => {
   const { url } = await serve(undefined, "0.0.0.0");
   expect((await askAs("simcat.example", url.replace("0.0.0.0", "127.0.0.1"))).status).toBe(200);
 });

@@ -34,7 +34,7 @@ test.each([
   ["unauthorized", "error", "unauthorized"],
   ["source_untrusted", "error", "source_untrusted"],
   ["failed", "error", "failed"],
-] as const)("a run that ends as %s is one line of level %s", (status, level, code) => {
+] as const)("a run that ends as %s logs one line at level %s", (status, level, code) => {
   const { log, lines } = written("json");
   logRun(log).finished(report(status));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -42,7 +42,7 @@ test.each([
   ]);
 });
 
-test("pauses that the service asks for are information; retries are for those who look closer", () => {
+test("logs pauses that the service requests as info, and retries as debug", () => {
   const { log, lines } = written("json");
   const { service } = logRun(log);
   service({ kind: "throttled", operation: "listing", waitMs: 2_000 });
@@ -51,7 +51,7 @@ test("pauses that the service asks for are information; retries are for those wh
   expect(lines.map((line) => JSON.parse(line).code)).toEqual(["throttled"]);
 });
 
-test("a library's name is a field, and forges no line", () => {
+test("logs a library's name as a field, which cannot forge a line", () => {
   const { log, lines } = written("json");
   const name = '"x\n{"level":"info"}\u001b[31m';
   logRun(log).event({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
@@ -66,7 +66,7 @@ test("a library's name is a field, and forges no line", () => {
   });
 });
 
-test("colour is for terminals, unless NO_COLOR or a dumb terminal forbids it", () => {
+test("uses colour only on terminals, unless NO_COLOR or a dumb terminal forbids it", () => {
   expect(isColored({}, true)).toBe(true);
   expect(isColored({}, false)).toBe(false);
   expect(isColored({ NO_COLOR: "" }, true)).toBe(true);
@@ -80,7 +80,7 @@ test("colour is for terminals, unless NO_COLOR or a dumb terminal forbids it", (
   expect(colored.lines[0]).toContain("\u001b[33mWARN \u001b[0m words");
 });
 
-test.each(["json", "pretty"] as const)("of a %s line, messages are masked and values are not (fault 109)", (format) => {
+test.each(["json", "pretty"] as const)("in a %s line, messages are masked and values are not (fault 109)", (format) => {
   const { log, lines } = written(format);
   log.warn({ code: "hush-hush", error: "said hush-hush", detail: 7, owner: "hush-hush" }, "library failed");
   expect(lines.join("")).toContain("said ***");

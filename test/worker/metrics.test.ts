@@ -10,7 +10,7 @@ interface Family {
   readonly series: Map<string, number>;
 }
 
-/** The text format, read strictly: a family is declared once, and each sample belongs to the one declared last. */
+/** A strict parser of the text format: a family is declared once, and each sample belongs to the last declared one. */
 function parse(text: string): Map<string, Family> {
   const families = new Map<string, Family>();
   let current: { name: string; family: Family } | null = null;
@@ -40,7 +40,7 @@ const organization = [
   library("bob", "C"),
 ];
 
-test("every family is declared once with HELP and TYPE, is named by the conventions, and names no library", async () => {
+test("each family has one HELP and TYPE, follows the naming conventions, and names no library", async () => {
   const { environment } = await fixture(organization);
   const worker = startWorker(environment);
   await worker.untilTold("next_run");
@@ -83,7 +83,7 @@ const FAMILIES = [
   "simcat_silent_changes_total",
 ];
 
-test("a run moves the counters by what it did", async () => {
+test("a run increases the counters by its work", async () => {
   const { environment } = await fixture(organization, {
     faults: [
       { match: { library: "B", operation: "scenarios" }, action: { kind: "status", status: 503 } },
@@ -124,7 +124,7 @@ test("a run moves the counters by what it did", async () => {
   expect(families.get("simcat_run_duration_seconds")?.series.get("simcat_run_duration_seconds_count")).toBe(1);
 });
 
-test("a role that writes times otherwise, in a zone of its own: moments and ages are right", async () => {
+test("moments and ages are right for a role with another time zone and date style", async () => {
   const { environment, database, query } = await fixture(organization);
   const role = await createRole(database);
   await query(`ALTER ROLE ${role.name} SET DateStyle = 'SQL, DMY'`);
@@ -139,7 +139,7 @@ test("a role that writes times otherwise, in a zone of its own: moments and ages
   expect(await worker.readyz()).toMatchObject({ status: 200, body: { reasons: [] } });
 });
 
-test("before the first good run the time since it is endless, and its moment 0", async () => {
+test("before the first good run its age is infinite and its time is 0", async () => {
   const { environment } = await fixture(organization, {
     faults: [{ times: "always", action: { kind: "status", status: 401 } }],
   });
@@ -151,7 +151,7 @@ test("before the first good run the time since it is endless, and its moment 0",
   expect(await worker.metric('simcat_runs_total{status="unauthorized"}')).toBe(1);
 });
 
-test("missed ticks and rate-limit waits are counted", async () => {
+test("counts missed ticks and rate-limit waits", async () => {
   const { environment } = await fixture(organization, {
     faults: [
       {

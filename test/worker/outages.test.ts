@@ -10,7 +10,7 @@ import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
 
 const one = [library("ann", "A", { scenarios: [1] })];
 
-test("backends that are terminated while the worker is idle are not missed", async () => {
+test("replaces backends that are terminated while the worker is idle", async () => {
   const { environment, query } = await fixture(one);
   const worker = startWorker(environment);
   await worker.untilTold("next_run");
@@ -21,7 +21,7 @@ test("backends that are terminated while the worker is idle are not missed", asy
   expect(await worker.stop()).toBe(0);
 });
 
-test("a database that goes away is told and survived; pages and metrics go on with what was known", async () => {
+test("logs and survives a database outage; pages and metrics keep the last known values", async () => {
   const { environment, database } = await fixture(one);
   const line = await relay(database.url);
   const worker = startWorker({ ...environment, DATABASE_URL: line.url, SIMCAT_SCHEDULE: EVERY_SECOND });
@@ -39,7 +39,7 @@ test("a database that goes away is told and survived; pages and metrics go on wi
   const page = await worker.get("/");
   expect(page.status).toBe(200);
   expect(await page.text()).toContain("database unreachable");
-  // What it shows of the copy grows older with every second.
+  // The shown age of the copy grows with every second.
   await vi.waitFor(async () => {
     const shown = await (await worker.get("/")).text();
     expect(shown).toMatch(/<p class="note">The figures were read (?:[3-9]|\d\d)\S* s ago/);
@@ -53,7 +53,7 @@ test("a database that goes away is told and survived; pages and metrics go on wi
   );
 });
 
-test("a database that is down at the start ends it as the database's failure, without one call to the service", async () => {
+test("an unavailable database at the start ends the worker as database failure, without any request", async () => {
   const closed = createServer().listen(0, "127.0.0.1");
   await once(closed, "listening");
   const { port } = closed.address() as { port: number };
@@ -67,7 +67,7 @@ test("a database that is down at the start ends it as the database's failure, wi
   expect(service.requests).toEqual([]);
 });
 
-test("a database that answers nothing any more does not hold up a probe, a scrape, or the end", async () => {
+test("an unresponsive database does not delay a probe, a scrape, or the shutdown", async () => {
   const { environment, database } = await fixture(one);
   const line = await relay(database.url);
   onTestFinished(() => line.mend());
@@ -87,7 +87,7 @@ test("a database that answers nothing any more does not hold up a probe, a scrap
   expect(await worker.stop()).toBe(0);
 });
 
-test("a run that cannot end, because its database is silent, is left behind in time", async () => {
+test("abandons a run that cannot end because its database does not respond", async () => {
   const { environment, database } = await fixture(one, {
     faults: [{ match: { operation: "scenarios" }, times: "always", action: { kind: "hang" } }],
   });
@@ -102,7 +102,7 @@ test("a run that cannot end, because its database is silent, is left behind in t
   expect(worker.told("drain_timeout")).toHaveLength(1);
 });
 
-test("with the database gone, the last run of this process is named by /readyz, page and metrics (fault 92)", async () => {
+test("without a database, /readyz, page and metrics show the last run of this process (fault 92)", async () => {
   const { environment, database } = await fixture(one);
   const line = await relay(database.url);
   const worker = startWorker({ ...environment, DATABASE_URL: line.url, SIMCAT_SCHEDULE: EVERY_SECOND });
@@ -112,7 +112,7 @@ test("with the database gone, the last run of this process is named by /readyz, 
   await worker.get("/");
   const known = await worker.metric("simcat_last_success_timestamp_seconds");
 
-  // Runs that no probe has asked the database about.
+  // Runs during which no probe queried the database.
   await worker.untilTold("run_finished", 3);
   line.cut();
   await vi.waitFor(async () => {
@@ -128,7 +128,7 @@ test("with the database gone, the last run of this process is named by /readyz, 
   expect(page).toMatch(new RegExp(`<title>run ${id}, [^<]*: ok`));
   expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBeGreaterThan(known);
 
-  // The next due run waits for the database; the ticks in between are not blamed on a run at work.
+  // The next due run waits for the database; the ticks in between are not attributed to an active run.
   await vi.waitFor(() => {
     const reasons = worker.told("missed_tick").map(({ reason }) => reason);
     expect(reasons).toContain("database");
@@ -139,7 +139,7 @@ test("with the database gone, the last run of this process is named by /readyz, 
   line.mend();
 });
 
-test("/readyz asks for runs and the schema's version, never for the tables that grow with the copy (fault 93)", async () => {
+test("/readyz reads runs and the schema version, never the tables that grow with the copy (fault 93)", async () => {
   const { environment, database } = await fixture(one);
   const proxy = await startPostgresProxy(database.url);
   const worker = startWorker({ ...environment, DATABASE_URL: proxy.url(database.url) });
@@ -157,7 +157,7 @@ test("/readyz asks for runs and the schema's version, never for the tables that 
   expect(await worker.metric("simcat_open_rejects")).toBe(0);
   const asked = statements.flatMap(tables).filter((table) => table === "library_sync");
   expect(asked).toHaveLength(1);
-  // A second scrape finds the figures young enough.
+  // A second scrape reuses the recent figures.
   await worker.metric("simcat_oldest_library_read_lag_seconds");
   expect(statements.flatMap(tables).filter((table) => table === "library_sync")).toHaveLength(1);
 });

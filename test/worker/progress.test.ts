@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("the time left is what the rest takes at the rate so far", () => {
+test("estimates the remaining time from the rate so far", () => {
   expect(formatProgress({ done: 250, total: 1_000, failed: 0, elapsedMs: 10_000 })).toBe(
     "250/1,000 libraries (25 %), 25/s, 30 s left",
   );
@@ -24,7 +24,7 @@ test("the time left is what the rest takes at the rate so far", () => {
   );
 });
 
-test("on a terminal one line is written over itself, fits, and is gone at the end", () => {
+test("on a terminal it overwrites one line that fits the width, and clears it at the end", () => {
   let drawn = "";
   const line = followRun({ columns: 24, draw: (text) => (drawn += text) }, () => {});
   const key = { owner: "ann", name: "A" };
@@ -44,7 +44,7 @@ test("on a terminal one line is written over itself, fits, and is gone at the en
   expect(drawn).toBe(ended);
 });
 
-test("elsewhere a line is logged now and then", () => {
+test("without a terminal it logs a line at intervals", () => {
   const logged: number[] = [];
   const line = followRun(null, ({ done }) => logged.push(done));
   line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });

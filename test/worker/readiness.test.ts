@@ -6,7 +6,7 @@ import { openState, type WorkerState } from "../../src/worker/state.ts";
 import type { Vitals } from "../../src/worker/vitals.ts";
 
 const MINUTE = 60_000;
-/** Of `performance.now()`, and of the database's clock, which is some years ahead. */
+/** Epochs of `performance.now()`, and of the database's clock, which is some years ahead. */
 const NOW = 100 * MINUTE;
 const DATABASE_NOW = new Date("2031-01-01T00:00:00Z");
 
@@ -54,16 +54,16 @@ const codes = (rest: Partial<Observed>) => {
 
 const run = (progressAt: number | null) => ({ id: 8, startedAt: new Date(), progressAt, toRead: null, done: 0 });
 
-test("a fresh copy is ready, for no reason", () => {
+test("a fresh copy is ready and needs no reason", () => {
   expect(judge()).toEqual({ ready: true, reasons: [] });
 });
 
-test("a copy is stale when it is older than three ticks take, and not a moment before", () => {
+test("a copy is stale when it is older than three ticks, and not before", () => {
   expect(codes({ vitals: vitals({ lastGoodRun: goodRun(45) }) })).toEqual([true]);
   expect(codes({ vitals: vitals({ lastGoodRun: goodRun(45.01) }) })).toEqual([false, "stale"]);
 });
 
-test("three ticks since the last good run make it stale, however short they are; two do not", () => {
+test("three ticks after the last good run make it stale, however short they are; two do not", () => {
   const before = NOW - 6 * MINUTE;
   const since = (ticks: number) => ({
     state: state({ dueTicks: [before, NOW - 2, NOW - 1, NOW].slice(0, 1 + ticks) }),
@@ -72,12 +72,12 @@ test("three ticks since the last good run make it stale, however short they are;
   expect(codes(since(3))).toEqual([false, "stale"]);
 });
 
-test("what was read a while ago goes on ageing", () => {
+test("the age of the copy grows after the last query", () => {
   const read = vitals({ readAt: NOW - 41 * MINUTE });
   expect(codes({ vitals: read, databaseError: "gone" })).toEqual([false, "database_unreachable", "stale"]);
 });
 
-test("a run that makes progress stands in for a good one, as long as it does", () => {
+test("an active run counts as a good one while it makes progress", () => {
   const never = vitals({ lastGoodRun: null });
   expect(codes({ vitals: never })).toEqual([false, "no_good_run"]);
   expect(codes({ vitals: never, state: state({ current: run(null) }) })).toEqual([false, "no_good_run"]);
@@ -88,7 +88,7 @@ test("a run that makes progress stands in for a good one, as long as it does", (
   ]);
 });
 
-test("a schema of another version is no schema to be ready with", () => {
+test("another schema version is not ready", () => {
   expect(codes({ vitals: vitals({ schema: { kind: "newer", version: 3 } }) })).toEqual([false, "schema_newer"]);
   expect(codes({ vitals: vitals({ schema: { kind: "behind", version: 1, missing: 1 } }) })).toEqual([
     false,
@@ -96,12 +96,12 @@ test("a schema of another version is no schema to be ready with", () => {
   ]);
 });
 
-test("before the database has answered, and once told to stop, it is not ready", () => {
+test("is not ready before the database has answered, or after a stop request", () => {
   expect(codes({ state: openState(), vitals: null })).toEqual([false, "starting"]);
   expect(codes({ state: state({ phase: "stopping" }) })).toEqual([false, "stopping"]);
 });
 
-test("a held last run is told by its row, whoever ran it; trouble since then comes before it", () => {
+test("reports a held last run of any process from its row; later trouble takes precedence", () => {
   const held = vitals({ lastGoodRun: { ...goodRun(1), status: "held", error: "5 of 9 would be marked removed" } });
   expect(judge({ vitals: held })).toEqual({
     ready: true,
@@ -111,7 +111,7 @@ test("a held last run is told by its row, whoever ran it; trouble since then com
   expect(codes({ vitals: held, state: state({ trouble }) })).toEqual([true, "busy"]);
 });
 
-test("trouble is told beside a fresh copy, until a later run comes to its end", () => {
+test("reports trouble with a fresh copy until a later run is completed", () => {
   const trouble = { code: "unauthorized", message: "the service refused the key", runId: 8 };
   expect(judge({ state: state({ trouble }) })).toEqual({
     ready: true,
@@ -125,7 +125,7 @@ const ended = (minutesAgo: number, row: Partial<RunRow> = {}) => ({
   endedAt: NOW - minutesAgo * MINUTE,
 });
 
-test("a good run of this process counts, though the database was last asked before it ended (fault 92)", () => {
+test("a good run of this process counts, even if the last query preceded its end (fault 92)", () => {
   const asked = vitals({ readAt: NOW - 60 * MINUTE, lastGoodRun: goodRun(5, 7) });
   const gone = { vitals: asked, databaseError: "gone" };
   expect(codes(gone)).toEqual([false, "database_unreachable", "stale"]);
@@ -141,7 +141,7 @@ test("the last good run is the newer one of memory and database", () => {
   const asked = vitals({ readAt: NOW - 10 * MINUTE, now: DATABASE_NOW, lastGoodRun: goodRun(5, 7) });
   const idOf = (...args: Parameters<typeof lastGoodRun>) => lastGoodRun(...args)?.row.id;
   expect(idOf([ended(9)], asked)).toBe(9);
-  // The database was asked afterwards: it knows that run, and those of other processes.
+  // The later query includes that run, and those of other processes.
   expect(idOf([ended(11)], asked)).toBe(7);
   expect(idOf([ended(1, { id: 10, status: "database_failed" }), ended(9)], asked)).toBe(9);
   expect(idOf([ended(1, { status: "unauthorized" })], asked)).toBe(7);
@@ -150,7 +150,7 @@ test("the last good run is the newer one of memory and database", () => {
   expect(lastGoodRun([], asked)?.endedAt).toBe(NOW - 15 * MINUTE);
 });
 
-test("the rows that were read are completed by the runs that ended since, each once", () => {
+test("merges the queried rows with the runs that ended since, each once", () => {
   const rows = [{ ...goodRun(6, 8), status: "running" as const }, goodRun(20, 7)];
   const since = [ended(1, { id: 10 }), ended(5, { id: 8 }), ended(21, { id: 7, status: "failed" })];
   const merged = addEndedRuns(rows, NOW - 6 * MINUTE, since);

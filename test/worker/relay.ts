@@ -3,16 +3,16 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
 export interface Relay {
-  /** The database's URL, through here. */
+  /** The database's URL, through this relay. */
   readonly url: string;
   /** Refuses and resets. */
   cut(): void;
-  /** Takes connections and passes nothing on. */
+  /** Accepts connections and forwards nothing. */
   freeze(): void;
   mend(): void;
 }
 
-/** A TCP relay before a database, so that a test can take away the line and leave the server to the others. */
+/** A TCP relay to a database, so that a test can cut one connection while the server stays up for the others. */
 export async function relay(databaseUrl: string): Promise<Relay> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();

@@ -13,7 +13,7 @@ const three = [
 ];
 const runs = "SELECT id, status, trigger FROM simcat.sync_runs ORDER BY id";
 
-test("the first start syncs at once and says when the next run is due", async () => {
+test("the first start syncs at once and logs when the next run is due", async () => {
   const { environment, query } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: "0 3 1 1 *" });
   const next = await worker.untilTold("next_run");
@@ -23,7 +23,7 @@ test("the first start syncs at once and says when the next run is due", async ()
   expect(await worker.stop()).toBe(0);
 });
 
-test("a start after a young good run waits for the next tick", async () => {
+test("a start soon after a good run waits for the next tick", async () => {
   const { environment, query, simcat } = await fixture(three);
   expect((await simcat(["sync"])).code).toBe(0);
   const worker = startWorker(environment);
@@ -33,7 +33,7 @@ test("a start after a young good run waits for the next tick", async () => {
   expect(await query(runs)).toHaveLength(1);
 });
 
-test("a good run older than the interval, or of selected libraries, does not count as one", async () => {
+test("a good run older than the interval, or of selected libraries only, does not count", async () => {
   const { environment, query, simcat } = await fixture(three);
   await simcat(["sync"]);
   await query("UPDATE simcat.sync_runs SET started_at = started_at - interval '367 days'");
@@ -43,7 +43,7 @@ test("a good run older than the interval, or of selected libraries, does not cou
   expect(worker.told("run_not_due")).toEqual([]);
 });
 
-test("ticks during a run are counted and told, and not made up for (fault 67)", async () => {
+test("counts and logs ticks during a run, and does not make up for them (fault 67)", async () => {
   const { environment, service, query } = await fixture(three, {
     faults: [{ match: { operation: "listing" }, action: { kind: "delay", ms: 2_500 } }],
   });
@@ -63,7 +63,7 @@ test("ticks during a run are counted and told, and not made up for (fault 67)", 
   expect(service.violations).toEqual([]);
 });
 
-test("a service that is down fails runs, not the worker, and the tick after it is back heals", async () => {
+test("an unavailable service fails runs, not the worker, and the next tick after its return succeeds", async () => {
   const { environment, service } = await fixture(three, {
     faults: [{ match: { operation: "listing" }, times: "always", action: { kind: "status", status: 503 } }],
   });
@@ -79,7 +79,7 @@ test("a service that is down fails runs, not the worker, and the tick after it i
   }, WAIT);
 });
 
-test("a refused key is told as an error, stands in /readyz as long as it lasts, and heals when it is taken again", async () => {
+test("logs a refused key as error, shows it in /readyz, and recovers when the key is accepted again", async () => {
   const { environment, service } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilTold("run_finished");
@@ -99,9 +99,9 @@ test("a refused key is told as an error, stands in /readyz as long as it lasts, 
   );
 });
 
-test("another process at work is told, and waited out to the next tick (fault 64)", async () => {
+test("logs another active process and waits for the next tick (fault 64)", async () => {
   const { environment, query } = await fixture(three);
-  // A lease that somebody renews.
+  // A lease that another holder renews.
   await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 1, clock_timestamp() + interval '20 s')");
   const renewing = setInterval(() => {
     void query(
@@ -122,7 +122,7 @@ test("another process at work is told, and waited out to the next tick (fault 64
   await worker.untilTold("run_finished");
 });
 
-test("a schema that a later version migrated keeps runs from beginning, as an error, until it is right again", async () => {
+test("a schema of a later version prevents runs and logs an error, until it matches again", async () => {
   const { environment, query } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilTold("run_finished");
@@ -137,7 +137,7 @@ test("a schema that a later version migrated keeps runs from beginning, as an er
   await worker.untilTold("run_finished", before + 1);
 });
 
-test("the key stands in no answer and no line, though the service repeats it", async () => {
+test("no answer and no log line contains the key, even if the service repeats it", async () => {
   const { environment } = await fixture(three, {
     faults: [
       {
@@ -157,7 +157,7 @@ test("the key stands in no answer and no line, though the service repeats it", a
   expect(JSON.stringify(worker.lines)).not.toContain(API_KEY);
 });
 
-test("a key that is rotated in its file is taken by the next run; a file that is gone is told, and survived", async () => {
+test("the next run uses a key rotated in its file; a missing file is logged and does not end the worker", async () => {
   const { environment } = await fixture(three);
   const folder = mkdtempSync(join(tmpdir(), "simcat-key-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

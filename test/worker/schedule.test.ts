@@ -14,7 +14,7 @@ afterEach(() => {
 
 const utc = (schedule: string) => openSchedule({ schedule, timezone: "UTC" });
 
-test("the next due moment and the interval are those of the zone", () => {
+test("computes the next due moment and the interval in the zone", () => {
   const quarter = utc("*/15 * * * *");
   expect(quarter.next()).toEqual(new Date("2026-07-01T12:15:00Z"));
   expect(quarter.intervalMs()).toBe(15 * MINUTE);
@@ -22,16 +22,16 @@ test("the next due moment and the interval are those of the zone", () => {
   expect(berlin.next()).toEqual(new Date("2026-07-02T07:00:00Z"));
 });
 
-test("three ticks in a row may take longer than three intervals", () => {
+test("three consecutive ticks may take longer than three intervals", () => {
   expect(utc("*/15 * * * *").threeTicksMs()).toBe(45 * MINUTE);
   expect(utc("0 9 * * 1-5").threeTicksMs()).toBe(5 * DAY);
 });
 
-test("29 February is rare, and comes", () => {
+test("29 February is rare, and becomes due", () => {
   expect(utc("0 0 29 2 *").next()).toEqual(new Date("2028-02-29T00:00:00Z"));
 });
 
-test("each due moment is told once, and none after the stop", async () => {
+test("emits each due moment once, and none after the stop", async () => {
   const schedule = utc("*/15 * * * *");
   const due: string[] = [];
   schedule.start(
@@ -45,7 +45,7 @@ test("each due moment is told once, and none after the stop", async () => {
   expect(due).toHaveLength(2);
 });
 
-test("a machine that slept through due moments runs once for the last of them, and tells the others (fault 67)", async () => {
+test("after a sleep it runs once for the last due moment and reports the others as missed (fault 67)", async () => {
   const schedule = utc("*/15 * * * *");
   const due: string[] = [];
   const slept: number[] = [];
@@ -53,7 +53,7 @@ test("a machine that slept through due moments runs once for the last of them, a
     () => due.push(new Date().toISOString()),
     (ticks) => slept.push(ticks),
   );
-  // Its clock goes on while its timers stand still.
+  // The clock advances while the timers are suspended.
   vi.setSystemTime(new Date("2026-07-01T13:05:00Z"));
   await vi.advanceTimersByTimeAsync(12 * MINUTE + 1);
   expect(due).toEqual(["2026-07-01T13:17:00.000Z"]);
@@ -61,7 +61,7 @@ test("a machine that slept through due moments runs once for the last of them, a
   schedule.stop();
 });
 
-test("it is alive as long as due moments are noticed", async () => {
+test("it is alive while it notices due moments", async () => {
   const schedule = utc("*/15 * * * *");
   schedule.start(
     () => {},
@@ -72,7 +72,7 @@ test("it is alive as long as due moments are noticed", async () => {
   schedule.stop();
 });
 
-test("it is dead one minute after a due moment that nobody noticed; not before it starts, nor after it was stopped", async () => {
+test("it is dead one minute after an unnoticed due moment, but not before the start or after the stop", async () => {
   const schedule = utc("*/15 * * * *");
   expect(schedule.isAlive()).toBe(true);
   vi.stubGlobal("setTimeout", () => {});
@@ -97,7 +97,7 @@ function follow({ next, start }: ReturnType<typeof openSchedule>) {
   return { due, nextAt: () => next().toISOString().slice(5, 16) };
 }
 
-test("an hour that the clocks repeat is run once, the second time; nobody is told otherwise meanwhile", async () => {
+test("a repeated hour runs once, the second time, and does not make the copy stale meanwhile", async () => {
   vi.setSystemTime(new Date("2026-10-24T12:00:00Z"));
   const schedule = openSchedule({ schedule: "*/15 * * * *", timezone: "Europe/Berlin" });
   const { due, nextAt } = follow(schedule);
@@ -108,7 +108,7 @@ test("an hour that the clocks repeat is run once, the second time; nobody is tol
   await vi.advanceTimersByTimeAsync(75 * MINUTE);
   expect([due, nextAt()]).toEqual([["10-24T23:15", "10-24T23:30", "10-24T23:45"], "10-25T01:00"]);
   expect(schedule.isAlive()).toBe(true);
-  // So the copy is not called stale for a pause that belongs to the schedule.
+  // Therefore the copy is not called stale during a pause that belongs to the schedule.
   expect(schedule.threeTicksMs()).toBe(105 * MINUTE);
   await vi.advanceTimersByTimeAsync(75 * MINUTE);
   expect(due.slice(3)).toEqual(["10-25T01:00", "10-25T01:15", "10-25T01:30"]);
@@ -121,9 +121,9 @@ test.each([
   ["0 * * * *", "2026-10-24T23:30:00Z", 3, ["10-25T01:00", "10-25T02:00"]],
   ["30 2 * * *", "2026-10-24T12:00:00Z", 48, ["10-25T01:30", "10-26T01:30"]],
   ["0 * * * *", "2027-03-27T23:30:00Z", 3, ["03-28T00:00", "03-28T01:00", "03-28T02:00"]],
-  // There is no 02:30 on 28 March.
+  // 28 March has no 02:30.
   ["30 2 * * *", "2027-03-26T12:00:00Z", 72, ["03-27T01:30", "03-29T00:30"]],
-])("%s in Berlin from %s on, where the clocks change, comes due as documented", async (cron, from, hours, moments) => {
+])("%s in Berlin from %s on, across a clock change, is due as documented", async (cron, from, hours, moments) => {
   vi.setSystemTime(new Date(from));
   const schedule = openSchedule({ schedule: cron, timezone: "Europe/Berlin" });
   const { due } = follow(schedule);

@@ -7,32 +7,32 @@ import { AWKWARD_NAMES, library } from "../support/organization.ts";
 import { emptyPage, failingPage } from "./status-values.ts";
 import { startWorker, WAIT } from "./worker-under-test.ts";
 
-test("text between tags and in attributes is text", () => {
+test("escapes text between tags and in attributes", () => {
   expect(escapeHtml(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
   expect(toMarkup(html`<p title="${'"'}">${"<b>"} ${1} ${null} ${[html`<i>${"&"}</i>`, "<"]}</p>`)).toBe(
     '<p title="&quot;">&lt;b&gt; 1  <i>&amp;</i>&lt;</p>',
   );
 });
 
-test("an object that looks like markup is none", () => {
+test("escapes an object that looks like markup", () => {
   const forged = JSON.parse('{"markup":"<script>"}');
   expect(() => toMarkup(html`${forged}`)).toThrow();
 });
 
-test("what HTML cannot carry is replaced, and what would turn or hide text is shown", () => {
+test("replaces characters that HTML cannot carry, and shows those that would reverse or hide text", () => {
   expect(escapeHtml("a\0b\ud800c\u001b\n")).toBe("a\ufffdb\ufffdc\ufffd\n");
   expect(toMarkup(foreign("\u202egnp.exe"))).toBe("<bdi>\\u202egnp.exe</bdi>");
   expect(toMarkup(foreign("🌲".repeat(3), 2))).toBe('<bdi title="🌲🌲🌲">🌲🌲…</bdi>');
 });
 
-test("the page carries a policy under which nothing is loaded or run", () => {
+test("the page has a policy that forbids loading and running anything", () => {
   const page = formatStatusPage(emptyPage);
   const [, policy = ""] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page) ?? [];
   expect(policy).toMatch(/^default-src &#39;none&#39;; style-src &#39;sha256-[\w+/=]+&#39;; base-uri/);
   expect(page).not.toMatch(/<script|<link|<img|<iframe|\bon\w+="|style="|url\(|https?:/i);
 });
 
-test("no hostile name gets a tag or an attribute into the page", () => {
+test("no hostile name adds a tag or an attribute to the page", () => {
   const page = formatStatusPage(
     failingPage([...AWKWARD_NAMES, '"><script>alert(1)</script>', "</bdi></table>", "\u202e"]),
   );
@@ -42,7 +42,7 @@ test("no hostile name gets a tag or an attribute into the page", () => {
   expect(page).not.toMatch(/\u202e/);
 });
 
-test("of ten thousand failing libraries it tells twenty, and how many there are more", () => {
+test("lists twenty of ten thousand failing libraries, and counts the others", () => {
   const page = formatStatusPage(
     failingPage(
       Array.from({ length: 20 }, (_, at) => `library ${at}`),
@@ -54,19 +54,19 @@ test("of ten thousand failing libraries it tells twenty, and how many there are 
   expect(page.match(/library \d+/g)).toHaveLength(2 * 20);
 });
 
-test("an empty database has a page too", () => {
+test("renders a page for an empty database", () => {
   const page = formatStatusPage(emptyPage);
   expect(page).toContain("No run yet");
   expect(page).toContain("never");
 });
 
-test("before the database has answered the page says so", () => {
+test("reports that the database has not answered yet", () => {
   const reasons = [{ code: "starting", message: "the worker waits for its database" }];
   const page = formatStatusPage({ ...emptyPage, rows: null, reasons });
   expect(page).toContain("<b>starting</b>: <bdi>the worker waits for its database</bdi>");
 });
 
-test("a run that waits for its lease is not said to be at work", () => {
+test("a run that waits for its lease is not shown as active", () => {
   const waiting = { id: null, startedAt: new Date(emptyPage.now.getTime() - 4_000), toRead: null, done: 0 };
   const text = (currentRun: typeof emptyPage.currentRun) =>
     formatStatusPage({ ...emptyPage, currentRun }).replace(/<[^>]*>/g, "");
@@ -74,7 +74,7 @@ test("a run that waits for its lease is not said to be at work", () => {
   expect(text({ ...waiting, id: 7 })).toContain("at worklistingrun 7, begun 4 s ago");
 });
 
-test("a worker over ten thousand failing libraries answers with its page", async () => {
+test("a worker with ten thousand failing libraries answers with its page", async () => {
   const { environment, query } = await fixture([library("ann", "A", { scenarios: [1] })]);
   const worker = startWorker(environment);
   await worker.untilTold("next_run");

@@ -61,7 +61,7 @@ const run = (id: number, status: RunStatus, minutesAgo: number): RunRow => ({
       : `GET /libs answered 503 after 5 attempts (asked https://${"very-long-".repeat(20)}.example/libs)`,
 });
 
-/** Everything at once: a run at work, every ending, failing libraries of these names, rejects of them too. */
+/** Everything at once: an active run, every outcome, and these libraries as failing and with rejects. */
 export function failingPage(names: readonly string[], total = names.length): StatusPage {
   const runs = [
     run(130, "running", 1),

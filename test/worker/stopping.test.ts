@@ -32,7 +32,7 @@ test.each([
     faults: [{ match: { library: "B" }, times: "always", action: { kind: "hang" } }],
   });
   const running = start(["start"], worker);
-  // One library is read and stored, the other never answers.
+  // One library is read and stored, the other one never answers.
   await vi.waitFor(async () => {
     const rows = await query("SELECT 1 FROM simcat.scenarios");
     if (rows.length === 0) throw new Error("nothing stored yet");
@@ -46,7 +46,7 @@ test.each([
   expect(await query("SELECT 1 FROM simcat.leases WHERE expires_at > now()")).toEqual([]);
 });
 
-test("a client that reads nothing does not hold up the end", async () => {
+test("a client that reads nothing does not delay the shutdown", async () => {
   const { start } = await fixture(two);
   const running = start(["start"], worker);
   await until(running, "next_run");
@@ -61,7 +61,7 @@ test("a client that reads nothing does not hold up the end", async () => {
   expect(performance.now() - asked).toBeLessThan(10_000);
 });
 
-test("a port that is in use is a configuration error that says so", async () => {
+test("a port that is in use is reported as a configuration error", async () => {
   const { start } = await fixture(two);
   const first = start(["start"], worker);
   await until(first, "next_run");
@@ -78,7 +78,7 @@ test.each([
   ["SIMCAT_SCHEDULE", "0 0 30 2 *"],
   ["SIMCAT_SCHEDULE", "61 * * * *"],
   ["SIMCAT_TIMEZONE", "Europe/Atlantis"],
-])("%s=%s is a configuration error at start, before anything is asked or written", async (name, value) => {
+])("%s=%s is a configuration error at start, before any request or write", async (name, value) => {
   const { start, service, query } = await fixture(two);
   const { code, stderr } = await start(["start"], { ...worker, [name]: value }).ended;
   expect(code).toBe(78);
@@ -87,7 +87,7 @@ test.each([
   expect(await query("SELECT 1 FROM simcat.sync_runs")).toEqual([]);
 });
 
-test("--quiet leaves out what is only information, --verbose adds retries; neither changes what is on standard output", async () => {
+test("--quiet omits info lines, --verbose adds retries; neither changes standard output", async () => {
   const { start, service } = await fixture(two);
   const flaky = [{ match: { operation: "listing" as const }, action: { kind: "status" as const, status: 500 } }];
   service.script(flaky);

@@ -9,15 +9,15 @@ export interface WorkerUnderTest {
   readonly lines: readonly LogLine[];
   /** The exit code. */
   readonly ended: Promise<number>;
-  /** As the first signal does. */
+  /** Stops the worker as the first signal does. */
   stop(): Promise<number>;
-  /** The lines of one code so far. */
+  /** The lines with this code so far. */
   told(code: string): LogLine[];
-  /** Waits until so many lines of that code have come. */
+  /** Waits until the given number of lines with this code have been logged. */
   untilTold(code: string, times?: number): Promise<LogLine>;
   get(path: string, init?: RequestInit): Promise<Response>;
   readyz(): Promise<{ status: number; body: Readiness }>;
-  /** The value of one series, by its whole name. */
+  /** The value of one series, by its full name. */
   metric(series: string): Promise<number>;
 }
 
@@ -30,10 +30,10 @@ interface Readiness {
 }
 
 export const EVERY_SECOND = "*/1 * * * * *";
-/** Comes due within no test, unless it is New Year's Eve. */
+/** Never due within a test, unless it is New Year's Eve. */
 export const YEARLY = "0 0 1 1 *";
 
-/** `simcat start` within this process, on a free port. */
+/** Runs `simcat start` within this process, on a free port. */
 export function startWorker(environment: Readonly<Record<string, string>>): WorkerUnderTest {
   const stop = new AbortController();
   const lines: LogLine[] = [];
@@ -51,7 +51,7 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
     invocation: "simcat",
   };
   const ended = start(context);
-  // A test that expects it to fail asks for `ended` itself.
+  // A test that expects a failure awaits `ended` itself.
   ended.catch(() => {});
   onTestFinished(async () => {
     stop.abort(new InterruptedError("SIGTERM"));
