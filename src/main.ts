@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** Arguments, environment, signals, exit code: the only file that touches `process`. */
-import { writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
 import { ignoresHangup } from "./cli/hangup.ts";
 import { readEnvironment } from "./config/environment.ts";
@@ -34,12 +34,32 @@ function write(descriptor: 1 | 2, text: string): void {
 
 const stop = new AbortController();
 let signals = 0;
+/** A closing terminal sends SIGHUP twice, from its shell and from the kernel. */
+const REPEATED_HANGUP_MS = 500;
+let hungUpAt = Number.NEGATIVE_INFINITY;
+
 function onStopSignal(signal: StopSignal): void {
+  if (signal === "SIGHUP") {
+    if (performance.now() - hungUpAt < REPEATED_HANGUP_MS) return;
+    if (hungUpAt === Number.NEGATIVE_INFINITY) process.once("exit", closeStandardStreams);
+    hungUpAt = performance.now();
+  }
   signals += 1;
   // What is committed is whole, so that a second signal may end us anywhere.
   if (signals > 1) process.exit(STOP_SIGNALS[signal]);
   stop.abort(new InterruptedError(signal));
 }
+/** At its exit Node resets the terminal, and aborts if that has hung up. It skips closed descriptors. */
+function closeStandardStreams(): void {
+  for (const descriptor of [0, 1, 2]) {
+    try {
+      closeSync(descriptor);
+    } catch {
+      // It is closed already.
+    }
+  }
+}
+
 process.on("SIGINT", onStopSignal);
 process.on("SIGTERM", onStopSignal);
 // Without a listener the signal would end the process: Node does not keep the disposition that nohup sets.

@@ -54,9 +54,9 @@ export function isLockTimeout(error: unknown): boolean {
 
 /**
  * Classes of errors that no row causes: the connection, the state of the session (a read-only server), who may connect and
- * where, contention, resources, a shutdown, the server's own system.
+ * where, resources, a shutdown, the server's own system.
  */
-const SERVER_WIDE = /^(08|25|28|3D|40|53|57P|58)/;
+const SERVER_WIDE = /^(08|25|28|3D|53|57P|58)/;
 
 /** Whether the rows that were sent may have caused it, so that other rows may be stored. */
 export function mayComeFromRows(error: unknown): boolean {

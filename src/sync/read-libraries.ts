@@ -29,6 +29,7 @@ export interface ReadTools {
 interface Deferred {
   readonly action: ReadAction;
   readonly lost: readonly LostField[];
+  readonly rejects: ContentRead["rejects"];
 }
 
 /**
@@ -58,7 +59,7 @@ export async function readLibraries(
     const verdict = drift.judge(lost, isAgain || unread === 1);
     if (verdict.kind === "drift") throw new ContentError("drift", verdict.message, { rejects: read.rejects });
     if (verdict.kind === "defer") {
-      deferred.push({ action, lost });
+      deferred.push({ action, lost, rejects: read.rejects });
       return buffer.free();
     }
     tools.onRead(action, content, buffer);
@@ -106,9 +107,10 @@ export async function readLibraries(
   /** Fails those that would lose what the whole run lacked, and reads the others again. */
   const settleDeferred = async () => {
     const again: ReadAction[] = [];
-    for (const { action, lost } of deferred) {
+    for (const { action, lost, rejects } of deferred) {
       const verdict = drift.judge(lost, true);
-      if (verdict.kind === "drift") await tools.onFailed(action, new ContentError("drift", verdict.message));
+      if (verdict.kind === "drift")
+        await tools.onFailed(action, new ContentError("drift", verdict.message, { rejects }));
       else again.push(action);
     }
     await readAll(again, true);

@@ -91,9 +91,9 @@ test("the query for changes distinguishes new, changed and removed, including th
 
 test("which libraries fail has one that was never stored, with its open rejects", async () => {
   const rows = await ask("Which libraries fail");
-  expect(rows.map((row) => [row.library_name, row.failures, row.reread_reason, row.last_error, row.open_rejects])).toEqual([
-    ["new", 2, "failure", "not_found: answered 404", "1"],
-  ]);
+  expect(
+    rows.map((row) => [row.library_name, row.failures, row.reread_reason, row.last_error, row.open_rejects]),
+  ).toEqual([["new", 2, "failure", "not_found: answered 404", "1"]]);
 });
 
 test("the query for freshness ignores unfinished runs", async () => {

@@ -36,8 +36,8 @@ const BYTES_A_BATCH = 4 * 2 ** 20;
 const LINGER_MS = 50;
 /** Two connections at work keep Postgres busy while the next batch is prepared. */
 const AT_WORK = 2;
-/** Circuit breaker: after this many refused libraries in a row that did not fail last time, the database refuses every library. */
-const BREAKER = 20;
+/** A run that stored nothing and had this many new refusals ends as a database failure: no library can be stored. */
+const MIN_REFUSALS = 20;
 /** Rows that may wait beyond those at work, before readers are held back. */
 const ROWS_WAITING = 4 * ROWS_A_BATCH;
 
@@ -57,7 +57,9 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
   const broken = new AbortController();
   const working = new Set<Promise<void>>();
 
-  let refusedInARow = 0;
+  let stored = 0;
+  let newlyRefused = 0;
+  let lastRefusal: unknown;
 
   const recordFailures = (batch: readonly FailureWrite[]): Promise<void> => {
     const save = (some: readonly FailureWrite[], patience?: LockPatience) =>
@@ -94,14 +96,14 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
     for (const [at, one] of batch.entries()) {
       const outcome = saved[at];
       if (outcome !== undefined) await options.onSaved(one, outcome);
-      if (!one.isSame) refusedInARow = 0;
+      if (!one.isSame) stored += 1;
     }
   };
 
   const onRefused = async (content: LibraryContent, error: unknown) => {
     await recordFailures([await options.onRefused(content, error)]);
-    if (!content.failedBefore) refusedInARow += 1;
-    if (refusedInARow >= BREAKER) throw refusesAll(error);
+    if (!content.failedBefore) newlyRefused += 1;
+    lastRefusal = error;
   };
 
   /** Libraries that failed last time are stored apart, so that those that fail again hold up no others. */
@@ -174,14 +176,14 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
       if (rows > 0) flush();
       while (working.size > 0) await Promise.race(working);
       broken.signal.throwIfAborted();
+      if (stored === 0 && newlyRefused >= MIN_REFUSALS) throw refusesAll(newlyRefused, lastRefusal);
     },
   };
 }
 
-function refusesAll(error: unknown): DatabaseError {
+function refusesAll(count: number, error: unknown): DatabaseError {
   const { message } = databaseError("storing the last of them", driverError(error));
-  return new DatabaseError(
-    `the database refused ${BREAKER} libraries in a row, so it is taken to refuse every one: ${message}. What was stored until then stays`,
-    { cause: error },
-  );
+  return new DatabaseError(`the database refused all ${count} libraries that this run tried to store: ${message}`, {
+    cause: error,
+  });
 }
