@@ -31,11 +31,14 @@ export interface VirtualTime {
 /** Timers of the drivers (connecting, idling, undici's tick): they affect no decision and stay real. */
 const REAL = new Set([499, 10_000, 30_000, 900_000]);
 
+/** Code that polls the clock by immediates waits for less than a millisecond; this many at one moment move the clock. */
+const POLLS_PER_MS = 200;
+
 /** Replaces real time with virtual time, for code that runs as a worker. One at a time. */
 export function installVirtualTime(seed: number): VirtualTime {
   const workers = new AsyncLocalStorage<string>();
   const random = createRandom(seed);
-  const real = { setTimeout, clearTimeout, setInterval, clearInterval, random: Math.random };
+  const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, random: Math.random };
   const realNow = performance.now.bind(performance);
   const realSleep = timersPromises.setTimeout;
   const timers = new Set<VirtualTimer>();
@@ -100,7 +103,18 @@ export function installVirtualTime(seed: number): VirtualTime {
     });
   };
 
+  let polledAt = 0;
+  let polls = 0;
+  const virtualImmediate = <A extends unknown[]>(work: (...args: A) => void, ...args: A) => {
+    if (workers.getStore() === undefined) return real.setImmediate(work, ...args);
+    polls = polledAt === now ? polls + 1 : 1;
+    if (polls > POLLS_PER_MS) now += 1;
+    polledAt = now;
+    return real.setImmediate(work, ...args);
+  };
+
   Object.assign(globalThis, {
+    setImmediate: virtualImmediate,
     setTimeout: virtualTimeout,
     setInterval: virtualInterval,
     clearTimeout: (handle: NodeJS.Timeout) => clear(handle) || real.clearTimeout(handle),
