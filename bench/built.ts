@@ -6,8 +6,9 @@ const load = <T>(path: string): Promise<T> => import(new URL(`../dist/${path}`, 
 
 export const { openClock } = await load<typeof import("../src/db/clock.ts")>("db/clock.js");
 export const { connect, disconnect } = await load<typeof import("../src/db/connect.ts")>("db/connect.js");
-export const { openEmbeddedPostgres } =
-  await load<typeof import("../src/embedded-postgres/embedded-postgres.ts")>("embedded-postgres/open.js");
+export const { openEmbeddedPostgres } = await load<typeof import("../src/embedded-postgres/embedded-postgres.ts")>(
+  "embedded-postgres/embedded-postgres.js",
+);
 export const { withLease } = await load<typeof import("../src/db/lease.ts")>("db/lease.js");
 export const { openLibraryWriter } =
   await load<typeof import("../src/db/store/library-writer.ts")>("db/store/library-writer.js");
