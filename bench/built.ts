@@ -10,15 +10,18 @@ export const { openEmbeddedPostgres } = await load<typeof import("../src/embedde
   "embedded-postgres/embedded-postgres.js",
 );
 export const { withLease } = await load<typeof import("../src/db/lease.ts")>("db/lease.js");
-export const { openLibraryWriter } =
-  await load<typeof import("../src/db/store/library-writer.ts")>("db/store/library-writer.js");
+export const { writeLibraries } =
+  await load<typeof import("../src/db/store/write-libraries.ts")>("db/store/write-libraries.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
-export const { fencedWrites } = await load<typeof import("../src/db/fenced-writes.ts")>("db/fenced-writes.js");
+export const { createFencedTransaction } =
+  await load<typeof import("../src/db/fenced-writes.ts")>("db/fenced-writes.js");
 export const { saveListing } = await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
 export const { readSnapshot } = await load<typeof import("../src/db/snapshot.ts")>("db/snapshot.js");
 export const { readStored } = await load<typeof import("../src/db/read/stored.ts")>("db/read/stored.js");
 export const { openService } = await load<typeof import("../src/service/client.ts")>("service/client.js");
-export const { toContent } = await load<typeof import("../src/sync/content.ts")>("sync/content.js");
+export const { buildLibraryContent } =
+  await load<typeof import("../src/sync/decide-storage.ts")>("sync/decide-storage.js");
 export const { runSync } = await load<typeof import("../src/sync/run.ts")>("sync/run.js");
-export const { openTextReader } = await load<typeof import("../src/sync/texts.ts")>("sync/texts.js");
+export const { createValueParsers } =
+  await load<typeof import("../src/sync/value-parsers.ts")>("sync/value-parsers.js");

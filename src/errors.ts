@@ -1,4 +1,4 @@
-import type { Reject, RunStatus } from "./model.ts";
+import type { FailedLibrary, LibraryKey, Reject, RunStatus } from "./model.ts";
 
 /** The documented exit codes. */
 export const EXIT = {
@@ -122,6 +122,11 @@ export class ContentError extends Error {
     this.name = "ContentError";
     this.code = code;
     this.unavailable = code === "network" || code === "timeout" || code === "truncated" || code === "server_error";
+  }
+
+  /** The failure as it is counted, logged and stored. `mask` takes the secrets out of the message. */
+  toFailedLibrary(key: LibraryKey, mask: (message: string) => string): FailedLibrary {
+    return { key, code: this.code, message: mask(this.message), rejects: this.rejects };
   }
 }
 

@@ -153,15 +153,12 @@ export interface ContentRead {
   readonly cached: boolean;
 }
 
-/** What is stored of a library, as far as a plan needs it. Times are the database's, in milliseconds. */
-export interface StoredLibrary {
-  readonly key: LibraryKey;
-  /** Whether `libraries` has a row: content was stored at least once. */
-  readonly stored: boolean;
-  /** No longer listed. */
-  readonly removed: boolean;
-  readonly sync: SyncState | null;
-}
+/** What the database has of a library, as far as a plan needs it. Times are the database's, in milliseconds. */
+export type StoredLibrary =
+  /** A listing named it, and its content was never stored. */
+  | { readonly state: "listed"; readonly key: LibraryKey; readonly sync: SyncState }
+  /** `sync` is null only if another program deleted its row of `library_sync`. */
+  | { readonly state: "live" | "removed"; readonly key: LibraryKey; readonly sync: SyncState | null };
 
 export type RereadReason = "rejects" | "failure" | "shrunk" | "restored";
 
@@ -213,29 +210,66 @@ export type ScenarioSet =
   | { readonly kind: "memory"; readonly scenarios: readonly Scenario[] }
   | { readonly kind: "staged"; readonly stage: string; readonly count: number };
 
-/** One library's content, read and ready to be stored. Times are the database's, in milliseconds. */
+/** The content of one library, ready to be stored. Times are the database's, in milliseconds. */
 export interface LibraryContent {
+  /**
+   * `new`: the library has no row yet. `same`: the responses are the ones that are stored, so only `library_sync` is
+   * written. `changed`: any other content.
+   */
+  readonly kind: "new" | "same" | "changed";
   readonly listed: ListedLibrary;
   /** Null keeps the metadata that is stored. */
   readonly metadata: Metadata | null;
   readonly scenarios: ScenarioSet;
   readonly rejects: readonly Reject[];
-  /** The library has no row yet. */
-  readonly isNew: boolean;
-  /** The answers are the ones that are stored: nothing but `library_sync` is written. */
-  readonly isSame: boolean;
   /** The last read or store of it failed. */
   readonly failedBefore: boolean;
-  /** Earlier reads left open rejects, or absences that wait for a second look. */
+  /** Earlier reads left open rejects. */
   readonly hadRejects: boolean;
+  /** An earlier read lacked so many scenarios that their removal waits for this one. */
   readonly hadAbsences: boolean;
   readonly contentHash: string;
   readonly bookmarkSeenAt: number;
-  /** From when on a read of the same text settles it; null where the listing gave no text. */
+  /** A read of the same text from this moment on settles it; null if the listing gave no text. */
   readonly settlesAt: number | null;
   readonly contentReadAt: number;
   readonly suspectReads: number;
 }
+
+/** One library's scenarios, while they are received and until they are stored. */
+export interface ScenarioBuffer extends ScenarioSink {
+  /** All scenarios that were added. */
+  finish(): Promise<ScenarioSet>;
+  /** Frees the memory or the staging rows that the set occupies. */
+  free(): Promise<void>;
+}
+
+/** A library that could not be read or stored. What is stored of it stays, and the next run reads it again. */
+export interface FailedLibrary extends LibraryFailure {
+  readonly rejects: readonly Reject[];
+}
+
+/** The result of reading one library. `buffer` is freed by the writer. */
+export type ReadOutcome =
+  | {
+      readonly kind: "read";
+      readonly action: ReadAction;
+      readonly content: LibraryContent;
+      readonly buffer: ScenarioBuffer;
+    }
+  | { readonly kind: "failed"; readonly failure: FailedLibrary };
+
+/** The result of storing one library. */
+export type WriteOutcome =
+  | {
+      readonly kind: "stored";
+      readonly action: ReadAction;
+      readonly content: LibraryContent;
+      readonly saved: SavedLibrary;
+    }
+  | { readonly kind: "failed"; readonly failure: FailedLibrary }
+  /** The database refused to record that failure, or its rejects. */
+  | { readonly kind: "unrecorded"; readonly key: LibraryKey; readonly message: string };
 
 /** A scenario list that lost too much at once: stored, but nothing of it marked as removed. */
 export interface Withheld {

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { from } from "pg-copy-streams";
 import type { Scenario } from "../../src/model.ts";
-import { openTextReader } from "../built.ts";
+import { createValueParsers } from "../built.ts";
 import type { ReadLibrary } from "../tools/contents.ts";
 import type { Database } from "../tools/database.ts";
 
@@ -40,7 +40,7 @@ function* inChunks(lines: Iterable<string>): Generator<Buffer> {
   yield Buffer.from(text);
 }
 
-const { microseconds, bytes } = openTextReader("UTC");
+const { microseconds, bytes } = createValueParsers("UTC");
 
 function* libraryLines(libraries: readonly ReadLibrary[]): Generator<string> {
   for (const { listed, read } of libraries) {

@@ -1,10 +1,10 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { Scenario } from "../../src/model.ts";
-import { libraries as librariesTable, openTextReader, scenarios as scenariosTable } from "../built.ts";
+import { createValueParsers, libraries as librariesTable, scenarios as scenariosTable } from "../built.ts";
 import type { ReadLibrary } from "../tools/contents.ts";
 import type { Database } from "../tools/database.ts";
 
-const { microseconds } = openTextReader("UTC");
+const { microseconds } = createValueParsers("UTC");
 const NOW = new Date();
 
 const LIBRARY_KEY = [librariesTable.owner, librariesTable.libraryName];

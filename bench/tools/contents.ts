@@ -1,5 +1,5 @@
-import type { ContentRead, LibraryContent, ListedLibrary, Scenario, StoredLibrary } from "../../src/model.ts";
-import { toContent } from "../built.ts";
+import type { ContentRead, ListedLibrary, ReadOutcome, Scenario, StoredLibrary } from "../../src/model.ts";
+import { buildLibraryContent } from "../built.ts";
 import { CONCURRENCY, withClient } from "./client.ts";
 import { inParallel } from "./in-parallel.ts";
 
@@ -39,12 +39,15 @@ function collectInto(scenarios: Scenario[]) {
   };
 }
 
-/** The content that a run would store, given the stored state. */
-export function contentOf(
+/** What a run's reader would yield, given the stored state. */
+export function outcomeOf(
   { listed, read, scenarios }: ReadLibrary,
   stored: StoredLibrary | null,
   listedAt: number,
-): LibraryContent {
+): ReadOutcome {
   const facts = { listedAt, serviceTimezone: "UTC", hashesSince: null };
-  return toContent({ listed, stored, reason: "forced" }, read, { kind: "memory", scenarios }, facts);
+  const action = { listed, stored, reason: "forced" } as const;
+  const set = { kind: "memory", scenarios } as const;
+  const buffer = { ...collectInto([]), finish: async () => set, free: async () => {} };
+  return { kind: "read", action, content: buildLibraryContent(action, read, set, facts), buffer };
 }

@@ -25,7 +25,7 @@ export async function run(
     url,
     (service) =>
       runSync(
-        { pool, clock, service, settings, version: "bench", mask: (text) => text, tell: () => {} },
+        { pool, clock, service, settings, version: "bench", mask: (text) => text, onEvent: () => {} },
         request,
         never,
       ),

@@ -1,15 +1,15 @@
-import type { LibraryContent, SavedLibrary, StoredLibrary } from "../../src/model.ts";
+import type { SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
-  fencedWrites,
+  createFencedTransaction,
+  createValueParsers,
   openClock,
-  openLibraryWriter,
-  openTextReader,
   readSnapshot,
   readStored,
   saveListing,
   withLease,
+  writeLibraries,
 } from "../built.ts";
-import { contentOf, type ReadLibrary } from "./contents.ts";
+import { outcomeOf, type ReadLibrary } from "./contents.ts";
 import type { Database } from "./database.ts";
 
 const never = new AbortController().signal;
@@ -21,37 +21,30 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
   const stored = await readSnapshot(pool, "reading what is stored", readStored, never);
   const storedOf = ({ listed: { key } }: ReadLibrary): StoredLibrary | null =>
     stored.get(`${key.owner}\0${key.name}`) ?? null;
-  const texts = openTextReader("UTC");
+  const parsers = createValueParsers("UTC");
   const saved: SavedLibrary[] = [];
   await withLease(
     pool,
     clock,
     "bench",
     async (lease) => {
+      const write = createFencedTransaction(pool, lease);
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
       if (changed.length > 0) {
         const news = { restored: [], returned: [], rejects: [], isOver: () => false, seenAt: listedAt };
         const listing = { changed: changed.map((one) => one.listed), ...news };
-        await saveListing(fencedWrites(pool, lease), 1, listing, (_, error) => {
+        await saveListing(write, 1, listing, (_, error) => {
           throw error;
         });
       }
-      const writer = openLibraryWriter({
-        pool,
-        lease,
-        context: { runId: 1, microseconds: texts.microseconds, bytes: texts.bytes, guard: () => "mark" },
-        onSaved: async (_: LibraryContent, one) => {
-          saved.push(one);
-        },
-        onRefused: (_, error) => {
-          throw error;
-        },
-        onUnrecorded: (_, error) => {
-          throw error;
-        },
-      });
-      for (const library of libraries) await writer.store(contentOf(library, storedOf(library), listedAt));
-      await writer.drain();
+      const outcomes = (async function* () {
+        for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
+      })();
+      const context = { runId: 1, ...parsers, guard: () => "mark" as const };
+      for await (const outcome of writeLibraries(outcomes, { write, context, mask: (text) => text })) {
+        if (outcome.kind !== "stored") throw new Error("the database refused a library");
+        saved.push(outcome.saved);
+      }
     },
     never,
   );

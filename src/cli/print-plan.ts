@@ -4,7 +4,7 @@ import { assertUsable, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { formatJson } from "../report/json.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
-import { prepare } from "../sync/prepare.ts";
+import { checkRemovals, listLibraries, planRun } from "../sync/plan-run.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import type { Context } from "./context.ts";
 import { findMissingEmbedded } from "./embedded.ts";
@@ -18,17 +18,21 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
   const plan = (pool: Pool | null, clock: DatabaseClock) =>
-    withService(context, config, {}, (service) =>
-      prepare({ service, clock, pool }, { selection, allowRemovals, backfillSince: null }, config, context.stop),
-    );
+    withService(context, config, {}, async (service) => {
+      const sources = { service, clock, pool, settings: config };
+      const request = { selection, allowRemovals, backfillSince: null };
+      const listed = await listLibraries(sources, request, context.stop);
+      const planned = await planRun(sources, request, listed, context.stop);
+      return { planned, verdict: await checkRemovals(sources, request, planned, context.stop) };
+    });
   const isMissing = (await findMissingEmbedded(context, config)) !== null;
-  const prepared = isMissing
+  const { planned, verdict } = isMissing
     ? await plan(null, MACHINE_CLOCK)
     : await withDatabase(context, config, "any", async (pool) => {
         const clock = await openClock(pool, context.stop);
         return plan(await storedIn(pool, context.stop), clock);
       });
-  context.print(json ? formatJson(toPlanJson(prepared)) : formatPlan(prepared));
+  context.print(json ? formatJson(toPlanJson(planned, verdict)) : formatPlan(planned, verdict));
 }
 
 /** The pool, or null where nothing was ever stored. */

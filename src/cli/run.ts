@@ -10,7 +10,7 @@ import { logRun } from "../report/run-log.ts";
 import { formatSummary } from "../report/summary.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
-import type { RunResult } from "../sync/run-request.ts";
+import type { RunResult } from "../sync/run-types.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, type ServiceConfig } from "./settings.ts";
 import { withDatabase } from "./with-database.ts";
@@ -59,11 +59,15 @@ async function runWithProgress(
   const onEvent = logs ? lines.service : () => {};
   return withService(context, config, { onEvent }, async (service) => {
     try {
-      const tell = (event: Parameters<typeof progress.event>[0]) => {
+      const onRunEvent = (event: Parameters<typeof progress.event>[0]) => {
         progress.event(event);
         if (logs) lines.event(event);
       };
-      const result = await runSync({ pool, clock, service, settings: config, version, mask, tell }, request, stop);
+      const result = await runSync(
+        { pool, clock, service, settings: config, version, mask, onEvent: onRunEvent },
+        request,
+        stop,
+      );
       progress.end();
       if (logs) lines.finished(result.report);
       return result;

@@ -6,7 +6,7 @@ import { logRun } from "../report/run-log.ts";
 import { formatVerify } from "../report/verify.ts";
 import { toVerifyJson } from "../report/verify-json.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
-import { openTextReader } from "../sync/texts.ts";
+import { createValueParsers } from "../sync/value-parsers.ts";
 import type { VerifyReport } from "../verify/findings.ts";
 import { verifyStored } from "../verify/verify.ts";
 import type { Context } from "./context.ts";
@@ -38,7 +38,7 @@ async function compareSides(context: Context, { library, owner }: Omit<VerifyOpt
   const lines = logRun(openLog(config, terminal.isErr, draw, mask));
   const screen = terminal.isErr ? { columns: terminal.columns, draw } : null;
   const { event: tell, end } = followRun(screen, lines.progress);
-  const texts = openTextReader(config.serviceTimezone);
+  const texts = createValueParsers(config.serviceTimezone);
   try {
     return await withDatabase(context, config, "require", (pool) =>
       withService(context, config, {}, (service) =>

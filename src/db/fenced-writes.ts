@@ -6,7 +6,7 @@ import { type TransactionOptions, withTransaction } from "./transaction.ts";
 export type Write = <T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>) => Promise<T>;
 
 /** Transactions that are fenced by the lease's token, and that end even when the work was told to stop. */
-export function fencedWrites(pool: Pool, lease: Lease): Write {
+export function createFencedTransaction(pool: Pool, lease: Lease): Write {
   return (options, work) =>
     withTransaction(
       pool,

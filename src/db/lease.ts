@@ -30,44 +30,47 @@ export interface Lease {
    * @throws LostLeaseError when the token has moved and nothing was done
    */
   end(options: LastOptions, work: (connection: Connection) => Promise<void>): Promise<void>;
+  /** Stops renewing, and gives the lease back unless `end` has. Never rejects. */
+  release(): Promise<void>;
 }
 
 interface LastOptions extends TransactionOptions<void> {
   readonly isDone: (connection: Connection) => Promise<boolean>;
 }
 
-export interface LeaseUse<S, T> {
-  /** Written in the transaction that takes the lease, and again when its COMMIT was not answered. */
-  readonly start: (connection: Connection) => Promise<S>;
-  readonly work: (lease: Lease, started: S) => Promise<T>;
-}
-
-/**
- * Holds the lease while `work` runs, renews it, and gives it back. A live lease is watched: renewed means busy, expired means ours.
- * @throws BusyError when another run holds it
- */
-export function withLease<T>(
+/** Holds the lease while `work` runs. @throws BusyError when another run holds it */
+export async function withLease<T>(
   pool: Pool,
   clock: DatabaseClock,
   holder: string,
   work: (lease: Lease) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  return startUnderLease(pool, clock, holder, { start: async () => null, work }, signal);
+  const { lease } = await acquireLease(pool, clock, holder, async () => null, signal);
+  try {
+    return await work(lease);
+  } finally {
+    await lease.release();
+  }
 }
 
-/** `withLease` for work that has something to write when it starts. */
-export async function startUnderLease<S, T>(
+/**
+ * Takes the lease and renews it until it is released or ended. Another holder's lease is watched: if it is renewed, this
+ * throws; if it expires, this takes it over. `start` writes in the transaction that takes the lease, and again if the
+ * answer to its COMMIT was lost.
+ * @throws BusyError when another run holds it
+ */
+export async function acquireLease<S>(
   pool: Pool,
   clock: DatabaseClock,
   holder: string,
-  { start, work }: LeaseUse<S, T>,
+  start: (connection: Connection) => Promise<S>,
   signal: AbortSignal,
-): Promise<T> {
+): Promise<{ readonly lease: Lease; readonly started: S }> {
   const { token, started } = await takeLease(pool, holder, start, signal);
   const lost = new AbortController();
   const renewing = keepRenewed(pool, clock, token, lost);
-  let isGivenBack = false;
+  let isReleased = false;
   const end: Lease["end"] = async ({ isDone, ...options }, write) => {
     const last = async (connection: Connection) => {
       const { rowCount } = await connection.query(GIVE_BACK, [NAME, token]);
@@ -75,15 +78,19 @@ export async function startUnderLease<S, T>(
       if (rowCount !== 0) await write(connection);
     };
     await withTransaction(pool, options, last, lost.signal);
-    isGivenBack = true;
+    isReleased = true;
   };
-  try {
-    const lease = { token, lost: lost.signal, fence: (connection: Connection) => fence(connection, token), end };
-    return await work(lease, started);
-  } finally {
-    clearInterval(renewing);
-    if (!isGivenBack) await giveBack(pool, token);
-  }
+  const lease: Lease = {
+    token,
+    lost: lost.signal,
+    fence: (connection) => fence(connection, token),
+    end,
+    async release() {
+      clearInterval(renewing);
+      if (!isReleased) await giveBack(pool, token);
+    },
+  };
+  return { lease, started };
 }
 
 function keepRenewed(pool: Pool, clock: DatabaseClock, token: number, lost: AbortController): NodeJS.Timeout {

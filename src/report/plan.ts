@@ -1,14 +1,15 @@
 import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
-import type { Prepared } from "../sync/prepare.ts";
+import type { PlannedRun } from "../sync/plan-run.ts";
+import type { RemovalVerdict } from "../sync/rules/guard.ts";
 import { plural } from "./amounts.ts";
 
 /** Content is two answers a library, the listing one. */
-const callsOf = ({ plan }: Prepared) => 2 * plan.actions.length;
+const callsOf = ({ plan }: PlannedRun) => 2 * plan.actions.length;
 
 /** A plan as data: what would be read, skipped and marked as removed, and why. */
-export function toPlanJson(prepared: Prepared) {
-  const { listing, plan, verdict } = prepared;
+export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
+  const { listing, plan } = planned;
   const storesNothing = verdict.kind === "held" && verdict.storeNothing;
   return {
     listed: listing.libraries.length,
@@ -19,12 +20,12 @@ export function toPlanJson(prepared: Prepared) {
           owner: listed.key.owner,
           library: listed.key.name,
           reason,
-          write: stored?.stored ? "compare and update" : "insert",
+          write: stored === null || stored.state === "listed" ? "insert" : "compare and update",
         })),
     skip: plan.skipped,
     remove: verdict.kind === "pass" ? plan.missing.map(({ owner, name }) => ({ owner, library: name })) : [],
     missing: plan.missing.length,
-    requests: storesNothing ? 0 : callsOf(prepared),
+    requests: storesNothing ? 0 : callsOf(planned),
     rejects: listing.rejects.map(({ code, path, reason }) => ({ code, path, reason })),
     held: verdict.kind === "held" ? verdict.message : null,
     incomplete: listing.incomplete,
@@ -32,8 +33,8 @@ export function toPlanJson(prepared: Prepared) {
 }
 
 /** A plan for people. */
-export function formatPlan(prepared: Prepared): string {
-  const plan = toPlanJson(prepared);
+export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict): string {
+  const plan = toPlanJson(planned, verdict);
   const skipped = Object.entries(plan.skip).filter(([, count]) => count > 0);
   const lines = [
     `dry run: ${plural(plan.listed, "library", "libraries")} listed; nothing was written`,

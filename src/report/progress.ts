@@ -1,4 +1,4 @@
-import type { RunEvent } from "../sync/run-event.ts";
+import type { RunEvent } from "../sync/run-types.ts";
 import { formatCount, formatElapsed } from "./amounts.ts";
 
 /** How far a run has come. */

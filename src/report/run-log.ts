@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { RunReport, RunStatus } from "../model.ts";
 import type { ServiceEvent } from "../service/events.ts";
-import type { RunEvent } from "../sync/run-event.ts";
+import type { RunEvent } from "../sync/run-types.ts";
 import type { Progress } from "./progress.ts";
 import { toColumns } from "./run-json.ts";
 

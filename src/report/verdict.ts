@@ -13,7 +13,7 @@ export type Verdict =
 
 export function judge({ key, now, stored, rejects }: LibraryRows, fullEveryMs: number): Verdict {
   if (stored === null) return { kind: "none", reason: rejects.open > 0 ? "rejected" : "forgotten" };
-  if (stored.removed) return { kind: "none", reason: "removed" };
+  if (stored.state === "removed") return { kind: "none", reason: "removed" };
   const { sync } = stored;
   // An entry that can be stored: what the last listing lacked for that is owed already.
   const listed = { key, lastModified: sync?.listedText ?? null, source: "{}" };

@@ -1,125 +1,144 @@
 import { setMaxListeners } from "node:events";
-import type { LibraryWriter } from "../db/store/library-writer.ts";
-import type { ScenarioBuffer } from "../db/store/scenario-buffer.ts";
+import { Channel } from "../channel.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
-import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
-import type { Service } from "../service/client.ts";
-import type { DriftWatch, LostField } from "./rules/drift.ts";
+import { keyText } from "../key.ts";
+import type { FailedLibrary, ReadAction, ReadOutcome } from "../model.ts";
+import type { PlannedRun } from "./plan-run.ts";
+import { createLibraryReader, type LibraryRead, type LibraryReader } from "./read-library.ts";
+import { type DriftWatch, watchDrift } from "./rules/drift.ts";
+import type { Run } from "./run-types.ts";
 
-/** So many libraries in a row that worked last time and fail now by network or 5xx: it is the service, not the libraries. */
-const BREAKER = 20;
-
-export interface ReadTools {
-  readonly service: Service;
-  readonly writer: LibraryWriter;
-  readonly concurrency: number;
-  readonly drift: DriftWatch;
-  readonly openBuffer: () => ScenarioBuffer;
-  /** @throws ContentError where the answers are those of another library */
-  readonly toContent: (action: ReadAction, read: ContentRead, scenarios: ScenarioSet) => LibraryContent;
-  /** Fields that the library's stored rows have and that were not read. */
-  readonly findLost: (content: LibraryContent, read: ContentRead) => Promise<readonly LostField[]>;
-  /** Told before the content is handed to the writer, so that its outcome finds its action. */
-  readonly onRead: (action: ReadAction, content: LibraryContent, buffer: ScenarioBuffer) => void;
-  readonly onFailed: (action: ReadAction, error: ContentError) => Promise<void>;
-  /** What the database refused of this library's scenarios while they came; null for what is not theirs alone. */
-  readonly asRefusal: (error: unknown) => ContentError | null;
-}
-
-interface Deferred {
-  readonly action: ReadAction;
-  readonly lost: readonly LostField[];
-  readonly rejects: ContentRead["rejects"];
-}
+/** After this many libraries in a row that worked last time and fail now by network or 5xx, the service counts as down. */
+const MAX_UNAVAILABLE_IN_A_ROW = 20;
 
 /**
- * Reads and stores the content of these libraries, as many at once as the settings allow. One library's failure is its own;
- * what ends the run is thrown after the requests in flight have ended and everything that was read is stored.
+ * Reads the content of the planned libraries, `concurrency` at once, and yields what became of each. Libraries that the
+ * database already refused in this run come first, as failures, and are not read. One library's failure is its own.
+ * @throws what ended the run, after the requests in flight have ended and everything that was read is yielded
  */
-export async function readLibraries(
-  actions: readonly ReadAction[],
-  tools: ReadTools,
+export async function* readLibraries(
+  run: Run,
+  planned: PlannedRun,
+  refused: readonly FailedLibrary[],
   signal: AbortSignal,
-): Promise<void> {
-  const { service, writer, drift } = tools;
-  const ended = new AbortController();
-  const reading = AbortSignal.any([signal, ended.signal]);
-  // Every request in flight listens to it.
-  setMaxListeners(0, reading);
-  const ending: unknown[] = [];
+): AsyncGenerator<ReadOutcome> {
+  for (const failure of refused) yield { kind: "failed", failure };
+  const refusedKeys = new Set(refused.map(({ key }) => keyText(key)));
+  const actions =
+    refused.length === 0
+      ? planned.plan.actions
+      : planned.plan.actions.filter(({ listed }) => !refusedKeys.has(keyText(listed.key)));
+  if (actions.length === 0) return;
+  const readers = new Readers(run, await createLibraryReader(run, planned), signal);
+  const reading = readers.readAll(actions);
+  try {
+    yield* readers.outcomes;
+  } finally {
+    readers.stop();
+    await reading;
+  }
+}
+
+/** Concurrent readers of one queue of libraries. */
+class Readers {
+  readonly outcomes = new Channel<ReadOutcome>();
+  readonly #run: Run;
+  readonly #reader: LibraryReader;
+  readonly #drift: DriftWatch = watchDrift();
+  readonly #stopped = new AbortController();
+  readonly #signal: AbortSignal;
   /** Their content was dropped: it lacks a field, and only the rest of the run shows whether the service still has it. */
-  const deferred: Deferred[] = [];
-  let unread = actions.length;
-  let unavailableInARow = 0;
+  readonly #deferred: Pick<LibraryRead, "action" | "lost" | "read">[] = [];
+  #ended: { readonly error: unknown } | null = null;
+  #unread = 0;
+  #unavailableInARow = 0;
 
-  const storeOrDefer = async (action: ReadAction, read: ContentRead, buffer: ScenarioBuffer, isAgain: boolean) => {
-    const content = tools.toContent(action, read, await buffer.finish());
-    const lost = await tools.findLost(content, read);
-    if (!isAgain) drift.count(read, !content.isNew, lost);
-    const verdict = drift.judge(lost, isAgain || unread === 1);
-    if (verdict.kind === "drift") throw new ContentError("drift", verdict.message, { rejects: read.rejects });
-    if (verdict.kind === "defer") {
-      deferred.push({ action, lost, rejects: read.rejects });
-      return buffer.free();
-    }
-    tools.onRead(action, content, buffer);
-    return writer.store(content);
-  };
+  constructor(run: Run, reader: LibraryReader, signal: AbortSignal) {
+    this.#run = run;
+    this.#reader = reader;
+    this.#signal = AbortSignal.any([signal, this.#stopped.signal]);
+    // Every request in flight listens to it.
+    setMaxListeners(0, this.#signal);
+  }
 
-  const readOne = async (action: ReadAction, isAgain: boolean) => {
-    const buffer = tools.openBuffer();
-    try {
-      const read = await service.readContent(action.listed.key, buffer, reading);
-      unavailableInARow = 0;
-      await storeOrDefer(action, read, buffer, isAgain);
-    } catch (thrown) {
-      const error = thrown instanceof ContentError ? thrown : tools.asRefusal(thrown);
-      if (error === null) throw thrown;
-      await buffer.free();
-      if (error.code === "unauthorized" && (await service.confirmKey(reading)) === "refused")
-        throw refusedMidway(error);
-      const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;
-      if (!error.unavailable) unavailableInARow = 0;
-      else if (!failedBefore) unavailableInARow += 1;
-      await tools.onFailed(action, error);
-      if (unavailableInARow >= BREAKER) throw broken(error);
-    }
-  };
-  const work = async (queue: Iterable<ReadAction>, isAgain: boolean) => {
-    for (const action of queue) {
-      if (ending.length > 0) return;
-      try {
-        reading.throwIfAborted();
-        await readOne(action, isAgain);
-        unread -= 1;
-      } catch (error) {
-        ending.push(error);
-        // Whoever only waits for its turn would wait as the service asked, once more each.
-        if (error instanceof SourceUnavailableError) ended.abort(error);
-        return;
+  /** Never rejects: closes `outcomes` with the error that ended the run, if any. */
+  async readAll(actions: readonly ReadAction[]): Promise<void> {
+    this.#unread = actions.length;
+    await this.#readQueue(actions, false);
+    if (this.#ended === null) await this.#settleDeferred();
+    this.outcomes.close(this.#ended?.error);
+  }
+
+  /** Aborts the requests in flight. */
+  stop(reason: unknown = new Error("the run stopped reading")): void {
+    this.#stopped.abort(reason);
+  }
+
+  async #readQueue(actions: readonly ReadAction[], isAgain: boolean): Promise<void> {
+    const queue = actions.values();
+    const work = async () => {
+      for (const action of queue) {
+        if (this.#ended !== null) return;
+        try {
+          this.#signal.throwIfAborted();
+          await this.#readOne(action, isAgain);
+          this.#unread -= 1;
+        } catch (error) {
+          this.#ended ??= { error };
+          // Requests that wait for the service's pause to end would wait once more each.
+          if (error instanceof SourceUnavailableError) this.stop(error);
+        }
       }
-    }
-  };
-  const readAll = async (some: readonly ReadAction[], isAgain: boolean) => {
-    const queue = some.values();
-    await Promise.all(Array.from({ length: Math.min(tools.concurrency, some.length) }, () => work(queue, isAgain)));
-  };
-  /** Fails those that would lose what the whole run lacked, and reads the others again. */
-  const settleDeferred = async () => {
-    const again: ReadAction[] = [];
-    for (const { action, lost, rejects } of deferred) {
-      const verdict = drift.judge(lost, true);
-      if (verdict.kind === "drift")
-        await tools.onFailed(action, new ContentError("drift", verdict.message, { rejects }));
-      else again.push(action);
-    }
-    await readAll(again, true);
-  };
+    };
+    await Promise.all(Array.from({ length: Math.min(this.#run.settings.concurrency, actions.length) }, work));
+  }
 
-  await readAll(actions, false);
-  if (ending.length === 0) await settleDeferred();
-  await writer.drain();
-  if (ending.length > 0) throw ending[0];
+  async #readOne(action: ReadAction, isAgain: boolean): Promise<void> {
+    let library: LibraryRead;
+    try {
+      library = await this.#reader.read(action, this.#signal);
+      this.#unavailableInARow = 0;
+    } catch (error) {
+      if (!(error instanceof ContentError)) throw error;
+      await this.#fail(action, error);
+      return;
+    }
+    const { content, buffer, read, lost } = library;
+    if (!isAgain) this.#drift.count(read, content.kind !== "new", lost);
+    const verdict = this.#drift.judge(lost, isAgain || this.#unread === 1);
+    if (verdict.kind === "store") {
+      await this.outcomes.push({ kind: "read", action, content, buffer });
+      return;
+    }
+    await buffer.free();
+    if (verdict.kind === "defer") this.#deferred.push({ action, lost, read });
+    else await this.#fail(action, new ContentError("drift", verdict.message, { rejects: read.rejects }));
+  }
+
+  /** @throws UnauthorizedError if the service refuses the key; SourceUnavailableError if it counts as down */
+  async #fail(action: ReadAction, error: ContentError): Promise<void> {
+    if (error.code === "unauthorized" && (await this.#run.service.confirmKey(this.#signal)) === "refused") {
+      throw refusedMidway(error);
+    }
+    const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;
+    if (!error.unavailable) this.#unavailableInARow = 0;
+    else if (!failedBefore) this.#unavailableInARow += 1;
+    const failure = error.toFailedLibrary(action.listed.key, this.#run.mask);
+    await this.outcomes.push({ kind: "failed", failure });
+    if (this.#unavailableInARow >= MAX_UNAVAILABLE_IN_A_ROW) throw unavailable(error);
+  }
+
+  /** Fails the libraries that would lose a field that the whole run lacked, and reads the others again. */
+  async #settleDeferred(): Promise<void> {
+    const again: ReadAction[] = [];
+    for (const { action, lost, read } of this.#deferred) {
+      const verdict = this.#drift.judge(lost, true);
+      if (verdict.kind === "drift") {
+        await this.#fail(action, new ContentError("drift", verdict.message, { rejects: read.rejects }));
+      } else again.push(action);
+    }
+    await this.#readQueue(again, true);
+  }
 }
 
 function refusedMidway(error: ContentError): UnauthorizedError {
@@ -129,9 +148,9 @@ function refusedMidway(error: ContentError): UnauthorizedError {
   );
 }
 
-function broken(error: ContentError): SourceUnavailableError {
+function unavailable(error: ContentError): SourceUnavailableError {
   return new SourceUnavailableError(
-    `${BREAKER} libraries in a row could not be read, so the service is taken to be down (the last: ${error.message}). What was read until then is stored; the next run goes on`,
+    `${MAX_UNAVAILABLE_IN_A_ROW} libraries in a row could not be read, so the service is taken to be down (the last: ${error.message}). What was read until then is stored; the next run goes on`,
     { cause: error },
   );
 }

@@ -1,32 +1,52 @@
-import type { Write } from "../db/fenced-writes.ts";
-import { saveListing } from "../db/store/save-listing.ts";
+import { type ListingWrite, saveListing } from "../db/store/save-listing.ts";
+import { refusedByDatabase } from "../db/store/write-in-halves.ts";
 import { keyText } from "../key.ts";
-import { type FailTools, failLibrary, unstorable } from "./fail-library.ts";
-import { toListingWrite } from "./listing-write.ts";
-import type { Prepared } from "./prepare.ts";
-import { warnOfUnrecorded } from "./warnings.ts";
+import type { FailedLibrary, LibraryKey } from "../model.ts";
+import type { PlannedRun } from "./plan-run.ts";
+import type { RemovalVerdict } from "./rules/guard.ts";
+import type { Run } from "./run-types.ts";
 
 /**
- * Records what is new in the listing, before any content is read.
- * @returns what to read: a library whose listed text the database refuses to record has failed, and is not read, because the
- *   next run would not know that its bookmark is unsettled
+ * Records what changed in the listing, before any content is read.
+ * @returns libraries whose listed date the database refuses to record. They must not be read: the next run would not know
+ *   that their bookmark is unsettled
  */
 export async function recordListing(
-  tools: FailTools,
-  prepared: Prepared,
-  runId: number,
-  write: Write,
-): Promise<Prepared> {
-  const news = toListingWrite(prepared);
-  if (news === null) return prepared;
-  const unrecorded = new Set<string>();
-  await saveListing(write, runId, news, (key, error) => {
-    const refused = unstorable("recording what is listed", error);
-    if (key === null) return warnOfUnrecorded(tools.tally, key, tools.mask(refused.message));
-    if (!unrecorded.has(keyText(key))) failLibrary(tools, key, refused);
-    unrecorded.add(keyText(key));
+  { id, write, mask, totals }: Run,
+  planned: PlannedRun,
+  verdict: RemovalVerdict,
+): Promise<FailedLibrary[]> {
+  const changes = toListingWrite(planned, verdict);
+  if (changes === null) return [];
+  const refused = new Map<string, FailedLibrary>();
+  await saveListing(write, id, changes, (key, error) => {
+    const refusal = refusedByDatabase("recording the listing", error);
+    if (key === null) totals.addUnrecorded(null, mask(refusal.message));
+    else refused.set(keyText(key), refusal.toFailedLibrary(key, mask));
   });
-  if (unrecorded.size === 0) return prepared;
-  const actions = prepared.plan.actions.filter(({ listed }) => !unrecorded.has(keyText(listed.key)));
-  return { ...prepared, plan: { ...prepared.plan, actions } };
+  return [...refused.values()];
+}
+
+/** The changes of the whole listing, whatever the run's selection; null if there are none. */
+export function toListingWrite(
+  { listing, listedAt, plan, openRejects }: PlannedRun,
+  verdict: RemovalVerdict,
+): ListingWrite | null {
+  const changes = plan.changed.length + plan.restored.length + plan.returned.length + listing.rejects.length;
+  if (changes === 0 && !openRejects) return null;
+  // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.
+  const isTrusted = listing.incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
+  let goodEntries: Set<string> | undefined;
+  const isGoodEntry = (key: LibraryKey) => {
+    goodEntries ??= new Set([...listing.libraries].filter((one) => one.source !== null).map((one) => keyText(one.key)));
+    return goodEntries.has(keyText(key));
+  };
+  return {
+    changed: plan.changed,
+    restored: plan.restored,
+    returned: plan.returned,
+    rejects: listing.rejects,
+    isOver: (key) => isTrusted || (key !== null && isGoodEntry(key)),
+    seenAt: listedAt,
+  };
 }

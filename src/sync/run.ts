@@ -1,125 +1,150 @@
 import { hostname } from "node:os";
-import type { Connection } from "../db/connect.ts";
-import { fencedWrites, type Write } from "../db/fenced-writes.ts";
-import { type Lease, startUnderLease } from "../db/lease.ts";
+import { createFencedTransaction } from "../db/fenced-writes.ts";
+import { acquireLease } from "../db/lease.ts";
 import { countIdleRuns, deleteRun, finishRun, isFinished } from "../db/runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
+import { writeLibraries } from "../db/store/write-libraries.ts";
 import { UsageError } from "../errors.ts";
-import { byLibrary } from "./by-library.ts";
-import { came, type Ending, toEnding } from "./ending.ts";
-import { failLibrary, unstorable } from "./fail-library.ts";
-import { markGone } from "./mark-gone.ts";
-import { type Prepared, prepare } from "./prepare.ts";
+import type { WriteOutcome } from "../model.ts";
+import { groupRejects } from "./group-rejects.ts";
+import { markMissing } from "./mark-removed.ts";
+import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
+import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
-import { toReport } from "./run-report.ts";
-import type { RunRequest, RunResult, RunTools } from "./run-request.ts";
-import { runStarter, type StartedRun } from "./start-run.ts";
-import { storeContent } from "./store-content.ts";
-import { openTally, type Tally } from "./tally.ts";
-import { openTextReader } from "./texts.ts";
+import { guardScenarios } from "./rules/guard.ts";
+import { isEverything } from "./rules/selection.ts";
+import { completed, outcomeOfError, type RunOutcome, toReport } from "./run-outcome.ts";
+import { RunTotals } from "./run-totals.ts";
+import type { Run, RunRequest, RunResult, RunTools } from "./run-types.ts";
+import { createRunStarter } from "./start-run.ts";
+import { createValueParsers } from "./value-parsers.ts";
 import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
 
 /**
- * One run under the lease: list, plan, mark what is gone, read and store, tell. Aborting `signal` stops the reading;
- * what was read is still stored.
- * @throws BusyError, DatabaseError, or whatever keeps a run from beginning; UsageError, after taking its row back, for a
- * selected owner or library that is neither listed nor stored. Every other ending of a run that has a row is in the result
+ * One run: takes the lease, lists, plans, guards removals, marks them, reads, writes, finishes. Aborting `signal` stops the
+ * reading; what was read is still stored.
+ * @throws BusyError, DatabaseError, or whatever keeps a run from starting; UsageError for a selected owner or library that is
+ * neither listed nor stored, and then no run is recorded. Any other end is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
+  const startedAt = performance.now();
   const holder = `${hostname()}:${process.pid}`;
-  const start = runStarter(tools, request);
-  const work = (lease: Lease, run: StartedRun) => runUnderLease(tools, request, lease, run, signal);
-  return startUnderLease(tools.pool, tools.clock, holder, { start, work }, signal);
+  const { lease, started } = await acquireLease(
+    tools.pool,
+    tools.clock,
+    holder,
+    createRunStarter(tools, request),
+    signal,
+  );
+  try {
+    const run: Run = {
+      ...tools,
+      ...started,
+      request,
+      lease,
+      write: createFencedTransaction(tools.pool, lease),
+      parsers: createValueParsers(tools.settings.serviceTimezone),
+      totals: new RunTotals(),
+    };
+    const before = tools.service.counters();
+    const outcome = await runSteps(run, AbortSignal.any([signal, lease.lost])).catch(outcomeOfError);
+    const { requests, retries, bytes, throttled } = tools.service.counters();
+    run.totals.counts.requests = requests - before.requests;
+    run.totals.counts.retries = retries - before.retries;
+    run.totals.counts.bytes = bytes - before.bytes;
+    warnOfThrottling(run.totals, throttled - before.throttled);
+    return await finish(run, outcome, performance.now() - startedAt);
+  } finally {
+    await lease.release();
+  }
 }
 
-async function runUnderLease(
-  tools: RunTools,
-  request: RunRequest,
-  lease: Lease,
-  { id, backfillSince, hashesSince }: StartedRun,
-  signal: AbortSignal,
-): Promise<RunResult> {
-  const startedAt = performance.now();
-  const write = fencedWrites(tools.pool, lease);
-  const before = tools.service.counters();
-  tools.tell({ kind: "started", id, run: request.kind });
+async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
+  const { totals, onEvent, settings, request } = run;
+  const started = { kind: "started", id: run.id, run: request.kind } as const;
+  const isWhole = isEverything(request.selection);
+  if (isWhole) onEvent(started);
+  const planRequest = { ...request, backfillSince: run.backfillSince };
+  const listed = await listLibraries(run, planRequest, signal);
+  // A selection may name nothing that exists: then no run is recorded, and none may be reported as started.
+  if (!isWhole) onEvent(started);
 
-  const tally = openTally();
-  const reading = AbortSignal.any([signal, lease.lost]);
-  const ending = await prepare(tools, { ...request, backfillSince }, tools.settings, reading)
-    .then((prepared) => carryOut(tools, request, prepared, { id, hashesSince, lease, write, tally }, reading))
-    .catch(toEnding);
+  const planned = await planRun(run, planRequest, listed, signal);
+  const { listing, plan } = planned;
+  const verdict = await checkRemovals(run, planRequest, planned, signal);
+  totals.counts.librariesListed = listing.libraries.length;
+  totals.addRejects(listing.rejects);
+  for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
+  warnOfListing(totals, planned);
+  if (verdict.kind === "held" && verdict.storeNothing) return completed("held", verdict.message);
 
-  if (ending.error instanceof UsageError) {
-    await lease.end({ doing: "taking back the run", isDone: async () => false }, (connection) =>
+  totals.addSkipped(plan.skipped);
+  const toRead = plan.actions.length;
+  onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
+
+  const removals = await markMissing(run, plan, verdict);
+  totals.counts.librariesRemoved = removals.marked;
+  const unrecorded = await recordListing(run, planned, verdict);
+
+  const read = readLibraries(run, planned, [...removals.refused, ...unrecorded], signal);
+  const { maxRemoved } = settings;
+  const { allowRemovals } = request;
+  const written = writeLibraries(read, {
+    write: run.write,
+    mask: run.mask,
+    context: {
+      runId: run.id,
+      ...run.parsers,
+      guard: (numbers) => guardScenarios({ ...numbers, maxRemoved, allowed: allowRemovals }),
+    },
+  });
+  for await (const outcome of written) {
+    totals.add(outcome);
+    logOutcome(run, outcome);
+  }
+
+  warnOfReading(totals, run.parsers);
+  if (isIdle(request, totals)) {
+    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", countIdleRuns, run.lease.lost));
+  }
+  if (verdict.kind === "held") return completed("held", verdict.message);
+  return completed(listing.incomplete === null ? totals.status() : "partial");
+}
+
+function logOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
+  if (outcome.kind === "stored") {
+    const { saved, content } = outcome;
+    if (content.rejects.length > 0) onEvent({ kind: "rejected", key: saved.key, rejects: content.rejects });
+    onEvent({ kind: "stored", key: saved.key });
+  }
+  if (outcome.kind === "failed") {
+    const { key, code, message, rejects } = outcome.failure;
+    onEvent({ kind: "failed", key, code, message });
+    if (rejects.length > 0) onEvent({ kind: "rejected", key, rejects });
+  }
+}
+
+/** Completes the run's row and releases the lease in one transaction, or deletes the row after a usage error. */
+async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promise<RunResult> {
+  const { lease, id } = run;
+  if (outcome.error instanceof UsageError) {
+    await lease.end({ doing: "deleting the run", isDone: async () => false }, (connection) =>
       deleteRun(connection, id),
     );
-    throw ending.error;
+    throw outcome.error;
   }
-  const { requests, retries, bytes, throttled } = tools.service.counters();
-  Object.assign(tally.counts, {
-    requests: requests - before.requests,
-    retries: retries - before.retries,
-    bytes: bytes - before.bytes,
-  });
-  warnOfThrottling(tally, throttled - before.throttled);
-  const durationMs = performance.now() - startedAt;
-  const report = toReport({ id, kind: request.kind, tally, ending, durationMs, mask: tools.mask });
-  if (ending.status === "lost_lease") return { report, error: ending.error };
+  const report = toReport(run, outcome, durationMs);
+  if (outcome.status === "lost_lease") return { report, error: outcome.error };
   try {
-    // A server that was waited for in vain is not waited for twice.
-    const patience = ending.status === "database_failed" ? { patienceMs: 1_000 } : {};
-    const isDone = (connection: Connection) => isFinished(connection, id);
-    const finish = (connection: Connection) => finishRun(connection, id, report);
-    await lease.end({ doing: "finishing the run", isDone, ...patience }, finish);
-    return { report, error: ending.error };
+    // The run has waited for this server already.
+    const patience = outcome.status === "database_failed" ? { patienceMs: 1_000 } : {};
+    await lease.end(
+      { doing: "finishing the run", isDone: (connection) => isFinished(connection, id), ...patience },
+      (connection) => finishRun(connection, id, report),
+    );
+    return { report, error: outcome.error };
   } catch (thrown) {
-    const unfinished = toEnding(thrown);
-    return {
-      report: toReport({ id, kind: request.kind, tally, ending: unfinished, durationMs, mask: tools.mask }),
-      error: unfinished.error,
-    };
+    const unfinished = outcomeOfError(thrown);
+    return { report: toReport(run, unfinished, durationMs), error: unfinished.error };
   }
-}
-
-interface Run {
-  readonly id: number;
-  readonly hashesSince: number | null;
-  readonly lease: Lease;
-  readonly write: Write;
-  readonly tally: Tally;
-}
-
-async function carryOut(
-  tools: RunTools,
-  request: RunRequest,
-  prepared: Prepared,
-  { id, hashesSince, lease, write, tally }: Run,
-  signal: AbortSignal,
-): Promise<Ending> {
-  const { listing, plan, verdict } = prepared;
-  tally.counts.librariesListed = listing.libraries.length;
-  tally.rejected(listing.rejects);
-  for (const rejects of byLibrary(listing.rejects)) tools.tell({ kind: "rejected", key: rejects[0].key, rejects });
-  warnOfListing(tally, prepared);
-  if (verdict.kind === "held" && verdict.storeNothing) return came("held", verdict.message);
-
-  tally.skipped("unchanged", plan.skipped.unchanged);
-  tally.skipped("not settled yet", plan.skipped["not settled yet"]);
-  const toRead = plan.actions.length;
-  tools.tell({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
-  tally.counts.librariesRemoved = await markGone(prepared, id, write, (key, error) =>
-    failLibrary({ ...tools, tally }, key, unstorable("marking the library as removed", error)),
-  );
-  const recorded = await recordListing({ ...tools, tally }, prepared, id, write);
-
-  const texts = openTextReader(tools.settings.serviceTimezone);
-  const { allowRemovals } = request;
-  await storeContent({ ...tools, lease, runId: id, allowRemovals, hashesSince, tally, texts }, recorded, signal);
-  warnOfReading(tally, texts);
-  if (isIdle(request, tally))
-    warnOfIdleRuns(tally, await readSnapshot(tools.pool, "reading the last runs", countIdleRuns, lease.lost));
-
-  if (verdict.kind === "held") return came("held", verdict.message);
-  return came(listing.incomplete === null ? tally.status() : "partial", null);
 }

@@ -1,17 +1,11 @@
 import type { Connection } from "../db/connect.ts";
 import { deleteRun, insertRun, readUnfinishedBackfill } from "../db/runs.ts";
-import type { RunRequest, RunTools } from "./run-request.ts";
+import type { Run, RunRequest, RunTools } from "./run-types.ts";
 
-export interface StartedRun {
-  readonly id: number;
-  /** Since when a backfill reads, in database ms; null for a sync. */
-  readonly backfillSince: number | null;
-  /** Content that was read before it, in database ms, is compared row by row; null where no `--restart` asked for that. */
-  readonly hashesSince: number | null;
-}
+type StartedRun = Pick<Run, "id" | "backfillSince" | "hashesSince">;
 
-/** Writes the run's row in the transaction that takes the lease. Called once more, it does it anew. */
-export function runStarter(
+/** Writes the run's row, in the transaction that takes the lease. A repeated call replaces the row of the first one. */
+export function createRunStarter(
   { clock, settings, version }: RunTools,
   request: RunRequest,
 ): (connection: Connection) => Promise<StartedRun> {

@@ -1,20 +1,20 @@
-import type { LibraryKey, RunKind, Selection } from "../model.ts";
-import type { Prepared } from "./prepare.ts";
+import type { PlannedRun } from "./plan-run.ts";
 import { isEverything } from "./rules/selection.ts";
-import { DOUBTFUL_READS } from "./rules/settle.ts";
-import type { Tally } from "./tally.ts";
-import type { TextReader } from "./texts.ts";
+import { SUSPECT_READS } from "./rules/settle.ts";
+import type { RunTotals } from "./run-totals.ts";
+import type { RunRequest } from "./run-types.ts";
+import type { ValueParsers } from "./value-parsers.ts";
 
 /** What people should know of the listing, whatever becomes of the run. */
-export function warnOfListing(tally: Tally, { listing, plan }: Prepared): void {
-  const warn = (code: string, message: string) => tally.warnings.push({ code, message });
+export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedRun): void {
+  const warn = (code: string, message: string) => totals.warnings.push({ code, message });
   if (listing.incomplete !== null) {
     warn("listing_incomplete", `${listing.incomplete}; nothing was marked as removed`);
   }
-  if (plan.unsaid.length > 0) {
+  if (plan.missingButCached.length > 0) {
     warn(
       "listing_cached",
-      `a cache answered the listing, older than the last read of ${plan.unsaid.length} libraries that it lacks; they were not marked as removed. Is there a caching proxy before the service?`,
+      `a cache answered the listing, older than the last read of ${plan.missingButCached.length} libraries that it lacks; they were not marked as removed. Is there a caching proxy before the service?`,
     );
   }
   if (listing.repeated > 0) {
@@ -23,35 +23,35 @@ export function warnOfListing(tally: Tally, { listing, plan }: Prepared): void {
 }
 
 /** What people should know of the content that was read. */
-export function warnOfReading(tally: Tally, texts: TextReader): void {
-  const { dates, sizes } = texts.unread();
-  if (tally.doubted > 0) {
-    tally.warnings.push({
+export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
+  const { dates, sizes } = parsers.unparsed();
+  if (totals.suspectReads > 0) {
+    totals.warnings.push({
       code: "content_suspect",
-      message: `the content of ${tally.doubted} libraries came from a cache or named another date than the listing, ${DOUBTFUL_READS} times or more; it is stored, and read again from time to time until the two agree. Is there a caching proxy before the service?`,
+      message: `the content of ${totals.suspectReads} libraries came from a cache or named another date than the listing, ${SUSPECT_READS} times or more; it is stored, and read again from time to time until the two agree. Is there a caching proxy before the service?`,
     });
   }
-  if (tally.misnamed > 0) {
-    tally.warnings.push({
+  if (totals.misnamed > 0) {
+    totals.warnings.push({
       code: "content_misnamed",
-      message: `the metadata of ${tally.misnamed} libraries has another libraryName than the listing; it is stored under the listed name, never settles, and is read again from time to time. Does a proxy mix up answers, or does the service report another name there?`,
+      message: `the metadata of ${totals.misnamed} libraries has another libraryName than the listing; it is stored under the listed name, never settles, and is read again from time to time. Does a proxy mix up answers, or does the service report another name there?`,
     });
   }
   if (dates > 0) {
-    tally.warnings.push({
+    totals.warnings.push({
       code: "dates_unparsed",
       message: `${dates} dates have a format that simcat does not know; their text is stored, their …_at columns are NULL`,
     });
   }
   if (sizes > 0) {
-    tally.warnings.push({
+    totals.warnings.push({
       code: "sizes_unparsed",
       message: `${sizes} file sizes have a format that simcat does not know; their text is stored, file_size_bytes is NULL`,
     });
   }
-  for (const { key, withheld } of tally.withheld) {
+  for (const { key, withheld } of totals.withheld) {
     if (withheld === null) continue;
-    tally.warnings.push({
+    totals.warnings.push({
       code: "scenario_removals_held",
       key,
       message: `the list lacks ${withheld.missing} of ${withheld.live} scenarios at once; none of them was marked as removed. If the next read lacks the same, they will be (or run it again with --allow-removals)`,
@@ -59,20 +59,15 @@ export function warnOfReading(tally: Tally, texts: TextReader): void {
   }
 }
 
-/** The database refused to record a library's failure or its rejects, or (null) the rejects of the listing. */
-export function warnOfUnrecorded(tally: Tally, key: LibraryKey | null, message: string): void {
-  tally.warnings.push({ code: "failure_unrecorded", ...(key === null ? {} : { key }), message });
-}
-
 /** A larger share of throttled requests deserves a limit of our own, in percent. */
 const MOST_THROTTLED = 5;
 
 /** The service refused many requests because they were too many. */
-export function warnOfThrottling(tally: Tally, throttled: number): void {
-  const { requests } = tally.counts;
+export function warnOfThrottling(totals: RunTotals, throttled: number): void {
+  const { requests } = totals.counts;
   if (throttled * 100 <= requests * MOST_THROTTLED) return;
   const percent = ((throttled * 100) / requests).toFixed(1);
-  tally.warnings.push({
+  totals.warnings.push({
     code: "requests_throttled",
     message: `the service throttled ${throttled} of ${requests} requests (${percent} %) with 429 or 503; the run slowed down and repeated them. Set SIMCAT_MAX_RPS to the requests per second that the service allows`,
   });
@@ -83,7 +78,7 @@ const TELLING_LIBRARIES = 10;
 const IDLE_RUNS = 3;
 
 /** Whether a sync of everything read nine in ten libraries and found nothing changed. */
-export function isIdle(request: { readonly kind: RunKind; readonly selection: Selection }, { counts }: Tally): boolean {
+export function isIdle(request: Pick<RunRequest, "kind" | "selection">, { counts }: RunTotals): boolean {
   const { librariesListed, librariesRead, librariesChanged } = counts;
   return (
     request.kind === "sync" &&
@@ -95,10 +90,10 @@ export function isIdle(request: { readonly kind: RunKind; readonly selection: Se
 }
 
 /** `before`: how many runs in a row were idle before this one. */
-export function warnOfIdleRuns(tally: Tally, before: number): void {
+export function warnOfIdleRuns(totals: RunTotals, before: number): void {
   if (before + 1 < IDLE_RUNS) return;
-  const { librariesRead } = tally.counts;
-  tally.warnings.push({
+  const { librariesRead } = totals.counts;
+  totals.warnings.push({
     code: "dates_untrustworthy",
     message: `the last ${before + 1} runs read nine in ten libraries or more and found nothing changed: the service's dates cannot be trusted to tell what changed, so nothing can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
   });

@@ -3,7 +3,7 @@ import type { ReadTexts } from "../db/read/read-library-rows.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import type { LibraryFailure, ListedLibrary } from "../model.ts";
 import type { Service } from "../service/client.ts";
-import type { RunEvent } from "../sync/run-event.ts";
+import type { RunEvent } from "../sync/run-types.ts";
 import { compareContent } from "./compare-content.ts";
 import type { LibraryDifference, RejectedItems } from "./findings.ts";
 

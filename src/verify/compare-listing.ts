@@ -24,13 +24,13 @@ export function compareListing(
   for (const listed of listing.libraries) {
     if (!isInScope(listed.key)) continue;
     const row = stored.get(keyText(listed.key));
-    if (!row?.stored) differs(listed.key, "missing");
-    else if (row.removed) differs(listed.key, "removed");
+    if (row === undefined || row.state === "listed") differs(listed.key, "missing");
+    else if (row.state === "removed") differs(listed.key, "removed");
     else both.push(listed);
   }
   if (listing.incomplete === null) {
-    for (const { key, stored: isStored, removed } of stored.values()) {
-      if (isStored && !removed && listing.libraries.find(key) === undefined && isInScope(key)) differs(key, "unlisted");
+    for (const { key, state } of stored.values()) {
+      if (state === "live" && listing.libraries.find(key) === undefined && isInScope(key)) differs(key, "unlisted");
     }
   }
   const rejects = listing.rejects.filter(({ key }) => key === null || isInScope(key));

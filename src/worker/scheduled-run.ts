@@ -8,11 +8,9 @@ import type { Logger } from "../log.ts";
 import { followRun } from "../report/progress.ts";
 import { logRun } from "../report/run-log.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
-import { toEnding } from "../sync/ending.ts";
-import type { RunSettings } from "../sync/prepare.ts";
 import { runSync } from "../sync/run.ts";
-import type { RunEvent } from "../sync/run-event.ts";
-import type { RunRequest, RunResult } from "../sync/run-request.ts";
+import { outcomeOfError } from "../sync/run-outcome.ts";
+import type { RunEvent, RunRequest, RunResult, RunSettings } from "../sync/run-types.ts";
 import { type EndedRun, toRunRow } from "./known-runs.ts";
 import type { Metrics } from "./metrics.ts";
 import { rememberRun, updateRun, type WorkerState } from "./state.ts";
@@ -78,7 +76,7 @@ async function runFollowed(
   const { settings, version, pool, mask, metrics, state } = desk;
   const lines = logRun(desk.log);
   const progress = followRun(null, lines.progress);
-  const tell = (event: RunEvent) => {
+  const onRunEvent = (event: RunEvent) => {
     progress.event(event);
     lines.event(event);
     follow(state, event);
@@ -93,7 +91,11 @@ async function runFollowed(
       // Somebody may have migrated it while we waited.
       assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
       const clock = await openClock(pool, signal);
-      const result = await runSync({ pool, clock, service, settings, version, mask, tell }, REQUEST, signal);
+      const result = await runSync(
+        { pool, clock, service, settings, version, mask, onEvent: onRunEvent },
+        REQUEST,
+        signal,
+      );
       const endedAt = performance.now();
       return { result, ended: { row: toRunRow(result.report, new Date(clock.at(endedAt))), endedAt } };
     });
@@ -120,7 +122,7 @@ function tellUnbegun({ state, metrics, log, mask }: Desk, thrown: unknown): void
     log.warn({ code: thrown.code, detail: thrown.message }, "another run is at work; waiting for the next tick");
     return;
   }
-  const { status, message, error } = toEnding(
+  const { status, message, error } = outcomeOfError(
     isConnectionLost(thrown) ? databaseError("beginning the run", thrown) : thrown,
   );
   const masked = mask(message ?? status);

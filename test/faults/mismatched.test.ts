@@ -69,7 +69,7 @@ test.each([
       ({ code, owner, library }) => code === "mismatched" && owner === one.owner && library === one.name,
     ),
   ).toMatchObject({
-    error: `the metadata that was received for ${one.owner}/${one.name} names ${other.owner}/${other.name}, another listed library, so nothing was overwritten. Does a proxy or cache mix up answers?`,
+    error: `the metadata that was received for ${one.owner}/${one.name} names ${other.owner}/${other.name}, another library of this organization, so nothing was overwritten. Does a proxy or cache mix up answers?`,
   });
   expect(await kept(made.query, [one.name, other.name])).toEqual(before);
   expect(await lastRun(made.query)).toEqual({
@@ -90,6 +90,27 @@ test("a first run does not store swapped answers either", async () => {
   expect((await made.simcat(["sync"], behind)).code).toBe(2);
   expect(await made.query("SELECT FROM simcat.libraries")).toEqual([]);
   expect(await made.query("SELECT FROM simcat.scenario_staging")).toEqual([]);
+});
+
+test("metadata of a library whose removal is held is not stored under another name (fault 51)", async () => {
+  const names = ["Air", "Earth", "Fire", "Water"];
+  const made = await fixture(names.map((name) => library("ann", name, { scenarios: [1] })));
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    organization.remove("ann", "Air");
+    organization.remove("ann", "Earth");
+  });
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  const before = await kept(made.query, ["Fire"]);
+  made.service.edit((organization) =>
+    amendLibrary(organization, "ann", "Fire", { lastModified: NOW, metadataFields: { libraryName: "Air" } }),
+  );
+
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect(await made.query("SELECT failures::int FROM simcat.library_sync WHERE library_name = 'Fire'")).toEqual([
+    { failures: 1 },
+  ]);
+  expect(await kept(made.query, ["Fire"])).toEqual(before);
 });
 
 test("an organization as libraryOwner settles, as do absent, null and empty names", async () => {

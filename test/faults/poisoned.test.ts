@@ -223,7 +223,10 @@ test("a library whose listed text is refused fails unread; the others are stored
   const ended = await made.simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "rejected_by_database" }]);
+  expect(toldOf(ended)).toEqual([
+    { owner: "alice", library: "lib 11", code: "rejected_by_database" },
+    { owner: "alice", library: "lib 11", code: "failure_unrecorded" },
+  ]);
   expect(made.asked().filter((one) => one.includes("lib%2011"))).toEqual([]);
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 29, libraries_failed: 1 });
   await heal(made);
@@ -250,4 +253,27 @@ test("a library whose removal is refused fails; the others are marked and stored
   await heal(made);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_removed: 1 });
+});
+
+const FAILURES = `SELECT failures::int, reread_reason AS reason, last_error LIKE 'rejected_by_database: %' AS told
+  FROM simcat.library_sync WHERE library_name = 'lib 11'`;
+
+test.each(["removal", "return"])("a library whose %s is refused is recorded as failed (fault 91)", async (change) => {
+  const made = await fixture(thirty());
+  await made.simcat(["sync"]);
+  const removed = made.service.organization.libraries().find(({ name }) => name === "lib 11");
+  if (removed === undefined) throw new Error("there is no lib 11");
+  made.service.edit((organization) => organization.remove("alice", "lib 11"));
+  if (change === "return") {
+    await made.simcat(["sync"]);
+    made.service.edit((organization) => organization.put(removed));
+  }
+  await poison(made, "libraries", { "lib 11": "P0001" });
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+
+  expect(await made.query(FAILURES)).toEqual([{ failures: 1, reason: "failure", told: true }]);
+  await heal(made);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
 });

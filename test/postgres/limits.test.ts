@@ -41,7 +41,7 @@ test("a merge that exceeds the role's limits is stored, and none of it is compil
   const has = (name: string) => known.some((one) => one.name === name);
   expect(await query("SELECT DISTINCT name, setting FROM public.seen ORDER BY name")).toEqual([
     { name: "jit", setting: "off" },
-    { name: "plan_cache_mode", setting: "force_custom_plan" },
+    { name: "plan_cache_mode", setting: "auto" },
     { name: "statement_timeout", setting: "0" },
     ...(has("transaction_timeout") ? [{ name: "transaction_timeout", setting: "0" }] : []),
   ]);

@@ -98,7 +98,7 @@ async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[
     settings,
     version: "test",
     mask: (message: string) => message,
-    tell: () => {},
+    onEvent: () => {},
   };
   const selection = { libraries: [], owners: ["bob"] };
   const request = { kind: "sync", trigger: "cli", selection, allowRemovals: false, restart: false } as const;

@@ -20,16 +20,16 @@ const USUAL: SyncState = {
 };
 
 function usual(key: LibraryKey, sync: Partial<SyncState> = {}): StoredLibrary {
-  return { key, stored: true, removed: false, sync: { ...USUAL, ...sync } };
+  return { key, state: "live", sync: { ...USUAL, ...sync } };
 }
 
-async function insert({ query }: TestDatabase, { key, stored, removed, sync }: StoredLibrary): Promise<void> {
+async function insert({ query }: TestDatabase, { key, state, sync }: StoredLibrary): Promise<void> {
   const { owner, name } = key;
-  if (stored) {
+  if (state !== "listed") {
     await query(
       `INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, removed_at, run_id)
        VALUES ($1, $2, now(), now(), CASE WHEN $3 THEN now() END, 1)`,
-      [owner, name, removed],
+      [owner, name, state === "removed"],
     );
   }
   if (sync === null) return;
@@ -69,9 +69,9 @@ const LIBRARIES: readonly StoredLibrary[] = [
   usual(key("owing"), { rereadReason: "shrunk", shrunkRunId: 7 }),
   usual(key("failing"), { rereadReason: "failure", failures: 3 }),
   usual(key("doubtful"), { suspectReads: 2 }),
-  { ...usual(key("removed")), removed: true },
-  { ...usual(key("stored alone")), sync: null },
-  { ...usual(key("listed alone")), stored: false },
+  { ...usual(key("removed")), state: "removed" },
+  { key: key("stored alone"), state: "live", sync: null },
+  { key: key("listed alone"), state: "listed", sync: USUAL },
 ];
 
 test("what is stored is read back exactly, whatever its texts contain", async () => {

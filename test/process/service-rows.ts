@@ -1,7 +1,7 @@
 import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import { entrySource, metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
 import { readSize } from "../../src/sync/rules/sizes.ts";
-import { openTextReader } from "../../src/sync/texts.ts";
+import { createValueParsers } from "../../src/sync/value-parsers.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -128,7 +128,7 @@ function scenarioRows(library: MockLibrary): Row[] {
   }));
 }
 
-const micros = (text: string | null): string | null => openTextReader("UTC").microseconds(text)?.toString() ?? null;
+const micros = (text: string | null): string | null => createValueParsers("UTC").microseconds(text)?.toString() ?? null;
 
 function sorted(rows: readonly Row[]): Row[] {
   const place = (row: Row) => JSON.stringify([row.owner, row.library_name, Number(row.scenario_id ?? 0)]);

@@ -46,7 +46,7 @@ const ROWS: LibraryRows = {
   key,
   now: NOW,
   lastGoodRun: LAST_RUN,
-  stored: { key, stored: true, removed: false, sync: SETTLED },
+  stored: { key, state: "live", sync: SETTLED },
   library: { lastModified: TEXT, firstSeenAt: ago(4320), changedAt: ago(120), removedAt: null },
   reads: { lastError: null, lastFailedAt: null, lastSuccessAt: ago(120) },
   scenarios: 20,
@@ -55,7 +55,7 @@ const ROWS: LibraryRows = {
 };
 
 function rowsWith(sync: Partial<SyncState>, rest: Partial<LibraryRows> = {}): LibraryRows {
-  return { ...ROWS, stored: { key, stored: true, removed: false, sync: { ...SETTLED, ...sync } }, ...rest };
+  return { ...ROWS, stored: { key, state: "live", sync: { ...SETTLED, ...sync } }, ...rest };
 }
 
 const lines = (rows: LibraryRows) => formatExplanation(rows, WEEK).split("\n");
@@ -147,7 +147,7 @@ describe("the sentence at the top says", () => {
 
   test("that a removed one is left alone, and since when", () => {
     const library = { lastModified: TEXT, firstSeenAt: ago(4320), changedAt: ago(60), removedAt: ago(60) };
-    const rows = { ...ROWS, stored: { key, stored: true, removed: true, sync: SETTLED }, library };
+    const rows = { ...ROWS, stored: { key, state: "removed" as const, sync: SETTLED }, library };
     expect(sentence(rows)).toBe(
       "It will not be read: not listed any more, removed 2026-07-01T11:00:00Z (1 h ago). Listed again, it is restored and read.",
     );

@@ -6,10 +6,10 @@ import type {
   StoredLibrary,
   SyncState,
 } from "../../src/model.ts";
-import { toContent } from "../../src/sync/content.ts";
-import { toListingWrite } from "../../src/sync/listing-write.ts";
-import type { Prepared } from "../../src/sync/prepare.ts";
-import { openPlan } from "../../src/sync/rules/plan.ts";
+import { buildLibraryContent } from "../../src/sync/decide-storage.ts";
+import type { PlannedRun } from "../../src/sync/plan-run.ts";
+import { toListingWrite } from "../../src/sync/record-listing.ts";
+import { createPlanner } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { listingOf } from "../listed.ts";
 
@@ -64,14 +64,14 @@ const entryOf = ({ text }: Listing): ListedLibrary => ({ key: KEY, lastModified:
 export function plan({ stored }: Store, listing: Listing, fullEveryMs: number) {
   const libraries = listingOf(listing.isListed ? [entryOf(listing)] : []);
   const context = { now: listing.startedAt, fullEveryMs, backfillSince: null };
-  const planner = openPlan(libraries, context, EVERYTHING);
-  if (stored !== null) planner.meet(stored);
+  const planner = createPlanner(libraries, context, EVERYTHING);
+  if (stored !== null) planner.addStored(stored);
   return { planned: planner.finish(), libraries };
 }
 
 /** Records the listing, before any content is read. */
 export function recordListing(store: Store, listing: Listing, made: ReturnType<typeof plan>): Store {
-  const prepared: Prepared = {
+  const planned: PlannedRun = {
     listing: {
       libraries: made.libraries,
       rejects: [],
@@ -85,18 +85,17 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
     listedAt: listing.listedAt,
     plan: made.planned,
     openRejects: false,
-    verdict: { kind: "pass" },
   };
-  const news = toListingWrite(prepared);
+  const news = toListingWrite(planned, { kind: "pass" });
   if (news === null) return store;
   const { changed, restored, seenAt } = news;
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
     const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, suspectReads: 0 };
-    stored = { key: KEY, stored: stored?.stored ?? false, removed: stored?.removed ?? false, sync };
+    stored = { key: KEY, state: stored?.state ?? "listed", sync };
   }
   if (restored.length > 0 && stored?.sync) {
-    stored = { ...stored, removed: false, sync: { ...stored.sync, rereadReason: "restored", bookmarkSeenAt: seenAt } };
+    stored = { key: KEY, state: "live", sync: { ...stored.sync, rereadReason: "restored", bookmarkSeenAt: seenAt } };
   }
   return { ...store, stored };
 }
@@ -113,7 +112,10 @@ export function recordFailure(store: Store): Store {
 export function recordRemoval(store: Store): Store {
   const { stored } = store;
   if (!stored?.sync) return store;
-  return { ...store, stored: { ...stored, removed: true, sync: { ...stored.sync, rereadReason: null, failures: 0 } } };
+  return {
+    ...store,
+    stored: { key: KEY, state: "removed", sync: { ...stored.sync, rereadReason: null, failures: 0 } },
+  };
 }
 
 /** Stores the content that was read. */
@@ -133,8 +135,8 @@ export function recordContent(store: Store, action: ReadAction, answer: Answer, 
     failures: 0,
     suspectReads: content.suspectReads,
   };
-  const copy = content.isSame ? store.copy : answer.isPartial ? `part of ${answer.content}` : answer.content;
-  return { stored: { key: KEY, stored: true, removed: false, sync }, copy };
+  const copy = content.kind === "same" ? store.copy : answer.isPartial ? `part of ${answer.content}` : answer.content;
+  return { stored: { key: KEY, state: "live", sync }, copy };
 }
 
 function contentOf(action: ReadAction, answer: Answer, listedAt: number): LibraryContent {
@@ -159,5 +161,5 @@ function contentOf(action: ReadAction, answer: Answer, listedAt: number): Librar
     cached,
   };
   const facts = { listedAt, serviceTimezone: "UTC", hashesSince: null };
-  return toContent(action, read, { kind: "memory", scenarios: [] }, facts);
+  return buildLibraryContent(action, read, { kind: "memory", scenarios: [] }, facts);
 }

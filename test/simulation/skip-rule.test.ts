@@ -130,7 +130,7 @@ function playHistory(history: History, rule: Rule, quiet: number): Outcome {
   for (const run of history.runs) play(run);
   now = Math.max(now, last.at);
   for (const until = now + quiet; now <= until; ) play(CALM);
-  const isStored = store.stored?.stored === true && !store.stored.removed;
+  const isStored = store.stored?.state === "live";
   return {
     reads,
     stored: isStored ? String(store.copy) : "nothing",

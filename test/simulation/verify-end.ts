@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
-import { openTextReader } from "../../src/sync/texts.ts";
+import { createValueParsers } from "../../src/sync/value-parsers.ts";
 import type { VerifyReport } from "../../src/verify/findings.ts";
 import { verifyStored } from "../../src/verify/verify.ts";
 import { CALM } from "./sim-service.ts";
@@ -26,7 +26,7 @@ export async function verifyEnd(stage: Stage): Promise<string[]> {
       onDeath: async () => {},
     });
     scheduler.end();
-    const texts = openTextReader("UTC");
+    const texts = createValueParsers("UTC");
     const { concurrency } = world;
     const tools = { service: client, pool: gated.pool, texts, tell: () => {}, concurrency };
     const report = await verifyStored(tools, EVERYTHING, never);

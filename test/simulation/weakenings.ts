@@ -23,9 +23,9 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "a cached answer settles",
-    file: "src/sync/content.ts",
-    line: "isMisnamed || isDoubtful(",
-    instead: "isMisnamed || false && isDoubtful(",
+    file: "src/sync/decide-storage.ts",
+    line: "isMisnamed || isSuspect(",
+    instead: "isMisnamed || false && isSuspect(",
   },
   {
     name: "no read is ever due because of its age",
@@ -36,8 +36,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a listed text is not recorded before content is read",
     file: "src/sync/rules/plan.ts",
-    line: "states[at] = stored.sync?.listedText === listed.lastModified ? SAME_TEXT : NEWS;",
-    instead: "states[at] = SAME_TEXT;",
+    line: "states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : CHANGED_DATE;",
+    instead: "states[index] = SAME_DATE;",
   },
   {
     name: "a partial read counts as a whole one",
@@ -89,13 +89,13 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "new libraries dilute the share while removals are held",
-    file: "src/sync/prepare.ts",
+    file: "src/sync/plan-run.ts",
     line: "readRemovalNumbers(connection, plan.heldSince)",
     instead: "readRemovalNumbers(connection, null)",
   },
   {
     name: "holds are not recorded",
-    file: "src/sync/mark-gone.ts",
+    file: "src/sync/mark-removed.ts",
     line: 'verdict.kind === "held" && unheld.length > 0',
     instead: 'verdict.kind === "held" && unheld.length < 0',
   },
@@ -125,8 +125,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "an unknown owner gives an empty run",
-    file: "src/sync/prepare.ts",
-    line: "  await assertKnown(request.selection, { listing, pool }, signal);",
+    file: "src/sync/plan-run.ts",
+    line: "  await assertKnown(selection, { listing, pool }, signal);",
     instead: "",
   },
   {
@@ -210,8 +210,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a library is stored before the run has shown whether a field is gone",
     file: "src/sync/read-libraries.ts",
-    line: 'if (verdict.kind === "defer") {',
-    instead: 'if (verdict.kind === "never") {',
+    line: 'if (verdict.kind === "store") {',
+    instead: 'if (verdict.kind !== "drift") {',
   },
   {
     name: "a deferred library is forgotten",
@@ -221,7 +221,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "another library's answers are accepted",
-    file: "src/sync/store-content.ts",
+    file: "src/sync/read-library.ts",
     line: "if (other) throw mismatched(key, other);",
     instead: "",
   },
@@ -233,9 +233,9 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "metadata with another name settles",
-    file: "src/sync/content.ts",
-    line: "isMisnamed || isDoubtful(",
-    instead: "isDoubtful(",
+    file: "src/sync/decide-storage.ts",
+    line: "isMisnamed || isSuspect(",
+    instead: "isSuspect(",
   },
   {
     name: "the staging table is never cleared",
@@ -251,21 +251,21 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "a lost lease counts as a good end",
-    file: "src/sync/ending.ts",
+    file: "src/sync/run-outcome.ts",
     line: '(error.status ?? "failed")',
     instead: '(error.status === "lost_lease" ? "ok" : (error.status ?? "failed"))',
   },
   {
     name: "failures end as ok",
-    file: "src/sync/tally.ts",
-    line: "tally.failures.length + counts.rejects",
-    instead: "counts.rejects",
+    file: "src/sync/run-totals.ts",
+    line: "this.failures.length + this.counts.rejects",
+    instead: "this.counts.rejects",
   },
   {
     name: "only bad data counts as one library's own error",
     file: "src/db/failures.ts",
-    line: "return /^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code)",
-    instead: "return /^(21|22|23|54)/.test(code)",
+    line: "/^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code)",
+    instead: "/^(21|22|23|54)/.test(code)",
   },
   {
     name: "a refused batch fails as a whole",
@@ -281,15 +281,15 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "a refused library is not recorded as failed",
-    file: "src/db/store/library-writer.ts",
-    line: "await recordFailures([await options.onRefused(content, error)]);",
-    instead: "await options.onRefused(content, error);",
+    file: "src/db/store/write-libraries.ts",
+    line: "await this.#record([failure]);",
+    instead: "",
   },
   {
     name: "a refused failure ends the run",
-    file: "src/db/store/library-writer.ts",
-    line: "options.onUnrecorded(failure, error);",
-    instead: "if (failure.rejects.length === 0) throw error;",
+    file: "src/db/store/write-libraries.ts",
+    line: 'const { message } = databaseError("writing its row of library_sync", driverError(error));',
+    instead: "if (failure.rejects.length === 0) throw error; const message = String(error);",
   },
   {
     name: "a refused library ends the record of the listing",

@@ -127,7 +127,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
           memory: world.memory,
           version: run,
           mask: (text) => text,
-          tell: (event) => {
+          onEvent: (event) => {
             if (event.kind === "stored") stored.add(JSON.stringify([event.key.owner, event.key.name]));
           },
         },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { grainOf, latestInstant, readDate, sameMoment } from "../../src/sync/rules/dates.ts";
-import { openTextReader } from "../../src/sync/texts.ts";
+import { createValueParsers } from "../../src/sync/value-parsers.ts";
 
 const SECOND = 1000;
 const MINUTE = 60_000;
@@ -141,7 +141,7 @@ test.each([
 });
 
 test("every microsecond from the year 1 to the year 9999 is read exactly, in any zone", () => {
-  const { microseconds } = openTextReader("Europe/Berlin");
+  const { microseconds } = createValueParsers("Europe/Berlin");
   const second = fc.integer({
     min: Date.parse("0001-01-02T00:00:00Z") / SECOND,
     max: Date.parse("9999-12-31T00:00:00Z") / SECOND,

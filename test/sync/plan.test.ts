@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ListedLibrary, ReadAction, RereadReason, Selection, StoredLibrary, SyncState } from "../../src/model.ts";
 import { decide } from "../../src/sync/rules/decide.ts";
-import { openPlan, orderActions } from "../../src/sync/rules/plan.ts";
+import { createPlanner, orderActions } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING, parseSelection } from "../../src/sync/rules/selection.ts";
 import { fullReadDueAt } from "../../src/sync/rules/settle.ts";
 import { listingOf } from "../listed.ts";
@@ -31,8 +31,8 @@ function listed(name: string, lastModified: string | null = TEXT): ListedLibrary
   return { key: { owner: "o", name }, lastModified, source: "{}" };
 }
 
-function stored(name: string, sync: Partial<SyncState> = {}, changes: Partial<StoredLibrary> = {}): StoredLibrary {
-  return { key: { owner: "o", name }, stored: true, removed: false, sync: { ...SETTLED, ...sync }, ...changes };
+function stored(name: string, sync: Partial<SyncState> = {}, state: StoredLibrary["state"] = "live"): StoredLibrary {
+  return { key: { owner: "o", name }, state, sync: { ...SETTLED, ...sync } };
 }
 
 /** Seen and read just now: not settled, with the next read due in more than two seconds. */
@@ -45,8 +45,8 @@ test("a settled library whose listed date equals its bookmark is skipped (fault 
 test("a library that was never stored is read", () => {
   const read = { kind: "read", reason: "never read" };
   expect(decide(listed("a"), null, WEEKLY)).toEqual(read);
-  expect(decide(listed("a"), stored("a", {}, { stored: false }), WEEKLY)).toEqual(read);
-  expect(decide(listed("a"), stored("a", {}, { sync: null }), WEEKLY)).toEqual(read);
+  expect(decide(listed("a"), stored("a", {}, "listed"), WEEKLY)).toEqual(read);
+  expect(decide(listed("a"), { key: stored("a").key, state: "live", sync: null }, WEEKLY)).toEqual(read);
   expect(decide(listed("a"), stored("a", { contentReadAt: null }), WEEKLY)).toEqual(read);
   expect(decide(listed("a", null), null, WEEKLY)).toEqual(read);
 });
@@ -82,7 +82,7 @@ test("a library whose entry is a reject is read, even with the date of the bookm
 
 test("a removed library that is listed again is read (fault 46)", () => {
   const read = { kind: "read", reason: "owes a read: restored" };
-  expect(decide(listed("a"), stored("a", {}, { removed: true }), WEEKLY)).toEqual(read);
+  expect(decide(listed("a"), stored("a", {}, "removed"), WEEKLY)).toEqual(read);
 });
 
 test("an unsettled library is read when its next read is due, and not before", () => {
@@ -122,8 +122,8 @@ test("a backfill reads libraries not read since it began, settled or not", () =>
 });
 
 function plan(listing: readonly ListedLibrary[], rows: readonly StoredLibrary[], selection: Selection = EVERYTHING) {
-  const planner = openPlan(listingOf(listing), WEEKLY, selection);
-  for (const row of rows) planner.meet(row);
+  const planner = createPlanner(listingOf(listing), WEEKLY, selection);
+  for (const row of rows) planner.addStored(row);
   return planner.finish();
 }
 
@@ -141,21 +141,21 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
     stored("edited"),
     stored("fresh", FRESH),
     stored("same"),
-    stored("long gone", {}, { removed: true }),
-    stored("never stored", {}, { stored: false }),
-    stored("back", {}, { removed: true }),
+    stored("long gone", {}, "removed"),
+    stored("never stored", {}, "listed"),
+    stored("back", {}, "removed"),
   ];
   expect(plan(listing, rows)).toEqual({
     actions: [
       { listed: listing[3], stored: null, reason: "never read" },
       { listed: listing[2], stored: stored("edited"), reason: "listed date changed" },
-      { listed: listing[4], stored: stored("back", {}, { removed: true }), reason: "owes a read: restored" },
+      { listed: listing[4], stored: stored("back", {}, "removed"), reason: "owes a read: restored" },
     ],
     skipped: { unchanged: 1, "not settled yet": 1 },
     missing: [gone.key],
     unheld: [gone.key],
-    unsaid: [],
-    strangers: [{ owner: "o", name: "never stored" }],
+    missingButCached: [],
+    neverStored: [{ owner: "o", name: "never stored" }],
     changed: [listing[2], listing[3]],
     restored: [{ owner: "o", name: "back" }],
     returned: [],
@@ -168,10 +168,10 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
 test("a library read after the listing was cached does not count as missing", () => {
   const readAt = SEEN + 10 * MINUTE;
   const meet = (cachedAt: number) => {
-    const planner = openPlan(listingOf([]), { ...WEEKLY, cachedAt }, EVERYTHING);
-    planner.meet(stored("gone"));
-    const { missing, unsaid } = planner.finish();
-    return [missing.length, unsaid.length];
+    const planner = createPlanner(listingOf([]), { ...WEEKLY, cachedAt }, EVERYTHING);
+    planner.addStored(stored("gone"));
+    const { missing, missingButCached } = planner.finish();
+    return [missing.length, missingButCached.length];
   };
   expect([meet(readAt), meet(readAt + 1)]).toEqual([
     [0, 1],
@@ -185,16 +185,16 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
     stored("a"),
     stored("gone"),
     stored("gone too"),
-    stored("never stored", {}, { stored: false }),
-    stored("other", {}, { removed: true }),
+    stored("never stored", {}, "listed"),
+    stored("other", {}, "removed"),
   ];
   expect(plan(listing, rows, parseSelection(["o/new", "o/gone"], []))).toEqual({
     actions: [{ listed: listing[1], stored: null, reason: "never read" }],
     skipped: { unchanged: 0, "not settled yet": 0 },
     missing: [stored("gone").key],
     unheld: [stored("gone").key],
-    unsaid: [],
-    strangers: [],
+    missingButCached: [],
+    neverStored: [],
     changed: [listing[1]],
     restored: [],
     returned: [],
@@ -300,10 +300,11 @@ test("runs that are all cut short still read every undated library in turn (faul
   const readAt = new Map<string, number>();
   let longest = 0;
   for (let run = 0, now = NOW; run < 30; run += 1, now += DAY) {
-    const planner = openPlan(listingOf(names.map((name) => listed(name, null))), { ...WEEKLY, now }, EVERYTHING);
+    const planner = createPlanner(listingOf(names.map((name) => listed(name, null))), { ...WEEKLY, now }, EVERYTHING);
     for (const name of names) {
       const contentReadAt = readAt.get(name) ?? null;
-      if (run > 0) planner.meet(stored(name, { listedText: null, bookmark: null, contentReadAt, bookmarkSeenAt: NOW }));
+      if (run > 0)
+        planner.addStored(stored(name, { listedText: null, bookmark: null, contentReadAt, bookmarkSeenAt: NOW }));
     }
     for (const { listed: one } of planner.finish().actions.slice(0, 100)) {
       longest = Math.max(longest, now - (readAt.get(one.key.name) ?? NOW));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
 import { decide } from "../../src/sync/rules/decide.ts";
-import { isDoubtful, seenAtForStore } from "../../src/sync/rules/settle.ts";
+import { isSuspect, seenAtForStore } from "../../src/sync/rules/settle.ts";
 
 /** Simulates a service, a poller and their clocks: does the copy equal the service once edits stop? */
 const SECOND = 1000;
@@ -63,7 +63,7 @@ type Rule = (text: string, sync: SyncState, isStored: boolean, now: number) => b
 const ours: Rule = (text, sync, stored, now) => {
   const listed = { key: KEY, lastModified: text, source: "{}" };
   const context = { now, fullEveryMs: Number.MAX_SAFE_INTEGER, backfillSince: null };
-  return decide(listed, { key: KEY, stored, removed: false, sync }, context).kind === "read";
+  return decide(listed, { key: KEY, state: stored ? "live" : "listed", sync }, context).kind === "read";
 };
 const plainEquality: Rule = (text, sync) => text !== sync.bookmark || sync.rereadReason !== null;
 
@@ -106,7 +106,7 @@ function play(history: History, rule: Rule): { readonly reads: number; readonly 
         copy = { metadata: versionAt(began + delays[2]), scenarios: versionAt(began + delays[3]) };
         const date = Math.floor((began + Math.min(delays[2], delays[3])) / SECOND) * SECOND;
         const sighting = { listedText: text, previousText, date: history.hasDate ? date : null, readAt: began + skew };
-        const doubtful = isDoubtful(text, edits[copy.metadata]?.metadataText ?? null, false);
+        const doubtful = isSuspect(text, edits[copy.metadata]?.metadataText ?? null, false);
         sync = {
           ...sync,
           bookmark: text,

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
 import {
   fullReadDueAt,
-  isDoubtful,
   isFullReadDue,
   isSettled,
+  isSuspect,
   nextReadAt,
   seenAtForStore,
   windowEnd,
@@ -154,12 +154,12 @@ test("a first sight before the end of the date is kept", () => {
 });
 
 test("a read is doubtful if a cache may have answered or its metadata names another moment", () => {
-  expect(isDoubtful(TEXT, TEXT, false)).toBe(false);
-  expect(isDoubtful(TEXT, TEXT, true)).toBe(true);
-  expect(isDoubtful(TEXT, "2024-05-01 at 11:58 AM", false)).toBe(false);
-  expect(isDoubtful(TEXT, "2024-05-01T11:57:00Z", false)).toBe(true);
-  expect(isDoubtful(TEXT, null, false)).toBe(false);
-  expect(isDoubtful(TEXT, "nobody knows", false)).toBe(false);
+  expect(isSuspect(TEXT, TEXT, false)).toBe(false);
+  expect(isSuspect(TEXT, TEXT, true)).toBe(true);
+  expect(isSuspect(TEXT, "2024-05-01 at 11:58 AM", false)).toBe(false);
+  expect(isSuspect(TEXT, "2024-05-01T11:57:00Z", false)).toBe(true);
+  expect(isSuspect(TEXT, null, false)).toBe(false);
+  expect(isSuspect(TEXT, "nobody knows", false)).toBe(false);
 });
 
 test("each library's full read is due at its own time between half of the interval and all of it", () => {

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { openTally } from "../../src/sync/tally.ts";
+import { RunTotals } from "../../src/sync/run-totals.ts";
 import { warnOfThrottling } from "../../src/sync/warnings.ts";
 
 function warnings(throttled: number, requests: number) {
-  const tally = openTally();
-  tally.counts.requests = requests;
-  warnOfThrottling(tally, throttled);
-  return tally.warnings;
+  const totals = new RunTotals();
+  totals.counts.requests = requests;
+  warnOfThrottling(totals, throttled);
+  return totals.warnings;
 }
 
 it("names SIMCAT_MAX_RPS when more than 5 % of the requests were throttled", () => {

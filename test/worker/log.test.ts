@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { isColored, openLog } from "../../src/log.ts";
 import type { RunReport, RunStatus } from "../../src/model.ts";
 import { logRun } from "../../src/report/run-log.ts";
-import { toReport } from "../../src/sync/run-report.ts";
-import { openTally } from "../../src/sync/tally.ts";
+import { toReport } from "../../src/sync/run-outcome.ts";
+import { RunTotals } from "../../src/sync/run-totals.ts";
 
 const mask = (text: string) => text.replaceAll("hush-hush", "***");
 
@@ -14,14 +14,11 @@ function written(format: "json" | "pretty", colored = false) {
 }
 
 const report = (status: RunStatus): RunReport =>
-  toReport({
-    id: 1,
-    kind: "sync",
-    tally: openTally(),
-    ending: { status, message: null, error: null },
-    durationMs: 5,
-    mask,
-  });
+  toReport(
+    { id: 1, request: { kind: "sync" }, totals: new RunTotals(), mask },
+    { status, message: null, error: null },
+    5,
+  );
 
 test.each([
   ["ok", "info", "run_finished"],

@@ -1,6 +1,6 @@
 import type { LibraryKey } from "../../model.ts";
 import type { Connection, Pool } from "../connect.ts";
-import { fencedWrites } from "../fenced-writes.ts";
+import { createFencedTransaction } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
 import { readNow, readSnapshot } from "../snapshot.ts";
 import { BY_KEY } from "../transaction.ts";
@@ -53,7 +53,7 @@ export interface PruneTools {
  */
 export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
   const pruned = noRows();
-  const inTransaction = fencedWrites(pool, lease);
+  const inTransaction = createFencedTransaction(pool, lease);
   const write = async (
     work: (connection: Connection) => Promise<Partial<PrunedRows>>,
     { byKey = false } = {},

@@ -5,8 +5,8 @@ import { eachStored } from "./stored.ts";
 /** How many live libraries have a settled bookmark. In the caller's transaction. */
 export async function countSettled(connection: Connection, isSettled: (sync: SyncState) => boolean): Promise<number> {
   let settled = 0;
-  await eachStored(connection, ({ stored, removed, sync }) => {
-    if (stored && !removed && sync !== null && isSettled(sync)) settled++;
+  await eachStored(connection, ({ state, sync }) => {
+    if (state === "live" && sync !== null && isSettled(sync)) settled++;
   });
   return settled;
 }

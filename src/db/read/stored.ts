@@ -6,14 +6,11 @@ import { eachRow } from "./each-row.ts";
 /** Begins a line of parts, and stands between them. A library whose owner or name holds it comes as JSON. */
 const MARK = "\x1f";
 
-/** What is stored of a library of which anything is not as usual. */
-interface Unusual {
-  readonly owner: string;
-  readonly name: string;
-  readonly stored: boolean;
-  readonly removed: boolean;
-  readonly sync: SyncState | null;
-}
+/** A library of which anything is not as usual. */
+type Unusual = { readonly owner: string; readonly name: string } & (
+  | { readonly state: "listed"; readonly sync: SyncState }
+  | { readonly state: "live" | "removed"; readonly sync: SyncState | null }
+);
 
 /** Dates as the 16 hexadecimal digits of their microseconds since 2000: four times cheaper than as numbers. */
 const LINE = `E'\\x1f' || encode(timestamptz_send(y.bookmark_seen_at) || timestamptz_send(y.content_read_at), 'hex')
@@ -31,7 +28,7 @@ const SELECT_STORED = `
       AND y.failures = 0 AND y.suspect_reads = 0 AND y.removal_held_at IS NULL AND y.bookmark_seen_at >= '2000-01-01Z' AND y.content_read_at >= '2000-01-01Z'
       AND strpos(l.owner, E'\\x1f') = 0 AND strpos(l.library_name, E'\\x1f') = 0 THEN ${LINE} END,
     json_build_object('owner', coalesce(l.owner, y.owner), 'name', coalesce(l.library_name, y.library_name),
-      'stored', l.owner IS NOT NULL, 'removed', l.removed_at IS NOT NULL,
+      'state', CASE WHEN l.owner IS NULL THEN 'listed' WHEN l.removed_at IS NULL THEN 'live' ELSE 'removed' END,
       'sync', CASE WHEN y.owner IS NOT NULL THEN json_build_object(
         'listedText', y.listed_text, 'bookmark', y.bookmark, 'contentHash', y.content_hash,
         'bookmarkSeenAt', date_part('epoch', y.bookmark_seen_at) * 1000,
@@ -80,8 +77,7 @@ function toStored({ line }: Row): StoredLibrary {
   const listedText = line.slice(nameEnd + 1);
   return {
     key: { owner: line.slice(hashEnd + 1, ownerEnd), name: line.slice(ownerEnd + 1, nameEnd) },
-    stored: true,
-    removed: false,
+    state: "live",
     sync: {
       listedText,
       bookmark: listedText,

@@ -1,14 +1,6 @@
-import type { LibraryKey, Reject } from "../../model.ts";
+import type { FailedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { saveContentRejects } from "./save-rejects.ts";
-
-/** A library whose content could not be read or stored: what is stored of it stays, and it owes a read. */
-export interface FailureWrite {
-  readonly key: LibraryKey;
-  /** The failure's code and words, as `last_error` shows them. */
-  readonly error: string;
-  readonly rejects: readonly Reject[];
-}
 
 /** Once a run, however often the transaction is tried; a failure that lies ahead is one of a clock that has been set back. */
 const UPDATE_SYNC = `
@@ -21,12 +13,12 @@ WHERE (y.owner, y.library_name) = (i.owner, i.library_name)
 export async function saveFailures(
   connection: Connection,
   runId: number,
-  failures: readonly FailureWrite[],
+  failures: readonly FailedLibrary[],
 ): Promise<void> {
   await connection.query(UPDATE_SYNC, [
     failures.map((one) => one.key.owner),
     failures.map((one) => one.key.name),
-    failures.map((one) => one.error.replaceAll("\0", "\\u0000").toWellFormed()),
+    failures.map(({ code, message }) => `${code}: ${message}`.replaceAll("\0", "\\u0000").toWellFormed()),
     runId,
   ]);
   const rejected = failures.filter((one) => one.rejects.length > 0);

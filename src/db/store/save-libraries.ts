@@ -15,7 +15,7 @@ export async function saveLibraries(
   batch: readonly LibraryContent[],
   context: SaveContext,
 ): Promise<SavedLibrary[]> {
-  const differing = batch.filter((one) => !one.isSame);
+  const differing = batch.filter((one) => one.kind !== "same");
   const changed = differing.length > 0 ? await mergeLibraries(connection, differing, context) : new Set();
   const counts = await saveScenarios(connection, differing, context);
   const touched = batch.filter((one) => one.rejects.length > 0 || one.hadRejects);

@@ -61,16 +61,16 @@ export async function saveScenarios(
   };
   const inMemory = libraries.filter((one) => one.scenarios.kind === "memory");
   await save(
-    inMemory.filter((one) => one.isNew),
+    inMemory.filter((one) => one.kind === "new"),
     insertNew,
   );
   await save(
-    inMemory.filter((one) => !one.isNew),
+    inMemory.filter((one) => one.kind !== "new"),
     mergeStored,
   );
   for (const one of libraries) {
     if (one.scenarios.kind !== "staged") continue;
-    await save([one], one.isNew ? insertNew : mergeStored);
+    await save([one], one.kind === "new" ? insertNew : mergeStored);
     assertWhole(one, counts.get(one) ?? NO_SCENARIOS);
   }
   return counts;

@@ -1,12 +1,5 @@
-import type { Scenario, ScenarioId, ScenarioSet, ScenarioSink } from "../../model.ts";
+import type { Scenario, ScenarioBuffer, ScenarioId } from "../../model.ts";
 import type { Staging } from "./staging.ts";
-
-export interface ScenarioBuffer extends ScenarioSink {
-  /** Everything that was added. */
-  finish(): Promise<ScenarioSet>;
-  /** Frees what the set holds, in memory and in the database. */
-  free(): Promise<void>;
-}
 
 /** How much of the lists being read stays in memory. */
 export interface MemoryLimits {
@@ -34,7 +27,7 @@ export interface MemoryBudget {
  * Holds one library's scenarios in memory while they are few, and moves them to the staging table when the list grows long
  * or when all lists together outgrow the budget.
  */
-export function openScenarioBuffer(staging: Staging, budget: MemoryBudget): ScenarioBuffer {
+export function createScenarioBuffer(staging: Staging, budget: MemoryBudget): ScenarioBuffer {
   const { limits } = budget;
   let held = new Map<ScenarioId, Scenario>();
   let bytes = 0;

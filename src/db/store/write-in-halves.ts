@@ -1,4 +1,5 @@
-import { mayComeFromRows } from "../failures.ts";
+import { ContentError } from "../../errors.ts";
+import { databaseError, driverError, mayComeFromRows } from "../failures.ts";
 import type { TransactionOptions } from "../transaction.ts";
 
 /** The database refused rows, and accepts the same statements without any: the cause is what it answered. */
@@ -7,6 +8,11 @@ export class RefusedRows extends Error {
     super("the database refused these rows", { cause });
     this.name = "RefusedRows";
   }
+}
+
+/** The failure of a library whose rows the database refuses. `doing`: what the refused transaction was for. */
+export function refusedByDatabase(doing: string, error: unknown): ContentError {
+  return new ContentError("rejected_by_database", databaseError(doing, driverError(error)).message, { cause: error });
 }
 
 /** How long a transaction waits for the lock of a row. */

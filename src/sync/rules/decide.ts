@@ -14,7 +14,9 @@ export interface PlanContext {
 /** Whether one listed library is read, and why: the first reason that holds. Skipping needs every proof. */
 export function decide(listed: ListedLibrary, stored: StoredLibrary | null, context: PlanContext): Decision {
   const sync = stored?.sync ?? null;
-  if (!stored?.stored || sync === null || sync.contentReadAt === null) return { kind: "read", reason: "never read" };
+  if (stored === null || stored.state === "listed" || sync === null || sync.contentReadAt === null) {
+    return { kind: "read", reason: "never read" };
+  }
   if (!listed.lastModified) return { kind: "read", reason: "no listed date" };
   // What is owed under a text that was seen before is no news, though the bookmark may be older.
   const isNews = listed.lastModified !== sync.listedText;
@@ -24,7 +26,7 @@ export function decide(listed: ListedLibrary, stored: StoredLibrary | null, cont
   if (sync.rereadReason !== null) return { kind: "read", reason: `owes a read: ${sync.rereadReason}` };
   // Its entry, or one of several under its name, is a reject of this very listing.
   if (listed.source === null) return { kind: "read", reason: "owes a read: rejects" };
-  if (stored.removed) return { kind: "read", reason: "owes a read: restored" };
+  if (stored.state === "removed") return { kind: "read", reason: "owes a read: restored" };
   const settled = isSettled(sync);
   if (!settled && context.now >= (nextReadAt(sync) ?? 0)) return { kind: "read", reason: "not settled yet" };
   if (isFullReadDue(context.now, sync, listed.key, context.fullEveryMs)) {

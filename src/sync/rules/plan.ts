@@ -11,97 +11,98 @@ import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
 import { isOverdue, lastTriedAt } from "./settle.ts";
 
+/** Which libraries are read, and what the listing says beside that. "In scope" means selected by this run. */
 export interface Plan {
   /** In the order in which they are to be read. */
   readonly actions: readonly ReadAction[];
   readonly skipped: Readonly<Record<Extract<Decision, { kind: "skip" }>["reason"], number>>;
-  /** Live in the store, in scope, and not listed. */
+  /** Live, in scope, and not listed. */
   readonly missing: readonly LibraryKey[];
-  /** Those of the missing ones whose removal no earlier run held. */
+  /** Those of `missing` whose removal no earlier run held. */
   readonly unheld: readonly LibraryKey[];
-  /** The same, but for their having been read after a cache took the listing. */
-  readonly unsaid: readonly LibraryKey[];
-  /** Listed once, never stored, in scope, and not listed any more. */
-  readonly strangers: readonly LibraryKey[];
-  /** Listed for the first time or under another text than the last time, in scope or not. */
+  /** Live, in scope, and not listed; but a cache answered the listing, and they were read after the cache took it. */
+  readonly missingButCached: readonly LibraryKey[];
+  /** Listed by an earlier run, never stored, in scope, and not listed any more. */
+  readonly neverStored: readonly LibraryKey[];
+  /** Listed for the first time, or with another date than the last time, in scope or not. */
   readonly changed: readonly ListedLibrary[];
-  /** Marked as removed, and listed again, in scope. */
+  /** Marked as removed and listed again, in scope. */
   readonly restored: readonly LibraryKey[];
   /** Listed again after an earlier run held their removal, in scope or not. */
   readonly returned: readonly LibraryKey[];
-  /** Since when removals are held without a break, in database ms; null when none is held. */
+  /** Removals have been held since this moment without a break, in database ms; null if none is held. */
   readonly heldSince: number | null;
   readonly listedInScope: number;
-  /** Live in the store, in scope or not, and how many of those are listed. */
+  /** How many libraries are live, in scope or not, and how many of those are listed. */
   readonly live: { readonly count: number; readonly listed: number };
 }
 
-/** Makes a plan of a listing and of what is stored, one stored library after the other, in whatever order. */
+/** Compares a listing with the stored libraries, which are added one by one in any order. */
 export interface Planner {
-  meet(stored: StoredLibrary): void;
+  addStored(stored: StoredLibrary): void;
   finish(): Plan;
 }
 
-const UNMET = 0;
-const NEWS = 1;
-const SAME_TEXT = 2;
+const NOT_STORED = 0;
+const CHANGED_DATE = 1;
+const SAME_DATE = 2;
 
-/** The whole run. What needs no read is counted and forgotten, so that a million libraries take little room. */
-export function openPlan(listing: ListedLibraries, context: PlanContext, selection: Selection): Planner {
+/** Libraries that need no read are only counted, so that a million of them take little memory. */
+export function createPlanner(listing: ListedLibraries, context: PlanContext, selection: Selection): Planner {
   const isSelected = selectorOf(selection);
   const { cachedAt = Number.POSITIVE_INFINITY } = context;
-  /** Of each listed library: was it met, and under which text? */
+  /** One state per listed library, by its index. */
   const states = new Uint8Array(listing.length);
   const reads = new Map<number, ReadAction>();
   const skipped = { unchanged: 0, "not settled yet": 0 };
   const live = { count: 0, listed: 0 };
   const missing: LibraryKey[] = [];
   const unheld: LibraryKey[] = [];
-  const unsaid: LibraryKey[] = [];
-  const strangers: LibraryKey[] = [];
+  const missingButCached: LibraryKey[] = [];
+  const neverStored: LibraryKey[] = [];
   const restored: LibraryKey[] = [];
   const returned: LibraryKey[] = [];
   let heldSince: number | null = null;
   let listedInScope = 0;
 
-  const consider = (listed: ListedLibrary, at: number, stored: StoredLibrary | null) => {
+  const consider = (listed: ListedLibrary, index: number, stored: StoredLibrary | null) => {
     if (!isSelected(listed.key)) return;
     listedInScope += 1;
     const decision = decide(listed, stored, context);
-    if (decision.kind === "read") reads.set(at, { listed, stored, reason: decision.reason });
+    if (decision.kind === "read") reads.set(index, { listed, stored, reason: decision.reason });
     else skipped[decision.reason] += 1;
   };
 
   return {
-    meet(stored) {
+    addStored(stored) {
       const { key } = stored;
-      const isLive = stored.stored && !stored.removed;
+      const isLive = stored.state === "live";
       if (isLive) live.count += 1;
       const heldAt = stored.sync?.removalHeldAt ?? null;
       if (heldAt !== null) heldSince = Math.min(heldSince ?? heldAt, heldAt);
-      const at = listing.find(key);
-      if (at === undefined) {
+      const index = listing.find(key);
+      if (index === undefined) {
         const isReadSince = (stored.sync?.contentReadAt ?? 0) >= cachedAt;
         if (!isSelected(key)) return;
-        if (isLive) (isReadSince ? unsaid : missing).push(key);
+        if (isLive) (isReadSince ? missingButCached : missing).push(key);
         if (isLive && !isReadSince && heldAt === null) unheld.push(key);
-        if (!stored.stored) strangers.push(key);
+        if (stored.state === "listed") neverStored.push(key);
         return;
       }
-      const listed = listing.at(at);
+      const listed = listing.at(index);
       if (isLive) live.listed += 1;
       if (heldAt !== null) returned.push(listed.key);
-      states[at] = stored.sync?.listedText === listed.lastModified ? SAME_TEXT : NEWS;
-      if (stored.removed && isSelected(key)) restored.push(listed.key);
-      consider(listed, at, stored);
+      states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : CHANGED_DATE;
+      if (stored.state === "removed" && isSelected(key)) restored.push(listed.key);
+      consider(listed, index, stored);
     },
     finish() {
       const changed: ListedLibrary[] = [];
-      for (const [at, state] of states.entries()) {
-        if (state === SAME_TEXT) continue;
-        const listed = listing.at(at);
+      for (const [index, state] of states.entries()) {
+        if (state === SAME_DATE) continue;
+        const listed = listing.at(index);
         changed.push(listed);
-        if (state === UNMET) consider(listed, at, null);
+        if (state === NOT_STORED) consider(listed, index, null);
       }
       const inListingOrder = [...reads].sort(([a], [b]) => a - b).map(([, action]) => action);
       return {
@@ -109,8 +110,8 @@ export function openPlan(listing: ListedLibraries, context: PlanContext, selecti
         skipped,
         missing,
         unheld,
-        unsaid,
-        strangers,
+        missingButCached,
+        neverStored,
         changed,
         restored,
         returned,
@@ -138,8 +139,8 @@ const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
 const FAILED = 5;
 
 /**
- * Reads news first, so that an interrupted run did the most good, and libraries that failed last time last. Within a rank the
- * oldest content is first, and overdue libraries lead all ranks: interrupted runs starve no library.
+ * New and changed libraries come first, so that an interrupted run is useful, and libraries that failed last time come last.
+ * Within a rank the oldest content is first, and overdue libraries precede all ranks: interrupted runs starve no library.
  */
 export function orderActions(
   actions: readonly ReadAction[],
@@ -162,5 +163,5 @@ function oldestFirst(actions: readonly ReadAction[]): ReadAction[] {
   // Sort indices by an array of times: 1.1 s for a million libraries in random order, against 3.2 s for the actions themselves.
   const times = Float64Array.from(actions, ({ stored }) => (stored?.sync ? (lastTriedAt(stored.sync) ?? 0) : 0));
   const order = Uint32Array.from(actions.keys()).sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
-  return Array.from(order, (at) => actions[at]).filter((action) => action !== undefined);
+  return Array.from(order, (index) => actions[index]).filter((action) => action !== undefined);
 }

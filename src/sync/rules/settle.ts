@@ -7,7 +7,7 @@ import { DAY_MS } from "./shapes.ts";
 const SETTLE_MARGIN_MS = 2 * 60_000;
 
 /** So many doubtful reads of one text are tried at once, then only now and then. */
-export const DOUBTFUL_READS = 3;
+export const SUSPECT_READS = 3;
 
 /** The last moment at which an edit could still carry the bookmark's text, in database ms; null when unknown. */
 export function windowEnd(sync: SyncState): number | null {
@@ -40,7 +40,7 @@ export function nextReadAt(sync: SyncState): number | null {
   if (readAt === null || seenAt === null || end === null) return readAt ?? 0;
   // Another text was listed since: what was read lies before this stretch of the bookmark and proves nothing about it.
   if (sync.listedText !== sync.bookmark) return readAt;
-  if (sync.suspectReads > 0 && sync.suspectReads < DOUBTFUL_READS) return readAt;
+  if (sync.suspectReads > 0 && sync.suspectReads < SUSPECT_READS) return readAt;
   // A cache forgets some day: what it held back need not wait for as long again as it was held back.
   const distance = sync.suspectReads > 0 ? Math.min(readAt - seenAt, DAY_MS) : readAt - seenAt;
   const doubled = readAt + distance;
@@ -86,7 +86,7 @@ function isLater(a: ReadDate, b: ReadDate): boolean {
 }
 
 /** Whether a read must not settle its text: it may come from a cache, or its metadata tells of another moment. */
-export function isDoubtful(listedText: string | null, metadataText: string | null, cached: boolean): boolean {
+export function isSuspect(listedText: string | null, metadataText: string | null, cached: boolean): boolean {
   return cached || sameMoment(listedText, metadataText) === false;
 }
 

@@ -1,10 +1,10 @@
 import { keyText } from "../key.ts";
 import type { Reject } from "../model.ts";
 
-type Some = readonly [Reject, ...Reject[]];
+type Group = readonly [Reject, ...Reject[]];
 
-/** Rejects gathered by the library that they belong to; those of none together. */
-export function byLibrary(rejects: readonly Reject[]): Some[] {
+/** Groups rejects by their library; those of no library form one group. `Map.groupBy` needs Node 21. */
+export function groupRejects(rejects: readonly Reject[]): Group[] {
   const groups = new Map<string, [Reject, ...Reject[]]>();
   for (const reject of rejects) {
     const text = reject.key === null ? "" : keyText(reject.key);

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
 import { hasOtherName } from "./rules/named-library.ts";
-import { isDoubtful, isSettled, seenAtForStore, windowEndOf } from "./rules/settle.ts";
+import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./rules/settle.ts";
 
 /** Part of every content hash: raised when the same answers would be stored otherwise than before. */
 const HASH_VERSION = 2;
@@ -17,8 +17,8 @@ export interface ContentFacts {
   readonly hashesSince: number | null;
 }
 
-/** What to store of one library (`read.startedAt` in database ms), and under which bookmark, from what was planned, read, and stored before. */
-export function toContent(
+/** Decides what to store of one library, and under which bookmark. `read.startedAt` is in database ms. */
+export function buildLibraryContent(
   action: ReadAction,
   read: ContentRead,
   scenarios: ScenarioSet,
@@ -27,19 +27,16 @@ export function toContent(
   const { listed, stored } = action;
   const sync = stored?.sync ?? null;
   const contentHash = hashOf(action, read, facts);
-  const isHashTrusted = facts.hashesSince === null || (sync?.contentReadAt ?? 0) >= facts.hashesSince;
-  const isWhole = read.rejects.length === 0 && listed.source !== null;
-  const sameText = sync !== null && sync.listedText === listed.lastModified && stored?.removed === false;
+  const isSameText = sync !== null && sync.listedText === listed.lastModified && stored?.state !== "removed";
   const isMisnamed = read.metadata !== null && hasOtherName(read.metadata, listed.key);
-  const doubtful = isMisnamed || isDoubtful(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
-  const bookmarkSeenAt = seenAt(action, read, { sameText, doubtful }, facts);
+  const suspect = isMisnamed || isSuspect(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
+  const bookmarkSeenAt = seenAt(action, read, { isSameText, suspect }, facts);
   return {
+    kind: kindOf(action, read, contentHash, facts),
     listed,
     metadata: read.metadata,
     scenarios,
     rejects: read.rejects,
-    isNew: stored?.stored !== true,
-    isSame: isHashTrusted && isWhole && stored?.stored === true && !stored.removed && sync?.contentHash === contentHash,
     failedBefore: sync !== null && sync.failures > 0,
     hadRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
@@ -47,27 +44,40 @@ export function toContent(
     bookmarkSeenAt,
     settlesAt: windowEndOf(listed.lastModified, bookmarkSeenAt),
     contentReadAt: read.startedAt,
-    suspectReads: doubtful ? (sameText ? (sync?.suspectReads ?? 0) : 0) + 1 : 0,
+    suspectReads: suspect ? (isSameText ? (sync?.suspectReads ?? 0) : 0) + 1 : 0,
   };
+}
+
+function kindOf(
+  { listed, stored }: ReadAction,
+  read: ContentRead,
+  contentHash: string,
+  { hashesSince }: ContentFacts,
+): LibraryContent["kind"] {
+  if (stored === null || stored.state === "listed") return "new";
+  const isHashTrusted = hashesSince === null || (stored.sync?.contentReadAt ?? 0) >= hashesSince;
+  const isWhole = read.rejects.length === 0 && listed.source !== null;
+  const isSame = isHashTrusted && isWhole && stored.state === "live" && stored.sync?.contentHash === contentHash;
+  return isSame ? "same" : "changed";
 }
 
 /** Text that was stored before, in the same stretch, was judged then; whatever is new may be old enough to settle at once. */
 function seenAt(
   { listed, stored }: ReadAction,
   read: ContentRead,
-  { sameText, doubtful }: { readonly sameText: boolean; readonly doubtful: boolean },
+  { isSameText, suspect }: { readonly isSameText: boolean; readonly suspect: boolean },
   facts: ContentFacts,
 ): number {
   const sync = stored?.sync ?? null;
-  const known = sameText ? (sync?.bookmarkSeenAt ?? null) : null;
+  const known = isSameText ? (sync?.bookmarkSeenAt ?? null) : null;
   // What was seen later than now was seen by a clock that has been set back since: it is judged anew.
   const isAhead = known !== null && known > facts.listedAt;
   const listedAt = known === null || isAhead ? facts.listedAt : known;
-  if (doubtful || (sameText && !isAhead && sync?.bookmark === listed.lastModified)) return listedAt;
+  if (suspect || (isSameText && !isAhead && sync?.bookmark === listed.lastModified)) return listedAt;
   return seenAtForStore({
     listedText: listed.lastModified,
     listedAt,
-    previousText: (sameText ? sync?.bookmark : sync?.listedText) ?? null,
+    previousText: (isSameText ? sync?.bookmark : sync?.listedText) ?? null,
     date: read.date,
     readAt: read.startedAt,
   });

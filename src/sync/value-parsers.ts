@@ -1,15 +1,17 @@
 import { readDate } from "./rules/dates.ts";
 import { readSize } from "./rules/sizes.ts";
 
-/** Reads the service's texts into typed columns, and counts those that nobody can read. */
-export interface TextReader {
-  /** Since the epoch. A bigint, because a double has no room for the microseconds of distant years. */
+/** Parses the service's texts into typed columns, and counts those that have an unknown format. */
+export interface ValueParsers {
+  /** Microseconds since the epoch; null if unknown. A bigint, because a double loses the microseconds of distant years. */
   microseconds(text: string | null): bigint | null;
+  /** Null if unknown. */
   bytes(text: string | null): number | null;
-  unread(): { readonly dates: number; readonly sizes: number };
+  unparsed(): { readonly dates: number; readonly sizes: number };
 }
 
-export function openTextReader(timeZone: string): TextReader {
+/** `timeZone`: the IANA zone of dates without an offset. */
+export function createValueParsers(timeZone: string): ValueParsers {
   let dates = 0;
   let sizes = 0;
   return {
@@ -24,6 +26,6 @@ export function openTextReader(timeZone: string): TextReader {
       if (size === null && text) sizes += 1;
       return size;
     },
-    unread: () => ({ dates, sizes }),
+    unparsed: () => ({ dates, sizes }),
   };
 }

@@ -1,0 +1,232 @@
+import { Channel } from "../../channel.ts";
+import { DatabaseError } from "../../errors.ts";
+import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
+import { databaseError, driverError } from "../failures.ts";
+import type { Write } from "../fenced-writes.ts";
+import { type SaveContext, scenarioCount } from "./library-content.ts";
+import { saveFailures } from "./save-failures.ts";
+import { saveLibraries, saveNothing } from "./save-libraries.ts";
+import { type LockPatience, refusedByDatabase, writeInHalves } from "./write-in-halves.ts";
+
+export interface WriterOptions {
+  readonly write: Write;
+  readonly context: SaveContext;
+  /** Takes the secrets out of a message. */
+  readonly mask: (message: string) => string;
+}
+
+/** Statements of about 1,000 rows cost the least per row: smaller ones pay for round trips, larger ones for waiting. */
+const BATCH_ROWS = 1_000;
+const BATCH_BYTES = 4 * 2 ** 20;
+/** How long a batch waits for more libraries. */
+const LINGER_MS = 50;
+/** Two transactions at once keep Postgres busy while the next batch is prepared. */
+const MAX_TRANSACTIONS = 2;
+/** The reader waits while more rows or bytes than these wait for a transaction. */
+const MAX_WAITING_ROWS = 4 * BATCH_ROWS;
+const MAX_WAITING_BYTES = 2 * BATCH_BYTES;
+/** A run that stored nothing and had this many new refusals ends as a database failure: no library can be stored. */
+const MIN_REFUSALS = 20;
+
+type ReadLibrary = Extract<ReadOutcome, { kind: "read" }>;
+
+const rowsOf = ({ content }: ReadLibrary) => 1 + (content.kind === "same" ? 0 : scenarioCount(content));
+const bytesOf = ({ content: { scenarios } }: ReadLibrary) =>
+  scenarios.kind === "staged" ? BATCH_BYTES : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
+
+/**
+ * Stores libraries in batches, one transaction each, and yields what became of each library once that is committed.
+ * The database's refusal of one library's rows fails that library alone.
+ * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
+ */
+export async function* writeLibraries(
+  outcomes: AsyncIterable<ReadOutcome>,
+  options: WriterOptions,
+): AsyncGenerator<WriteOutcome> {
+  const results = new Channel<WriteOutcome>();
+  const writing = writeAll(outcomes, options, results).then(
+    () => results.close(),
+    (error) => results.close(error),
+  );
+  try {
+    yield* results;
+  } finally {
+    await writing;
+  }
+}
+
+async function writeAll(
+  outcomes: AsyncIterable<ReadOutcome>,
+  options: WriterOptions,
+  results: Channel<WriteOutcome>,
+): Promise<void> {
+  const batches = new Batches(options, results);
+  let ended: { readonly error: unknown } | null = null;
+  try {
+    for await (const outcome of outcomes) await batches.add(outcome);
+  } catch (error) {
+    ended = { error };
+  }
+  await batches.finish();
+  if (ended !== null) throw ended.error;
+}
+
+/** Libraries that wait for a transaction, and the transactions at work. */
+class Batches {
+  readonly #options: WriterOptions;
+  readonly #results: Channel<WriteOutcome>;
+  #libraries: ReadLibrary[] = [];
+  #failures: FailedLibrary[] = [];
+  #rows = 0;
+  #bytes = 0;
+  #lingering: NodeJS.Timeout | undefined;
+  #hasLingered = false;
+  readonly #transactions = new Set<Promise<void>>();
+  readonly #broken = new AbortController();
+  #stored = 0;
+  #newlyRefused = 0;
+  #lastRefusal: unknown;
+
+  constructor(options: WriterOptions, results: Channel<WriteOutcome>) {
+    this.#options = options;
+    this.#results = results;
+  }
+
+  /** Resolves when there is room for more. @throws DatabaseError if an earlier batch could not be stored at all */
+  async add(outcome: ReadOutcome): Promise<void> {
+    if (outcome.kind === "read") {
+      this.#libraries.push(outcome);
+      this.#rows += rowsOf(outcome);
+      this.#bytes += bytesOf(outcome);
+    } else {
+      void this.#results.push(outcome);
+      this.#failures.push(outcome.failure);
+      this.#rows += 1;
+    }
+    this.#broken.signal.throwIfAborted();
+    this.#beginIfDue();
+    if (this.#rows > 0) this.#lingering ??= setTimeout(() => this.#afterLingering(), LINGER_MS);
+    while (this.#rows > MAX_WAITING_ROWS || this.#bytes > MAX_WAITING_BYTES) {
+      await Promise.race(this.#transactions);
+      this.#broken.signal.throwIfAborted();
+    }
+  }
+
+  /** Resolves when everything is committed. @throws DatabaseError */
+  async finish(): Promise<void> {
+    if (this.#rows > 0) this.#begin();
+    while (this.#transactions.size > 0) await Promise.race(this.#transactions);
+    this.#broken.signal.throwIfAborted();
+    if (this.#stored === 0 && this.#newlyRefused >= MIN_REFUSALS) {
+      throw refusesAll(this.#newlyRefused, this.#lastRefusal);
+    }
+  }
+
+  #afterLingering(): void {
+    this.#hasLingered = true;
+    this.#beginIfDue();
+  }
+
+  #beginIfDue(): void {
+    const isFull = this.#rows >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
+    if ((isFull || this.#hasLingered) && this.#transactions.size < MAX_TRANSACTIONS) this.#begin();
+  }
+
+  #begin(): void {
+    clearTimeout(this.#lingering);
+    this.#lingering = undefined;
+    this.#hasLingered = false;
+    const [libraries, failures] = [this.#libraries, this.#failures];
+    this.#libraries = [];
+    this.#failures = [];
+    this.#rows = 0;
+    this.#bytes = 0;
+    const transaction = this.#store(libraries, failures)
+      .catch((error: unknown) => this.#broken.abort(error))
+      .then(() => {
+        this.#transactions.delete(transaction);
+        this.#beginIfDue();
+      });
+    this.#transactions.add(transaction);
+  }
+
+  /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
+  async #store(libraries: readonly ReadLibrary[], failures: readonly FailedLibrary[]): Promise<void> {
+    const { write, context } = this.#options;
+    for (const failedBefore of [false, true]) {
+      const batch = libraries.filter(({ content }) => content.failedBefore === failedBefore);
+      if (batch.length === 0) continue;
+      await writeInHalves(batch, {
+        write: (part, patience, isPart) => this.#save(part, patience, isPart),
+        writeNothing: () =>
+          write({ doing: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context)),
+        onRefused: (library, error) => this.#refuse(library, error),
+      });
+    }
+    if (failures.length > 0) await this.#record(failures);
+  }
+
+  async #save(batch: readonly ReadLibrary[], patience: LockPatience, isPart: boolean): Promise<void> {
+    const contents = batch.map(({ content }) => content);
+    let attempts = 0;
+    const saved = await this.#options.write<SavedLibrary[]>(
+      {
+        doing: `storing ${batch.length} libraries`,
+        byKey: true,
+        ...patience,
+        // What the first attempt stored already, the last one finds unchanged.
+        reconcile: (first, last) =>
+          last.map((library, index) => (library.changed ? library : (first[index] ?? library))),
+      },
+      (connection) => {
+        attempts += 1;
+        const isFirst = attempts === 1 && !isPart;
+        return saveLibraries(connection, isFirst ? contents : contents.map(asKnown), this.#options.context);
+      },
+    );
+    for (const [index, { action, content, buffer }] of batch.entries()) {
+      const library = saved[index];
+      if (library !== undefined) void this.#results.push({ kind: "stored", action, content, saved: library });
+      await buffer.free();
+      if (content.kind !== "same") this.#stored += 1;
+    }
+  }
+
+  async #refuse({ content, buffer }: ReadLibrary, error: unknown): Promise<void> {
+    await buffer.free();
+    const { code, message } = refusedByDatabase("storing the library", error);
+    const failure = { key: content.listed.key, code, message: this.#options.mask(message), rejects: [] };
+    void this.#results.push({ kind: "failed", failure });
+    await this.#record([failure]);
+    if (!content.failedBefore) this.#newlyRefused += 1;
+    this.#lastRefusal = error;
+  }
+
+  #record(failures: readonly FailedLibrary[]): Promise<void> {
+    const { write, context, mask } = this.#options;
+    const save = (part: readonly FailedLibrary[], patience?: LockPatience) =>
+      write({ doing: `recording ${part.length} failed libraries`, byKey: true, ...patience }, (connection) =>
+        saveFailures(connection, context.runId, part),
+      );
+    return writeInHalves(failures, {
+      write: save,
+      writeNothing: () => save([]),
+      onRefused: async (failure, error) => {
+        const { message } = databaseError("writing its row of library_sync", driverError(error));
+        void this.#results.push({ kind: "unrecorded", key: failure.key, message: mask(message) });
+        if (failure.rejects.length > 0) await this.#record([{ ...failure, rejects: [] }]);
+      },
+    });
+  }
+}
+
+/** An earlier attempt may have stored a new library: if its COMMIT was not answered. */
+const asKnown = (content: LibraryContent): LibraryContent =>
+  content.kind === "new" ? { ...content, kind: "changed" } : content;
+
+function refusesAll(count: number, error: unknown): DatabaseError {
+  const { message } = databaseError("storing the last of them", driverError(error));
+  return new DatabaseError(`the database refused all ${count} libraries that this run tried to store: ${message}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,114 @@
+import type { DatabaseClock } from "../db/clock.ts";
+import type { Pool } from "../db/connect.ts";
+import { eachStored } from "../db/read/stored.ts";
+import { readSnapshot } from "../db/snapshot.ts";
+import { readRemovalNumbers } from "../db/store/removals.ts";
+import { hasListingRejects } from "../db/store/save-rejects.ts";
+import type { Listing, Selection } from "../model.ts";
+import type { Service } from "../service/client.ts";
+import { assertKnown } from "./assert-known.ts";
+import { guardRemovals, type RemovalVerdict } from "./rules/guard.ts";
+import { createPlanner, type Plan } from "./rules/plan.ts";
+import type { RunSettings } from "./run-types.ts";
+
+/** A cache counts whole seconds, from a moment that only the cache knows. */
+const CACHE_MARGIN_MS = 60_000;
+
+export interface PlanSources {
+  readonly service: Service;
+  readonly clock: DatabaseClock;
+  /** Null if the database has no schema yet: nothing is stored. */
+  readonly pool: Pool | null;
+  readonly settings: RunSettings;
+}
+
+export interface PlanRequest {
+  readonly selection: Selection;
+  readonly allowRemovals: boolean;
+  /** In database ms; null for a sync. */
+  readonly backfillSince: number | null;
+}
+
+export interface ListedRun {
+  readonly listing: Listing;
+  /** When the listing's last byte arrived, in database ms. */
+  readonly listedAt: number;
+}
+
+export interface PlannedRun extends ListedRun {
+  readonly plan: Plan;
+  /** Whether a reject of an earlier listing is open. */
+  readonly openRejects: boolean;
+}
+
+/**
+ * Reads the listing.
+ * @throws UsageError for a selected owner or library that is neither listed nor stored; whatever the service's client throws
+ */
+export async function listLibraries(
+  { service, clock, pool }: PlanSources,
+  { selection }: PlanRequest,
+  signal: AbortSignal,
+): Promise<ListedRun> {
+  const listing = await service.listLibraries(signal);
+  // The clocks are compared again after the last byte: a moment that is too late costs a read, one too early misses an edit.
+  await clock.sample(signal);
+  const listedAt = clock.now();
+  await assertKnown(selection, { listing, pool }, signal);
+  return { listing, listedAt };
+}
+
+/** Compares the listing with what is stored, and decides what to read. Writes nothing. */
+export async function planRun(
+  { clock, pool, settings }: PlanSources,
+  { selection, backfillSince }: PlanRequest,
+  { listing, listedAt }: ListedRun,
+  signal: AbortSignal,
+): Promise<PlannedRun> {
+  const now = clock.at(listing.startedAt);
+  const cached = listing.cachedMs > 0 ? { cachedAt: now - listing.cachedMs - CACHE_MARGIN_MS } : {};
+  const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, ...cached };
+  const startPlanner = () => createPlanner(listing.libraries, context, selection);
+  if (pool === null) return { listing, listedAt, plan: startPlanner().finish(), openRejects: false };
+  const { planner, openRejects } = await readSnapshot(
+    pool,
+    "reading what is stored",
+    async (connection) => {
+      const started = startPlanner();
+      await eachStored(connection, started.addStored);
+      return { planner: started, openRejects: await hasListingRejects(connection) };
+    },
+    signal,
+  );
+  return { listing, listedAt, plan: planner.finish(), openRejects };
+}
+
+/** Decides whether the libraries that the listing lacks may be marked as removed. Writes nothing. */
+export async function checkRemovals(
+  { pool, settings }: PlanSources,
+  { allowRemovals }: PlanRequest,
+  { listing, plan }: PlannedRun,
+  signal: AbortSignal,
+): Promise<RemovalVerdict> {
+  const numbers =
+    pool !== null && plan.missing.length > 0
+      ? await readSnapshot(
+          pool,
+          "reading recent removals",
+          (connection) => readRemovalNumbers(connection, plan.heldSince),
+          signal,
+        )
+      : { peakLive: plan.live.count, removedLately: 0 };
+  return guardRemovals({
+    listedCount: listing.libraries.length,
+    rejectedCount: listing.rejects.length,
+    liveCount: plan.live.count,
+    sharedWithLive: plan.live.listed,
+    missing: plan.missing.length,
+    heldBefore: plan.missing.length - plan.unheld.length,
+    ...numbers,
+    maxRemoved: settings.maxRemoved,
+    allowed: allowRemovals,
+    complete: listing.incomplete === null,
+  });
+}

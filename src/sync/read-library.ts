@@ -1,0 +1,86 @@
+import type { Connection } from "../db/connect.ts";
+import { createScenarioBuffer, MEMORY_LIMITS, type MemoryBudget } from "../db/store/scenario-buffer.ts";
+import { createStaging, type Staging } from "../db/store/staging.ts";
+import { readNoStoredFields, readStoredFields } from "../db/store/stored-fields.ts";
+import { attributeError, RefusedRows, refusedByDatabase } from "../db/store/write-in-halves.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { ContentError } from "../errors.ts";
+import { formatKey, keyText } from "../key.ts";
+import type { ContentRead, LibraryContent, LibraryKey, ReadAction, ScenarioBuffer } from "../model.ts";
+import { buildLibraryContent } from "./decide-storage.ts";
+import type { PlannedRun } from "./plan-run.ts";
+import { findLostFields, type LostField, lacksFields } from "./rules/drift.ts";
+import { findOtherListed } from "./rules/named-library.ts";
+import type { Run } from "./run-types.ts";
+
+/** One library's content, received and compared with the stored rows; nothing of it is stored yet. */
+export interface LibraryRead {
+  readonly action: ReadAction;
+  readonly read: ContentRead;
+  readonly content: LibraryContent;
+  readonly buffer: ScenarioBuffer;
+  /** Fields that the stored rows have and the received content lacks. */
+  readonly lost: readonly LostField[];
+}
+
+/** Reads libraries one by one; many reads may be in flight, which share the memory for scenarios. */
+export interface LibraryReader {
+  /** @throws ContentError if this library failed; anything else ends the run */
+  read(action: ReadAction, signal: AbortSignal): Promise<LibraryRead>;
+}
+
+export async function createLibraryReader(run: Run, planned: PlannedRun): Promise<LibraryReader> {
+  const budget: MemoryBudget = { usedBytes: 0, limits: run.memory ?? MEMORY_LIMITS };
+  const staging: Staging = createStaging(run.pool, run.lease, run.parsers.microseconds);
+  await staging.clear();
+  const facts = {
+    listedAt: planned.listedAt,
+    serviceTimezone: run.settings.serviceTimezone,
+    hashesSince: run.hashesSince,
+  };
+  const { listing, plan } = planned;
+  const missing = new Set(plan.missing.map(keyText));
+  const isKnown = (key: LibraryKey) => listing.libraries.find(key) !== undefined || missing.has(keyText(key));
+
+  return {
+    async read(action, signal) {
+      const { key } = action.listed;
+      const buffer = createScenarioBuffer(staging, budget);
+      try {
+        const received = await run.service.readContent(key, buffer, signal);
+        const other = received.metadata && findOtherListed(received.metadata, key, isKnown);
+        if (other) throw mismatched(key, other);
+        const read = { ...received, startedAt: run.clock.at(received.startedAt) };
+        const content = buildLibraryContent(action, read, await buffer.finish(), facts);
+        return { action, read, content, buffer, lost: await findLost(run, content, read) };
+      } catch (thrown) {
+        const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;
+        if (error instanceof ContentError) await buffer.free();
+        throw error;
+      }
+    },
+  };
+}
+
+/** Compares the received fields with the stored rows of the library; asks the database only if a field is absent. */
+async function findLost(
+  { pool, lease }: Run,
+  content: LibraryContent,
+  read: ContentRead,
+): Promise<readonly LostField[]> {
+  if (content.kind !== "changed" || !lacksFields(read)) return [];
+  const options = { doing: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
+  const find = (connection: Connection) => readStoredFields(connection, content);
+  const stored = await attributeError(
+    (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),
+    () => withTransaction(pool, options, readNoStoredFields, lease.lost),
+  );
+  return findLostFields(read, stored);
+}
+
+function mismatched(key: LibraryKey, other: LibraryKey): ContentError {
+  return new ContentError(
+    "mismatched",
+    `the metadata that was received for ${formatKey(key)} names ${formatKey(other)}, another library of this organization, so nothing was overwritten. Does a proxy or cache mix up answers?`,
+  );
+}

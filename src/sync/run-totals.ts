@@ -1,0 +1,99 @@
+import type {
+  LibraryFailure,
+  Reason,
+  Reject,
+  RunCounts,
+  RunStatus,
+  RunWarning,
+  SavedLibrary,
+  WriteOutcome,
+} from "../model.ts";
+import { isSilent } from "./decide-storage.ts";
+import { hasOtherName } from "./rules/named-library.ts";
+import type { Plan } from "./rules/plan.ts";
+import { SUSPECT_READS } from "./rules/settle.ts";
+
+/** What a run has done so far: its only mutable state. The report and every warning are made from it. */
+export class RunTotals {
+  readonly counts: RunCounts = {
+    librariesListed: 0,
+    librariesRead: 0,
+    librariesSkipped: 0,
+    librariesChanged: 0,
+    librariesFailed: 0,
+    librariesRemoved: 0,
+    scenariosInserted: 0,
+    scenariosUpdated: 0,
+    scenariosRemoved: 0,
+    scenariosUnchanged: 0,
+    rejects: 0,
+    requests: 0,
+    retries: 0,
+    bytes: 0,
+    silentChanges: 0,
+  };
+  /** Why libraries were read. */
+  readonly reasons: Partial<Record<Reason, number>> = {};
+  /** Why libraries were skipped. */
+  readonly skips: Partial<Record<Reason, number>> = {};
+  /** Rejects by code. */
+  readonly rejects: Record<string, number> = {};
+  readonly failures: LibraryFailure[] = [];
+  /** Libraries whose scenario list lost too much at once. */
+  readonly withheld: SavedLibrary[] = [];
+  readonly warnings: RunWarning[] = [];
+  /** Libraries that are suspect after several reads under one listed date. */
+  suspectReads = 0;
+  /** Libraries whose metadata has another library's name. */
+  misnamed = 0;
+
+  add(outcome: WriteOutcome): void {
+    if (outcome.kind === "stored") this.#addStored(outcome);
+    if (outcome.kind === "failed") {
+      const { key, code, message, rejects } = outcome.failure;
+      this.counts.librariesFailed += 1;
+      this.failures.push({ key, code, message });
+      this.addRejects(rejects);
+    }
+    if (outcome.kind === "unrecorded") this.addUnrecorded(outcome.key, outcome.message);
+  }
+
+  #addStored({ action, content, saved }: Extract<WriteOutcome, { kind: "stored" }>): void {
+    const { counts } = this;
+    if (content.metadata !== null && hasOtherName(content.metadata, content.listed.key)) this.misnamed += 1;
+    else if (content.suspectReads >= SUSPECT_READS) this.suspectReads += 1;
+    counts.librariesRead += 1;
+    counts.scenariosInserted += saved.inserted;
+    counts.scenariosUpdated += saved.updated;
+    counts.scenariosRemoved += saved.removed;
+    counts.scenariosUnchanged += saved.unchanged;
+    // The return of a removed library is a version of its own, written when it was listed.
+    if (saved.changed || action.stored?.state === "removed") counts.librariesChanged += 1;
+    if (saved.changed && isSilent(action)) counts.silentChanges += 1;
+    if (saved.withheld) this.withheld.push(saved);
+    this.reasons[action.reason] = (this.reasons[action.reason] ?? 0) + 1;
+    this.addRejects(content.rejects);
+  }
+
+  addRejects(rejects: readonly Reject[]): void {
+    this.counts.rejects += rejects.length;
+    for (const { code } of rejects) this.rejects[code] = (this.rejects[code] ?? 0) + 1;
+  }
+
+  addSkipped(skipped: Plan["skipped"]): void {
+    for (const reason of ["unchanged", "not settled yet"] as const) {
+      this.counts.librariesSkipped += skipped[reason];
+      if (skipped[reason] > 0) this.skips[reason] = skipped[reason];
+    }
+  }
+
+  /** The database refused to record a library's failure or its rejects, or (null) the rejects of the listing. */
+  addUnrecorded(key: RunWarning["key"] | null, message: string): void {
+    this.warnings.push({ code: "failure_unrecorded", ...(key ? { key } : {}), message });
+  }
+
+  /** `ok`, or `partial` if anything failed, was rejected or was withheld. */
+  status(): Extract<RunStatus, "ok" | "partial"> {
+    return this.failures.length + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
+  }
+}

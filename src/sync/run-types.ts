@@ -1,0 +1,69 @@
+import type { DatabaseClock } from "../db/clock.ts";
+import type { Pool } from "../db/connect.ts";
+import type { Write } from "../db/fenced-writes.ts";
+import type { Lease } from "../db/lease.ts";
+import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
+import type { LibraryKey, Reject, RunKind, RunReport, Selection, Trigger } from "../model.ts";
+import type { Service } from "../service/client.ts";
+import type { Share } from "../units.ts";
+import type { RunTotals } from "./run-totals.ts";
+import type { ValueParsers } from "./value-parsers.ts";
+
+export interface RunRequest {
+  readonly kind: RunKind;
+  readonly trigger: Trigger;
+  readonly selection: Selection;
+  readonly allowRemovals: boolean;
+  /** Begin a backfill again instead of continuing an interrupted one, and compare every row. */
+  readonly restart: boolean;
+}
+
+export interface RunSettings {
+  readonly concurrency: number;
+  readonly fullEveryMs: number;
+  readonly maxRemoved: Share;
+  readonly serviceTimezone: string;
+}
+
+export interface RunTools {
+  readonly pool: Pool;
+  readonly clock: DatabaseClock;
+  readonly service: Service;
+  readonly settings: RunSettings;
+  readonly version: string;
+  /** Takes the secrets out of a message before it is stored or reported. */
+  readonly mask: (message: string) => string;
+  readonly onEvent: (event: RunEvent) => void;
+  /** Longer scenario lists pass through the staging table. Default: MEMORY_LIMITS. */
+  readonly memory?: MemoryLimits;
+}
+
+/** One run that holds the lease; every step of it gets this. Times are the database's, in milliseconds. */
+export interface Run extends RunTools {
+  readonly id: number;
+  readonly request: RunRequest;
+  /** A backfill reads what was last read before this moment; null for a sync. */
+  readonly backfillSince: number | null;
+  /** Content that was read before this moment is compared row by row, whatever its hash; null unless `--restart` asked for that. */
+  readonly hashesSince: number | null;
+  readonly lease: Lease;
+  /** Runs one transaction under the lease. */
+  readonly write: Write;
+  readonly parsers: ValueParsers;
+  readonly totals: RunTotals;
+}
+
+/** Progress of a run, for the log and the terminal. The run's report describes its end. */
+export type RunEvent =
+  | { readonly kind: "started"; readonly id: number; readonly run: RunKind }
+  | { readonly kind: "planned"; readonly listed: number; readonly toRead: number; readonly skipped: number }
+  | { readonly kind: "stored"; readonly key: LibraryKey }
+  /** Items of this library were rejected; `key` is null for items of the listing that name no library. */
+  | { readonly kind: "rejected"; readonly key: LibraryKey | null; readonly rejects: readonly Reject[] }
+  | { readonly kind: "failed"; readonly key: LibraryKey; readonly code: string; readonly message: string };
+
+export interface RunResult {
+  readonly report: RunReport;
+  /** Why the run ended early; null if it completed (`ok`, `partial`, `held`). */
+  readonly error: Error | null;
+}
