@@ -1,9 +1,9 @@
 /**
- * The nouns of simcat. A leaf: it imports nothing, and every other room may import it.
+ * The types that simcat's modules share. This file imports nothing.
  * Field names follow the service's specification (section 2); times are milliseconds since the epoch unless said otherwise.
  */
 
-/** Who a library is, byte for byte: the two path segments of its URLs (specification 4.2). */
+/** Identifies a library, byte for byte: the two path segments of its URLs (specification 4.2). */
 export interface LibraryKey {
   readonly owner: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface ListedLibrary {
   readonly source: string | null;
 }
 
-/** The libraries of a listing in its order, each key once. Each is made anew whenever it is asked for. */
+/** The libraries of a listing in its order, each key once. Each access creates a new object. */
 export interface ListedLibraries extends Iterable<ListedLibrary> {
   readonly length: number;
   /** `index` counts from zero, and is below `length`. */
@@ -61,7 +61,7 @@ export interface Scenario {
 
 export type RejectKind = "listing" | "metadata" | "scenario";
 
-/** A thing that the service sent and that could not be stored. */
+/** An item that the service sent and that could not be stored. */
 export interface Reject {
   /** The library that it belongs to; null when that could not be read. */
   readonly key: LibraryKey | null;
@@ -80,7 +80,7 @@ export interface Reject {
 export interface Listing {
   readonly libraries: ListedLibraries;
   readonly rejects: readonly Reject[];
-  /** Null when whole; else why nothing may be concluded from what it lacks. */
+  /** Null if complete; else the reason why libraries that it lacks prove nothing. */
   readonly incomplete: string | null;
   /** How many entries repeated an earlier one. */
   readonly repeated: number;
@@ -106,7 +106,7 @@ interface FieldCounts {
   readonly kept: number;
 }
 
-/** What is stored of a library's fields, as far as a read lacks some of them. */
+/** The stored fields of a library, compared with a read that lacks some of them. */
 export interface StoredFields {
   /** Fields that the received metadata lacks and the stored one has. */
   readonly metadata: readonly MetadataField[];
@@ -121,9 +121,9 @@ export interface StoredFields {
 
 /** Where the scenarios of one list go while they are read, so that a long list need not fit into memory. */
 export interface ScenarioSink {
-  /** A retried list delivers its first items again: forget what came so far. */
+  /** Drops all scenarios that were added: a retried list delivers its first items again. */
   restart(): Promise<void>;
-  /** Takes scenarios in the order they came; resolves when more may come. */
+  /** Adds scenarios in the order in which they were received; resolves when more may be added. */
   add(scenarios: readonly Scenario[]): Promise<void>;
   /**
    * JSON texts of scenarios that were added, as sent or as jsonb spells them. One is left out where it is no longer
@@ -134,14 +134,14 @@ export interface ScenarioSink {
   remove(id: ScenarioId): Promise<void>;
 }
 
-/** What reading one library's content answered; its scenarios went into the sink. */
+/** The content of one library as received, without its scenarios, which were added to the sink. */
 export interface ContentRead {
   /** Null when the object was rejected (then `rejects` says why). */
   readonly metadata: Metadata | null;
   readonly rejects: readonly Reject[];
-  /** Items of the scenario list, good and bad. */
+  /** The number of items in the scenario list, rejected ones included. */
   readonly items: number;
-  /** How many of those items had the field at all, null or not. */
+  /** How many of those items have the field, null or not. */
   readonly present: Readonly<Record<DriftField, number>>;
   /** Hex digest of the two answers' decoded bytes. */
   readonly digest: string;
@@ -153,7 +153,7 @@ export interface ContentRead {
   readonly cached: boolean;
 }
 
-/** What the database has of a library, as far as a plan needs it. Times are the database's, in milliseconds. */
+/** The stored state of a library, as a plan needs it. Times are the database's, in milliseconds. */
 export type StoredLibrary =
   /** A listing named it, and its content was never stored. */
   | { readonly state: "listed"; readonly key: LibraryKey; readonly sync: SyncState }
@@ -174,13 +174,13 @@ export interface SyncState {
   readonly failures: number;
   /** When its read or store last failed; null when it did not fail last time. */
   readonly lastFailedAt: number | null;
-  /** Reads in a row, of one text, that a cache may have answered or whose metadata named another moment. */
+  /** Reads in a row under one date that a cache may have answered or whose metadata has another date. */
   readonly suspectReads: number;
-  /** Since when removals, this library's among them, are held; null when it was listed or is removed. */
+  /** Removals, including this library's, have been held since this moment; null if none is held. */
   readonly removalHeldAt: number | null;
 }
 
-/** Why a library is read or skipped, in the order in which the reasons are asked. */
+/** Why a library is read or skipped, in the order in which the reasons are checked. */
 export type Reason =
   | "never read"
   | "listed date changed"
@@ -226,7 +226,7 @@ export interface LibraryContent {
   readonly failedBefore: boolean;
   /** Earlier reads left open rejects. */
   readonly hadRejects: boolean;
-  /** An earlier read lacked so many scenarios that their removal waits for this one. */
+  /** An earlier read lacked too many scenarios at once, so their removal waits for this one. */
   readonly hadAbsences: boolean;
   readonly contentHash: string;
   readonly bookmarkSeenAt: number;
@@ -244,7 +244,7 @@ export interface ScenarioBuffer extends ScenarioSink {
   free(): Promise<void>;
 }
 
-/** A library that could not be read or stored. What is stored of it stays, and the next run reads it again. */
+/** A library that could not be read or stored. Its stored content stays, and the next run tries it again. */
 export interface FailedLibrary extends LibraryFailure {
   readonly rejects: readonly Reject[];
 }
@@ -305,13 +305,13 @@ export type RunStatus =
   | "abandoned"
   | "failed";
 
-/** Which libraries a run concerns; empty lists stand for all of them. */
+/** Which libraries a run concerns; two empty lists mean all of them. */
 export interface Selection {
   readonly libraries: readonly LibraryKey[];
   readonly owners: readonly string[];
 }
 
-/** What a run counts, by the columns of `sync_runs`. */
+/** The counts of a run, named like the columns of `sync_runs`. */
 export interface RunCounts {
   librariesListed: number;
   librariesRead: number;
@@ -330,14 +330,14 @@ export interface RunCounts {
   silentChanges: number;
 }
 
-/** A library that a run could not read or store; what was stored of it stays, and it owes a read. */
+/** A library that a run could not read or store, as the report shows it. */
 export interface LibraryFailure {
   readonly key: LibraryKey;
   readonly code: string;
   readonly message: string;
 }
 
-/** Something that a run wants people to know beside its counts. `code` is stable. */
+/** A remark of a run for people, in addition to its counts. `code` is stable. */
 export interface RunWarning {
   readonly code: string;
   /** The library that it concerns, where it concerns one. */
@@ -345,7 +345,7 @@ export interface RunWarning {
   readonly message: string;
 }
 
-/** What a run did, as its summary, `--json` and the log tell it. */
+/** The result of a run, as the summary, `--json` and the log show it. */
 export interface RunReport {
   readonly id: number;
   readonly kind: RunKind;
@@ -360,6 +360,6 @@ export interface RunReport {
   /** Rejects by code. */
   readonly rejects: Readonly<Record<string, number>>;
   readonly warnings: readonly RunWarning[];
-  /** Why the run ended as it did, and what to do, where it is not `ok`. */
+  /** Why the run ended as it did and what to do; null if it is `ok`. */
   readonly error: string | null;
 }

@@ -5,13 +5,13 @@ import { UsageError } from "../errors.ts";
 import { typeableKey } from "../key.ts";
 import type { Listing, Selection } from "../model.ts";
 import { printable } from "../printable.ts";
-import { type NearNames, openNearNames } from "./rules/near-names.ts";
+import { createNearNames, type NearNames } from "./rules/near-names.ts";
 import { findUnlisted, isEverything } from "./rules/selection.ts";
 
 export interface KnownSources {
-  /** Null where the service is not asked: what runs have listed so far counts. */
+  /** Null if the service is not asked: then the libraries that earlier runs listed are known. */
   readonly listing: Pick<Listing, "libraries" | "rejects"> | null;
-  /** Null when the database has no schema yet: nothing is stored. */
+  /** Null if the database has no schema yet: nothing is stored. */
   readonly pool: Pool | null;
 }
 
@@ -27,7 +27,7 @@ export async function assertKnown(
   const unknown = pool === null ? unlisted : await readSnapshot(pool, "looking for a library", read, signal);
   if (isEverything(unknown)) return;
 
-  const near = openNearNames(unknown);
+  const near = createNearNames(unknown);
   for (const { key } of listing?.libraries ?? []) near.offer(key);
   if (pool !== null) {
     await readSnapshot(pool, "looking for near names", (connection) => eachKnownKey(connection, near.offer), signal);
@@ -35,8 +35,7 @@ export async function assertKnown(
   throw new UsageError(explainUnknown(unknown, near, listing !== null));
 }
 
-/** More of them would only hide the first. */
-const TOLD = 10;
+const MAX_SHOWN = 10;
 
 function explainUnknown({ libraries, owners }: Selection, near: NearNames, isListed: boolean): string {
   const lack = isListed ? "is neither listed nor stored" : "is not stored, and no run has listed it";
@@ -44,8 +43,8 @@ function explainUnknown({ libraries, owners }: Selection, near: NearNames, isLis
     ...libraries.map((key) => `${typeableKey(key)} ${lack}${suggest(near.ofLibrary(key))}`),
     ...owners.map((owner) => `owner ${printable(owner)} ${lack}${suggest(near.ofOwner(owner))}`),
   ];
-  const more = lines.length > TOLD ? [`and ${lines.length - TOLD} more`] : [];
-  return [...lines.slice(0, TOLD), ...more].join("; ");
+  const more = lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : [];
+  return [...lines.slice(0, MAX_SHOWN), ...more].join("; ");
 }
 
 function suggest(words: readonly string[]): string {

@@ -7,7 +7,7 @@ import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./rules/settl
 const HASH_VERSION = 2;
 
 export interface ContentFacts {
-  /** Last byte of the run's listing, in database ms. */
+  /** When the listing's last byte arrived, in database ms. */
   readonly listedAt: number;
   readonly serviceTimezone: string;
   /**
@@ -61,7 +61,7 @@ function kindOf(
   return isSame ? "same" : "changed";
 }
 
-/** Text that was stored before, in the same stretch, was judged then; whatever is new may be old enough to settle at once. */
+/** A date that is already the bookmark keeps its moment; a new one may be old enough to settle at once. */
 function seenAt(
   { listed, stored }: ReadAction,
   read: ContentRead,
@@ -70,7 +70,7 @@ function seenAt(
 ): number {
   const sync = stored?.sync ?? null;
   const known = isSameText ? (sync?.bookmarkSeenAt ?? null) : null;
-  // What was seen later than now was seen by a clock that has been set back since: it is judged anew.
+  // A date that was seen in the future was seen before the clock was set back: it counts as seen now.
   const isAhead = known !== null && known > facts.listedAt;
   const listedAt = known === null || isAhead ? facts.listedAt : known;
   if (suspect || (isSameText && !isAhead && sync?.bookmark === listed.lastModified)) return listedAt;
@@ -83,7 +83,7 @@ function seenAt(
   });
 }
 
-/** A forced or full read that finds other content under an unchanged, settled text: the service did not date a change. */
+/** A forced or full read of a library with a settled date: if its content differs, the service did not date the change. */
 export function isSilent({ stored, reason }: ReadAction): boolean {
   return (reason === "forced" || reason === "due for a full read") && stored?.sync != null && isSettled(stored.sync);
 }

@@ -13,7 +13,7 @@ const MAX_UNAVAILABLE_IN_A_ROW = 20;
 
 /**
  * Reads the content of the planned libraries, `concurrency` at once, and yields what became of each. Libraries that the
- * database already refused in this run come first, as failures, and are not read. One library's failure is its own.
+ * database already refused in this run are yielded first, as failures, and are not read.
  * @throws what ended the run, after the requests in flight have ended and everything that was read is yielded
  */
 export async function* readLibraries(
@@ -143,14 +143,14 @@ class Readers {
 
 function refusedMidway(error: ContentError): UnauthorizedError {
   return new UnauthorizedError(
-    "the service refused the key in the middle of the run: it was revoked or has expired. What was read until then is stored; set SIMCAT_API_KEY to a valid key and run again",
+    "the service refused the key in the middle of the run: it was revoked or has expired. The libraries read until then are stored; set SIMCAT_API_KEY to a valid key and run again",
     { cause: error },
   );
 }
 
 function unavailable(error: ContentError): SourceUnavailableError {
   return new SourceUnavailableError(
-    `${MAX_UNAVAILABLE_IN_A_ROW} libraries in a row could not be read, so the service is taken to be down (the last: ${error.message}). What was read until then is stored; the next run goes on`,
+    `${MAX_UNAVAILABLE_IN_A_ROW} libraries in a row could not be read, so the service is taken to be down (the last: ${error.message}). The libraries read until then are stored; the next run continues`,
     { cause: error },
   );
 }

@@ -6,7 +6,7 @@ import type { Run } from "./run-types.ts";
 
 export interface RunOutcome {
   readonly status: RunStatus;
-  /** What people should know beyond the counts; null if there is nothing. */
+  /** A message for people beyond the counts; null if there is none. */
   readonly message: string | null;
   /** Why the run ended early; null if it completed. */
   readonly error: Error | null;
@@ -29,7 +29,7 @@ type Reported = Pick<Run, "id" | "mask"> & {
   readonly totals: RunTotals;
 };
 
-/** The report of a run, for its row in `sync_runs`, the log, the summary and `--json`. */
+/** The report of a run. Its row in `sync_runs`, the log, the summary and `--json` are made from it. */
 export function toReport({ id, request, totals, mask }: Reported, outcome: RunOutcome, durationMs: number): RunReport {
   const { counts, reasons, skips, failures, rejects, warnings } = totals;
   return {

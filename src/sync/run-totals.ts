@@ -13,7 +13,7 @@ import { hasOtherName } from "./rules/named-library.ts";
 import type { Plan } from "./rules/plan.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 
-/** What a run has done so far: its only mutable state. The report and every warning are made from it. */
+/** The counts, failures and warnings of a run: its only mutable state. Its report is made from this. */
 export class RunTotals {
   readonly counts: RunCounts = {
     librariesListed: 0,

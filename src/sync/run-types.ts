@@ -53,7 +53,7 @@ export interface Run extends RunTools {
   readonly totals: RunTotals;
 }
 
-/** Progress of a run, for the log and the terminal. The run's report describes its end. */
+/** Progress of a run; the log and the terminal show it. The run's report describes its end. */
 export type RunEvent =
   | { readonly kind: "started"; readonly id: number; readonly run: RunKind }
   | { readonly kind: "planned"; readonly listed: number; readonly toRead: number; readonly skipped: number }

@@ -1,5 +1,6 @@
-import { readDate } from "./rules/dates.ts";
-import { readSize } from "./rules/sizes.ts";
+import { parseDate } from "./rules/parse-date.ts";
+import { parseSize } from "./rules/parse-size.ts";
+import { createTimeZone } from "./rules/time-zone.ts";
 
 /** Parses the service's texts into typed columns, and counts those that have an unknown format. */
 export interface ValueParsers {
@@ -12,17 +13,18 @@ export interface ValueParsers {
 
 /** `timeZone`: the IANA zone of dates without an offset. */
 export function createValueParsers(timeZone: string): ValueParsers {
+  const zone = createTimeZone(timeZone);
   let dates = 0;
   let sizes = 0;
   return {
     microseconds(text) {
       if (!text) return null;
-      const date = readDate(text, timeZone);
+      const date = parseDate(text, zone);
       if (date === null) dates += 1;
       return date === null ? null : BigInt(date.at) * 1000n + BigInt(date.micros);
     },
     bytes(text) {
-      const size = readSize(text);
+      const size = parseSize(text);
       if (size === null && text) sizes += 1;
       return size;
     },

@@ -5,7 +5,7 @@ import type { RunTotals } from "./run-totals.ts";
 import type { RunRequest } from "./run-types.ts";
 import type { ValueParsers } from "./value-parsers.ts";
 
-/** What people should know of the listing, whatever becomes of the run. */
+/** Adds the warnings about the listing. */
 export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedRun): void {
   const warn = (code: string, message: string) => totals.warnings.push({ code, message });
   if (listing.incomplete !== null) {
@@ -22,7 +22,7 @@ export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedRun):
   }
 }
 
-/** What people should know of the content that was read. */
+/** Adds the warnings about the content that was read. */
 export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
   const { dates, sizes } = parsers.unparsed();
   if (totals.suspectReads > 0) {
@@ -59,13 +59,13 @@ export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
   }
 }
 
-/** A larger share of throttled requests deserves a limit of our own, in percent. */
-const MOST_THROTTLED = 5;
+/** In percent of all requests. */
+const MAX_THROTTLED_PERCENT = 5;
 
-/** The service refused many requests because they were too many. */
+/** Adds a warning if the service throttled a large share of the requests. */
 export function warnOfThrottling(totals: RunTotals, throttled: number): void {
   const { requests } = totals.counts;
-  if (throttled * 100 <= requests * MOST_THROTTLED) return;
+  if (throttled * 100 <= requests * MAX_THROTTLED_PERCENT) return;
   const percent = ((throttled * 100) / requests).toFixed(1);
   totals.warnings.push({
     code: "requests_throttled",
@@ -73,9 +73,9 @@ export function warnOfThrottling(totals: RunTotals, throttled: number): void {
   });
 }
 
-/** From so many libraries on, reading nine in ten of them for nothing is worth a word, when it happens so many times in a row. */
-const TELLING_LIBRARIES = 10;
-const IDLE_RUNS = 3;
+/** Smaller organizations get no warning about idle runs. */
+const MIN_LISTED = 10;
+const MIN_IDLE_RUNS = 3;
 
 /** Whether a sync of everything read nine in ten libraries and found nothing changed. */
 export function isIdle(request: Pick<RunRequest, "kind" | "selection">, { counts }: RunTotals): boolean {
@@ -83,7 +83,7 @@ export function isIdle(request: Pick<RunRequest, "kind" | "selection">, { counts
   return (
     request.kind === "sync" &&
     isEverything(request.selection) &&
-    librariesListed >= TELLING_LIBRARIES &&
+    librariesListed >= MIN_LISTED &&
     librariesRead * 10 >= librariesListed * 9 &&
     librariesChanged === 0
   );
@@ -91,10 +91,10 @@ export function isIdle(request: Pick<RunRequest, "kind" | "selection">, { counts
 
 /** `before`: how many runs in a row were idle before this one. */
 export function warnOfIdleRuns(totals: RunTotals, before: number): void {
-  if (before + 1 < IDLE_RUNS) return;
+  if (before + 1 < MIN_IDLE_RUNS) return;
   const { librariesRead } = totals.counts;
   totals.warnings.push({
     code: "dates_untrustworthy",
-    message: `the last ${before + 1} runs read nine in ten libraries or more and found nothing changed: the service's dates cannot be trusted to tell what changed, so nothing can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
+    message: `the last ${before + 1} runs read nine in ten libraries or more and found nothing changed: the service's dates do not show what changed, so no library can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
   });
 }

@@ -42,7 +42,7 @@ async function swapped(): Promise<Fixture> {
 }
 
 const NUMBERS =
-  "20 of 21 libraries would be marked removed, 95.24 % is over SIMCAT_MAX_REMOVED=30 %; nothing was marked";
+  "20 of 21 libraries would be marked removed (95.24 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked";
 
 test("a held removal stays held even if new libraries outnumber the missing ones (fault 49)", async () => {
   const made = await swapped();
@@ -91,7 +91,7 @@ test("a hold ends neither after 24 hours nor with an incomplete listing (fault 4
 
   expect(run.code).toBe(3);
   expect(run.stdout).toContain(
-    "1 of 7 libraries would be marked removed, 14.29 %; the removal of 1 of them was held by an earlier run, and they are still not listed; nothing was marked. If they are really gone, run it again with --allow-removals",
+    "1 of 7 libraries would be marked removed (14.29 %); the removal of 1 of them was held by an earlier run, and they are still not listed; nothing was marked. If they are really gone, run it again with --allow-removals",
   );
   expect(await live(made)).toEqual({ alice: 7 });
 });

@@ -59,7 +59,7 @@ test("an empty listing is held in every run until it is allowed, even for one li
   const second = await made.simcat(["backfill"]);
 
   expect([first.code, second.code]).toEqual([3, 3]);
-  expect(first.stdout).toContain("the listing is empty while 1 library is live; nothing was marked");
+  expect(first.stdout).toContain("the listing is empty, but 1 library is live; nothing was marked");
   expect(logLines(first).at(-1)).toMatchObject({
     code: "run_finished",
     status: "held",
@@ -92,7 +92,7 @@ test("four of ten removals are held, and the held run stores everything else (fa
 
   expect(held.code).toBe(3);
   expect(held.stdout).toContain(
-    "4 of 10 libraries would be marked removed, 40.00 % is over SIMCAT_MAX_REMOVED=30 %; nothing was marked",
+    "4 of 10 libraries would be marked removed (40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked",
   );
   expect(await lastRun(made.query)).toMatchObject({ status: "held", libraries_read: 1, libraries_changed: 1 });
   expect(await live(made.query)).toBe(11);
@@ -108,7 +108,7 @@ test("removals within 24 hours add up against the peak count; allowed or older o
   drop(made, 3, 7);
   const held = await made.simcat(["sync"]);
   expect(held.code).toBe(3);
-  expect(held.stdout).toContain("4 of 20 libraries would be marked removed, with the 3 of the last 24 h 35.00 %");
+  expect(held.stdout).toContain("4 of 20 libraries would be marked removed (7 in the last 24 h, 35.00 %)");
   restore(made, 3, 7);
   expect(await sync()).toBe(0);
   drop(made, 3, 6);

@@ -230,7 +230,7 @@ test("an emptied listing is held, and returning libraries are unchanged (faults 
   const held = await simcat(["sync"]);
 
   expect(held.code).toBe(3);
-  expect(held.stdout).toContain("the listing is empty while 50 libraries are live");
+  expect(held.stdout).toContain("the listing is empty, but 50 libraries are live");
   expect(held.stdout).toContain("--allow-removals");
   expect(await query("SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
     { removed: 0 },

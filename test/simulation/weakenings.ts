@@ -18,7 +18,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a bookmark settles immediately",
     file: "src/sync/rules/settle.ts",
-    line: "seenAt + grainOf(text) + SETTLE_MARGIN_MS : null",
+    line: "seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null",
     instead: "seenAt : null",
   },
   {
@@ -179,7 +179,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "dates are truncated to milliseconds",
-    file: "src/sync/rules/shapes.ts",
+    file: "src/sync/rules/date-format.ts",
     line: 'Number(digits.padEnd(6, "0").slice(3, 6))',
     instead: "0",
   },

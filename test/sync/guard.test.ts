@@ -31,7 +31,7 @@ test("removing 3 of 10 is not over 30 %, removing 4 of 10 is", () => {
   expect(lacking(4)).toEqual({
     kind: "held",
     rule: "too_many",
-    message: `4 of 10 libraries would be marked removed, 40.00 % is over SIMCAT_MAX_REMOVED=30 %; nothing was marked. ${HINT}`,
+    message: `4 of 10 libraries would be marked removed (40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked. ${HINT}`,
     storeNothing: false,
   });
 });
@@ -41,7 +41,7 @@ test("removals of the last day count too, so that a listing cannot shrink step b
   expect(lacking(1, { liveCount: 7, removedLately: 3 })).toEqual({
     kind: "held",
     rule: "too_many",
-    message: `1 of 10 libraries would be marked removed, with the 3 of the last 24 h 40.00 % is over SIMCAT_MAX_REMOVED=30 %; nothing was marked. ${HINT}`,
+    message: `1 of 10 libraries would be marked removed (4 in the last 24 h, 40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked. ${HINT}`,
     storeNothing: false,
   });
 });
@@ -52,7 +52,7 @@ test("a run without removals is not held for those of earlier runs", () => {
 
 test("a share slightly over the limit is not printed as equal to it", () => {
   const verdict = guardRemovals({ ...quiet, liveCount: 10_003, peakLive: 10_003, sharedWithLive: 7002, missing: 3001 });
-  expect(verdict).toMatchObject({ message: expect.stringContaining("30.01 % is over SIMCAT_MAX_REMOVED=30 %") });
+  expect(verdict).toMatchObject({ message: expect.stringContaining("30.01 %); the limit is SIMCAT_MAX_REMOVED=30 %") });
 });
 
 test("0 % allows no removal, 100 % allows all except with an empty listing", () => {
@@ -75,7 +75,7 @@ test("an empty listing is held if at least one library is live (fault 43)", () =
   ).toEqual({
     kind: "held",
     rule: "empty_listing",
-    message: `the listing is empty while 50 libraries are live; nothing was marked. ${HINT}`,
+    message: `the listing is empty, but 50 libraries are live; nothing was marked. ${HINT}`,
     storeNothing: false,
   });
   const one = { listedCount: 0, liveCount: 1, sharedWithLive: 0, missing: 1, peakLive: 1 };
@@ -86,7 +86,7 @@ test("a listing of only rejects is held like an empty one, but not called empty"
   const facts = { listedCount: 0, rejectedCount: 3, liveCount: 50, sharedWithLive: 0, missing: 50, peakLive: 50 };
   expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({
     rule: "empty_listing",
-    message: `the listing holds rejects alone, 3 of them, while 50 libraries are live; nothing was marked. ${HINT}`,
+    message: `all 3 entries of the listing were rejected, but 50 libraries are live; nothing was marked. ${HINT}`,
   });
 });
 

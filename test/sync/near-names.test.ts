@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { parseKey } from "../../src/key.ts";
 import type { LibraryKey } from "../../src/model.ts";
-import { openNearNames } from "../../src/sync/rules/near-names.ts";
+import { createNearNames } from "../../src/sync/rules/near-names.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
 const key = (owner: string, name: string): LibraryKey => ({ owner, name });
 
 function librariesNear(wanted: LibraryKey, known: readonly LibraryKey[]): string[] {
-  const near = openNearNames({ libraries: [wanted], owners: [] });
+  const near = createNearNames({ libraries: [wanted], owners: [] });
   for (const one of known) near.offer(one);
   return near.ofLibrary(wanted);
 }
 
 function ownersNear(wanted: string, known: readonly string[]): string[] {
-  const near = openNearNames({ libraries: [], owners: [wanted] });
+  const near = createNearNames({ libraries: [], owners: [wanted] });
   for (const owner of known) near.offer(key(owner, "x"));
   return near.ofOwner(wanted);
 }

@@ -7,24 +7,24 @@ export interface PlanContext {
   readonly fullEveryMs: number;
   /** When the backfill began that this run belongs to, in database ms; null for a sync. */
   readonly backfillSince: number | null;
-  /** When a cache took the listing that it answered: of what was read later it says nothing. Absent: no cache answered. */
+  /** When a cache stored the listing that it answered: it proves nothing about later reads. Absent: no cache answered. */
   readonly cachedAt?: number;
 }
 
-/** Whether one listed library is read, and why: the first reason that holds. Skipping needs every proof. */
+/** Whether one listed library is read, and why: the first reason that applies. It is skipped only if no reason does. */
 export function decide(listed: ListedLibrary, stored: StoredLibrary | null, context: PlanContext): Decision {
   const sync = stored?.sync ?? null;
   if (stored === null || stored.state === "listed" || sync === null || sync.contentReadAt === null) {
     return { kind: "read", reason: "never read" };
   }
   if (!listed.lastModified) return { kind: "read", reason: "no listed date" };
-  // What is owed under a text that was seen before is no news, though the bookmark may be older.
-  const isNews = listed.lastModified !== sync.listedText;
-  if (listed.lastModified !== sync.bookmark && (isNews || sync.rereadReason === null)) {
+  // Under a date that was seen before, the reason to read again is `reread_reason`, though the bookmark may be older.
+  const isNewDate = listed.lastModified !== sync.listedText;
+  if (listed.lastModified !== sync.bookmark && (isNewDate || sync.rereadReason === null)) {
     return { kind: "read", reason: "listed date changed" };
   }
   if (sync.rereadReason !== null) return { kind: "read", reason: `owes a read: ${sync.rereadReason}` };
-  // Its entry, or one of several under its name, is a reject of this very listing.
+  // Its entry, or one of several with its name, was rejected in this listing.
   if (listed.source === null) return { kind: "read", reason: "owes a read: rejects" };
   if (stored.state === "removed") return { kind: "read", reason: "owes a read: restored" };
   const settled = isSettled(sync);

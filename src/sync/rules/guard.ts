@@ -1,7 +1,7 @@
 import { formatShare, isOver, type Share } from "../../units.ts";
 
-/** From so many libraries or scenarios on, losing all of them at once is taken for an accident. */
-const TELLING_COUNT = 10;
+/** From this number on, losing all libraries or scenarios at once counts as an error in the service's answer. */
+const MIN_TOTAL_LOSS = 10;
 
 export interface RemovalFacts {
   /** Libraries of the listing whose identity could be read. */
@@ -10,20 +10,20 @@ export interface RemovalFacts {
   readonly rejectedCount: number;
   /** Libraries that are stored and live, in the whole organization whatever the selection. */
   readonly liveCount: number;
-  /** Live libraries that the listing holds. */
+  /** Live libraries that are listed. */
   readonly sharedWithLive: number;
-  /** Live libraries in scope that it lacks: what this run would mark. */
+  /** Live libraries in scope that are not listed: those that this run would mark as removed. */
   readonly missing: number;
   /** Those of them whose removal an earlier run held. */
   readonly heldBefore: number;
-  /** Marked in the last 24 h by runs without `--allow-removals`. */
+  /** Libraries marked as removed in the last 24 h by runs without `--allow-removals`. */
   readonly removedLately: number;
-  /** The most libraries that were live in that time, without those first stored since removals are held. */
+  /** The largest number of live libraries in that time, without those that were first stored since removals are held. */
   readonly peakLive: number;
   readonly maxRemoved: Share;
   /** `--allow-removals` */
   readonly allowed: boolean;
-  /** Whether the listing is whole. */
+  /** Whether the listing is complete. */
   readonly complete: boolean;
 }
 
@@ -36,11 +36,11 @@ export type RemovalVerdict =
 
 const HINT = "If they are really gone, run it again with --allow-removals";
 
-/** Whether what the listing lacks may be marked removed. Absence is not deletion: people unpublish, keys get mixed up. */
+/** Whether the libraries that the listing lacks may be marked as removed. A wrong URL or key lists another organization. */
 export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
   const { listedCount, liveCount, allowed } = facts;
-  // Asked before completeness: a page of another organization is no better than the whole of it.
-  if (!allowed && listedCount > 0 && facts.sharedWithLive === 0 && liveCount >= TELLING_COUNT) {
+  // This rule is first, because even one page of another organization's listing must not be stored.
+  if (!allowed && listedCount > 0 && facts.sharedWithLive === 0 && liveCount >= MIN_TOTAL_LOSS) {
     const lack = `the listing holds ${listedCount} libraries and none of the ${liveCount} live ones`;
     const advice = "Look at SIMCAT_BASE_URL and SIMCAT_API_KEY: is it another organization, or a mock?";
     return held("nothing_shared", `${lack}; nothing was stored or marked. ${advice} ${HINT}`, true);
@@ -50,16 +50,19 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
   if (listedCount === 0 && liveCount > 0) {
     const { rejectedCount } = facts;
     const lack =
-      rejectedCount === 0 ? "the listing is empty" : `the listing holds rejects alone, ${rejectedCount} of them,`;
+      rejectedCount === 0 ? "the listing is empty" : `all ${rejectedCount} entries of the listing were rejected`;
     const live = liveCount === 1 ? "1 library is live" : `${liveCount} libraries are live`;
-    return held("empty_listing", `${lack} while ${live}; nothing was marked. ${HINT}`);
+    return held("empty_listing", `${lack}, but ${live}; nothing was marked. ${HINT}`);
   }
   const removed = facts.missing + facts.removedLately;
   if (facts.missing > 0 && isOver(removed, facts.peakLive, facts.maxRemoved)) {
     const limit = formatShare(facts.maxRemoved).replace("%", " %");
-    return held("too_many", `${numbersOf(facts)} is over SIMCAT_MAX_REMOVED=${limit}; nothing was marked. ${HINT}`);
+    return held(
+      "too_many",
+      `${numbersOf(facts)}; the limit is SIMCAT_MAX_REMOVED=${limit}; nothing was marked. ${HINT}`,
+    );
   }
-  // A held removal must not be marked because the share has changed since.
+  // A held removal stays held, even if the share has changed since.
   if (facts.heldBefore > 0) {
     const still = `the removal of ${facts.heldBefore} of them was held by an earlier run, and they are still not listed`;
     return held("held_before", `${numbersOf(facts)}; ${still}; nothing was marked. ${HINT}`);
@@ -72,28 +75,28 @@ function held(rule: HeldRule, message: string, storeNothing = false): RemovalVer
 }
 
 function numbersOf({ missing, removedLately, peakLive }: RemovalFacts): string {
-  const lately = removedLately > 0 ? `with the ${removedLately} of the last 24 h ` : "";
-  // Those first stored since removals are held may be missing too, and are not among the live ones that count.
-  if (missing > peakLive) return `${missing} libraries would be marked removed, and ${peakLive} count as live: that`;
-  // Rounded up, so that what is over the limit by a hair does not read as equal to it.
+  // `peakLive` excludes libraries that were first stored since removals are held; they may be missing too.
+  if (missing > peakLive) return `${missing} libraries would be marked removed, but only ${peakLive} count as live`;
+  // Rounded up, so that a share just over the limit does not look equal to it.
   const percent = (Math.ceil(((missing + removedLately) * 10_000) / peakLive) / 100).toFixed(2);
-  return `${missing} of ${peakLive} libraries would be marked removed, ${lately}${percent} %`;
+  const total = removedLately > 0 ? `${missing + removedLately} in the last 24 h, ` : "";
+  return `${missing} of ${peakLive} libraries would be marked removed (${total}${percent} %)`;
 }
 
 export interface ScenarioFacts {
-  /** Live scenarios that are stored of the library. */
+  /** Stored live scenarios of the library. */
   readonly live: number;
-  /** Scenarios that it lists now. */
+  /** Scenarios that were read now. */
   readonly listed: number;
-  /** Live ones that it lacks now, without those that an earlier shrunk read lacked too. */
+  /** Live ones that the read lacks, without those that an earlier read lacked too. */
   readonly missing: number;
   readonly maxRemoved: Share;
   /** `--allow-removals` */
   readonly allowed: boolean;
 }
 
-/** Whether a library's missing scenarios may be marked at once, or only when a second read lacks them too. */
+/** Whether a library's missing scenarios may be marked now, or only if a second read lacks them too. */
 export function guardScenarios({ live, listed, missing, maxRemoved, allowed }: ScenarioFacts): "mark" | "withhold" {
-  if (allowed || missing === 0 || live < TELLING_COUNT) return "mark";
+  if (allowed || missing === 0 || live < MIN_TOTAL_LOSS) return "mark";
   return listed === 0 || isOver(missing, live, maxRemoved) ? "withhold" : "mark";
 }

@@ -1,9 +1,9 @@
 import type { LibraryKey, Metadata } from "../../model.ts";
 
-/** Absent, null and empty names say nothing. */
+/** An absent, null or empty name counts as the requested one. */
 const nameIn = (metadata: Metadata, key: LibraryKey) => metadata.libraryName || key.name;
 
-/** Whether metadata has another library's name than the requested one, byte for byte: then it proves nothing about it. */
+/** Whether metadata has another library's name than the requested one, byte for byte. Then it may be another library's. */
 export function hasOtherName(metadata: Metadata, key: LibraryKey): boolean {
   return nameIn(metadata, key) !== key.name;
 }

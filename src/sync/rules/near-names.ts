@@ -1,17 +1,17 @@
 import { isTypeable, keyText, shellWord, typeableKey } from "../../key.ts";
 import type { LibraryKey, Selection } from "../../model.ts";
 
-const SUGGESTED = 3;
+const MAX_SUGGESTIONS = 3;
 /** Longer names would fill the terminal. */
-const LONGEST = 500;
+const MAX_NAME_CHARS = 500;
 /** The distance of a library of the same name and another owner: greater than that of every near name. */
 const OTHER_OWNER = 100;
 
-/** Finds the names that are nearest to names that nothing is known by. */
+/** Finds the known names that are most similar to unknown ones. */
 export interface NearNames {
-  /** Takes a library that is known, in whatever order and however often. */
+  /** Adds a known library, in any order and any number of times. */
   offer(key: LibraryKey): void;
-  /** Names that can be typed instead of this library, the nearest first. */
+  /** Up to three names to type instead of this library, the most similar first. */
   ofLibrary(key: LibraryKey): string[];
   ofOwner(owner: string): string[];
 }
@@ -22,9 +22,9 @@ interface Search {
   readonly found: { readonly word: string; readonly distance: number }[];
 }
 
-export function openNearNames(unknown: Selection): NearNames {
-  const libraries = new Map(unknown.libraries.map((key) => [keyText(key), openSearch(fold(key))]));
-  const owners = new Map(unknown.owners.map((owner) => [owner, openSearch(fold({ owner, name: "" }))]));
+export function createNearNames(unknown: Selection): NearNames {
+  const libraries = new Map(unknown.libraries.map((key) => [keyText(key), createSearch(fold(key))]));
+  const owners = new Map(unknown.owners.map((owner) => [owner, createSearch(fold({ owner, name: "" }))]));
   const wordsOf = (search: Search | undefined) => search?.found.map(({ word }) => word) ?? [];
   return {
     offer(key) {
@@ -33,7 +33,7 @@ export function openNearNames(unknown: Selection): NearNames {
         const distance = libraryDistance(search.wanted, folded);
         if (distance !== null) keep(search, shellWord(typeableKey(key)), distance);
       }
-      // `--owner` takes the name as it is, so that what has to be escaped cannot be typed.
+      // `--owner` takes the name unescaped, so a name that needs escapes cannot be typed.
       if (owners.size === 0 || !isTypeable(key.owner)) return;
       for (const search of owners.values()) {
         const distance = nearness(search.wanted.owner, folded.owner);
@@ -45,7 +45,7 @@ export function openNearNames(unknown: Selection): NearNames {
   };
 }
 
-const openSearch = (wanted: LibraryKey): Search => ({ wanted, found: [] });
+const createSearch = (wanted: LibraryKey): Search => ({ wanted, found: [] });
 
 /** Names that differ by case, by spaces at their ends or by how an accent is written look alike. */
 const fold = ({ owner, name }: LibraryKey): LibraryKey => ({ owner: foldText(owner), name: foldText(name) });
@@ -60,13 +60,13 @@ function libraryDistance(wanted: LibraryKey, known: LibraryKey): number | null {
 }
 
 function keep({ found }: Search, word: string, distance: number): void {
-  if (word.length > LONGEST || found.some((one) => one.word === word)) return;
+  if (word.length > MAX_NAME_CHARS || found.some((suggestion) => suggestion.word === word)) return;
   found.push({ word, distance });
   found.sort((a, b) => a.distance - b.distance || (a.word < b.word ? -1 : 1));
-  found.splice(SUGGESTED);
+  found.splice(MAX_SUGGESTIONS);
 }
 
-/** The edit distance of two texts where it is small for their length; null where it is not. */
+/** The edit distance of two texts; null if it is large for their length. */
 function nearness(a: string, b: string): number | null {
   const limit = Math.min(3, 1 + Math.floor(Math.min(a.length, b.length) / 4));
   const distance = distanceWithin(a, b, limit);
@@ -74,8 +74,8 @@ function nearness(a: string, b: string): number | null {
 }
 
 /**
- * How many characters must be put in, taken out, replaced or swapped with their neighbour (optimal string alignment);
- * some number above `limit` where it is more than that. Only the diagonal band of that width is computed.
+ * The number of insertions, deletions, replacements and swaps of neighbours (optimal string alignment), or any number above
+ * `limit` if it is larger. Only the diagonal band of that width is computed.
  */
 function distanceWithin(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

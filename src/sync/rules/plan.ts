@@ -11,7 +11,7 @@ import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
 import { isOverdue, lastTriedAt } from "./settle.ts";
 
-/** Which libraries are read, and what the listing says beside that. "In scope" means selected by this run. */
+/** The libraries to read, and the other results of comparing the listing with the database. "In scope" means selected by this run. */
 export interface Plan {
   /** In the order in which they are to be read. */
   readonly actions: readonly ReadAction[];
@@ -139,7 +139,7 @@ const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
 const FAILED = 5;
 
 /**
- * New and changed libraries come first, so that an interrupted run is useful, and libraries that failed last time come last.
+ * New and changed libraries are first, so that an interrupted run is useful, and libraries that failed last time are last.
  * Within a rank the oldest content is first, and overdue libraries precede all ranks: interrupted runs starve no library.
  */
 export function orderActions(

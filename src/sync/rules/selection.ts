@@ -16,7 +16,7 @@ export function isEverything(selection: Selection): boolean {
   return selection.libraries.length === 0 && selection.owners.length === 0;
 }
 
-/** A test for membership: what any of the selectors names is in. */
+/** A test for membership: a library is in if any of the selectors names it. */
 export function selectorOf(selection: Selection): (key: LibraryKey) => boolean {
   if (isEverything(selection)) return () => true;
   const libraries = new Set(selection.libraries.map(keyText));
@@ -24,7 +24,7 @@ export function selectorOf(selection: Selection): (key: LibraryKey) => boolean {
   return (key) => owners.has(key.owner) || libraries.has(keyText(key));
 }
 
-/** The selectors that name no owner or library of the listing; a rejected entry counts as listed. */
+/** The selected owners and libraries that are not listed; a rejected entry counts as listed. */
 export function findUnlisted(selection: Selection, { libraries, rejects }: Listed): Selection {
   const rejected = rejects.flatMap(({ key }) => key ?? []);
   const rejectedTexts = new Set(rejected.map(keyText));

@@ -1,118 +1,119 @@
 import { spreadOf } from "../../key.ts";
 import type { LibraryKey, SyncState } from "../../model.ts";
-import { grainOf, LONGEST_GRAIN_MS, latestInstant, type ReadDate, readDate, sameMoment } from "./dates.ts";
-import { DAY_MS } from "./shapes.ts";
+import { DAY_MS } from "./date-format.ts";
+import { latestInstant, MAX_PRECISION_MS, type ParsedDate, parseDate, precisionOf, sameMoment } from "./parse-date.ts";
+import { UTC } from "./time-zone.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
 const SETTLE_MARGIN_MS = 2 * 60_000;
 
-/** So many doubtful reads of one text are tried at once, then only now and then. */
+/** After this many suspect reads under one date, a library is read less and less often. */
 export const SUSPECT_READS = 3;
 
-/** The last moment at which an edit could still carry the bookmark's text, in database ms; null when unknown. */
+/** The last moment at which an edit could have the bookmark's date, in database ms; null if unknown. */
 export function windowEnd(sync: SyncState): number | null {
   return windowEndOf(sync.bookmark, sync.bookmarkSeenAt);
 }
 
 export function windowEndOf(text: string | null, seenAt: number | null): number | null {
-  return text && seenAt !== null ? seenAt + grainOf(text) + SETTLE_MARGIN_MS : null;
+  return text && seenAt !== null ? seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null;
 }
 
-/** Whether an equal listed text proves that the stored content is still the service's. */
+/** Whether an equal listed date proves that the stored content is current. */
 export function isSettled(sync: SyncState): boolean {
   const { bookmark, bookmarkSeenAt: seenAt, contentReadAt: readAt } = sync;
   if (!bookmark || sync.listedText !== bookmark || seenAt === null || readAt === null) return false;
   if (sync.suspectReads > 0 || sync.rereadReason !== null) return false;
-  // Reading the grain is the dearest part of a plan, and most bookmarks are older than any.
-  const longestEnd = seenAt + LONGEST_GRAIN_MS + SETTLE_MARGIN_MS;
+  // Parsing the date is the most expensive part of a plan, and most bookmarks are older than any precision.
+  const longestEnd = seenAt + MAX_PRECISION_MS + SETTLE_MARGIN_MS;
   return readAt > longestEnd || readAt > (windowEnd(sync) ?? longestEnd);
 }
 
 /**
- * When a bookmark that is not settled wants its next read, in database ms; null when it is settled.
- * The distance from the first sight doubles with each read, and one read follows the window's end: a handful in all.
- * It speaks of a library whose listed text equals its bookmark and that owes nothing.
+ * When a library with an unsettled bookmark is read next, in database ms; null if it is settled. The time since the date was
+ * first seen doubles with each read, and one read follows the end of the window: a handful in all. Applies to a library
+ * whose listed date equals its bookmark and that has no `reread_reason`.
  */
 export function nextReadAt(sync: SyncState): number | null {
   if (isSettled(sync)) return null;
   const { contentReadAt: readAt, bookmarkSeenAt: seenAt } = sync;
   const end = windowEnd(sync);
   if (readAt === null || seenAt === null || end === null) return readAt ?? 0;
-  // Another text was listed since: what was read lies before this stretch of the bookmark and proves nothing about it.
+  // Another date was listed since: the last read was before the bookmark's date was listed again, and proves nothing.
   if (sync.listedText !== sync.bookmark) return readAt;
   if (sync.suspectReads > 0 && sync.suspectReads < SUSPECT_READS) return readAt;
-  // A cache forgets some day: what it held back need not wait for as long again as it was held back.
+  // A cache expires some day, so the wait does not grow beyond a day.
   const distance = sync.suspectReads > 0 ? Math.min(readAt - seenAt, DAY_MS) : readAt - seenAt;
   const doubled = readAt + distance;
   return readAt <= end ? Math.min(doubled, end + 1) : doubled;
 }
 
-/** What is known about a listed text when the content read under it is stored. Times are database ms but for `date`. */
+/** When a listed date was seen and its content read. Times are database ms, except `date`. */
 export interface Sighting {
   readonly listedText: string | null;
-  /** Last byte of the listing that first showed the text in its present unbroken stretch. */
+  /** When the last byte arrived of the listing that first had this date, without another one since. */
   readonly listedAt: number;
-  /** The text that it replaces, as listed before; null when there was none. */
+  /** The date that was listed before; null if there was none. */
   readonly previousText: string | null;
-  /** Earliest `Date` of the content's answers in ms; null when one had none. */
+  /** The earliest `Date` header of the content's responses, in ms; null if one had none. */
   readonly date: number | null;
   /** When the content read began. */
   readonly readAt: number;
 }
 
 /**
- * The `bookmarkSeenAt` to store. It is `listedAt`, but for a date that lay wholly in the past at the read, in whatever
- * zone: no edit could carry it then, so waiting would prove nothing. Such a text must have been given out by
- * `latestInstant`; as if seen one grain before that, its window ends at latestInstant + margin: before the read.
+ * The `bookmarkSeenAt` to store: `listedAt`, except for a date that was in the past at the read, whatever its zone. No edit
+ * could have it then, so waiting would prove nothing. Such a date was assigned before `latestInstant`, so it counts as seen one
+ * precision before that: its window ends at latestInstant + margin, before the read.
  */
 export function seenAtForStore(sighting: Sighting): number {
   const { listedText, listedAt, date, readAt } = sighting;
   const latest = listedText ? latestInstant(listedText) : null;
   if (!listedText || latest === null || date === null || wentBack(sighting)) return listedAt;
   const isPast = latest + SETTLE_MARGIN_MS < Math.min(date, readAt);
-  return isPast ? Math.min(listedAt, latest - grainOf(listedText)) : listedAt;
+  return isPast ? Math.min(listedAt, latest - precisionOf(listedText)) : listedAt;
 }
 
-/** An older date than the one before, or one that cannot be compared, is not the moment of the edit. */
+/** A date that is older than the one before it, or cannot be compared, is not the moment of the edit. */
 function wentBack({ listedText, previousText }: Sighting): boolean {
   if (previousText === null || previousText === listedText) return false;
-  const before = readDate(previousText, "UTC");
-  const after = readDate(listedText ?? "", "UTC");
+  const before = parseDate(previousText, UTC);
+  const after = parseDate(listedText ?? "", UTC);
   return before === null || after === null || before.zoned !== after.zoned || isLater(before, after);
 }
 
-function isLater(a: ReadDate, b: ReadDate): boolean {
+function isLater(a: ParsedDate, b: ParsedDate): boolean {
   return a.at > b.at || (a.at === b.at && a.micros > b.micros);
 }
 
-/** Whether a read must not settle its text: it may come from a cache, or its metadata tells of another moment. */
+/** Whether a read must not settle its date: a cache may have answered, or the metadata has another date. */
 export function isSuspect(listedText: string | null, metadataText: string | null, cached: boolean): boolean {
   return cached || sameMoment(listedText, metadataText) === false;
 }
 
-/** When the content is read whatever its date says, in database ms: between half of `fullEveryMs` and all of it. */
+/** When the content is read even if its date is unchanged, in database ms: after half of `fullEveryMs` to all of it. */
 export function fullReadDueAt(sync: SyncState, key: LibraryKey, fullEveryMs: number): number {
   return (sync.contentReadAt ?? 0) + fullEveryMs * (0.5 + 0.5 * spreadOf(key));
 }
 
 export function isFullReadDue(now: number, sync: SyncState, key: LibraryKey, fullEveryMs: number): boolean {
-  // A read that lies ahead was stored by a clock that has been set back since: nobody knows how old it is.
+  // A read in the future was stored before the clock was set back, so its age is unknown.
   if ((sync.contentReadAt ?? 0) > now + SETTLE_MARGIN_MS) return true;
-  // Nearly all are far from it, so the key is hashed for those alone that might be due.
+  // The key is hashed only for libraries that might be due, which are few.
   return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 && now >= fullReadDueAt(sync, key, fullEveryMs);
 }
 
-/** When a read of the library was last tried, in database ms: its failure, or its last stored read. Null: never. */
+/** When a read of the library last failed or was stored, in database ms; null if never. */
 export function lastTriedAt(sync: SyncState): number | null {
   return sync.failures > 0 ? (sync.lastFailedAt ?? sync.contentReadAt) : sync.contentReadAt;
 }
 
 /**
- * Whether the library waits for longer than `fullEveryMs` since it was last tried, or since its text was listed when it
- * never was. A library that fails each time is overdue once in `fullEveryMs` only, so that it cannot hold up every run.
+ * Whether the last attempt to read the library (or, if there was none, its first listing) is more than `fullEveryMs` ago. A
+ * library that always fails is overdue only once in `fullEveryMs`, so that it cannot delay every run.
  */
 export function isOverdue(now: number, sync: SyncState, fullEveryMs: number): boolean {
   const since = lastTriedAt(sync) ?? sync.bookmarkSeenAt;
-  // A moment in the future was stored by a clock that has been set back since: the age is unknown.
+  // A moment in the future was stored before the clock was set back, so its age is unknown.
   return since !== null && (since > now + SETTLE_MARGIN_MS || now - since >= fullEveryMs);
 }

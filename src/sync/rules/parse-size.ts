@@ -4,12 +4,12 @@ const SIZE = new RegExp(`^${NUMBER}${GAP}(?:([kmgtp])i?b|b|bytes?)(?:${GAP}\\(${
 const PREFIXES = ["", "k", "m", "g", "t", "p"];
 
 /**
- * Bytes of a `fileSize` such as `240 KB`, `1.5 GB` or `216 KB  (221,184 B)`, with 1 KB = 1024 B; null where not sure.
- * The specification calls it a string and no more (2.2). The bare form is rounded by the service, the one in
- * parentheses is exact, and believed only when the other can be rounded from it: less than one step of its last digit
- * away, up or down, and not less than half of it (every size up to 1 MB would round up to `1 MB`).
+ * Bytes of a `fileSize` such as `240 KB`, `1.5 GB` or `216 KB  (221,184 B)`, with 1 KB = 1024 B; null if its format is unknown.
+ * The specification gives no format (2.2). The first number is rounded by the service. The one in parentheses is exact, but
+ * counts only if the first can be rounded from it: it differs by less than one step of the last digit, and is at least half
+ * of the first (every size up to 1 MB would round up to `1 MB`).
  */
-export function readSize(text: string | null): number | null {
+export function parseSize(text: string | null): number | null {
   const [, amount, prefix = "", exact] = SIZE.exec(text ?? "") ?? [];
   if (amount === undefined) return null;
   const unit = 1024 ** PREFIXES.indexOf(prefix.toLowerCase());
