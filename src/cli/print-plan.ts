@@ -23,7 +23,7 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
       const request = { selection, allowRemovals, backfillSince: null };
       const listed = await listLibraries(sources, request, context.stop);
       const planned = await planRun(sources, request, listed, context.stop);
-      return { planned, verdict: await checkRemovals(sources, request, planned, context.stop) };
+      return { planned, ...(await checkRemovals(sources, request, planned, context.stop)) };
     });
   const isMissing = (await findMissingEmbedded(context, config)) !== null;
   const { planned, verdict } = isMissing

@@ -1,7 +1,7 @@
 import { holdNoRemovals, holdRemovals, markNoneRemoved, markRemoved } from "../db/store/removals.ts";
 import { type LockPatience, refusedByDatabase, writeInHalves } from "../db/store/write-in-halves.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
-import type { RemovalVerdict } from "./rules/guard.ts";
+import type { RemovalDecision } from "./plan-run.ts";
 import type { Plan } from "./rules/plan.ts";
 import type { Run } from "./run-types.ts";
 
@@ -12,16 +12,19 @@ export interface Removals {
   readonly refused: readonly FailedLibrary[];
 }
 
-/** Marks the libraries that the listing lacks as removed, or records that their removal is held. */
-export async function markMissing({ id, write, mask }: Run, plan: Plan, verdict: RemovalVerdict): Promise<Removals> {
-  const { missing, unheld, neverStored, heldSince } = plan;
+/** Marks the libraries that the listing lacks as removed, and records which removals are held. */
+export async function markMissing(
+  { id, write, mask }: Run,
+  { missing, neverStored, heldSince }: Plan,
+  { verdict, holds }: RemovalDecision,
+): Promise<Removals> {
   const refused: FailedLibrary[] = [];
   const onRefused = async (key: LibraryKey, error: unknown) => {
     refused.push(refusedByDatabase("marking the library as removed", error).toFailedLibrary(key, mask));
   };
-  if (verdict.kind === "held" && unheld.length > 0) {
+  if (holds.length > 0) {
     const doing = "recording that removals are held";
-    await writeInHalves(unheld, {
+    await writeInHalves(holds, {
       write: (part, patience) =>
         write({ doing, ...patience }, (connection) => holdRemovals(connection, part, heldSince)),
       writeNothing: () => write({ doing }, holdNoRemovals),

@@ -4,10 +4,10 @@ import { eachStored } from "../db/read/stored.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { readRemovalNumbers } from "../db/store/removals.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
-import type { Listing, Selection } from "../model.ts";
+import type { LibraryKey, Listing, Selection } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { assertKnown } from "./assert-known.ts";
-import { guardRemovals, type RemovalVerdict } from "./rules/guard.ts";
+import { exceedsShare, guardRemovals, type RemovalVerdict } from "./rules/guard.ts";
 import { createPlanner, type Plan } from "./rules/plan.ts";
 import type { RunSettings } from "./run-types.ts";
 
@@ -83,15 +83,26 @@ export async function planRun(
   return { listing, listedAt, plan: planner.finish(), openRejects };
 }
 
-/** Decides whether the libraries that the listing lacks may be marked as removed. Writes nothing. */
+export interface RemovalDecision {
+  readonly verdict: RemovalVerdict;
+  /** Libraries whose removal is held from now on. */
+  readonly holds: readonly LibraryKey[];
+}
+
+/**
+ * Decides whether the libraries that the listing lacks may be marked as removed. Writes nothing. A run of a selection also
+ * holds the removals of other libraries that a run of everything would hold: what it stores must not dilute their share.
+ */
 export async function checkRemovals(
   { pool, settings }: PlanSources,
   { allowRemovals }: PlanRequest,
   { listing, plan }: PlannedRun,
   signal: AbortSignal,
-): Promise<RemovalVerdict> {
+): Promise<RemovalDecision> {
+  const isComplete = listing.incomplete === null;
+  const { missing, unheld, unheldElsewhere } = plan;
   const numbers =
-    pool !== null && plan.missing.length > 0
+    pool !== null && missing.length + unheldElsewhere.length > 0
       ? await readSnapshot(
           pool,
           "reading recent removals",
@@ -99,16 +110,20 @@ export async function checkRemovals(
           signal,
         )
       : { peakLive: plan.live.count, removedLately: 0 };
-  return guardRemovals({
+  const facts = {
     listedCount: listing.libraries.length,
     rejectedCount: listing.rejects.length,
     liveCount: plan.live.count,
     sharedWithLive: plan.live.listed,
-    missing: plan.missing.length,
-    heldBefore: plan.missing.length - plan.unheld.length,
+    missing: missing.length,
+    heldBefore: missing.length - unheld.length,
     ...numbers,
     maxRemoved: settings.maxRemoved,
     allowed: allowRemovals,
-    complete: listing.incomplete === null,
-  });
+    complete: isComplete,
+  };
+  const verdict = guardRemovals(facts);
+  const everywhere = { ...facts, missing: missing.length + unheldElsewhere.length };
+  const isHeldElsewhere = isComplete && unheldElsewhere.length > 0 && exceedsShare(everywhere);
+  return { verdict, holds: [...(verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])] };
 }

@@ -71,7 +71,8 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   const planned = await planRun(run, planRequest, listed, signal);
   const { listing, plan } = planned;
-  const verdict = await checkRemovals(run, planRequest, planned, signal);
+  const removals = await checkRemovals(run, planRequest, planned, signal);
+  const { verdict } = removals;
   totals.counts.librariesListed = listing.libraries.length;
   totals.addRejects(listing.rejects);
   for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
@@ -82,11 +83,11 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const removals = await markMissing(run, plan, verdict);
-  totals.counts.librariesRemoved = removals.marked;
+  const { marked, refused } = await markMissing(run, plan, removals);
+  totals.counts.librariesRemoved = marked;
   const unrecorded = await recordListing(run, planned, verdict);
 
-  const read = readLibraries(run, planned, [...removals.refused, ...unrecorded], signal);
+  const read = readLibraries(run, planned, [...refused, ...unrecorded], signal);
   const { maxRemoved } = settings;
   const { allowRemovals } = request;
   const written = writeLibraries(read, {

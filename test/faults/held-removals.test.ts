@@ -64,6 +64,28 @@ test("a held removal stays held even if new libraries outnumber the missing ones
   expect((await sync()).code).toBe(0);
 });
 
+test("a run of one owner holds the removals that a run of everything would hold (fault 49)", async () => {
+  const made = await swapped();
+
+  expect((await made.simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  expect(await held(made)).toHaveLength(20);
+  const run = await made.simcat(["sync"]);
+
+  expect([run.code, run.stdout]).toEqual([3, expect.stringContaining(NUMBERS)]);
+  expect(await live(made)).toEqual({ alice: 21, bob: 60 });
+});
+
+test("a run of one owner holds no removal within the share of everything (fault 49)", async () => {
+  const made = await fixture([...libraries("alice", 0, 10), ...libraries("bob", 0, 2)]);
+  await made.simcat(["sync"]);
+  drop(made, "alice", 0, 2);
+
+  expect((await made.simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  expect(await held(made)).toEqual([]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made)).toEqual({ alice: 8, bob: 2 });
+});
+
 test("a hold ends neither after 24 hours nor with an incomplete listing (fault 49)", async () => {
   const made = await fixture(libraries("alice", 0, 10));
   await made.simcat(["sync"]);

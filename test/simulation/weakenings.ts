@@ -96,8 +96,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "holds are not recorded",
     file: "src/sync/mark-removed.ts",
-    line: 'verdict.kind === "held" && unheld.length > 0',
-    instead: 'verdict.kind === "held" && unheld.length < 0',
+    line: "if (holds.length > 0) {",
+    instead: "if (holds.length < 0) {",
   },
   {
     name: "the oldest content is not read first",
@@ -132,8 +132,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a selected run removes outside its selection",
     file: "src/sync/rules/plan.ts",
-    line: "if (!isSelected(key)) return;\n        if (isLive)",
-    instead: "if (isLive)",
+    line: "if (isUnheld) unheldElsewhere.push(key);\n          return;",
+    instead: "if (isUnheld) unheldElsewhere.push(key);",
   },
   {
     name: "the hash does not cover the metadata",

@@ -54,8 +54,7 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     const live = liveCount === 1 ? "1 library is live" : `${liveCount} libraries are live`;
     return held("empty_listing", `${lack}, but ${live}; nothing was marked. ${HINT}`);
   }
-  const removed = facts.missing + facts.removedLately;
-  if (facts.missing > 0 && isOver(removed, facts.peakLive, facts.maxRemoved)) {
+  if (facts.missing > 0 && exceedsShare(facts)) {
     const limit = formatShare(facts.maxRemoved).replace("%", " %");
     return held(
       "too_many",
@@ -68,6 +67,14 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     return held("held_before", `${numbersOf(facts)}; ${still}; nothing was marked. ${HINT}`);
   }
   return { kind: "pass" };
+}
+
+/** Whether these missing libraries, with the removals of the last 24 h, exceed the share that one day may remove. */
+export function exceedsShare(
+  facts: Pick<RemovalFacts, "missing" | "removedLately" | "peakLive" | "maxRemoved">,
+): boolean {
+  const removed = facts.missing + facts.removedLately;
+  return isOver(removed, facts.peakLive, facts.maxRemoved);
 }
 
 function held(rule: HeldRule, message: string, storeNothing = false): RemovalVerdict {

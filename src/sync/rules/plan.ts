@@ -20,6 +20,8 @@ export interface Plan {
   readonly missing: readonly LibraryKey[];
   /** Those of `missing` whose removal no earlier run held. */
   readonly unheld: readonly LibraryKey[];
+  /** Live, out of scope, not listed, and their removal is not held. */
+  readonly unheldElsewhere: readonly LibraryKey[];
   /** Live, in scope, and not listed; but a cache answered the listing, and they were read after the cache took it. */
   readonly missingButCached: readonly LibraryKey[];
   /** Listed by an earlier run, never stored, in scope, and not listed any more. */
@@ -58,6 +60,7 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
   const live = { count: 0, listed: 0 };
   const missing: LibraryKey[] = [];
   const unheld: LibraryKey[] = [];
+  const unheldElsewhere: LibraryKey[] = [];
   const missingButCached: LibraryKey[] = [];
   const neverStored: LibraryKey[] = [];
   const restored: LibraryKey[] = [];
@@ -83,9 +86,13 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
       const index = listing.find(key);
       if (index === undefined) {
         const isReadSince = (stored.sync?.contentReadAt ?? 0) >= cachedAt;
-        if (!isSelected(key)) return;
+        const isUnheld = isLive && !isReadSince && heldAt === null;
+        if (!isSelected(key)) {
+          if (isUnheld) unheldElsewhere.push(key);
+          return;
+        }
         if (isLive) (isReadSince ? missingButCached : missing).push(key);
-        if (isLive && !isReadSince && heldAt === null) unheld.push(key);
+        if (isUnheld) unheld.push(key);
         if (stored.state === "listed") neverStored.push(key);
         return;
       }
@@ -110,6 +117,7 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
         skipped,
         missing,
         unheld,
+        unheldElsewhere,
         missingButCached,
         neverStored,
         changed,
