@@ -56,7 +56,7 @@ export async function storeContent(
   const actions = new WeakMap<LibraryContent, ReadAction>();
   const buffers = new WeakMap<LibraryContent, ScenarioBuffer>();
   const budget = { usedBytes: 0, limits: tools.memory ?? MEMORY_LIMITS };
-  const staging = openStaging(pool, lease, texts.microseconds);
+  const staging = openStaging(pool, lease, texts);
   await staging.clear();
 
   const failed = ({ listed: { key } }: ReadAction, error: ContentError) => failLibrary(tools, key, error);

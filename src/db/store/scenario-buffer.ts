@@ -83,7 +83,7 @@ export function openScenarioBuffer(staging: Staging, budget: MemoryBudget): Scen
     },
     async remove(id) {
       kept--;
-      if (!held.delete(id) && stage !== null) await staging.removeOne(stage, id);
+      if (!held.delete(id) && stage !== null) await staging.removeScenario(stage, id);
     },
     async finish() {
       if (stage === null) return { kind: "memory", scenarios: [...held.values()] };
