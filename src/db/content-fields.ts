@@ -28,8 +28,6 @@ export interface Field<Source> {
   readonly value: (source: Source, parse: TextParsers) => unknown;
   /** The service sends 0 for none: a change between 0 and NULL is written in place. */
   readonly zeroIsNull?: true;
-  /** Every scenario should have it: if all lose it, the service may have changed (drift). */
-  readonly isExpected?: true;
 }
 
 /** Keys compare byte for byte, whatever the database's collation, and survive an upgrade of the C library. */
@@ -38,7 +36,7 @@ export const instant = (name: string) => timestamp(name, { withTimezone: true, p
 const exactInteger = (name: string) => bigint(name, { mode: "bigint" });
 
 type Change = Field<unknown>["change"];
-type Options = Pick<Field<unknown>, "isExpected" | "zeroIsNull">;
+type Options = Pick<Field<unknown>, "zeroIsNull">;
 
 function fromListing<Column extends PgColumnBuilderBase>(
   change: Change,
@@ -87,15 +85,14 @@ export const libraryFields = {
   metadata: fromMetadata("in place", jsonb("metadata"), (metadata) => metadata.source),
 } satisfies Readonly<Record<string, Field<LibrarySource>>>;
 
-const EXPECTED = { isExpected: true } as const;
 const ZERO_IS_NULL = { zeroIsNull: true } as const;
 
 export const scenarioFields = {
   scenarioId: fromScenario("key", exactInteger("scenario_id").notNull(), (scenario) => scenario.id),
   parentId: fromScenario("version", exactInteger("parent_id"), (scenario) => scenario.parentId, ZERO_IS_NULL),
-  scenarioName: fromScenario("version", text("scenario_name"), (scenario) => scenario.name, EXPECTED),
-  isResult: fromScenario("version", boolean("is_result"), (scenario) => scenario.isResult, EXPECTED),
-  lastModified: fromScenario("version", text("last_modified"), (scenario) => scenario.lastModified, EXPECTED),
+  scenarioName: fromScenario("version", text("scenario_name"), (scenario) => scenario.name),
+  isResult: fromScenario("version", boolean("is_result"), (scenario) => scenario.isResult),
+  lastModified: fromScenario("version", text("last_modified"), (scenario) => scenario.lastModified),
   lastModifiedAt: fromScenario("in place", instant("last_modified_at"), (scenario, parse) =>
     parse.microseconds(scenario.lastModified),
   ),

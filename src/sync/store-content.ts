@@ -21,7 +21,7 @@ import { toContent } from "./content.ts";
 import { failLibrary, unstorable } from "./fail-library.ts";
 import type { Prepared, RunSettings } from "./prepare.ts";
 import { readLibraries } from "./read-libraries.ts";
-import { findLostFields, lacksFields, watchDrift } from "./rules/drift.ts";
+import { findLostFields, lackedFields, lacksFields, watchDrift } from "./rules/drift.ts";
 import { guardScenarios } from "./rules/guard.ts";
 import { findOtherListed } from "./rules/named-library.ts";
 import type { RunEvent } from "./run-event.ts";
@@ -93,7 +93,7 @@ export async function storeContent(
   const findLost = async (content: LibraryContent, read: ContentRead) => {
     if (content.isNew || content.isSame || !lacksFields(read)) return [];
     const options = { doing: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
-    const find = (connection: Connection) => readStoredFields(connection, content);
+    const find = (connection: Connection) => readStoredFields(connection, content, lackedFields(read));
     const stored = await attributeError(
       (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),
       () => withTransaction(pool, options, readNoStoredFields, lease.lost),
