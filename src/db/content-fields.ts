@@ -100,7 +100,7 @@ export const scenarioFields = {
   raw: fromScenario("in place", jsonb("raw").notNull(), (scenario) => scenario.source),
 } satisfies Readonly<Record<string, Field<Scenario>>>;
 
-/** The columns of these fields, for a drizzle table. */
+/** The columns of these fields as a drizzle table takes them. */
 export function columnsOf<Fields extends Readonly<Record<string, { readonly column: PgColumnBuilderBase }>>>(
   fields: Fields,
 ): { [Name in keyof Fields]: Fields[Name]["column"] } {

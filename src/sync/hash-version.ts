@@ -4,7 +4,7 @@ import { STORED_FIELDS } from "../db/store/columns.ts";
 /** Raise this if the same text is parsed to another value than before, so that stored rows are compared again. */
 const PARSERS = 1;
 
-/** Earlier versions of simcat numbered their hashes by hand. Number 2 stands for the fields and parsers with this digest. */
+/** Earlier versions of simcat numbered their hashes by hand. Number 2 is the version of the fields and parsers with this digest. */
 const NUMBERED: Readonly<Record<string, number>> = { IhdRwtUrStVf: 2 };
 
 /**

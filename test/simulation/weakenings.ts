@@ -42,7 +42,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a partial read counts as a whole one",
     file: "src/db/store/save-libraries.ts",
-    line: 'rereadReason: isPartial(one) ? "rejects" :',
+    line: 'rereadReason: isPartial(library) ? "rejects" :',
     instead: "rereadReason:",
   },
   {
@@ -187,7 +187,7 @@ export const WEAKENINGS: readonly Weakening[] = [
     name: "a parent that turns 0 makes a version",
     file: "src/db/store/scenario-statements.ts",
     line: "ZERO_IS_NULL.includes(name) ?",
-    instead: "ZERO_IS_NULL.includes(`no ${name}`) ?",
+    instead: "VERSIONED.length === 0 ?",
   },
   {
     name: "a field that a library's known scenarios lost is an edit",

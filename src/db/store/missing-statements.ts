@@ -6,7 +6,7 @@ import { nextVersionStart, prefixed, setExcluded } from "./sql-fragments.ts";
 
 /**
  * Statements for the live scenarios that a read lacks. Like those of `scenario-statements.ts` they take a batch of libraries as
- * `$owner` and `$library_name`, the run as `$run_id`, and from each read only the ids.
+ * `$owner` and `$library_name` and the run as `$run_id`. They take only the ids of the scenarios that were read.
  */
 const READ_IDS: Readonly<Record<Source, string>> = {
   arrays: "SELECT r.ord, r.scenario_id FROM unnest($ord::int4[], $scenario_id::int8[]) AS r(ord, scenario_id)",
@@ -74,11 +74,11 @@ DELETE FROM simcat.scenario_absences a USING lib JOIN (${READ_IDS[source]}) AS r
 WHERE (a.owner, a.library_name, a.scenario_id) = (lib.owner, lib.library_name, r.scenario_id)
   AND a.run_id <> $run_id::int8`);
 
-/** Counts the scenarios that the read and an earlier one lacks. */
+/** Counts the scenarios that both this read and an earlier one lack. */
 export const COUNT_CONFIRMED = perSource(countConfirmed);
-/** Marks as removed, for each library by `$marks`: `all` that the read lacks, the `confirmed` ones, or `none`. */
+/** Marks scenarios as removed. `$marks` has a word for each library: `all` that the read lacks, only the `confirmed` ones, or `none`. */
 export const REMOVE_MISSING = perSource(removeMissing);
-/** Records the scenarios that the reads lack, for the libraries whose `$withheld` is true. */
+/** Records the scenarios that the reads of some libraries lack. `$withheld` is true for these libraries. */
 export const INSERT_ABSENCES = perSource(insertAbsences);
 /** Deletes the records of scenarios that the reads contain again. */
 export const DELETE_PRESENT_ABSENCES = perSource(deletePresentAbsences);

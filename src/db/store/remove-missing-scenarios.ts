@@ -17,7 +17,7 @@ export interface MissingCounts {
   readonly missing: number;
 }
 
-/** What happened to the live scenarios that a library's list lacks. */
+/** The outcome for the live scenarios that a library's list lacks. */
 interface Removal {
   readonly removed: number;
   /** The results among them. */
@@ -54,7 +54,7 @@ export async function removeMissingScenarios(
 }
 
 /** Sends the statements without a row. */
-export async function sendRemovalsWithoutRows(connection: Connection, batch: ScenarioBatch): Promise<void> {
+export async function removeNoScenarios(connection: Connection, batch: ScenarioBatch): Promise<void> {
   const { source, parameters } = batch;
   await connection.query(REMOVE_MISSING[source]({ ...parameters, marks: [] }));
   await connection.query(INSERT_ABSENCES[source]({ ...parameters, withheld: [] }));

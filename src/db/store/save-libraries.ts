@@ -6,7 +6,7 @@ import { keyArrays, libraryColumns, toArrays } from "./columns.ts";
 import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
-import { type ScenarioCounts, saveScenarios, sendScenariosWithoutRows } from "./save-scenarios.ts";
+import { type ScenarioCounts, saveNoScenarios, saveScenarios } from "./save-scenarios.ts";
 
 /**
  * Stores a batch of libraries inside the caller's transaction: rows, history, removals of scenarios, rejects, bookmarks.
@@ -17,26 +17,22 @@ export async function saveLibraries(
   batch: readonly LibraryContent[],
   context: SaveContext,
 ): Promise<SavedLibrary[]> {
-  const differing = batch.filter((one) => !one.isSame);
+  const differing = batch.filter((library) => !library.isSame);
   const changed = differing.length > 0 ? await mergeLibraries(connection, differing, context) : new Set();
   const counts = await saveScenarios(connection, differing, context);
-  const touched = batch.filter((one) => one.rejects.length > 0 || one.hadRejects);
-  if (touched.length > 0) {
-    const keys = touched.map((one) => one.listed.key);
-    await saveContentRejects(
-      connection,
-      context.runId,
-      keys,
-      touched.flatMap((one) => one.rejects),
-    );
+  const withRejects = batch.filter(({ rejects, hadRejects }) => rejects.length > 0 || hadRejects);
+  if (withRejects.length > 0) {
+    const keys = withRejects.map(({ listed }) => listed.key);
+    const rejects = withRejects.flatMap((library) => library.rejects);
+    await saveContentRejects(connection, context.runId, keys, rejects);
   }
-  const saved = batch.map((one): SavedLibrary => {
-    const { inserted, updated, removed, unchanged, withheld } = counts.get(one) ?? sameScenarios(one);
+  const saved = batch.map((library): SavedLibrary => {
+    const { inserted, updated, removed, unchanged, withheld } = counts.get(library) ?? unchangedScenarios(library);
     return {
-      key: one.listed.key,
+      key: library.listed.key,
       ...{ inserted, updated, removed, unchanged, withheld },
-      changed: changed.has(one) || inserted + updated + removed > 0,
-      rereadReason: isPartial(one) ? "rejects" : withheld ? "shrunk" : null,
+      changed: changed.has(library) || inserted + updated + removed > 0,
+      rereadReason: isPartial(library) ? "rejects" : withheld ? "shrunk" : null,
     };
   });
   await updateSync(connection, batch, saved, counts, context.runId);
@@ -46,14 +42,14 @@ export async function saveLibraries(
 /** Sends all statements that store a library without a row. The database refuses them only if it refuses every library. */
 export async function saveNothing(connection: Connection, context: SaveContext): Promise<void> {
   await mergeLibraries(connection, [], context);
-  await sendScenariosWithoutRows(connection, context);
+  await saveNoScenarios(connection, context);
   await saveContentRejects(connection, context.runId, [], []);
   await updateSync(connection, [], [], new Map(), context.runId);
 }
 
-const sameScenarios = (one: LibraryContent) => {
-  return { inserted: 0, updated: 0, removed: 0, unchanged: scenarioCount(one), withheld: null };
-};
+function unchangedScenarios(library: LibraryContent) {
+  return { inserted: 0, updated: 0, removed: 0, unchanged: scenarioCount(library), withheld: null };
+}
 
 /** @returns the libraries whose own row is new or another version */
 async function mergeLibraries(

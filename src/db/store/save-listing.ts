@@ -98,7 +98,7 @@ export async function saveListing(
       writeInHalves(items, {
         write: save,
         writeNothing,
-        onRefused: async (one, cause) => onRefused(keyOf(one), cause),
+        onRefused: async (item, cause) => onRefused(keyOf(item), cause),
       });
     await inHalves(
       listing.changed,

@@ -39,7 +39,7 @@ SELECT owner, library_name AS name, count(*) AS open
 FROM simcat.rejects JOIN unnest($owner::text[], $library_name::text[]) AS l(owner, library_name) USING (owner, library_name)
 WHERE resolved_at IS NULL AND kind = ANY ($kinds::text[]) GROUP BY owner, library_name`);
 
-/** Whether any reject of an earlier listing is open, and so may be over. */
+/** Whether any reject of an earlier listing is open. */
 export async function hasListingRejects(connection: Connection): Promise<boolean> {
   const { rowCount } = await connection.query(
     "SELECT FROM simcat.rejects WHERE resolved_at IS NULL AND kind = 'listing' LIMIT 1",
@@ -47,7 +47,7 @@ export async function hasListingRejects(connection: Connection): Promise<boolean
   return rowCount === 1;
 }
 
-/** Keeps the rejects of a listing, and resolves those of earlier ones that `isOver` says are over: null stands for no library. */
+/** Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true. Its key is null for no library. */
 export async function saveListingRejects(
   connection: Connection,
   runId: number,
@@ -65,7 +65,7 @@ export async function saveListingRejects(
   await connection.query(RESOLVE_LISTING_REJECTS({ ids: over.map(({ id }) => id) }));
 }
 
-/** Keeps what these libraries' content had of rejects, and resolves those of earlier reads that it no longer has. */
+/** Saves the rejects of these libraries' content, and resolves those of earlier reads that it no longer has. */
 export async function saveContentRejects(
   connection: Connection,
   runId: number,
@@ -77,7 +77,7 @@ export async function saveContentRejects(
   await connection.query(RESOLVE_CONTENT_REJECTS({ ...keyArrays(keys), kept }));
 }
 
-/** How many rejects of these kinds each library has open. */
+/** Counts the open rejects of these kinds for each library. */
 async function countOpen(
   connection: Connection,
   keys: readonly LibraryKey[],
@@ -100,7 +100,7 @@ async function upsert(
   const taken = new Map<string, number>();
   const kept = new Map<string, Reject>();
   for (const reject of rejects) {
-    // Of entries without a library some of each code are kept, because the codes mean different things.
+    // Entries without a library share one limit for each code, because the codes mean different things.
     const key = reject.key === null ? reject.code : keyText(reject.key);
     const fingerprint = fingerprintOf(reject);
     const count = taken.get(key) ?? 0;
@@ -133,14 +133,14 @@ function fingerprintOf({ key, kind, code, path, payload }: Reject): string {
     .digest("hex");
 }
 
-/** No index entry holds a longer key, and no library has one; the payload names it. */
+/** Keys over this size do not fit into an index. No library has one, and the payload contains it. */
 const KEY_BYTES = 2_600;
 
 function indexable(key: LibraryKey | null): LibraryKey | null {
   return key !== null && Buffer.byteLength(key.owner) + Buffer.byteLength(key.name) <= KEY_BYTES ? key : null;
 }
 
-/** At most so many bytes of UTF-8, never half a character; Postgres takes no NUL. */
+/** Cuts a payload to MAX_PAYLOAD_BYTES of UTF-8, never within a character, and escapes NUL, which Postgres refuses. */
 function cut(payload: string): string {
   const text = payload.replaceAll("\0", "\\u0000").toWellFormed();
   const bytes = Buffer.from(text);

@@ -6,7 +6,7 @@ import {
   type MissingCounts,
   NONE_REMOVED,
   removeMissingScenarios,
-  sendRemovalsWithoutRows,
+  removeNoScenarios,
 } from "./remove-missing-scenarios.ts";
 import { type ScenarioBatch, toScenarioBatch } from "./scenario-batch.ts";
 import { INSERT_SCENARIOS, MERGE_SCENARIOS } from "./scenario-statements.ts";
@@ -66,11 +66,11 @@ export async function saveScenarios(
 }
 
 /** Sends the statements without a row. */
-export async function sendScenariosWithoutRows(connection: Connection, context: SaveContext): Promise<void> {
+export async function saveNoScenarios(connection: Connection, context: SaveContext): Promise<void> {
   const batch = toScenarioBatch([], context);
   await insertNew(connection, batch);
   await mergeStored(connection, batch, context);
-  await sendRemovalsWithoutRows(connection, batch);
+  await removeNoScenarios(connection, batch);
 }
 
 async function insertNew(

@@ -1,6 +1,6 @@
 /** Fragments of the statements that store rows and keep their earlier versions. */
 
-/** The columns of a row as a list: `i.owner, i.library_name`. */
+/** Column list with the row's name before each column: `i.owner, i.library_name`. */
 export const prefixed = (row: string, columns: readonly string[]) =>
   columns.map((column) => `${row}.${column}`).join(", ");
 
@@ -8,5 +8,5 @@ export const prefixed = (row: string, columns: readonly string[]) =>
 export const setExcluded = (columns: readonly string[]) =>
   columns.map((column) => `${column} = excluded.${column}`).join(", ");
 
-/** When the version after that of this row begins. Later than its own start, even if the clock stood still or was set back. */
+/** Start of the version that follows this row. It is later than the row's own start, even if the clock stops or is set back. */
 export const nextVersionStart = (row: string) => `greatest(now(), ${row}.changed_at + interval '1 microsecond')`;

@@ -74,15 +74,15 @@ export function watchDrift(): DriftWatch {
   const lackedBy = new Map<MetadataField, number>();
   const lostBy = new Map<MetadataField, number>();
 
-  const explain = (one: LostField, isFinal: boolean): string | "open" | null => {
-    if (one.of === "metadata") {
-      if (known > (lackedBy.get(one.field) ?? 0)) return null;
-      const libraries = lostBy.get(one.field) ?? 0;
+  const explain = (lost: LostField, isFinal: boolean): string | "open" | null => {
+    if (lost.of === "metadata") {
+      if (known > (lackedBy.get(lost.field) ?? 0)) return null;
+      const libraries = lostBy.get(lost.field) ?? 0;
       if (!isFinal) return "open";
       if (libraries < ENOUGH_LIBRARIES) return null;
-      return `the metadata lacks the field ${one.field}, and so does that of all ${libraries} libraries of this run whose stored metadata has it`;
+      return `the metadata lacks the field ${lost.field}, and so does that of all ${libraries} libraries of this run whose stored metadata has it`;
     }
-    const { field, count, isShared } = one;
+    const { field, count, isShared } = lost;
     if (isShared && count >= ENOUGH_SCENARIOS) {
       return `all ${count} scenarios whose stored rows have the field ${field} lack it now`;
     }
@@ -99,10 +99,10 @@ export function watchDrift(): DriftWatch {
       if (!isStored || read.metadata === null) return;
       known += 1;
       for (const field of read.metadata.absent) add(lackedBy, field, 1);
-      for (const one of lost) if (one.of === "metadata") add(lostBy, one.field, 1);
+      for (const each of lost) if (each.of === "metadata") add(lostBy, each.field, 1);
     },
     judge(lost, isFinal) {
-      const found = lost.map((one) => explain(one, isFinal));
+      const found = lost.map((each) => explain(each, isFinal));
       const reasons = found.filter((reason) => reason !== null && reason !== "open");
       if (reasons.length > 0) return { kind: "drift", message: `${reasons.join("; ")}. ${ADVICE}` };
       return { kind: found.includes("open") ? "defer" : "store" };
