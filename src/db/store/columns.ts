@@ -3,7 +3,7 @@ import type { LibraryKey, Scenario } from "../../model.ts";
 import { type Field, type LibrarySource, libraryFields, scenarioFields, type TextParsers } from "../content-fields.ts";
 import { libraries, scenarios } from "../schema.ts";
 import type { Parameters } from "../statement.ts";
-import { boolArray, int8Array, jsonbArray, textArray, timestamptzArray } from "./binary-arrays.ts";
+import { boolArray, int4Array, int8Array, jsonbArray, textArray, timestamptzArray } from "./binary-arrays.ts";
 
 /** A declared field with the name and the type of its column. */
 export interface StoredColumn<Source> extends Field<Source> {
@@ -22,6 +22,7 @@ const ARRAY_TYPES: Readonly<Record<string, ArrayType>> = {
   text: { name: "text", toArray: textArray },
   'text COLLATE "C"': { name: "text", toArray: textArray },
   bigint: { name: "int8", toArray: int8Array },
+  integer: { name: "int4", toArray: int4Array },
   boolean: { name: "bool", toArray: boolArray },
   jsonb: { name: "jsonb", toArray: jsonbArray },
   "timestamp (6) with time zone": { name: "timestamptz", toArray: timestamptzArray },

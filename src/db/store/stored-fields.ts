@@ -73,18 +73,15 @@ async function countStoredFields(
   scenarios: ScenarioSet,
   fields: readonly DriftField[],
 ): Promise<StoredFields["scenarios"]> {
-  const { rows } = await connection.query<Record<string, number>>(
+  const source = scenarios.kind === "staged" ? "staging" : "arrays";
+  const read =
     scenarios.kind === "staged"
-      ? countFields("staging", fields)({ ...key, stage: scenarios.stage })
-      : countFields(
-          "arrays",
-          fields,
-        )({
-          ...key,
+      ? { stage: scenarios.stage }
+      : {
           ids: int8Array(scenarios.scenarios.map(({ id }) => id)),
-          sources: jsonbArray(scenarios.scenarios.map(({ source }) => source)),
-        }),
-  );
+          sources: jsonbArray(scenarios.scenarios.map((scenario) => scenario.source)),
+        };
+  const { rows } = await connection.query<Record<string, number>>(countFields(source, fields)({ ...key, ...read }));
   const count = (column: string): number => {
     const value = rows[0]?.[column];
     if (value === undefined) throw new Error(`the comparison of fields returned no column ${column}`);
