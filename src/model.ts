@@ -93,11 +93,12 @@ export interface Listing {
   readonly cachedMs: number;
 }
 
-/** Fields that every scenario should have: where stored ones had it and it is gone, the service may have changed. */
+/** Fields that every scenario should have. If stored scenarios lose one, the service may have changed (drift). */
 export type DriftField = "scenarioName" | "isResult" | "lastModified";
 
 /** One library's live stored scenarios, compared with those of a read in one field (absent, not null). */
 interface FieldCounts {
+  readonly field: DriftField;
   /** Stored ones that have the field. */
   readonly stored: number;
   /** Stored ones that have the field and that the read contains. */
@@ -106,17 +107,19 @@ interface FieldCounts {
   readonly kept: number;
 }
 
-/** The stored fields of a library, compared with a read that lacks some of them. */
+/** Fields that a read lacks, compared with the stored rows of the library. */
 export interface StoredFields {
   /** Fields that the received metadata lacks and the stored one has. */
   readonly metadata: readonly MetadataField[];
+  /** Null if no item of the read lacks a field. */
   readonly scenarios: {
-    /** Live stored scenarios, with the field or without. */
+    /** Live stored scenarios, with the fields or without. */
     readonly stored: number;
     /** Those of them that the read contains. */
     readonly shared: number;
-    readonly fields: Readonly<Record<DriftField, FieldCounts>>;
-  };
+    /** The fields that some item of the read lacks. */
+    readonly fields: readonly FieldCounts[];
+  } | null;
 }
 
 /** Where the scenarios of one list go while they are read, so that a long list need not fit into memory. */

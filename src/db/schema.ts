@@ -1,13 +1,12 @@
 /**
- * The tables of schema `simcat`, as drizzle knows them; migrations are generated from here.
- * What each column means stands in its database comment (migrations/…_comments.sql) and in docs/schema.md.
+ * The tables of schema `simcat`. Migrations are generated from this file. The fields of libraries and scenarios are declared in
+ * `content-fields.ts`. The meaning of each column is in its database comment (migrations) and in docs/schema.md.
  */
 import { sql } from "drizzle-orm";
 import {
   bigint,
   boolean,
   check,
-  customType,
   foreignKey,
   index,
   integer,
@@ -15,52 +14,27 @@ import {
   pgSchema,
   primaryKey,
   text,
-  timestamp,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
+import { columnsOf, instant, keyText, libraryFields, scenarioFields } from "./content-fields.ts";
 
-/** Keys compare byte for byte, whatever the database's collation, and survive an upgrade of the C library. */
-const keyText = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
-const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 6, mode: "date" });
 const runId = (name: string) => bigint(name, { mode: "number" });
 
 export const simcat = pgSchema("simcat");
 
 const libraryKey = () => ({ owner: keyText("owner").notNull(), libraryName: keyText("library_name").notNull() });
 
-const libraryColumns = () => ({
-  ...libraryKey(),
-  libraryOwner: text("library_owner"),
-  lastModified: text("last_modified"),
-  lastModifiedAt: instant("last_modified_at"),
-  fileSize: text("file_size"),
-  fileSizeBytes: bigint("file_size_bytes", { mode: "number" }),
-  packageName: text("package_name"),
-  packageVersion: text("package_version"),
-  description: text("description"),
-  listed: jsonb("listed"),
-  metadata: jsonb("metadata"),
+/** Columns that simcat fills itself. */
+const rowColumns = () => ({
   firstSeenAt: instant("first_seen_at").notNull(),
   changedAt: instant("changed_at").notNull(),
   removedAt: instant("removed_at"),
   runId: runId("run_id").notNull(),
 });
 
-const scenarioColumns = () => ({
-  ...libraryKey(),
-  scenarioId: bigint("scenario_id", { mode: "bigint" }).notNull(),
-  parentId: bigint("parent_id", { mode: "bigint" }),
-  scenarioName: text("scenario_name"),
-  isResult: boolean("is_result"),
-  lastModified: text("last_modified"),
-  lastModifiedAt: instant("last_modified_at"),
-  description: text("description"),
-  raw: jsonb("raw").notNull(),
-  firstSeenAt: instant("first_seen_at").notNull(),
-  changedAt: instant("changed_at").notNull(),
-  removedAt: instant("removed_at"),
-  runId: runId("run_id").notNull(),
-});
+const libraryColumns = () => ({ ...columnsOf(libraryFields), ...rowColumns() });
+
+const scenarioColumns = () => ({ ...libraryKey(), ...columnsOf(scenarioFields), ...rowColumns() });
 
 const versionColumns = () => ({
   validFrom: instant("valid_from").notNull(),
@@ -113,7 +87,7 @@ export const librarySync = simcat.table(
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );
 
-/** Scenarios that a shrunk list lacked, until a later read confirms that they are gone. */
+/** Scenarios that a shrunk list lacked. A later read confirms whether they are gone. */
 export const scenarioAbsences = simcat.table(
   "scenario_absences",
   {
@@ -124,19 +98,12 @@ export const scenarioAbsences = simcat.table(
   (t) => [primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId] })],
 );
 
-/** Long scenario lists on their way into `scenarios`. Created UNLOGGED by the migration: what a crash loses is read again. */
+/** Long scenario lists on their way into `scenarios`. The migration creates it UNLOGGED: after a crash the lists are read again. */
 export const scenarioStaging = simcat.table(
   "scenario_staging",
   {
     stage: text("stage").notNull(),
-    scenarioId: bigint("scenario_id", { mode: "bigint" }).notNull(),
-    parentId: bigint("parent_id", { mode: "bigint" }),
-    scenarioName: text("scenario_name"),
-    isResult: boolean("is_result"),
-    lastModified: text("last_modified"),
-    lastModifiedAt: instant("last_modified_at"),
-    description: text("description"),
-    raw: jsonb("raw").notNull(),
+    ...columnsOf(scenarioFields),
   },
   (t) => [primaryKey({ columns: [t.stage, t.scenarioId] })],
 );

@@ -1,10 +1,8 @@
 import { hash } from "node:crypto";
 import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
+import { HASH_VERSION } from "./hash-version.ts";
 import { hasOtherName } from "./rules/named-library.ts";
 import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./rules/settle.ts";
-
-/** Part of every content hash: raised when the same answers would be stored otherwise than before. */
-const HASH_VERSION = 2;
 
 export interface ContentFacts {
   /** When the listing's last byte arrived, in database ms. */

@@ -9,7 +9,7 @@ import { formatKey, keyText } from "../key.ts";
 import type { ContentRead, LibraryContent, LibraryKey, ReadAction, ScenarioBuffer } from "../model.ts";
 import { buildLibraryContent } from "./decide-storage.ts";
 import type { PlannedRun } from "./plan-run.ts";
-import { findLostFields, type LostField, lacksFields } from "./rules/drift.ts";
+import { findLostFields, type LostField, lackedFields, lacksFields } from "./rules/drift.ts";
 import { findOtherListed } from "./rules/named-library.ts";
 import type { Run } from "./run-types.ts";
 
@@ -31,7 +31,7 @@ export interface LibraryReader {
 
 export async function createLibraryReader(run: Run, planned: PlannedRun): Promise<LibraryReader> {
   const budget: MemoryBudget = { usedBytes: 0, limits: run.memory ?? MEMORY_LIMITS };
-  const staging: Staging = createStaging(run.pool, run.lease, run.parsers.microseconds);
+  const staging: Staging = createStaging(run.pool, run.lease, run.parsers);
   await staging.clear();
   const facts = {
     listedAt: planned.listedAt,
@@ -70,7 +70,7 @@ async function findLost(
 ): Promise<readonly LostField[]> {
   if (content.kind !== "changed" || !lacksFields(read)) return [];
   const options = { doing: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
-  const find = (connection: Connection) => readStoredFields(connection, content);
+  const find = (connection: Connection) => readStoredFields(connection, content, lackedFields(read));
   const stored = await attributeError(
     (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),
     () => withTransaction(pool, options, readNoStoredFields, lease.lost),

@@ -1,9 +1,9 @@
 import type { Connection, Pool } from "../db/connect.ts";
+import type { TextParsers } from "../db/content-fields.ts";
 import {
   type ComparedScenario,
   compareLibraryRow,
   compareScenarioRows,
-  type ReadTexts,
   readScenarioSources,
   readUnlistedScenarios,
 } from "../db/read/read-library-rows.ts";
@@ -23,7 +23,7 @@ const BYTES_AT_ONCE = 8 * 2 ** 20;
 export function compareContent(
   pool: Pool,
   listed: ListedLibrary,
-  texts: ReadTexts,
+  texts: TextParsers,
   signal: AbortSignal,
 ): ContentComparison {
   const { key } = listed;
@@ -72,7 +72,7 @@ export function compareContent(
       // The row of an item that could not be read stays, so its absence from the good ones means nothing.
       const isWhole = read.rejects.every(({ kind }) => kind !== "scenario");
       const { row, last, unlisted } = await look(async (connection) => ({
-        row: await compareLibraryRow(connection, listed, read.metadata, texts),
+        row: await compareLibraryRow(connection, { listed, metadata: read.metadata }, texts),
         last: await compareHeld(connection),
         unlisted: isWhole ? await readUnlistedScenarios(connection, key, seen) : [],
       }));

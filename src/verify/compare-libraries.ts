@@ -1,5 +1,5 @@
 import type { Pool } from "../db/connect.ts";
-import type { ReadTexts } from "../db/read/read-library-rows.ts";
+import type { TextParsers } from "../db/content-fields.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import type { LibraryFailure, ListedLibrary } from "../model.ts";
 import type { Service } from "../service/client.ts";
@@ -13,7 +13,7 @@ const BREAKER = 20;
 export interface CompareTools {
   readonly service: Service;
   readonly pool: Pool;
-  readonly texts: ReadTexts;
+  readonly texts: TextParsers;
   readonly concurrency: number;
   readonly tell: (event: RunEvent) => void;
 }

@@ -9,10 +9,22 @@ export interface DocumentedColumn {
 
 export const SCHEMA_DOC = readFileSync("docs/schema.md", "utf8");
 
-/** The column tables of docs/schema.md, by the table name in their heading. */
-export function documentedTables(): Map<string, DocumentedColumn[]> {
-  const sections = [...SCHEMA_DOC.matchAll(/^## `(\w+)`\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)];
-  return new Map(sections.map(([, table = "", text = ""]) => [table, columnsIn(text)]));
+/** The columns of each table in docs/schema.md, by the table name in the heading. */
+export function documentedTables(document = SCHEMA_DOC): Map<string, DocumentedColumn[]> {
+  const sections = document.matchAll(/^## `(\w+)`\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm);
+  const tables = new Map<string, DocumentedColumn[]>();
+  for (const [, table = "", text = ""] of sections)
+    tables.set(table, [...inheritedIn(text, tables), ...columnsIn(text)]);
+  return tables;
+}
+
+/** The columns of "All columns of `scenarios` except `owner`", without those that the section documents itself. */
+function inheritedIn(section: string, tables: ReadonlyMap<string, DocumentedColumn[]>): DocumentedColumn[] {
+  const [, base, exceptions = ""] = /^All columns of `(\w+)`(?: except ([^:]*?), and)?/m.exec(section) ?? [];
+  if (base === undefined) return [];
+  const own = columnsIn(section).map(({ name }) => name);
+  const left = new Set([...own, ...[...exceptions.matchAll(/`(\w+)`/g)].map(([, name]) => name)]);
+  return (tables.get(base) ?? []).filter(({ name }) => !left.has(name));
 }
 
 function columnsIn(section: string): DocumentedColumn[] {
@@ -25,7 +37,7 @@ function columnsIn(section: string): DocumentedColumn[] {
   }));
 }
 
-/** The texts of each table, in order. */
+/** The texts of each table. */
 export function byTable(rows: readonly { readonly table: string; readonly text: string }[]): Record<string, string[]> {
   const tables: Record<string, string[]> = {};
   for (const { table, text } of rows) tables[table] = [...(tables[table] ?? []), text];

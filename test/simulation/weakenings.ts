@@ -42,13 +42,13 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a partial read counts as a whole one",
     file: "src/db/store/save-libraries.ts",
-    line: 'rereadReason: isPartial(one) ? "rejects" :',
+    line: 'rereadReason: isPartial(library) ? "rejects" :',
     instead: "rereadReason:",
   },
   {
     name: "a partial read marks the scenarios it lacks",
-    file: "src/db/store/save-scenarios.ts",
-    line: "if (missing === 0 || isPartial(one)) return",
+    file: "src/db/store/remove-missing-scenarios.ts",
+    line: "if (missing === 0 || isPartial(library)) return",
     instead: "if (missing === 0) return",
   },
   {
@@ -186,8 +186,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a parent that turns 0 makes a version",
     file: "src/db/store/scenario-statements.ts",
-    line: 'column === "parent_id" ?',
-    instead: 'column === "" ?',
+    line: "ZERO_IS_NULL.includes(name) ?",
+    instead: "VERSIONED.length === 0 ?",
   },
   {
     name: "a field that a library's known scenarios lost is an edit",
@@ -240,7 +240,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "the staging table is never cleared",
     file: "src/db/store/staging.ts",
-    line: 'write("DELETE FROM simcat.scenario_staging", [])',
+    line: "write(DELETE_ALL({}))",
     instead: "Promise.resolve()",
   },
   {

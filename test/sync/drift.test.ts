@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DriftField, MetadataField, StoredFields } from "../../src/model.ts";
-import { findLostFields, lacksFields, watchDrift } from "../../src/sync/rules/drift.ts";
+import { findLostFields, lackedFields, lacksFields, watchDrift } from "../../src/sync/rules/drift.ts";
 
 const NAMES: readonly MetadataField[] = [
   "libraryName",
@@ -32,8 +32,8 @@ function read(items: number, present: Partial<Record<DriftField, number>> = {}, 
 
 const NONE = { stored: 0, shared: 0, kept: 0 };
 
-function storedNames(stored: number, shared: number, scenarioName: Partial<typeof NONE>): StoredFields {
-  const fields = { scenarioName: { ...NONE, ...scenarioName }, isResult: NONE, lastModified: NONE };
+function storedNames(stored: number, shared: number, counts: Partial<typeof NONE>): StoredFields {
+  const fields = [{ field: "scenarioName", ...NONE, ...counts }] as const;
   return { metadata: [], scenarios: { stored, shared, fields } };
 }
 
@@ -44,6 +44,13 @@ describe("fields that a library would lose", () => {
     expect(lacksFields(read(3, { isResult: 2 }))).toBe(true);
     expect(lacksFields(read(3, {}, ["description"]))).toBe(true);
     expect(lacksFields({ ...read(3), metadata: null })).toBe(false);
+  });
+
+  test("only the fields that some item lacks are compared with the stored scenarios", () => {
+    expect(lackedFields(read(3, { isResult: 2, lastModified: 0 }))).toEqual(["isResult", "lastModified"]);
+    expect(lackedFields(read(3, {}, ["description"]))).toEqual([]);
+    const stored: StoredFields = { metadata: ["description"], scenarios: null };
+    expect(findLostFields(read(3, {}, ["description"]), stored)).toEqual([{ of: "metadata", field: "description" }]);
   });
 
   test.each([

@@ -1,10 +1,16 @@
-import type { LibraryKey, ListedLibrary, Metadata, Scenario, ScenarioId } from "../../model.ts";
+import type { LibraryKey, Scenario, ScenarioId } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { int8Array, timestamptzArray } from "../store/binary-arrays.ts";
-import { type ReadMicroseconds, toColumns } from "../store/scenario-rows.ts";
-import { COMPARE_LIBRARY, COMPARE_SCENARIOS, SELECT_UNLISTED_SCENARIOS } from "./difference-statements.ts";
+import type { LibrarySource, TextParsers } from "../content-fields.ts";
+import { int8Array } from "../store/binary-arrays.ts";
+import { libraryColumns, scenarioColumns, toArrays } from "../store/columns.ts";
+import {
+  COMPARE_LIBRARY,
+  COMPARE_SCENARIOS,
+  SELECT_SCENARIO_SOURCES,
+  SELECT_UNLISTED_SCENARIOS,
+} from "./difference-statements.ts";
 
-/** A column that holds something else than what the service says; both as text, cut short. */
+/** A column whose stored value differs from the service's. Both values are texts, cut to 200 characters. */
 export interface ColumnDifference {
   readonly column: string;
   readonly stored: string | null;
@@ -22,69 +28,56 @@ export interface ComparedScenario extends ComparedRow {
   readonly id: ScenarioId;
 }
 
-/** How the service's texts become typed columns. */
-export interface ReadTexts {
-  readonly microseconds: ReadMicroseconds;
-  readonly bytes: (text: string | null) => number | null;
-}
-
-/** Reads a library's own row beside what the service lists and says of it. A part that was rejected (null) is not compared. */
+/** Compares a library's own row with its list entry and its metadata. A part that was rejected (null) is not compared. */
 export async function compareLibraryRow(
   connection: Connection,
-  { key, lastModified, source }: ListedLibrary,
-  metadata: Metadata | null,
-  { microseconds, bytes }: ReadTexts,
+  library: LibrarySource,
+  parse: TextParsers,
 ): Promise<ComparedRow> {
-  const { rows } = await connection.query<{ live: boolean; columns: ColumnDifference[] }>(COMPARE_LIBRARY, [
-    ...[key.owner, key.name],
-    ...[lastModified, timestamptzArray([microseconds(lastModified)]), source],
-    metadata?.libraryOwner,
-    metadata?.fileSize,
-    bytes(metadata?.fileSize ?? null),
-    metadata?.packageName,
-    metadata?.packageVersion,
-    metadata?.description,
-    metadata?.source,
-  ]);
+  const { rows } = await connection.query<{ live: boolean; columns: ColumnDifference[] }>(
+    COMPARE_LIBRARY(toArrays(libraryColumns, [library], parse)),
+  );
   const [row] = rows;
   if (row === undefined) return { state: "missing", columns: [] };
   return { state: row.live ? "live" : "removed", columns: row.columns };
 }
 
-/** Those of a library's scenarios whose rows are not as the service has them; of the first `told` also what differs. */
+/** Returns the scenarios whose rows differ from these; for the first `maxExamples` also the differing columns. */
 export async function compareScenarioRows(
   connection: Connection,
   { owner, name }: LibraryKey,
   scenarios: readonly Scenario[],
-  { microseconds }: ReadTexts,
-  told: number,
+  parse: TextParsers,
+  maxExamples: number,
 ): Promise<ComparedScenario[]> {
   if (scenarios.length === 0) return [];
-  const values = [owner, name, ...toColumns(scenarios, microseconds), told];
-  return (await connection.query<ComparedScenario>(COMPARE_SCENARIOS, values)).rows;
+  const arrays = toArrays(scenarioColumns, scenarios, parse);
+  const { rows } = await connection.query<ComparedScenario>(
+    COMPARE_SCENARIOS({ ...arrays, owner, library_name: name, max_examples: maxExamples }),
+  );
+  return rows;
 }
 
-/** Live scenarios of a library that the service's list lacks. */
+/** Returns the live scenarios of a library that are not in the service's list. */
 export async function readUnlistedScenarios(
   connection: Connection,
   { owner, name }: LibraryKey,
   listed: Iterable<ScenarioId>,
 ): Promise<ScenarioId[]> {
-  const values = [owner, name, Array.from(listed, String)];
-  const { rows } = await connection.query<{ id: ScenarioId }>(SELECT_UNLISTED_SCENARIOS, values);
+  const { rows } = await connection.query<{ id: ScenarioId }>(
+    SELECT_UNLISTED_SCENARIOS({ owner, library_name: name, ids: int8Array([...listed]) }),
+  );
   return rows.map(({ id }) => id);
 }
 
-/** What is stored of these scenarios, as JSON texts. */
+/** Returns the stored JSON texts of these scenarios. */
 export async function readScenarioSources(
   connection: Connection,
   { owner, name }: LibraryKey,
   ids: readonly ScenarioId[],
 ): Promise<Map<ScenarioId, string>> {
   const { rows } = await connection.query<{ id: ScenarioId; raw: string }>(
-    `SELECT scenario_id AS id, raw::text FROM simcat.scenarios
-     WHERE owner = $1 AND library_name = $2 AND scenario_id = ANY ($3::int8[])`,
-    [owner, name, int8Array(ids)],
+    SELECT_SCENARIO_SOURCES({ owner, library_name: name, ids: int8Array(ids) }),
   );
   return new Map(rows.map(({ id, raw }) => [id, raw]));
 }

@@ -1,12 +1,14 @@
 import type { LibraryKey } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { statement } from "../statement.ts";
+import { keyArrays } from "./columns.ts";
 import { REMOVE_LIBRARIES } from "./library-statements.ts";
 
 /**
- * The numbers of the last 24 hours that the guard asks for, from the rows and their history, so that a run that died
- * after its removals counts too. $1: since when removals are held, in seconds; libraries stored later must not dilute the share.
+ * The guard's numbers of the last 24 hours. They come from the rows and their history, so that the removals of a run that died
+ * count too. Libraries stored after `$held_since` (seconds, or NULL) do not count, because they would dilute the share.
  */
-const NUMBERS = `
+const NUMBERS = statement(`
 WITH since AS (SELECT clock_timestamp() - interval '24 hours' AS at),
 versions AS (
   SELECT changed_at AS valid_from, 'infinity'::timestamptz AS valid_to, removed_at, run_id, first_seen_at
@@ -15,7 +17,7 @@ versions AS (
   SELECT valid_from, valid_to, removed_at, run_id, first_seen_at
   FROM simcat.library_history, since WHERE valid_to > since.at
 ), counted AS (
-  SELECT * FROM versions WHERE removed_at IS NULL AND first_seen_at < coalesce(to_timestamp($1::float8), 'infinity')
+  SELECT * FROM versions WHERE removed_at IS NULL AND first_seen_at < coalesce(to_timestamp($held_since::float8), 'infinity')
 ), moves AS (
   SELECT greatest(valid_from, since.at) AS at, 1 AS delta FROM counted, since
   UNION ALL
@@ -25,35 +27,37 @@ versions AS (
 )
 SELECT (SELECT coalesce(max(live), 0) FROM levels)::int8 AS peak,
   (SELECT count(*) FROM versions v CROSS JOIN since LEFT JOIN simcat.sync_runs r ON r.id = v.run_id
-   WHERE v.removed_at > since.at AND NOT coalesce(r.allow_removals, false)) AS removed`;
+   WHERE v.removed_at > since.at AND NOT coalesce(r.allow_removals, false)) AS removed`);
 
 /**
- * The most libraries that were live within the last 24 hours, and the removals in that time of runs that were not allowed them.
- * `heldSince` (database ms, or null): libraries that were first stored later do not count among the live ones.
+ * Returns the peak number of live libraries within the last 24 hours, and the removals in that time by runs without
+ * --allow-removals. Libraries that were first stored after `heldSince` (database ms, or null) do not count as live.
  */
 export async function readRemovalNumbers(
   connection: Connection,
   heldSince: number | null,
 ): Promise<{ peakLive: number; removedLately: number }> {
-  const since = heldSince === null ? null : heldSince / 1000;
-  const { rows } = await connection.query<{ peak: number; removed: number }>(NUMBERS, [since]);
-  return { peakLive: rows[0]?.peak ?? 0, removedLately: rows[0]?.removed ?? 0 };
+  const held_since = heldSince === null ? null : heldSince / 1000;
+  const { rows } = await connection.query<{ peak: number; removed: number }>(NUMBERS({ held_since }));
+  const [row] = rows;
+  if (row === undefined) throw new Error("the query for the removals of the last 24 hours returned no row");
+  return { peakLive: row.peak, removedLately: row.removed };
 }
 
-/** Nothing is asked any more of a library that is no longer listed. */
-const FORGIVE = `
+/** A library that is no longer listed is neither read nor held. */
+const FORGIVE = statement(`
 UPDATE simcat.library_sync y SET reread_reason = NULL, failures = 0, last_error = NULL, removal_held_at = NULL
-FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
+FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
+WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
 
-const RESOLVE = `
-UPDATE simcat.rejects r SET resolved_at = now() FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
-WHERE (r.owner, r.library_name) = (i.owner, i.library_name) AND r.resolved_at IS NULL`;
+const RESOLVE = statement(`
+UPDATE simcat.rejects r SET resolved_at = now() FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
+WHERE (r.owner, r.library_name) = (i.owner, i.library_name) AND r.resolved_at IS NULL`);
 
-/** Rows of `library_sync` for libraries that were listed once, never stored, and are gone. */
-const FORGET = `
-DELETE FROM simcat.library_sync y USING unnest($1::text[], $2::text[]) AS i(owner, library_name)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
+/** Deletes the state of libraries that were listed, never stored, and are no longer listed. */
+const FORGET = statement(`
+DELETE FROM simcat.library_sync y USING unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
+WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
 
 /**
  * Marks libraries as removed; their scenarios' rows are not touched.
@@ -65,45 +69,47 @@ export async function markRemoved(
   stored: readonly LibraryKey[],
   neverStored: readonly LibraryKey[],
 ): Promise<number> {
-  const columns = (keys: readonly LibraryKey[]) => [keys.map((key) => key.owner), keys.map((key) => key.name)];
   if (neverStored.length > 0) {
-    await connection.query(FORGET, columns(neverStored));
-    await connection.query(RESOLVE, columns(neverStored));
+    const keys = keyArrays(neverStored);
+    await connection.query(FORGET(keys));
+    await connection.query(RESOLVE(keys));
   }
   if (stored.length === 0) return 0;
-  const { rowCount } = await connection.query(REMOVE_LIBRARIES, [...columns(stored), runId]);
-  await connection.query(FORGIVE, columns(stored));
-  await connection.query(RESOLVE, columns(stored));
+  const keys = keyArrays(stored);
+  const { rowCount } = await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
+  await connection.query(FORGIVE(keys));
+  await connection.query(RESOLVE(keys));
   return rowCount ?? 0;
 }
 
-const HOLD = `
-UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($3::float8), now())
-FROM unnest($1::text[], $2::text[]) AS i(owner, library_name)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`;
+const HOLD = statement(`
+UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($held_since::float8), now())
+FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
+WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
 
 const KEYS_AT_ONCE = 10_000;
 
-/** Records that the removal of these libraries is held, since `heldSince` (database ms, null for now), for later runs. */
+/** Records for later runs that the removal of these libraries is held, since `heldSince` (database ms, null for now). */
 export async function holdRemovals(
   connection: Connection,
   keys: readonly LibraryKey[],
   heldSince: number | null,
 ): Promise<void> {
-  const since = heldSince === null ? null : heldSince / 1000;
-  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
-    const some = keys.slice(at, at + KEYS_AT_ONCE);
-    await connection.query(HOLD, [some.map((key) => key.owner), some.map((key) => key.name), since]);
+  const held_since = heldSince === null ? null : heldSince / 1000;
+  for (let index = 0; index < keys.length; index += KEYS_AT_ONCE) {
+    const some = keys.slice(index, index + KEYS_AT_ONCE);
+    await connection.query(HOLD({ ...keyArrays(some), held_since }));
   }
 }
 
-/** The statement of `holdRemovals` without a row. */
+/** Sends the statement of `holdRemovals` without a row. */
 export async function holdNoRemovals(connection: Connection): Promise<void> {
-  await connection.query(HOLD, [[], [], null]);
+  await connection.query(HOLD({ ...keyArrays([]), held_since: null }));
 }
 
-/** The statements without a row. */
+/** Sends the statements of `markRemoved` without a row. */
 export async function markNoneRemoved(connection: Connection, runId: number): Promise<void> {
-  await connection.query(REMOVE_LIBRARIES, [[], [], runId]);
-  for (const text of [FORGIVE, RESOLVE, FORGET]) await connection.query(text, [[], []]);
+  const keys = keyArrays([]);
+  await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
+  for (const bind of [FORGIVE, RESOLVE, FORGET]) await connection.query(bind(keys));
 }

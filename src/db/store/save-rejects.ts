@@ -2,21 +2,44 @@ import { createHash } from "node:crypto";
 import { keyText } from "../../key.ts";
 import type { LibraryKey, Reject, RejectKind } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { statement } from "../statement.ts";
+import { textArray } from "./binary-arrays.ts";
+import { keyArrays } from "./columns.ts";
 
-/** Open rejects kept for one library; more of them say nothing new, and an answer may hold a million. */
-const KEPT = 100;
-const PAYLOAD_BYTES = 64 * 1024;
+/** At most this many open rejects are kept for one library, because one answer may contain a million. */
+const MAX_OPEN = 100;
+const MAX_PAYLOAD_BYTES = 64 * 1024;
 
-const UPSERT = `
+const UPSERT = statement(`
 INSERT INTO simcat.rejects AS r
   (run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at)
-SELECT $1, owner, library_name, kind, code, path, reason, payload, fingerprint, now(), now()
-FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+SELECT $run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, now(), now()
+FROM unnest($owner::text[], $library_name::text[], $kind::text[], $code::text[], $path::text[], $reason::text[],
+    $payload::text[], $fingerprint::text[])
   AS i(owner, library_name, kind, code, path, reason, payload, fingerprint)
 ON CONFLICT (fingerprint) DO UPDATE
-  SET run_id = excluded.run_id, last_seen_at = excluded.last_seen_at, reason = excluded.reason, resolved_at = NULL`;
+  SET run_id = excluded.run_id, last_seen_at = excluded.last_seen_at, reason = excluded.reason, resolved_at = NULL`);
 
-/** Whether any reject of an earlier listing is open, and so may be over. */
+const SELECT_LISTING_REJECTS = statement(`
+SELECT id, owner, library_name AS name FROM simcat.rejects
+WHERE resolved_at IS NULL AND kind = 'listing' AND NOT fingerprint = ANY ($kept::text[])`);
+
+const RESOLVE_LISTING_REJECTS = statement(
+  "UPDATE simcat.rejects SET resolved_at = now() WHERE id = ANY ($ids::int8[])",
+);
+
+const RESOLVE_CONTENT_REJECTS = statement(`
+UPDATE simcat.rejects r SET resolved_at = now()
+FROM unnest($owner::text[], $library_name::text[]) AS l(owner, library_name)
+WHERE (r.owner, r.library_name) = (l.owner, l.library_name) AND r.resolved_at IS NULL AND r.kind <> 'listing'
+  AND NOT r.fingerprint = ANY ($kept::text[])`);
+
+const COUNT_OPEN = statement(`
+SELECT owner, library_name AS name, count(*) AS open
+FROM simcat.rejects JOIN unnest($owner::text[], $library_name::text[]) AS l(owner, library_name) USING (owner, library_name)
+WHERE resolved_at IS NULL AND kind = ANY ($kinds::text[]) GROUP BY owner, library_name`);
+
+/** Whether any reject of an earlier listing is open. */
 export async function hasListingRejects(connection: Connection): Promise<boolean> {
   const { rowCount } = await connection.query(
     "SELECT FROM simcat.rejects WHERE resolved_at IS NULL AND kind = 'listing' LIMIT 1",
@@ -24,7 +47,7 @@ export async function hasListingRejects(connection: Connection): Promise<boolean
   return rowCount === 1;
 }
 
-/** Keeps the rejects of a listing, and resolves those of earlier ones that `isOver` says are over: null stands for no library. */
+/** Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true. Its key is null for no library. */
 export async function saveListingRejects(
   connection: Connection,
   runId: number,
@@ -33,38 +56,28 @@ export async function saveListingRejects(
 ): Promise<void> {
   const keys = [...new Map(rejects.flatMap(({ key }) => (key ? [[keyText(key), key] as const] : []))).values()];
   const others = await countOpen(connection, keys, ["metadata", "scenario"]);
-  const kept = await upsert(connection, runId, rejects, (key) => KEPT - (others.get(key) ?? 0));
+  const kept = await upsert(connection, runId, rejects, (key) => MAX_OPEN - (others.get(key) ?? 0));
   const { rows } = await connection.query<{ id: number; owner: string | null; name: string | null }>(
-    `SELECT id, owner, library_name AS name FROM simcat.rejects
-     WHERE resolved_at IS NULL AND kind = 'listing' AND NOT fingerprint = ANY ($1::text[])`,
-    [kept],
+    SELECT_LISTING_REJECTS({ kept }),
   );
   const over = rows.filter(({ owner, name }) => isOver(owner === null || name === null ? null : { owner, name }));
   if (over.length === 0) return;
-  await connection.query("UPDATE simcat.rejects SET resolved_at = now() WHERE id = ANY ($1::int8[])", [
-    over.map((row) => row.id),
-  ]);
+  await connection.query(RESOLVE_LISTING_REJECTS({ ids: over.map(({ id }) => id) }));
 }
 
-/** Keeps what these libraries' content had of rejects, and resolves those of earlier reads that it no longer has. */
+/** Saves the rejects of these libraries' content, and resolves those of earlier reads that it no longer has. */
 export async function saveContentRejects(
   connection: Connection,
   runId: number,
   keys: readonly LibraryKey[],
   rejects: readonly Reject[],
 ): Promise<void> {
-  const columns = [keys.map((key) => key.owner), keys.map((key) => key.name)];
   const listing = await countOpen(connection, keys, ["listing"]);
-  const kept = await upsert(connection, runId, rejects, (key) => KEPT - (listing.get(key) ?? 0));
-  await connection.query(
-    `UPDATE simcat.rejects r SET resolved_at = now() FROM unnest($1::text[], $2::text[]) AS l(owner, library_name)
-     WHERE (r.owner, r.library_name) = (l.owner, l.library_name) AND r.resolved_at IS NULL AND r.kind <> 'listing'
-       AND NOT r.fingerprint = ANY ($3::text[])`,
-    [...columns, kept],
-  );
+  const kept = await upsert(connection, runId, rejects, (key) => MAX_OPEN - (listing.get(key) ?? 0));
+  await connection.query(RESOLVE_CONTENT_REJECTS({ ...keyArrays(keys), kept }));
 }
 
-/** How many rejects of these kinds each library has open. */
+/** Counts the open rejects of these kinds for each library. */
 async function countOpen(
   connection: Connection,
   keys: readonly LibraryKey[],
@@ -72,10 +85,7 @@ async function countOpen(
 ): Promise<Map<string, number>> {
   if (keys.length === 0) return new Map();
   const { rows } = await connection.query<{ owner: string; name: string; open: number }>(
-    `SELECT owner, library_name AS name, count(*) AS open
-     FROM simcat.rejects JOIN unnest($1::text[], $2::text[]) AS l(owner, library_name) USING (owner, library_name)
-     WHERE resolved_at IS NULL AND kind = ANY ($3::text[]) GROUP BY owner, library_name`,
-    [keys.map((key) => key.owner), keys.map((key) => key.name), kinds],
+    COUNT_OPEN({ ...keyArrays(keys), kinds }),
   );
   return new Map(rows.map((row) => [keyText(row), row.open]));
 }
@@ -90,7 +100,7 @@ async function upsert(
   const taken = new Map<string, number>();
   const kept = new Map<string, Reject>();
   for (const reject of rejects) {
-    // Of entries without a library some of each code are kept, because the codes mean different things.
+    // Entries without a library share one limit for each code, because the codes mean different things.
     const key = reject.key === null ? reject.code : keyText(reject.key);
     const fingerprint = fingerprintOf(reject);
     const count = taken.get(key) ?? 0;
@@ -100,17 +110,19 @@ async function upsert(
   }
   const rows = [...kept.values()];
   if (rows.length > 0) {
-    await connection.query(UPSERT, [
-      runId,
-      rows.map((one) => indexable(one.key)?.owner),
-      rows.map((one) => indexable(one.key)?.name),
-      rows.map((one) => one.kind),
-      rows.map((one) => one.code),
-      rows.map((one) => one.path),
-      rows.map((one) => one.reason),
-      rows.map((one) => cut(one.payload)),
-      [...kept.keys()],
-    ]);
+    await connection.query(
+      UPSERT({
+        run_id: runId,
+        owner: textArray(rows.map(({ key }) => indexable(key)?.owner)),
+        library_name: textArray(rows.map(({ key }) => indexable(key)?.name)),
+        kind: textArray(rows.map(({ kind }) => kind)),
+        code: textArray(rows.map(({ code }) => code)),
+        path: textArray(rows.map(({ path }) => path)),
+        reason: textArray(rows.map(({ reason }) => reason)),
+        payload: textArray(rows.map(({ payload }) => cut(payload))),
+        fingerprint: textArray([...kept.keys()]),
+      }),
+    );
   }
   return [...kept.keys()];
 }
@@ -121,19 +133,19 @@ function fingerprintOf({ key, kind, code, path, payload }: Reject): string {
     .digest("hex");
 }
 
-/** No index entry holds a longer key, and no library has one; the payload names it. */
+/** Keys over this size do not fit into an index. No library has one, and the payload contains it. */
 const KEY_BYTES = 2_600;
 
 function indexable(key: LibraryKey | null): LibraryKey | null {
   return key !== null && Buffer.byteLength(key.owner) + Buffer.byteLength(key.name) <= KEY_BYTES ? key : null;
 }
 
-/** At most so many bytes of UTF-8, never half a character; Postgres takes no NUL. */
+/** Cuts a payload to MAX_PAYLOAD_BYTES of UTF-8, never within a character, and escapes NUL, which Postgres refuses. */
 function cut(payload: string): string {
   const text = payload.replaceAll("\0", "\\u0000").toWellFormed();
   const bytes = Buffer.from(text);
-  if (bytes.length <= PAYLOAD_BYTES) return text;
-  let end = PAYLOAD_BYTES;
+  if (bytes.length <= MAX_PAYLOAD_BYTES) return text;
+  let end = MAX_PAYLOAD_BYTES;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   return bytes.toString("utf8", 0, end);
 }

@@ -1,19 +1,19 @@
 import type { Scenario, ScenarioBuffer, ScenarioId } from "../../model.ts";
 import type { Staging } from "./staging.ts";
 
-/** How much of the lists being read stays in memory. */
+/** Limits of the scenarios that are in memory while their lists are read. */
 export interface MemoryLimits {
-  /** Of JSON source, in all lists together. */
+  /** JSON source of all lists together. */
   readonly bytes: number;
-  /** A longer list goes to the staging table, whatever memory is free. */
+  /** A longer list is staged, even if memory is free. */
   readonly itemsOfList: number;
-  /** So many go there in one transaction. */
+  /** Scenarios that are staged in one transaction. */
   readonly itemsAtOnce: number;
 }
 
 /**
- * What lives for long when the collector first looks decides how much garbage it lets gather: with lists of 10,000 in memory,
- * a list of a million took 25 MB more. Lists of 5,000 take 4 to 10 % longer for passing through the table.
+ * V8 sizes its heap from what survives the first collections: with lists of up to 10,000 scenarios in memory, a list of a million
+ * took 25 MB more. Staging makes lists of 5,000 take 4 to 10 % longer.
  */
 export const MEMORY_LIMITS: MemoryLimits = { bytes: 48 * 2 ** 20, itemsOfList: 3_000, itemsAtOnce: 500 };
 
@@ -24,15 +24,15 @@ export interface MemoryBudget {
 }
 
 /**
- * Holds one library's scenarios in memory while they are few, and moves them to the staging table when the list grows long
- * or when all lists together outgrow the budget.
+ * Holds one library's scenarios in memory, and moves them to the staging table if the list becomes long or if all lists together
+ * exceed the budget.
  */
 export function createScenarioBuffer(staging: Staging, budget: MemoryBudget): ScenarioBuffer {
   const { limits } = budget;
   let held = new Map<ScenarioId, Scenario>();
   let bytes = 0;
-  /** What should stand in the staging table; compared when it is merged, for a crash of the server empties that table. */
-  let kept = 0;
+  /** All scenarios of the list. Merging compares this count with the staged rows, because a crash of the server deletes them. */
+  let count = 0;
   let stage: string | null = null;
 
   const hold = (delta: number) => {
@@ -42,8 +42,8 @@ export function createScenarioBuffer(staging: Staging, budget: MemoryBudget): Sc
   const flush = async () => {
     stage ??= staging.newStage();
     const scenarios = [...held.values()];
-    for (let at = 0; at < scenarios.length; at += limits.itemsAtOnce) {
-      await staging.add(stage, scenarios.slice(at, at + limits.itemsAtOnce));
+    for (let index = 0; index < scenarios.length; index += limits.itemsAtOnce) {
+      await staging.add(stage, scenarios.slice(index, index + limits.itemsAtOnce));
     }
     held = new Map();
     hold(-bytes);
@@ -51,7 +51,7 @@ export function createScenarioBuffer(staging: Staging, budget: MemoryBudget): Sc
   const free = async () => {
     held = new Map();
     hold(-bytes);
-    kept = 0;
+    count = 0;
     if (stage !== null) await staging.remove(stage);
     stage = null;
   };
@@ -64,7 +64,7 @@ export function createScenarioBuffer(staging: Staging, budget: MemoryBudget): Sc
         held.set(scenario.id, scenario);
         hold(2 * scenario.source.length);
       }
-      kept += scenarios.length;
+      count += scenarios.length;
       const limit = stage === null ? limits.itemsOfList : limits.itemsAtOnce;
       if (held.size > limit || budget.usedBytes > limits.bytes) await flush();
     },
@@ -72,16 +72,16 @@ export function createScenarioBuffer(staging: Staging, budget: MemoryBudget): Sc
       const elsewhere = ids.filter((id) => !held.has(id));
       const staged = stage === null || elsewhere.length === 0 ? [] : await staging.sources(stage, elsewhere);
       const inMemory = ids.flatMap((id) => held.get(id) ?? []);
-      return new Map([...staged, ...inMemory.map((one) => [one.id, one.source] as const)]);
+      return new Map([...staged, ...inMemory.map(({ id, source }) => [id, source] as const)]);
     },
     async remove(id) {
-      kept--;
-      if (!held.delete(id) && stage !== null) await staging.removeOne(stage, id);
+      count--;
+      if (!held.delete(id) && stage !== null) await staging.removeScenario(stage, id);
     },
     async finish() {
       if (stage === null) return { kind: "memory", scenarios: [...held.values()] };
       await flush();
-      return { kind: "staged", stage, count: kept };
+      return { kind: "staged", stage, count };
     },
   };
 }

@@ -1,81 +1,82 @@
-import { list, nextMoment, takeOver } from "./versions.ts";
+import { scenarios } from "../schema.ts";
+import { statement } from "../statement.ts";
+import { allNamesOf, inPlaceNames, namesOf, scenarioColumns, unnest, versionedNames } from "./columns.ts";
+import { nextVersionStart, prefixed, setExcluded } from "./sql-fragments.ts";
 
 /**
- * Storing scenarios by sets. Every statement starts with `lib`, the batch's libraries: $1 owners, $2 names, by position.
+ * Statements that store the scenarios of a batch of libraries. All take the libraries as `$owner` and `$library_name`, one
+ * element for each library, and the run as `$run_id`; their answers refer to a library by its position, `ord`.
  *
- * The planner takes owner and name for a key: it expects one row behind them, and its plans loop over whole libraries for
- * each row (10 s for 5,000 scenarios that were stored, where 60 ms will do). Where one library has most of the rows it expects
- * all of them, and scans the table for each batch (400 ms and more, where 20 ms will do). So nothing is left to it: a stored
- * row is written by its whole key (ON CONFLICT), looked up by it where it is one of few (LATERAL … LIMIT 1), the stored rows of a
- * library are looked up library by library (LATERAL … OFFSET 0), and a read meets them in a FULL JOIN, the one join that never loops.
+ * The planner expects one row for an owner and name, so left to itself it loops over a whole library for each row (10 s instead
+ * of 60 ms for 5,000 stored scenarios). If one library has most of the rows, it expects all of them and scans the table for
+ * each batch (400 ms instead of 20 ms). The statements leave it no such choice: a stored row is written by its whole key
+ * (ON CONFLICT), a single row is looked up by it (LATERAL … LIMIT 1), the stored rows of a library are looked up library by
+ * library (LATERAL … OFFSET 0), and a FULL JOIN, which never loops, matches them with the scenarios that were read.
  */
-const VERSIONED = ["parent_id", "scenario_name", "is_result", "last_modified", "description"] as const;
-const IN_PLACE = ["last_modified_at", "raw"] as const;
+
+export const KEY = "owner, library_name, scenario_id";
+const COLUMNS = allNamesOf(scenarios);
+const READ_COLUMNS = namesOf(scenarioColumns);
+const VERSIONED = versionedNames(scenarioColumns);
+const IN_PLACE = inPlaceNames(scenarioColumns);
 const STORED = [...VERSIONED, ...IN_PLACE];
-/** A row is another version when these differ. No view shows a difference between a parent of 0 and none. */
+const ZERO_IS_NULL = namesOf(scenarioColumns.filter((column) => column.zeroIsNull));
+
+/** The values that make two rows different versions. */
 const versionOf = (row: string) =>
-  VERSIONED.map((column) => (column === "parent_id" ? `nullif(${row}.parent_id, 0)` : `${row}.${column}`)).join(", ");
-const inPlaceOf = (row: string) => list(row, ["parent_id", ...IN_PLACE]);
-const KEY = "owner, library_name, scenario_id";
-const COLUMNS = [...KEY.split(", "), ...STORED, "first_seen_at", "changed_at", "removed_at", "run_id"];
+  VERSIONED.map((name) => (ZERO_IS_NULL.includes(name) ? `nullif(${row}.${name}, 0)` : `${row}.${name}`)).join(", ");
+const inPlaceOf = (row: string) => prefixed(row, [...ZERO_IS_NULL, ...IN_PLACE]);
 
-/** The columns of a stored row, some of them replaced. */
-const rowOf = (row: string, replaced: Readonly<Record<string, string>> = {}) =>
-  COLUMNS.map((column) => replaced[column] ?? `${row}.${column}`).join(", ");
+/** Whether a row is a result: its flag says so, or it has no flag and a parent. */
+export const isResult = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
 
-const LIB = "lib AS (SELECT * FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS l(owner, library_name, ord))";
+export const LIB =
+  "lib AS (SELECT * FROM unnest($owner::text[], $library_name::text[]) WITH ORDINALITY AS l(owner, library_name, ord))";
 
-/** The stored row of a scenario, as the column `old`. */
-const findOld = (scenario: string) => `
-  (SELECT s AS old FROM simcat.scenarios s
-   WHERE (s.owner, s.library_name, s.scenario_id) = (lib.owner, lib.library_name, ${scenario}.scenario_id) LIMIT 1) AS found`;
-
-/** The stored rows of each library of the batch, as the column `old`. OFFSET 0 keeps it a lookup by key for each of them. */
-const EACH_OLD = (condition: string) => `
+/** The stored rows of each library of the batch, as the column `old`. */
+export const eachStored = (condition = "") => `
   lib CROSS JOIN LATERAL (
     SELECT s AS old FROM simcat.scenarios s
     WHERE (s.owner, s.library_name) = (lib.owner, lib.library_name)${condition} OFFSET 0
   ) AS stored`;
 
-/** Ends the version that a stored row `old` is. */
-const supersede = (from: string) => `
-  INSERT INTO simcat.scenario_history (${COLUMNS}, valid_from, valid_to, superseded_by)
-  SELECT ${rowOf("(d.old)")}, (d.old).changed_at, ${nextMoment("(d.old)")}, $3::int8 FROM ${from}`;
+/** Copies the stored rows `d.old` to history, ended by this run. */
+export const supersede = (from: string) => `
+  INSERT INTO simcat.scenario_history (${COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
+  SELECT ${prefixed("(d.old)", COLUMNS)}, (d.old).changed_at, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM ${from}`;
 
-/** Where the scenarios come from: arrays (a batch of libraries), or the staging table (one long list). */
+/** Where the scenarios are: in arrays (a batch of libraries) or in the staging table (one long list). */
 export type Source = "arrays" | "staging";
 
-/** Rows (ord, scenario_id, …) of the read; `arrays`: $4 … $11, one array a column; `staging`: $4 the stage. */
+/** A statement for each source. */
+export const perSource = <T>(build: (source: Source) => T): Readonly<Record<Source, T>> => ({
+  arrays: build("arrays"),
+  staging: build("staging"),
+});
+
+const ORD = { name: "ord", type: { name: "int4" } } as const;
+
+/** The scenarios that were read, with the position of their library. */
 const READ: Readonly<Record<Source, string>> = {
-  arrays: `SELECT r.ord, r.scenario_id, r.parent_id, r.scenario_name, r.is_result, r.last_modified,
-      r.last_modified_at, r.description, r.raw
-    FROM unnest($4::int4[], $5::int8[], $6::int8[], $7::text[], $8::bool[], $9::text[], $10::timestamptz[], $11::text[], $12::jsonb[])
-      AS r(ord, scenario_id, parent_id, scenario_name, is_result, last_modified, last_modified_at, description, raw)`,
-  staging: `SELECT 1 AS ord, scenario_id, ${STORED.join(", ")} FROM simcat.scenario_staging WHERE stage = $4`,
+  arrays: `SELECT r.* FROM ${unnest([ORD, ...scenarioColumns])} AS r(ord, ${READ_COLUMNS.join(", ")})`,
+  staging: `SELECT 1 AS ord, ${READ_COLUMNS.join(", ")} FROM simcat.scenario_staging WHERE stage = $stage`,
 };
 
-/** Whether a row is a result: the flag says so, or it is not sent and there is a parent. */
-const isResult = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
-
-/** Scenarios of libraries that were never stored: nothing to compare with. $3 is the run. */
-export const insertScenarios = (source: Source) => `
+const insertScenarios = (source: Source) =>
+  statement(`
 WITH ${LIB}, written AS (
-  INSERT INTO simcat.scenarios (${COLUMNS})
-  SELECT lib.owner, lib.library_name, r.scenario_id, ${list("r", STORED)}, now(), now(), NULL, $3::int8
+  INSERT INTO simcat.scenarios (${KEY}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
+  SELECT lib.owner, lib.library_name, r.scenario_id, ${prefixed("r", STORED)}, now(), now(), NULL, $run_id::int8
   FROM (${READ[source]}) AS r JOIN lib USING (ord)
   RETURNING owner, library_name, is_result, parent_id
 )
 SELECT lib.ord::int4 AS ord, count(*) AS inserted, count(*) FILTER (WHERE ${isResult("w")}) AS results
-FROM written w JOIN lib USING (owner, library_name) GROUP BY lib.ord`;
+FROM written w JOIN lib USING (owner, library_name) GROUP BY lib.ord`);
 
-/**
- * Scenarios of libraries that are stored: what is new, what differs (superseded into history), what is the same, how
- * many live ones there were that the read has (or lacks), and how many live ones and results there are now. MATERIALIZED, for a condition on one side would turn the join into
- * one that may loop. $3 is the run.
- */
-export const mergeScenarios = (source: Source) => `
+const mergeScenarios = (source: Source) =>
+  statement(`
 WITH ${LIB}, met AS MATERIALIZED (
-  SELECT ord, scenario_id, r.owner, r.library_name, ${list("r", STORED)}, r.owner IS NOT NULL AS is_read,
+  SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", STORED)}, r.owner IS NOT NULL AS is_read,
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
     (s.old).owner IS NOT NULL AND (s.old).removed_at IS NULL AS is_live, (s.old).owner IS NULL AS is_new,
     ${isResult("(s.old)")} AS is_old_result,
@@ -84,16 +85,16 @@ WITH ${LIB}, met AS MATERIALIZED (
     (${inPlaceOf("r")}) IS DISTINCT FROM (${inPlaceOf("(s.old)")}) AS in_place
   FROM (SELECT lib.owner, lib.library_name, r.* FROM (${READ[source]}) AS r JOIN lib USING (ord)) AS r
   FULL JOIN (
-    SELECT lib.ord, (stored.old).scenario_id, stored.old FROM ${EACH_OLD("")}
+    SELECT lib.ord, (stored.old).scenario_id, stored.old FROM ${eachStored()}
   ) AS s USING (ord, scenario_id)
 ), superseded AS (${supersede("met d WHERE d.is_read AND d.changed AND NOT d.is_new")}
 ), written AS (
-  INSERT INTO simcat.scenarios (${COLUMNS})
+  INSERT INTO simcat.scenarios (${KEY}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
   SELECT ${KEY}, ${STORED.join(", ")}, now(),
-    CASE WHEN is_new THEN now() WHEN changed THEN ${nextMoment("(old)")} ELSE (old).changed_at END, NULL,
-    CASE WHEN changed THEN $3::int8 ELSE (old).run_id END
+    CASE WHEN is_new THEN now() WHEN changed THEN ${nextVersionStart("(old)")} ELSE (old).changed_at END, NULL,
+    CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
   FROM met WHERE is_read AND (changed OR in_place)
-  ON CONFLICT (${KEY}) DO UPDATE SET ${takeOver([...STORED, "changed_at", "removed_at", "run_id"])}
+  ON CONFLICT (${KEY}) DO UPDATE SET ${setExcluded([...STORED, "changed_at", "removed_at", "run_id"])}
 )
 SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,
@@ -101,77 +102,14 @@ SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE is_live AND NOT is_read) AS missing,
   count(*) FILTER (WHERE is_read OR is_live) AS scenarios,
   count(*) FILTER (WHERE CASE WHEN is_read THEN ${isResult("met")} ELSE is_live AND is_old_result END) AS results
-FROM met GROUP BY ord`;
+FROM met GROUP BY ord`);
 
-/** The ids of the read alone, after keys and run: `arrays`: $4 positions, $5 ids; `staging`: $4 the stage. */
-const READ_IDS: Readonly<Record<Source, string>> = {
-  arrays: "SELECT ord, scenario_id, true AS is_read FROM unnest($4::int4[], $5::int8[]) AS r(ord, scenario_id)",
-  staging: "SELECT 1 AS ord, scenario_id, true AS is_read FROM simcat.scenario_staging WHERE stage = $4",
-};
-/** The parameter after those. */
-const LAST: Readonly<Record<Source, string>> = { arrays: "$6", staging: "$5" };
+/** Stores the scenarios of libraries that have no stored scenario. */
+export const INSERT_SCENARIOS = perSource(insertScenarios);
 
 /**
- * `met`: what is live (`is_live`) and what was read (`is_read`). `missing`: live scenarios that the read lacks, and whether
- * a read of an earlier run lacked them too. MATERIALIZED, for a condition on what is live would turn the join into one
- * that may loop. $3 is the run.
+ * Stores the scenarios of libraries that may have stored ones. For each library it counts the scenarios that are new, differ
+ * (superseded into history) or are unchanged; the live ones before, and those of them that the read lacks; and the live ones and
+ * results after. MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
  */
-const MISSING = (source: Source) => `
-${LIB}, met AS MATERIALIZED (
-  SELECT ord, scenario_id, is_live, is_read
-  FROM (${READ_IDS[source]}) AS r
-  FULL JOIN (
-    SELECT lib.ord, (stored.old).scenario_id, true AS is_live FROM ${EACH_OLD(" AND s.removed_at IS NULL")}
-  ) AS l USING (ord, scenario_id)
-), missing AS (
-  SELECT m.ord, lib.owner, lib.library_name, m.scenario_id, EXISTS (
-    SELECT FROM simcat.scenario_absences a
-    WHERE (a.owner, a.library_name, a.scenario_id) = (lib.owner, lib.library_name, m.scenario_id) AND a.run_id <> $3::int8
-  ) AS lacked_before
-  FROM met m JOIN lib USING (ord) WHERE m.is_live AND m.is_read IS NULL
-)`;
-
-/** How many of the scenarios that a read lacks were lacking before. */
-export const countConfirmed = (source: Source) => `
-WITH ${MISSING(source)}
-SELECT ord::int4 AS ord, count(*) AS confirmed FROM missing WHERE lacked_before GROUP BY ord`;
-
-/**
- * Marks as removed what the read lacks. The last parameter says by position which of it is meant:
- * `all`, `confirmed` (only what an earlier read lacked too), `none`.
- */
-export const removeMissing = (source: Source) => {
-  const mark = `(${LAST[source]}::text[])[lib.ord]`;
-  const moment = nextMoment("(d.old)");
-  return `
-WITH ${MISSING(source)}, gone AS (
-  SELECT lib.ord, found.old FROM missing m JOIN lib USING (ord) CROSS JOIN LATERAL ${findOld("m")}
-  WHERE ${mark} = 'all' OR (${mark} = 'confirmed' AND m.lacked_before)
-), superseded AS (${supersede("gone d")}
-), written AS (
-  INSERT INTO simcat.scenarios (${COLUMNS})
-  SELECT ${rowOf("(d.old)", { changed_at: moment, removed_at: moment, run_id: "$3::int8" })} FROM gone d
-  ON CONFLICT (${KEY}) DO UPDATE SET ${takeOver(["changed_at", "removed_at", "run_id"])}
-)
-SELECT ord::int4 AS ord, count(*) AS removed, count(*) FILTER (WHERE ${isResult("(gone.old)")}) AS results
-FROM gone GROUP BY ord`;
-};
-
-/** Remembers what the reads lack and was not marked. The last parameter says by position which libraries are meant. */
-export const insertAbsences = (source: Source) => `
-WITH ${MISSING(source)}
-INSERT INTO simcat.scenario_absences (${KEY}, run_id)
-SELECT owner, library_name, scenario_id, $3::int8 FROM missing m
-WHERE (${LAST[source]}::bool[])[m.ord]
-ON CONFLICT DO NOTHING`;
-
-/** What was lacking and is there again; parameters as for `countConfirmed`. */
-export const deletePresentAbsences = (source: Source) => `
-WITH ${LIB}
-DELETE FROM simcat.scenario_absences a USING lib JOIN (${READ_IDS[source]}) AS r USING (ord)
-WHERE (a.owner, a.library_name, a.scenario_id) = (lib.owner, lib.library_name, r.scenario_id) AND a.run_id <> $3::int8`;
-
-/** What the reads of earlier runs lacked: $1 owners, $2 names, $3 the run. */
-export const DELETE_ABSENCES = `
-DELETE FROM simcat.scenario_absences a USING unnest($1::text[], $2::text[]) AS l(owner, library_name)
-WHERE (a.owner, a.library_name) = (l.owner, l.library_name) AND a.run_id <> $3`;
+export const MERGE_SCENARIOS = perSource(mergeScenarios);

@@ -1,60 +1,65 @@
 import type { Scenario, ScenarioId } from "../../model.ts";
 import type { Pool } from "../connect.ts";
+import type { TextParsers } from "../content-fields.ts";
 import { createFencedTransaction } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
 import { readSnapshot } from "../snapshot.ts";
+import { type BoundStatement, statement } from "../statement.ts";
 import { int8Array } from "./binary-arrays.ts";
-import { type ReadMicroseconds, toColumns } from "./scenario-rows.ts";
+import { namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
 import { attributeError, type LockPatience, RefusedRows } from "./write-in-halves.ts";
 
-/** The table through which long scenario lists pass, in short transactions. */
+/** The table that holds long scenario lists while they are read. Every write is a short transaction. */
 export interface Staging {
   newStage(): string;
   add(stage: string, scenarios: readonly Scenario[]): Promise<void>;
   sources(stage: string, ids: readonly ScenarioId[]): Promise<ReadonlyMap<ScenarioId, string>>;
-  removeOne(stage: string, id: ScenarioId): Promise<void>;
+  removeScenario(stage: string, id: ScenarioId): Promise<void>;
   remove(stage: string): Promise<void>;
-  /** What dead runs left behind. */
+  /** Deletes the stages of dead runs. */
   clear(): Promise<void>;
 }
 
-const INSERT = `
-INSERT INTO simcat.scenario_staging
-SELECT $1, id, parent_id, scenario_name, is_result, last_modified, last_modified_at, description, raw
-FROM unnest($2::int8[], $3::int8[], $4::text[], $5::bool[], $6::text[], $7::timestamptz[], $8::text[], $9::jsonb[])
-  AS r(id, parent_id, scenario_name, is_result, last_modified, last_modified_at, description, raw)
-ON CONFLICT DO NOTHING`;
+const COLUMNS = namesOf(scenarioColumns).join(", ");
 
-const SELECT_SOURCES = `
+const INSERT = statement(`
+INSERT INTO simcat.scenario_staging (stage, ${COLUMNS})
+SELECT $stage, ${COLUMNS} FROM ${unnest(scenarioColumns)} AS r(${COLUMNS})
+ON CONFLICT DO NOTHING`);
+
+const SELECT_SOURCES = statement(`
 SELECT scenario_id AS id, raw::text AS source FROM simcat.scenario_staging
-WHERE stage = $1 AND scenario_id = ANY ($2::int8[])`;
-const DELETE_ONE = "DELETE FROM simcat.scenario_staging WHERE stage = $1 AND scenario_id = $2";
-const DELETE_STAGE = "DELETE FROM simcat.scenario_staging WHERE stage = $1";
-/** Names no stage. */
+WHERE stage = $stage AND scenario_id = ANY ($ids::int8[])`);
+const DELETE_SCENARIO = statement("DELETE FROM simcat.scenario_staging WHERE stage = $stage AND scenario_id = $id");
+const DELETE_STAGE = statement("DELETE FROM simcat.scenario_staging WHERE stage = $stage");
+const DELETE_ALL = statement("DELETE FROM simcat.scenario_staging");
+/** No stage has this name. */
 const NO_STAGE = "";
 
-/** Each throws RefusedRows when the database refuses the rows of that stage. */
-export function createStaging(pool: Pool, lease: Lease, microseconds: ReadMicroseconds): Staging {
+/** Each method throws RefusedRows if the database refuses the rows of that stage. */
+export function createStaging(pool: Pool, lease: Lease, parse: TextParsers): Staging {
   let stages = 0;
   const inTransaction = createFencedTransaction(pool, lease);
-  const write = (text: string, values: unknown[], patience?: LockPatience) =>
+  const write = (query: BoundStatement, patience?: LockPatience) =>
     inTransaction({ doing: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
-      await connection.query(text, values);
+      await connection.query(query);
     });
-  const writeRows = (text: string, values: unknown[], none: unknown[]) =>
+  /** `withoutRows` is the same statement without a row. */
+  const writeRows = (query: BoundStatement, withoutRows: BoundStatement) =>
     attributeError(
-      (patience) => write(text, values, patience),
-      () => write(text, none),
+      (patience) => write(query, patience),
+      () => write(withoutRows),
     );
+  const insert = (stage: string, scenarios: readonly Scenario[]) =>
+    INSERT({ stage, ...toArrays(scenarioColumns, scenarios, parse) });
   const readSources = (stage: string, ids: readonly ScenarioId[]) =>
     readSnapshot(
       pool,
       "reading staged scenarios",
       async (connection) => {
-        const { rows } = await connection.query<{ id: ScenarioId; source: string }>(SELECT_SOURCES, [
-          stage,
-          int8Array(ids),
-        ]);
+        const { rows } = await connection.query<{ id: ScenarioId; source: string }>(
+          SELECT_SOURCES({ stage, ids: int8Array(ids) }),
+        );
         return new Map(rows.map(({ id, source }) => [id, source]));
       },
       lease.lost,
@@ -62,22 +67,22 @@ export function createStaging(pool: Pool, lease: Lease, microseconds: ReadMicros
 
   return {
     newStage: () => `${lease.token}.${++stages}`,
-    add: (stage, scenarios) =>
-      writeRows(INSERT, [stage, ...toColumns(scenarios, microseconds)], [NO_STAGE, ...toColumns([], microseconds)]),
+    add: (stage, scenarios) => writeRows(insert(stage, scenarios), insert(NO_STAGE, [])),
     sources: (stage, ids) =>
       attributeError(
         () => readSources(stage, ids),
         () => readSources(NO_STAGE, []),
       ),
-    removeOne: (stage, id) => writeRows(DELETE_ONE, [stage, id.toString()], [NO_STAGE, "0"]),
+    removeScenario: (stage, id) =>
+      writeRows(DELETE_SCENARIO({ stage, id: id.toString() }), DELETE_SCENARIO({ stage: NO_STAGE, id: "0" })),
     async remove(stage) {
       try {
-        await writeRows(DELETE_STAGE, [stage], [NO_STAGE]);
+        await writeRows(DELETE_STAGE({ stage }), DELETE_STAGE({ stage: NO_STAGE }));
       } catch (error) {
-        // Its library is stored, or has failed by now. What is left is deleted when the next run begins.
+        // Its library is stored or has failed by now. The next run deletes the rows that remain.
         if (!(error instanceof RefusedRows)) throw error;
       }
     },
-    clear: () => write("DELETE FROM simcat.scenario_staging", []),
+    clear: () => write(DELETE_ALL({})),
   };
 }

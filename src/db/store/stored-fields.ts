@@ -1,76 +1,100 @@
-import type { DriftField, LibraryContent, MetadataField, StoredFields } from "../../model.ts";
+import type { DriftField, LibraryContent, MetadataField, ScenarioSet, StoredFields } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { type Parameters, statement } from "../statement.ts";
 import { int8Array, jsonbArray } from "./binary-arrays.ts";
+import type { Source } from "./scenario-statements.ts";
 
-const FIELDS: readonly DriftField[] = ["scenarioName", "isResult", "lastModified"];
-
-const hasFields = FIELDS.map((field) => `raw ? '${field}' AS "${field}"`).join(", ");
-
-const countField = (field: DriftField) => `
-  count(*) FILTER (WHERE s."${field}") AS "${field} stored",
-  count(*) FILTER (WHERE s."${field}" AND r.is_read) AS "${field} shared",
-  count(*) FILTER (WHERE s."${field}" AND r."${field}") AS "${field} kept"`;
+const READ: Readonly<Record<Source, string>> = {
+  arrays: "unnest($ids::int8[], $sources::jsonb[]) AS u(scenario_id, raw)",
+  staging: "(SELECT scenario_id, raw FROM simcat.scenario_staging WHERE stage = $stage) AS u",
+};
 
 /**
- * $1 owner, $2 name; `arrays`: $3 ids, $4 sources; `staging`: $3 the stage. A FULL JOIN is the one join that never loops
+ * Compares which of these fields the live stored scenarios of a library have with those that were read. A FULL JOIN never loops
  * over the whole library for each row, whatever the planner expects.
  */
-const countFields = (read: string) => `
-SELECT count(*) FILTER (WHERE s.is_stored) AS stored, count(*) FILTER (WHERE s.is_stored AND r.is_read) AS shared,
-  ${FIELDS.map(countField).join(",")}
-FROM (SELECT scenario_id, true AS is_read, ${hasFields} FROM ${read}) AS r
+function countFields(source: Source, fields: readonly DriftField[]) {
+  const hasFields = fields.map((field) => `, raw ? '${field}' AS "${field}"`).join("");
+  const counts = fields.map(
+    (field) => `,
+  count(*) FILTER (WHERE s."${field}") AS "${field} stored",
+  count(*) FILTER (WHERE s."${field}" AND r.is_read) AS "${field} shared",
+  count(*) FILTER (WHERE s."${field}" AND r."${field}") AS "${field} kept"`,
+  );
+  return statement(`
+SELECT count(*) FILTER (WHERE s.is_stored) AS stored, count(*) FILTER (WHERE s.is_stored AND r.is_read) AS shared${counts.join("")}
+FROM (SELECT scenario_id, true AS is_read${hasFields} FROM ${READ[source]}) AS r
 FULL JOIN (
-  SELECT scenario_id, true AS is_stored, ${hasFields} FROM simcat.scenarios
-  WHERE (owner, library_name) = ($1, $2) AND removed_at IS NULL
-) AS s USING (scenario_id)`;
+  SELECT scenario_id, true AS is_stored${hasFields} FROM simcat.scenarios
+  WHERE (owner, library_name) = ($owner, $library_name) AND removed_at IS NULL
+) AS s USING (scenario_id)`);
+}
 
-const COUNT_FIELDS = {
-  arrays: countFields("unnest($3::int8[], $4::jsonb[]) AS u(scenario_id, raw)"),
-  staging: countFields("(SELECT scenario_id, raw FROM simcat.scenario_staging WHERE stage = $3) AS u"),
-} as const;
-
-/** $1 owner, $2 name, $3 the fields that the received metadata lacks. */
-const STORED_METADATA_FIELDS = `
-SELECT f.field FROM simcat.libraries l CROSS JOIN unnest($3::text[]) AS f(field)
-WHERE (l.owner, l.library_name) = ($1, $2) AND l.metadata ? f.field`;
+/** Those of the fields `$absent` that the stored metadata of a library has. */
+const SELECT_METADATA_FIELDS = statement(`
+SELECT f.field FROM simcat.libraries l CROSS JOIN unnest($absent::text[]) AS f(field)
+WHERE (l.owner, l.library_name) = ($owner, $library_name) AND l.metadata ? f.field`);
 
 /** Sends the statements of `readStoredFields` without a library. */
 export async function readNoStoredFields(connection: Connection): Promise<void> {
-  await connection.query(STORED_METADATA_FIELDS, ["", "", []]);
-  await connection.query(COUNT_FIELDS.staging, ["", "", ""]);
-  await connection.query(COUNT_FIELDS.arrays, ["", "", int8Array([]), jsonbArray([])]);
+  const key = { owner: "", library_name: "" };
+  await connection.query(SELECT_METADATA_FIELDS({ ...key, absent: [] }));
+  for (const scenarios of [
+    { kind: "staged", stage: "", count: 0 } as const,
+    { kind: "memory", scenarios: [] } as const,
+  ]) {
+    await countStoredFields(connection, key, scenarios, ["scenarioName"]);
+  }
 }
 
-/** Compares the fields of a library's stored rows with those of its content. */
-export async function readStoredFields(connection: Connection, content: LibraryContent): Promise<StoredFields> {
-  const { owner, name } = content.listed.key;
-  const absent = content.metadata?.absent ?? [];
-  const metadata = await connection.query<{ field: MetadataField }>(STORED_METADATA_FIELDS, [owner, name, absent]);
-  const { scenarios } = content;
-  const { rows } = await (scenarios.kind === "staged"
-    ? connection.query<Record<string, number>>(COUNT_FIELDS.staging, [owner, name, scenarios.stage])
-    : connection.query<Record<string, number>>(COUNT_FIELDS.arrays, [
-        owner,
-        name,
-        int8Array(scenarios.scenarios.map((one) => one.id)),
-        jsonbArray(scenarios.scenarios.map((one) => one.source)),
-      ]));
-  const count = (column: string) => rows[0]?.[column] ?? 0;
-  const countsOf = (field: DriftField) => ({
-    stored: count(`${field} stored`),
-    shared: count(`${field} shared`),
-    kept: count(`${field} kept`),
-  });
+/** Compares the stored rows of a library with its content: in the fields that its metadata lacks, and in `lacked`. */
+export async function readStoredFields(
+  connection: Connection,
+  { listed, metadata, scenarios }: LibraryContent,
+  lacked: readonly DriftField[],
+): Promise<StoredFields> {
+  const key = { owner: listed.key.owner, library_name: listed.key.name };
+  const absent = metadata?.absent ?? [];
+  const fields = absent.length === 0 ? [] : await readMetadataFields(connection, { ...key, absent });
   return {
-    metadata: metadata.rows.map(({ field }) => field),
-    scenarios: {
-      stored: count("stored"),
-      shared: count("shared"),
-      fields: {
-        scenarioName: countsOf("scenarioName"),
-        isResult: countsOf("isResult"),
-        lastModified: countsOf("lastModified"),
-      },
-    },
+    metadata: fields,
+    scenarios: lacked.length === 0 ? null : await countStoredFields(connection, key, scenarios, lacked),
+  };
+}
+
+async function readMetadataFields(connection: Connection, parameters: Parameters): Promise<MetadataField[]> {
+  const { rows } = await connection.query<{ field: MetadataField }>(SELECT_METADATA_FIELDS(parameters));
+  return rows.map(({ field }) => field);
+}
+
+async function countStoredFields(
+  connection: Connection,
+  key: Parameters,
+  scenarios: ScenarioSet,
+  fields: readonly DriftField[],
+): Promise<StoredFields["scenarios"]> {
+  const source = scenarios.kind === "staged" ? "staging" : "arrays";
+  const read =
+    scenarios.kind === "staged"
+      ? { stage: scenarios.stage }
+      : {
+          ids: int8Array(scenarios.scenarios.map(({ id }) => id)),
+          sources: jsonbArray(scenarios.scenarios.map((scenario) => scenario.source)),
+        };
+  const { rows } = await connection.query<Record<string, number>>(countFields(source, fields)({ ...key, ...read }));
+  const count = (column: string): number => {
+    const value = rows[0]?.[column];
+    if (value === undefined) throw new Error(`the comparison of fields returned no column ${column}`);
+    return value;
+  };
+  return {
+    stored: count("stored"),
+    shared: count("shared"),
+    fields: fields.map((field) => ({
+      field,
+      stored: count(`${field} stored`),
+      shared: count(`${field} shared`),
+      kept: count(`${field} kept`),
+    })),
   };
 }

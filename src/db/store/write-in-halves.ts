@@ -2,7 +2,7 @@ import { ContentError } from "../../errors.ts";
 import { databaseError, driverError, mayComeFromRows } from "../failures.ts";
 import type { TransactionOptions } from "../transaction.ts";
 
-/** The database refused rows, and accepts the same statements without any: the cause is what it answered. */
+/** The database refused rows, and accepts the same statements without any. The cause is its error. */
 export class RefusedRows extends Error {
   constructor(cause: unknown) {
     super("the database refused these rows", { cause });
@@ -15,18 +15,18 @@ export function refusedByDatabase(doing: string, error: unknown): ContentError {
   return new ContentError("rejected_by_database", databaseError(doing, driverError(error)).message, { cause: error });
 }
 
-/** How long a transaction waits for the lock of a row. */
+/** Limits of the time that a transaction waits for the lock of a row. */
 export type LockPatience = Pick<TransactionOptions<unknown>, "lockTimeoutMs" | "lockAttempts">;
 
-/** The first attempt waits once: whether a row or a whole table is locked is found out before any more waiting. */
+/** The first attempt waits once. The statements without rows then show whether a row or the whole table is locked. */
 const FIRST: LockPatience = { lockAttempts: 1 };
-/** The whole batch has waited for the lock already. */
+/** The whole batch has already waited for the lock. */
 const PART: LockPatience = { lockTimeoutMs: 500, lockAttempts: 1 };
 
 /**
- * Runs a transaction, and finds out whether an error concerns its rows or every library: rows cause it if the database
- * accepts the same statements without a row. A missing table or privilege, or a locked table, is refused then too.
- * @throws RefusedRows when the rows cause it, anything else unchanged
+ * Runs a transaction and determines whether an error concerns only its rows. The rows are the cause if the database accepts
+ * the same statements without a row; with a missing table or privilege, or a locked table, it refuses these too.
+ * @throws RefusedRows if the rows are the cause, any other error unchanged
  */
 export async function attributeError<T>(
   run: (patience: LockPatience) => Promise<T>,
@@ -42,17 +42,17 @@ export async function attributeError<T>(
 }
 
 export interface HalvesTools<T> {
-  /** One transaction. `isPart`: it is not the first one that has these items. */
+  /** One transaction. `isPart` is true if an earlier one contained these items. */
   readonly write: (some: readonly T[], patience: LockPatience, isPart: boolean) => Promise<void>;
-  /** The same statements in a transaction without any item. */
+  /** A transaction with the same statements and no item. */
   readonly writeNothing: () => Promise<unknown>;
-  /** The database refuses this item even in a transaction of its own. */
+  /** Called if the database refuses this item even in a transaction of its own. */
   readonly onRefused: (item: T, error: unknown) => Promise<void>;
 }
 
 /**
- * Writes items in one transaction. When the database refuses the rows of one of them, writes the two halves, and so on, until
- * each refused item is by itself: one of n costs 2 log2 n transactions, and all the others are stored.
+ * Writes items in one transaction. If the database refuses the rows of an item, it writes the two halves separately, and so on,
+ * until each refused item is in a batch of its own and all others are stored. One refused item of n costs 2 log2 n transactions.
  */
 export async function writeInHalves<T>(items: readonly T[], tools: HalvesTools<T>): Promise<void> {
   const writePart = async (part: readonly T[]): Promise<void> => {

@@ -1,0 +1,109 @@
+/**
+ * The stored fields of libraries and scenarios, one line each. A line gives the column, whether a changed value makes a
+ * version, and where the value comes from. Derived from these lines: the tables and their history, the staging table, the
+ * statements that store the rows, the columns that `verify` compares, and the version of the content hash.
+ */
+import { bigint, boolean, customType, jsonb, type PgColumnBuilderBase, text, timestamp } from "drizzle-orm/pg-core";
+import type { ListedLibrary, Metadata, Scenario } from "../model.ts";
+
+/** Parses the service's texts; each returns null for an unknown format. */
+export interface TextParsers {
+  /** Microseconds since the Unix epoch. A bigint, because a double cannot hold the microseconds of distant years. */
+  readonly microseconds: (text: string | null) => bigint | null;
+  readonly bytes: (fileSize: string | null) => number | null;
+}
+
+/** Two answers of the service describe a library. `metadata` is null if the object was rejected. */
+export interface LibrarySource {
+  readonly listed: ListedLibrary;
+  readonly metadata: Metadata | null;
+}
+
+export interface Field<Source> {
+  readonly column: PgColumnBuilderBase;
+  /** A changed value either begins a new version of the row or is written in place. */
+  readonly change: "key" | "version" | "in place";
+  readonly origin: "listing" | "metadata" | "scenario";
+  /** Null stores NULL. Values of timestamptz columns are microseconds, values of jsonb columns are JSON texts. */
+  readonly value: (source: Source, parse: TextParsers) => unknown;
+  /** The service sends 0 for none: a change between 0 and NULL is written in place. */
+  readonly zeroIsNull?: true;
+}
+
+/** Keys compare byte for byte, whatever the database's collation, and survive an upgrade of the C library. */
+export const keyText = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
+export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 6, mode: "date" });
+const exactInteger = (name: string) => bigint(name, { mode: "bigint" });
+
+type Change = Field<unknown>["change"];
+type Options = Pick<Field<unknown>, "zeroIsNull">;
+
+function fromListing<Column extends PgColumnBuilderBase>(
+  change: Change,
+  column: Column,
+  read: (listed: ListedLibrary, parse: TextParsers) => unknown,
+) {
+  const value = ({ listed }: LibrarySource, parse: TextParsers) => read(listed, parse);
+  return { column, change, origin: "listing" as const, value };
+}
+
+function fromMetadata<Column extends PgColumnBuilderBase>(
+  change: Change,
+  column: Column,
+  read: (metadata: Metadata, parse: TextParsers) => unknown,
+) {
+  const value = ({ metadata }: LibrarySource, parse: TextParsers) => (metadata === null ? null : read(metadata, parse));
+  return { column, change, origin: "metadata" as const, value };
+}
+
+function fromScenario<Column extends PgColumnBuilderBase>(
+  change: Change,
+  column: Column,
+  value: (scenario: Scenario, parse: TextParsers) => unknown,
+  options: Options = {},
+) {
+  return { column, change, origin: "scenario" as const, value, ...options };
+}
+
+/** The names are those of the service, except for values that simcat derives. */
+export const libraryFields = {
+  owner: fromListing("key", keyText("owner").notNull(), ({ key }) => key.owner),
+  libraryName: fromListing("key", keyText("library_name").notNull(), ({ key }) => key.name),
+  libraryOwner: fromMetadata("version", text("library_owner"), (metadata) => metadata.libraryOwner),
+  lastModified: fromListing("version", text("last_modified"), (listed) => listed.lastModified),
+  lastModifiedAt: fromListing("in place", instant("last_modified_at"), (listed, parse) =>
+    parse.microseconds(listed.lastModified),
+  ),
+  fileSize: fromMetadata("version", text("file_size"), (metadata) => metadata.fileSize),
+  fileSizeBytes: fromMetadata("in place", bigint("file_size_bytes", { mode: "number" }), (metadata, parse) =>
+    parse.bytes(metadata.fileSize),
+  ),
+  packageName: fromMetadata("version", text("package_name"), (metadata) => metadata.packageName),
+  packageVersion: fromMetadata("version", text("package_version"), (metadata) => metadata.packageVersion),
+  description: fromMetadata("version", text("description"), (metadata) => metadata.description),
+  listed: fromListing("in place", jsonb("listed"), (listed) => listed.source),
+  metadata: fromMetadata("in place", jsonb("metadata"), (metadata) => metadata.source),
+} satisfies Readonly<Record<string, Field<LibrarySource>>>;
+
+const ZERO_IS_NULL = { zeroIsNull: true } as const;
+
+export const scenarioFields = {
+  scenarioId: fromScenario("key", exactInteger("scenario_id").notNull(), (scenario) => scenario.id),
+  parentId: fromScenario("version", exactInteger("parent_id"), (scenario) => scenario.parentId, ZERO_IS_NULL),
+  scenarioName: fromScenario("version", text("scenario_name"), (scenario) => scenario.name),
+  isResult: fromScenario("version", boolean("is_result"), (scenario) => scenario.isResult),
+  lastModified: fromScenario("version", text("last_modified"), (scenario) => scenario.lastModified),
+  lastModifiedAt: fromScenario("in place", instant("last_modified_at"), (scenario, parse) =>
+    parse.microseconds(scenario.lastModified),
+  ),
+  description: fromScenario("version", text("description"), (scenario) => scenario.description),
+  raw: fromScenario("in place", jsonb("raw").notNull(), (scenario) => scenario.source),
+} satisfies Readonly<Record<string, Field<Scenario>>>;
+
+/** The columns of these fields as a drizzle table takes them. */
+export function columnsOf<Fields extends Readonly<Record<string, { readonly column: PgColumnBuilderBase }>>>(
+  fields: Fields,
+): { [Name in keyof Fields]: Fields[Name]["column"] } {
+  const columns = Object.entries(fields).map(([name, { column }]) => [name, column]);
+  return Object.fromEntries(columns);
+}

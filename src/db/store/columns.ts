@@ -1,0 +1,85 @@
+import { getTableColumns, type Table } from "drizzle-orm";
+import type { LibraryKey, Scenario } from "../../model.ts";
+import { type Field, type LibrarySource, libraryFields, scenarioFields, type TextParsers } from "../content-fields.ts";
+import { libraries, scenarios } from "../schema.ts";
+import type { Parameters } from "../statement.ts";
+import { boolArray, int4Array, int8Array, jsonbArray, textArray, timestamptzArray } from "./binary-arrays.ts";
+
+/** A declared field with the name and the type of its column. */
+export interface StoredColumn<Source> extends Field<Source> {
+  readonly name: string;
+  readonly type: ArrayType;
+}
+
+interface ArrayType {
+  /** The element type in a cast. */
+  readonly name: string;
+  readonly toArray: (values: readonly never[]) => Buffer;
+}
+
+/** Element types of the arrays in which rows are sent, by the type of the column. */
+const ARRAY_TYPES: Readonly<Record<string, ArrayType>> = {
+  text: { name: "text", toArray: textArray },
+  'text COLLATE "C"': { name: "text", toArray: textArray },
+  bigint: { name: "int8", toArray: int8Array },
+  integer: { name: "int4", toArray: int4Array },
+  boolean: { name: "bool", toArray: boolArray },
+  jsonb: { name: "jsonb", toArray: jsonbArray },
+  "timestamp (6) with time zone": { name: "timestamptz", toArray: timestamptzArray },
+};
+
+function toColumns<Source>(fields: Readonly<Record<string, Field<Source>>>, table: Table): StoredColumn<Source>[] {
+  const columns = getTableColumns(table);
+  return Object.entries(fields).map(([key, field]) => {
+    const column = columns[key];
+    const type = ARRAY_TYPES[column?.getSQLType() ?? ""];
+    if (column === undefined || type === undefined) throw new TypeError(`no array type for the field ${key}`);
+    return { ...field, name: column.name, type };
+  });
+}
+
+export const libraryColumns = toColumns<LibrarySource>(libraryFields, libraries);
+export const scenarioColumns = toColumns<Scenario>(scenarioFields, scenarios);
+
+interface Named {
+  readonly name: string;
+}
+
+export const namesOf = (columns: readonly Named[]): string[] => columns.map(({ name }) => name);
+
+/** All columns of a table, those that simcat fills itself included. */
+export const allNamesOf = (table: Table): string[] => namesOf(Object.values(getTableColumns(table)));
+
+export const versionedNames = (columns: readonly StoredColumn<never>[]) =>
+  namesOf(columns.filter(({ change }) => change === "version"));
+export const inPlaceNames = (columns: readonly StoredColumn<never>[]) =>
+  namesOf(columns.filter(({ change }) => change === "in place"));
+
+/** `unnest` of one array per column: `unnest($owner::text[], $library_name::text[])`. */
+export const unnest = (columns: readonly { readonly name: string; readonly type: { readonly name: string } }[]) =>
+  `unnest(${columns.map(({ name, type }) => `$${name}::${type.name}[]`).join(", ")})`;
+
+/** The arrays that `unnest` names: one element for each source. */
+export function toArrays<Source>(
+  columns: readonly StoredColumn<Source>[],
+  sources: readonly Source[],
+  parse: TextParsers,
+): Parameters {
+  return Object.fromEntries(
+    columns.map(({ name, type, value }) => [
+      name,
+      type.toArray(sources.map((source) => value(source, parse)) as never[]),
+    ]),
+  );
+}
+
+/** The parameters `$owner` and `$library_name` of statements about many libraries. */
+export function keyArrays(keys: readonly LibraryKey[]): Parameters {
+  return { owner: textArray(keys.map(({ owner }) => owner)), library_name: textArray(keys.map(({ name }) => name)) };
+}
+
+/** The stored fields with their types, in a stable order: content must be stored again if this list changes. */
+export const STORED_FIELDS: readonly string[] = [
+  ...libraryColumns.map(({ name, type }) => `libraries.${name} ${type.name}`),
+  ...scenarioColumns.map(({ name, type }) => `scenarios.${name} ${type.name}`),
+].sort();

@@ -1,0 +1,118 @@
+import { execFile } from "node:child_process";
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { amendLibrary } from "../../src/mock/amend.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { documentedTables } from "./schema-doc.ts";
+
+const COPIED = ["src", "migrations", "docs/schema.md", "package.json", "tsconfig.json", "tsconfig.build.json"];
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+/** The code blocks of the section about a field, without their indentation. */
+async function readExample(): Promise<Block[]> {
+  const document = await readFile("CONTRIBUTING.md", "utf8");
+  const section = document.split(/^## A change from start to end: a field$/m)[1]?.split(/^## /m)[0] ?? "";
+  return [...section.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```$/gm)].map(
+    ([, indentation = "", language = "", text = ""]) => ({
+      language,
+      text: text.replaceAll(new RegExp(`^${indentation}`, "gm"), ""),
+    }),
+  );
+}
+
+/** A copy of the project in which a migration can be made and a build can be run. Removed after the test. */
+async function copyProject(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "simcat-contributing-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  for (const path of [...COPIED, "drizzle.config.ts"]) {
+    await cp(path, join(directory, path), { recursive: true });
+  }
+  await symlink(resolve("node_modules"), join(directory, "node_modules"));
+  return directory;
+}
+
+/** Adds the lines of a diff whose first line names the file. Its other lines must occur in the file exactly once. */
+async function applyDiff(directory: string, diff: string): Promise<void> {
+  const [head = "", ...lines] = diff.trimEnd().split("\n");
+  const path = join(directory, head.replace(/^--- /, ""));
+  const toText = (some: readonly string[]) => `${some.map((line) => line.slice(1)).join("\n")}\n`;
+  const parts = (await readFile(path, "utf8")).split(toText(lines.filter((line) => line.startsWith(" "))));
+  expect(parts, `${head} has the context lines of the diff`).toHaveLength(2);
+  await writeFile(path, parts.join(toText(lines)));
+}
+
+/** Runs the copy's build; returns the exit code and the output. */
+function runBuilt(directory: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((done) => {
+    const child = execFile(
+      process.execPath,
+      [join(directory, "dist/main.js"), ...args],
+      { cwd: directory, env: { PATH: process.env.PATH, ...environment } },
+      (_, stdout, stderr) => done({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+test("the example of a new field gives a column that is filled, versioned, compared and documented", async () => {
+  const blocks = await readExample();
+  const textsOf = (language: string) => blocks.filter((one) => one.language === language).map(({ text }) => text);
+  const directory = await copyProject();
+  const made = await fixture([library("ann", "Fire", { metadataFields: { projectName: "Boreal" } })]);
+  expect((await made.simcat(["backfill"])).code).toBe(0);
+
+  for (const diff of textsOf("diff")) await applyDiff(directory, diff);
+  const runTool = (path: string, ...args: string[]) =>
+    promisify(execFile)(process.execPath, [path, ...args], { cwd: directory });
+  expect(textsOf("sh")).toEqual(["npx drizzle-kit generate --name project_name\n"]);
+  await runTool("node_modules/drizzle-kit/bin.cjs", "generate", "--name", "project_name");
+  const migration = (await readdir(join(directory, "migrations"))).find((name) => name.endsWith("_project_name.sql"));
+  await appendFile(join(directory, "migrations", `${migration}`), textsOf("sql").join(""));
+  await runTool("node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json");
+  const simcat = (...args: string[]) => runBuilt(directory, args, made.environment);
+
+  // The service answers as before, so only the new version of the hash makes simcat store the value.
+  expect(await simcat("backfill")).toMatchObject({ code: 0 });
+  made.service.edit((organization) =>
+    amendLibrary(organization, "ann", "Fire", {
+      lastModified: "2023-10-12 at 3:57 PM",
+      metadataFields: { projectName: "Montane" },
+    }),
+  );
+  expect(await simcat("sync")).toMatchObject({ code: 0 });
+  expect(
+    await made.query(
+      `SELECT project_name FROM simcat.library_history
+       UNION ALL SELECT project_name FROM simcat.libraries`,
+    ),
+  ).toEqual([{ project_name: null }, { project_name: "Boreal" }, { project_name: "Montane" }]);
+
+  expect(await simcat("verify")).toMatchObject({ code: 0 });
+  await made.query("UPDATE simcat.libraries SET project_name = 'Alpine'");
+  const different = await simcat("verify", "--json");
+  expect(different.code).toBe(2);
+  expect(JSON.parse(different.stdout)).toMatchObject({
+    differences: [{ columns: [{ column: "project_name", stored: "Alpine", service: "Montane" }] }],
+  });
+
+  const columns = await made.query<{ table: string; name: string; comment: string }>(
+    `SELECT c.relname AS table, a.attname AS name, col_description(c.oid, a.attnum) AS comment
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+     WHERE c.relnamespace = 'simcat'::regnamespace AND c.relkind = 'r' AND a.attname = 'project_name' ORDER BY 1`,
+  );
+  expect(columns).toEqual([
+    { table: "libraries", name: "project_name", comment: expect.stringContaining("NULL") },
+    { table: "library_history", name: "project_name", comment: expect.stringContaining("NULL") },
+  ]);
+  const documented = documentedTables(await readFile(join(directory, "docs/schema.md"), "utf8"));
+  for (const { table, name } of columns) {
+    expect(documented.get(table)).toContainEqual(expect.objectContaining({ name, type: "text", nullable: true }));
+  }
+});
