@@ -81,7 +81,7 @@ describe("an abort", () => {
       response.end();
     });
     const service = open(server.url, {
-      timing: { backoffBaseMs: 60_000, backoffMostMs: 60_000 },
+      timing: { backoffBaseMs: 60_000, maxBackoffMs: 60_000 },
       onEvent: ({ kind }) => kind === "retry" && setImmediate(() => caller.abort(REASON)),
     });
     expect(await failureOf(service.listLibraries(caller.signal))).toBe(REASON);

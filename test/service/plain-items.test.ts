@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { splitArray } from "../../src/service/wire/json-array.ts";
+import { createArraySplitter } from "../../src/service/wire/json-array.ts";
 import { readScenarioItem } from "../../src/service/wire/scenario-item.ts";
 import { findUnstorable } from "../../src/service/wire/storable.ts";
 
 /** Splits a list in chunks of this size; returns its items and whether all of them were classified as plain. */
 function split(text: string, chunkSize: number): { items: string[]; plain: boolean } {
   const bytes = Buffer.from(text);
-  const splitter = splitArray();
+  const splitter = createArraySplitter();
   const items: string[] = [];
   let plain = true;
   for (let at = 0; at < bytes.length; at += chunkSize) {
     items.push(...splitter.push(bytes.subarray(at, at + chunkSize)).map(({ source }) => source));
-    plain &&= splitter.plain();
+    plain &&= splitter.prechecked();
   }
   splitter.end();
   return { items, plain };
@@ -37,11 +37,11 @@ test.each([
 });
 
 test("one item that is not plain affects its own chunk and no later one", () => {
-  const splitter = splitArray();
+  const splitter = createArraySplitter();
   splitter.push(Buffer.from('[{"a":1},{"a":1e500},{"a":2},'));
-  expect(splitter.plain()).toBe(false);
+  expect(splitter.prechecked()).toBe(false);
   splitter.push(Buffer.from('{"a":3}]'));
-  expect(splitter.plain()).toBe(true);
+  expect(splitter.prechecked()).toBe(true);
 });
 
 const numeral = fc.oneof(
