@@ -6,7 +6,7 @@ import type { HttpResponse } from "./response.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 import { SocketPauses } from "./socket-pause.ts";
 
-export type Operation = "listing" | "metadata" | "scenarios";
+type Operation = "listing" | "metadata" | "scenarios";
 
 /** Events for counters and log lines. */
 export type ServiceEvent =
@@ -20,7 +20,7 @@ export type ServiceEvent =
   | { readonly kind: "warning"; readonly code: "socket_pause_unsupported"; readonly message: string };
 
 /** Durations in milliseconds that are not settings. Tests shorten them. */
-export interface Timing {
+interface Timing {
   /** The first step of the back-off, which doubles. */
   readonly backoffBaseMs: number;
   readonly maxBackoffMs: number;
@@ -36,7 +36,7 @@ export interface Timing {
   readonly confirmEveryMs: number;
 }
 
-export const TIMING: Timing = {
+const TIMING: Timing = {
   backoffBaseMs: 250,
   maxBackoffMs: 10_000,
   maxThrottledMs: 300_000,

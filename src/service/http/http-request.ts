@@ -56,16 +56,14 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   private failure: { readonly reason: unknown } | null = null;
 
   constructor(transport: Transport, path: string, hooks: RequestHooks, signal: StopSignal) {
+    const { pool, origin, headers, requestTimeoutMs } = transport;
     this.transport = transport;
     this.hooks = hooks;
     this.signal = signal;
-    this.deadline = new Deadline(transport.requestTimeoutMs, () => this.expire());
+    this.deadline = new Deadline(requestTimeoutMs, () => this.expire());
     signal.addEventListener("abort", this.onAbort);
     if (signal.aborted) this.onAbort();
-    else {
-      const { pool, origin, headers } = transport;
-      pool.dispatcher.dispatch({ origin, path, method: "GET", headers }, this);
-    }
+    else pool.dispatcher.dispatch({ origin, path, method: "GET", headers }, this);
   }
 
   /** Resolves with the head even if the body failed meanwhile, because the status says more. */

@@ -12,7 +12,7 @@ export interface LimiterOptions {
 }
 
 /** A response by which the service asked for a wait. */
-export interface Throttling {
+interface Throttling {
   readonly status: number;
   /** When its request was sent, by `performance.now()`. */
   readonly sentAt: number;
