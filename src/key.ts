@@ -1,4 +1,5 @@
 import { UsageError } from "./errors.ts";
+import { hashKey } from "./hash.ts";
 import type { LibraryKey } from "./model.ts";
 import { printable } from "./printable.ts";
 
@@ -40,14 +41,9 @@ export function parseKey(text: string): LibraryKey {
   return { owner, name };
 }
 
-/** A share from 0 up to 1, evenly spread over keys and the same on every machine: FNV-1a, then murmur3's finalizer. */
+/** A number from 0 up to 1, evenly distributed over keys and the same on every machine. */
 export function spreadOf(key: LibraryKey): number {
-  const text = keyText(key);
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+  return hashKey(key) / 2 ** 32;
 }
 
 function formatPart(part: string): string {

@@ -1,6 +1,6 @@
 import type { Logger } from "../log.ts";
 import type { RunReport, RunStatus } from "../model.ts";
-import type { ServiceEvent } from "../service/events.ts";
+import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import type { Progress } from "./progress.ts";
 import { toColumns } from "./run-json.ts";
@@ -45,6 +45,7 @@ export function logRun(log: Logger): RunLog {
           "the service asks for a pause",
         );
       }
+      if (event.kind === "warning") log.warn({ code: event.code, detail: event.message }, "warning");
       if (event.kind === "retry") {
         const { operation, reason, delayMs } = event;
         log.debug({ code: "request_retried", operation, error: reason, delay_ms: Math.round(delayMs) }, "trying again");

@@ -1,98 +1,133 @@
+import type { Hash } from "node:crypto";
 import { ContentError } from "../errors.ts";
 import type { ContentRead, LibraryKey, Reject, ScenarioSink } from "../model.ts";
-import {
-  type MetadataAnswer,
-  readMetadataAnswer,
-  readScenariosAnswer,
-  type ScenariosAnswer,
-} from "./content-answers.ts";
-import { type GuardedSink, guardSink } from "./guard-sink.ts";
-import type { Ask, Desk } from "./http/desk.ts";
+import type { AbortScope, StopSignal } from "./http/abort-scope.ts";
 import { get } from "./http/get.ts";
-import { dateOf, header, wasCached } from "./http/headers.ts";
-import type { Life } from "./http/life.ts";
-import { namesNextPage } from "./http/link-header.ts";
-import { hideInReject } from "./http/printable.ts";
+import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
+import type { GetRequest, HttpContext } from "./http/http-context.ts";
+import type { HttpResponse } from "./http/response.ts";
+import { redactReject } from "./redact.ts";
 import type { ContentPaths } from "./urls.ts";
+import { type ParsedMetadata, readMetadata } from "./wire/wire-metadata.ts";
+import { readScenarioList, type ScenarioList } from "./wire/wire-scenarios.ts";
 
 export interface ContentRequest {
   readonly key: LibraryKey;
   readonly sink: ScenarioSink;
   readonly paths: ContentPaths;
-  /** Takes secrets out of text that the service sent. */
-  readonly hide: (text: string) => string;
+  /** Removes secrets from text of the service. */
+  readonly redact: (text: string) => string;
 }
 
-interface Both {
-  readonly metadata: MetadataAnswer;
-  readonly scenarios: ScenariosAnswer;
+/** The parsed metadata and scenarios, each with the response that it was read from. */
+interface ContentResponses {
+  readonly metadata: ParsedMetadata & { readonly bytes: Buffer; readonly response: HttpResponse };
+  readonly scenarios: ScenarioList & { readonly hash: Hash; readonly response: HttpResponse };
 }
 
-/** Asks for metadata and scenarios at once; the first of the two that fails for good calls the other one off. */
-async function askBoth(request: ContentRequest, sink: GuardedSink, desk: Desk, life: Life): Promise<Both> {
-  const { key, paths } = request;
-  const ask = async <T>(what: Ask<T>): Promise<T | null> => {
+/**
+ * Reads one library's content; its scenarios go into the sink. A failure aborts `scope`. Throws FailedGet, ContentError,
+ * or an error of the sink.
+ */
+export async function readLibraryContent(
+  request: ContentRequest,
+  context: HttpContext,
+  scope: AbortScope,
+): Promise<ContentRead> {
+  const { key, redact } = request;
+  const responses = await getBoth(request, context, scope);
+  const { metadata, scenarios } = responses;
+  const redacted = (reject: Reject): Reject => redactReject(reject, redact);
+  if (scenarios.items > 0 && scenarios.accepted === 0) {
+    const first = scenarios.rejects[0]?.reason ?? "no reason given";
+    const message = `not one of the ${scenarios.items} scenarios can be stored (the first: ${first})`;
+    throw new ContentError("all_rejected", message, { rejects: scenarios.rejects.slice(0, 1).map(redacted) });
+  }
+  const link = header(scenarios.response.headers, "link") ?? "";
+  const paged = hasNextPage(link) ? [rejectPaged(key, link)] : [];
+  const both = [metadata.response, scenarios.response];
+  const dates = both.map(({ headers }) => dateOf(headers));
+  return {
+    metadata: metadata.metadata,
+    rejects: [...metadata.rejects, ...scenarios.rejects, ...paged].map(redacted),
+    items: scenarios.items,
+    present: scenarios.present,
+    digest: digestOf(responses),
+    startedAt: Math.min(...both.map(({ sentAt }) => sentAt)),
+    date: dates.includes(null) ? null : Math.min(...dates.filter((date) => date !== null)),
+    cached: both.some(({ headers }) => cachedMs(headers) > 0),
+  };
+}
+
+/** Requests metadata and scenarios at the same time. The first failure aborts the other request. */
+async function getBoth(
+  { key, sink, paths }: ContentRequest,
+  context: HttpContext,
+  scope: AbortScope,
+): Promise<ContentResponses> {
+  const getOrAbort = async <T>(request: GetRequest<T>): Promise<T | null> => {
     try {
-      return await get(desk, what, life);
+      return await get(context, request, scope);
     } catch (error) {
-      life.end(error);
+      scope.abort(error);
       return null;
     }
   };
-  // Both have ended before anybody learns of it, so that nothing goes into the sink behind its owner's back.
+  const guarded = abortableSink(sink, scope);
+  let isFirstAttempt = true;
+  // Wait for both, so that the sink is not called after this function has returned.
   const [metadata, scenarios] = await Promise.all([
-    ask({
+    getOrAbort({
       operation: "metadata",
       path: paths.metadata,
       resource: paths.library,
-      patient: true,
-      read: (answer) => readMetadataAnswer(answer, key),
+      toleratesThrottling: true,
+      parse: async (response) => ({ response, ...(await readMetadata(response, key)) }),
     }),
-    ask({
+    getOrAbort({
       operation: "scenarios",
       path: paths.scenarios,
       resource: paths.library,
-      patient: true,
-      read: (answer) => readScenariosAnswer(answer, key, sink),
+      toleratesThrottling: true,
+      parse: async (response) => {
+        if (!isFirstAttempt) await guarded.restart();
+        isFirstAttempt = false;
+        return { response, ...(await readScenarioList(response, key, guarded)) };
+      },
     }),
   ]);
-  if (metadata === null || scenarios === null) throw life.reason;
+  if (metadata === null || scenarios === null) throw scope.reason;
   return { metadata, scenarios };
+}
+
+/** The sink, except that it receives no further call after an abort. */
+function abortableSink(sink: ScenarioSink, signal: StopSignal): ScenarioSink {
+  return {
+    async restart() {
+      signal.throwIfAborted();
+      await sink.restart();
+    },
+    async add(scenarios) {
+      signal.throwIfAborted();
+      await sink.add(scenarios);
+    },
+    async sources(ids) {
+      signal.throwIfAborted();
+      return sink.sources(ids);
+    },
+    async remove(id) {
+      signal.throwIfAborted();
+      await sink.remove(id);
+    },
+  };
+}
+
+/** Hashes both bodies plus the length of one, so that moving a byte between them changes the digest. */
+function digestOf({ metadata: { bytes }, scenarios: { hash } }: ContentResponses): string {
+  return hash.update(bytes).update(`\n${bytes.length}`).digest("hex");
 }
 
 function rejectPaged(key: LibraryKey, link: string): Reject {
   const reason = "the service sent only one page of the scenarios, and simcat knows no way to ask for the rest";
   return { key, kind: "scenario", code: "paged_answer", path: "", reason, payload: link };
-}
-
-/** Of the decoded bytes of both, and behind them where the one ends, so that no byte can pass from one to the other. */
-function digestOf({ metadata: { bytes }, scenarios: { hash } }: Both): string {
-  return hash.update(bytes).update(`\n${bytes.length}`).digest("hex");
-}
-
-/** Reads one library's content; `life` is ended by what goes wrong. Throws FailedGet, ContentError, or the sink's own. */
-export async function readLibraryContent(request: ContentRequest, desk: Desk, life: Life): Promise<ContentRead> {
-  const { key, hide } = request;
-  const sink = guardSink(request.sink, life);
-  const both = await askBoth(request, sink, desk, life);
-  const { metadata, scenarios } = both;
-  const hidden = (reject: Reject): Reject => hideInReject(reject, hide);
-  if (scenarios.items > 0 && sink.kept() === 0) {
-    const first = scenarios.rejects[0]?.reason ?? "no reason given";
-    const message = `not one of the ${scenarios.items} scenarios can be stored (the first: ${first})`;
-    throw new ContentError("all_rejected", message, { rejects: scenarios.rejects.slice(0, 1).map(hidden) });
-  }
-  const link = header(scenarios.answer.headers, "link") ?? "";
-  const paged = namesNextPage(link) ? [rejectPaged(key, link)] : [];
-  const [one, other] = [dateOf(metadata.answer.headers), dateOf(scenarios.answer.headers)];
-  return {
-    metadata: metadata.metadata,
-    rejects: [...metadata.rejects, ...scenarios.rejects, ...paged].map(hidden),
-    items: scenarios.items,
-    present: scenarios.present,
-    digest: digestOf(both),
-    startedAt: Math.min(metadata.answer.sentAt, scenarios.answer.sentAt),
-    date: one === null || other === null ? null : Math.min(one, other),
-    cached: wasCached(metadata.answer.headers) || wasCached(scenarios.answer.headers),
-  };
 }

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import type { ServiceEvent } from "../service/events.ts";
+import type { ServiceEvent } from "../service/client.ts";
 import { type Gauges, openGauges } from "./gauges.ts";
 import { openRequestCounters } from "./request-counters.ts";
 import { openRunCounters, type RunCounters } from "./run-counters.ts";

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from "prom-client";
-import type { ServiceEvent } from "../service/events.ts";
+import type { ServiceEvent } from "../service/client.ts";
 
 /** Counts what happens between us and the service, as it happens. */
 export function openRequestCounters(registers: Registry[]): (event: ServiceEvent) => void {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fitsNumeric } from "../../src/service/json/numeric-range.ts";
-import { saySame } from "../../src/service/wire/same-content.ts";
+import { jsonEqual } from "../../src/service/json/json-equal.ts";
+import { fitsNumeric } from "../../src/service/json/numerals.ts";
 import { useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase({ empty: true });
@@ -65,7 +65,7 @@ test("two texts are equal exactly if their jsonb values are equal", async () => 
     `SELECT a::jsonb = b::jsonb AS equal FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS p(a, b, ord) ORDER BY ord`,
     [pairs.map(([a]) => a), pairs.map(([, b]) => b)],
   );
-  expect(pairs.filter(([a, b], at) => saySame(a, b) !== rows[at]?.equal)).toEqual([]);
+  expect(pairs.filter(([a, b], at) => jsonEqual(a, b) !== rows[at]?.equal)).toEqual([]);
   expect(pairs.filter(([a, b], at) => a !== b && rows[at]?.equal).length).toBeGreaterThan(100);
 });
 
@@ -75,7 +75,7 @@ test("a text equals the jsonb text made from it", async () => {
     "SELECT a::jsonb::text AS made FROM unnest($1::text[]) WITH ORDINALITY AS p(a, ord) ORDER BY ord",
     [texts],
   );
-  expect(texts.filter((text, at) => !saySame(text, rows[at]?.made ?? ""))).toEqual([]);
+  expect(texts.filter((text, at) => !jsonEqual(text, rows[at]?.made ?? ""))).toEqual([]);
 });
 
 test.each([

@@ -81,7 +81,7 @@ describe("an abort", () => {
       response.end();
     });
     const service = open(server.url, {
-      timing: { backoffBaseMs: 60_000, backoffMostMs: 60_000 },
+      timing: { backoffBaseMs: 60_000, maxBackoffMs: 60_000 },
       onEvent: ({ kind }) => kind === "retry" && setImmediate(() => caller.abort(REASON)),
     });
     expect(await failureOf(service.listLibraries(caller.signal))).toBe(REASON);
@@ -136,6 +136,41 @@ describe("an abort", () => {
     const good = await service.readContent(LIBRARY, collect(), never);
     expect(good.items).toBe(2);
     expect(await slow).toBe(REASON);
+  });
+
+  it("of a call of one client does not resume the deferred parsing of another client", async () => {
+    const caller = new AbortController();
+    const silent = await serveRaw(() => {});
+    const aborted = failureOf(open(silent.url).listLibraries(caller.signal));
+    const server = await serveWell();
+    const sent: string[] = [];
+    const onMessage = (note: (path: string) => void) => (message: unknown) => {
+      const { request } = message as { request: { origin: string; path: string } };
+      if (request.origin === server.url.origin) note(request.path.split("/").slice(-2).join(" "));
+    };
+    const onSent = onMessage((request) => sent.push(request));
+    const onReceived = onMessage((request) => {
+      if (request === "Forest scenarios") queueMicrotask(() => caller.abort(REASON));
+    });
+    subscribe("undici:client:sendHeaders", onSent);
+    subscribe("undici:request:trailers", onReceived);
+    onTestFinished(() => {
+      unsubscribe("undici:client:sendHeaders", onSent);
+      unsubscribe("undici:request:trailers", onReceived);
+    });
+    const service = open(server.url, { concurrency: 1 });
+    const sink = collect();
+    let sentBeforeParsing: readonly string[] = [];
+    const add: typeof sink.add = async (scenarios) => {
+      sentBeforeParsing = [...sent];
+      await sink.add(scenarios);
+    };
+    await Promise.all([
+      service.readContent({ owner: "ada", name: "Forest" }, { ...sink, add }, never),
+      service.readContent({ owner: "ada", name: "Lake" }, collect(), never),
+    ]);
+    expect(sentBeforeParsing).toEqual(["Forest metadata", "Forest scenarios", "Lake metadata"]);
+    expect(await aborted).toBe(REASON);
   });
 
   it("of many calls at once emits no warning about a listener leak", async () => {

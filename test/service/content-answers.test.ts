@@ -196,7 +196,7 @@ describe("a library's content that is unavailable", () => {
       response.statusCode = request.url?.endsWith("/metadata") ? 404 : 503;
       response.end();
     });
-    const service = open(server.url, { timing: { backoffBaseMs: 60_000, backoffMostMs: 60_000 } });
+    const service = open(server.url, { timing: { backoffBaseMs: 60_000, maxBackoffMs: 60_000 } });
     const error = await failureOf(service.readContent(LIBRARY, collect(), never));
     expect(error.code).toBe("not_found");
     expect(server.targets.length).toBeLessThanOrEqual(2);

@@ -197,7 +197,7 @@ describe("the quoted text of an error's body", () => {
       response.statusCode = 400;
       response.write("never ending");
     });
-    const service = open(server.url, { timing: { drainMs: 20 } });
+    const service = open(server.url, { timing: { errorBodyMs: 20 } });
     expect((await failureOf(service.listLibraries(never))).message).toContain(
       `answered 400 (asked ${server.url}libs);`,
     );

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ArraySplitter, MalformedJson, splitArray } from "../../src/service/wire/json-array.ts";
+import { MalformedJson } from "../../src/service/json/parse-errors.ts";
+import { type ArraySplitter, createArraySplitter } from "../../src/service/wire/json-array.ts";
 
 /** Returns the source texts of the items, and checks that each parses to the value of its item. */
 function push(splitter: ArraySplitter, chunk: Uint8Array): string[] {
@@ -11,7 +12,7 @@ function push(splitter: ArraySplitter, chunk: Uint8Array): string[] {
 }
 
 function splitChunks(chunks: readonly Uint8Array[]): string[] {
-  const splitter = splitArray();
+  const splitter = createArraySplitter();
   const items = chunks.flatMap((chunk) => push(splitter, chunk));
   splitter.end();
   return items;
@@ -121,7 +122,7 @@ describe("a list is split into the exact source text of its items", () => {
   });
 
   test("each item is returned by the chunk that completes it", () => {
-    const splitter = splitArray();
+    const splitter = createArraySplitter();
     expect(push(splitter, Buffer.from('[{"a":1},{"b'))).toEqual(['{"a":1}']);
     expect(push(splitter, Buffer.from('":2}'))).toEqual(['{"b":2}']);
     expect(push(splitter, Buffer.from(",3"))).toEqual([]);
@@ -131,7 +132,7 @@ describe("a list is split into the exact source text of its items", () => {
   });
 
   test("reusing the buffer of a chunk has no effect", () => {
-    const splitter = splitArray();
+    const splitter = createArraySplitter();
     const buffer = Buffer.from('["ab');
     splitter.push(buffer);
     buffer.fill("x");
@@ -179,7 +180,7 @@ describe("an answer that is not a list is reported with its actual kind", () => 
   });
 
   test("rejects an endless answer after four kilobytes", () => {
-    const splitter = splitArray();
+    const splitter = createArraySplitter();
     splitter.push(Buffer.from("<".padEnd(4095)));
     expect(caught(() => splitter.push(Buffer.from(" "))).message).toBe("an HTML page where a list belongs");
   });

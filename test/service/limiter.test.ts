@@ -1,48 +1,49 @@
 import { describe, expect, it } from "vitest";
-import { openCongestion } from "../../src/service/http/congestion.ts";
-import { openLimiter } from "../../src/service/http/limiter.ts";
-import { openPacer } from "../../src/service/http/pacer.ts";
+import { createLimiter } from "../../src/service/http/limiter.ts";
 import { failureOf, never } from "./service-under-test.ts";
+
+const open = (concurrency: number, maxRps: number | null = null) =>
+  createLimiter({ concurrency, maxRps, cutEveryMs: 500 });
 
 describe("the limiter", () => {
   it("admits requests up to the limit, and queues the others in order", async () => {
-    const limiter = openLimiter(openCongestion(2, 500), openPacer(null));
+    const limiter = open(2);
     const entered: string[] = [];
-    const enter = (name: string) => limiter.enter(never).then(() => entered.push(name));
+    const enter = (name: string) => limiter.acquire("libs", never).then(() => entered.push(name));
     const all = ["a", "b", "c", "d"].map(enter);
     await all[1];
     expect(entered).toEqual(["a", "b"]);
-    limiter.leave();
+    limiter.release();
     await all[2];
     expect(entered).toEqual(["a", "b", "c"]);
-    limiter.leave();
+    limiter.release();
     await all[3];
     expect(entered).toEqual(["a", "b", "c", "d"]);
   });
 
   it("an aborted signal ends the wait at once and frees the place in the queue", async () => {
-    const limiter = openLimiter(openCongestion(1, 500), openPacer(null));
-    await limiter.enter(never);
+    const limiter = open(1);
+    await limiter.acquire("libs", never);
     const impatient = new AbortController();
-    const gone = failureOf(limiter.enter(impatient.signal));
-    const next = limiter.enter(never);
+    const gone = failureOf(limiter.acquire("libs", impatient.signal));
+    const next = limiter.acquire("libs", never);
     const reason = new Error("enough");
     impatient.abort(reason);
     expect(await gone).toBe(reason);
-    limiter.leave();
+    limiter.release();
     await next;
-    expect(await failureOf(limiter.enter(impatient.signal))).toBe(reason);
+    expect(await failureOf(limiter.acquire("libs", impatient.signal))).toBe(reason);
   });
 
   it("spaces starts evenly, never closer than the rate allows", async () => {
-    const limiter = openLimiter(openCongestion(16, 500), openPacer(100));
+    const limiter = open(16, 100);
     const starts: number[] = [];
     const before = performance.now();
     await Promise.all(
       Array.from({ length: 4 * 5 }, async () => {
-        await limiter.enter(new AbortController().signal);
+        await limiter.acquire("libs", new AbortController().signal);
         starts.push(performance.now());
-        limiter.leave();
+        limiter.release();
       }),
     );
     expect(starts.every((at, i) => at - before >= i * 10)).toBe(true);
@@ -50,18 +51,19 @@ describe("the limiter", () => {
   });
 
   it("admits no request during a pause, including those that were already queued", async () => {
-    const limiter = openLimiter(openCongestion(4, 500), openPacer(null));
-    await Promise.all([1, 2, 3, 4].map(() => limiter.enter(never)));
-    const queued = limiter.enter(never).then(() => performance.now());
+    const limiter = open(4);
+    await Promise.all([1, 2, 3, 4].map(() => limiter.acquire("libs", never)));
+    const queued = limiter.acquire("libs", never).then(() => performance.now());
     const end = performance.now() + 60;
-    limiter.pauseUntil(end);
-    limiter.pauseUntil(end - 50);
-    expect(limiter.paused()).toBe(true);
-    limiter.leave();
-    const late = limiter.enter(never).then(() => performance.now());
-    limiter.leave();
+    const throttle = (waitMs: number) =>
+      limiter.onThrottled({ status: 500, sentAt: 0, resource: "other", isListing: true, waitMs });
+    expect([throttle(60), throttle(10)]).toEqual([true, true]);
+    expect(limiter.isPaused("libs")).toBe(true);
+    limiter.release();
+    const late = limiter.acquire("libs", never).then(() => performance.now());
+    limiter.release();
     expect(await queued).toBeGreaterThanOrEqual(end);
     expect(await late).toBeGreaterThanOrEqual(end);
-    expect(limiter.paused()).toBe(false);
+    expect(limiter.isPaused("libs")).toBe(false);
   });
 });

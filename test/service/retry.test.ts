@@ -1,23 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { parseHttpDate } from "../../src/service/http/http-date.ts";
+import { isRetryableStatus } from "../../src/service/http/attempt-failure.ts";
+import { parseHttpDate, parseRetryAfter } from "../../src/service/http/headers.ts";
 import {
   backoffMs,
   decideRetry,
-  type History,
-  isRetryableStatus,
+  type FailedAttempt,
+  type RetryHistory,
   type RetryPolicy,
-  retryAfterMs,
-  type Setback,
-} from "../../src/service/http/retry.ts";
+} from "../../src/service/http/retry-policy.ts";
 
-const POLICY: RetryPolicy = { maxRetries: 4, maxRetryWaitMs: 60_000, backoffBaseMs: 250, backoffMostMs: 10_000 };
-const FIRST: History = { used: 0, failures: 0, staleForgiven: false, patient: true, othersSucceeded: false };
-const NETWORK: Setback = { kind: "network", status: null, retryAfterMs: null, stale: false };
-const status = (code: number, retryAfter: number | null = null): Setback => ({
+const POLICY: RetryPolicy = { maxRetries: 4, maxRetryWaitMs: 60_000, backoffBaseMs: 250, maxBackoffMs: 10_000 };
+const FIRST: RetryHistory = {
+  attemptsUsed: 0,
+  failures: 0,
+  staleForgiven: false,
+  toleratesThrottling: true,
+  othersSucceeded: false,
+};
+const NETWORK: FailedAttempt = { kind: "network", status: null, retryAfterMs: null, staleConnection: false };
+const status = (code: number, retryAfter: number | null = null): FailedAttempt => ({
   kind: "status",
   status: code,
   retryAfterMs: retryAfter,
-  stale: false,
+  staleConnection: false,
 });
 const NOON = Date.UTC(2026, 0, 15, 12, 0, 0);
 
@@ -47,13 +52,13 @@ describe("parseHttpDate", () => {
   });
 });
 
-describe("retryAfterMs", () => {
+describe("parseRetryAfter", () => {
   it.each([
     ["2", 2000],
     [" 120 ", 120_000],
     ["Thu, 15 Jan 2026 12:00:05 GMT", 5000],
   ])("waits for the duration of %j", (value, expected) => {
-    expect(retryAfterMs(value, null, NOON)).toBe(expected);
+    expect(parseRetryAfter(value, null, NOON)).toBe(expected);
   });
 
   it.each([
@@ -69,18 +74,18 @@ describe("retryAfterMs", () => {
     "Thu, 15 Jan 2026 12:00:00 GMT",
     "Thu, 15 Jan 2026 11:59:59 GMT",
   ])("ignores %j (fault 19)", (value) => {
-    expect(retryAfterMs(value, null, NOON)).toBeNull();
+    expect(parseRetryAfter(value, null, NOON)).toBeNull();
   });
 
   it("returns null without the header", () => {
-    expect(retryAfterMs(null, null, NOON)).toBeNull();
+    expect(parseRetryAfter(null, null, NOON)).toBeNull();
   });
 
   it("measures a date against the Date of the answer, so that a wrong local clock has no effect", () => {
     const anHourAhead = NOON + 3_600_000;
     const date = "Thu, 15 Jan 2026 12:00:00 GMT";
-    expect(retryAfterMs("Thu, 15 Jan 2026 12:00:05 GMT", date, anHourAhead)).toBe(5000);
-    expect(retryAfterMs("Thu, 15 Jan 2026 12:00:05 GMT", "now", NOON)).toBe(5000);
+    expect(parseRetryAfter("Thu, 15 Jan 2026 12:00:05 GMT", date, anHourAhead)).toBe(5000);
+    expect(parseRetryAfter("Thu, 15 Jan 2026 12:00:05 GMT", "now", NOON)).toBe(5000);
   });
 });
 
@@ -114,13 +119,13 @@ describe("decideRetry", () => {
     ["a time-out", { ...NETWORK, kind: "timeout" as const }],
     ["truncation", { ...NETWORK, kind: "truncated" as const }],
     ["a 503", status(503)],
-  ])("retries %s while attempts are left", (_, setback) => {
-    expect(decideRetry(setback, { ...FIRST, used: 3, failures: 3 }, POLICY, 0.5)).toEqual({
+  ])("retries %s while attempts are left", (_, failed) => {
+    expect(decideRetry(failed, { ...FIRST, attemptsUsed: 3, failures: 3 }, POLICY, 0.5)).toEqual({
       kind: "retry",
       delayMs: 1000,
       counted: true,
     });
-    expect(decideRetry(setback, { ...FIRST, used: 4, failures: 4 }, POLICY, 0.5)).toEqual({
+    expect(decideRetry(failed, { ...FIRST, attemptsUsed: 4, failures: 4 }, POLICY, 0.5)).toEqual({
       kind: "stop",
       why: "attempts",
     });
@@ -132,8 +137,8 @@ describe("decideRetry", () => {
     ["too large a body", { ...NETWORK, kind: "too_large" as const }],
     ["a 404", status(404)],
     ["a 404 with a Retry-After", status(404, 1000)],
-  ])("does not retry %s", (_, setback) => {
-    expect(decideRetry(setback, FIRST, POLICY, 0.5)).toEqual({ kind: "stop", why: "final" });
+  ])("does not retry %s", (_, failed) => {
+    expect(decideRetry(failed, FIRST, POLICY, 0.5)).toEqual({ kind: "stop", why: "final" });
   });
 
   it("adds jitter to the Retry-After", () => {
@@ -154,11 +159,13 @@ describe("decideRetry", () => {
     ["a 503", status(503)],
     ["a 503 with a Retry-After", status(503, 1000)],
     ["a 500 with a Retry-After", status(500, 1000)],
-  ])("counts no attempt for %s on content while other requests succeed", (_, setback) => {
-    const history = { ...FIRST, used: 4, failures: 9 };
-    expect(decideRetry(setback, { ...history, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: false });
-    expect(decideRetry(setback, history, POLICY, 0)).toEqual({ kind: "stop", why: "attempts" });
-    expect(decideRetry(setback, { ...history, othersSucceeded: true, patient: false }, POLICY, 0)).toMatchObject({
+  ])("counts no attempt for %s on content while other requests succeed", (_, failed) => {
+    const history = { ...FIRST, attemptsUsed: 4, failures: 9 };
+    expect(decideRetry(failed, { ...history, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: false });
+    expect(decideRetry(failed, history, POLICY, 0)).toEqual({ kind: "stop", why: "attempts" });
+    expect(
+      decideRetry(failed, { ...history, othersSucceeded: true, toleratesThrottling: false }, POLICY, 0),
+    ).toMatchObject({
       kind: "stop",
     });
   });
@@ -168,9 +175,9 @@ describe("decideRetry", () => {
   });
 
   it("does not count one connection that closed while idle, even where no retry is allowed", () => {
-    const stale = { ...NETWORK, stale: true };
+    const stale = { ...NETWORK, staleConnection: true };
     const none = { ...POLICY, maxRetries: 0 };
-    expect(decideRetry(stale, FIRST, none, 1)).toEqual({ kind: "again" });
+    expect(decideRetry(stale, FIRST, none, 1)).toEqual({ kind: "retry_free" });
     expect(decideRetry(stale, { ...FIRST, staleForgiven: true }, none, 1)).toEqual({ kind: "stop", why: "attempts" });
   });
 });

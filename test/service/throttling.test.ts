@@ -254,7 +254,7 @@ describe("throttling", () => {
       refuse.push(() => response.end());
       return true;
     });
-    const service = open(server.url, { maxRetries: 1, timing: { backoffMostMs: 2 } });
+    const service = open(server.url, { maxRetries: 1, timing: { maxBackoffMs: 2 } });
     let done = false;
     const slow = service.readContent(library("Slow"), collect(), never).finally(() => {
       done = true;
@@ -305,7 +305,7 @@ describe("throttling", () => {
       response.statusCode = 429;
       response.end();
     });
-    const service = open(server.url, { maxRetries: 10_000, timing: { patienceMs: 100, backoffMostMs: 5 } });
+    const service = open(server.url, { maxRetries: 10_000, timing: { maxThrottledMs: 100, maxBackoffMs: 5 } });
     const before = performance.now();
     const error = await failureOf(service.readContent(library("L"), collect(), never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
@@ -318,7 +318,7 @@ describe("throttling", () => {
       response.writeHead(503, { "retry-after": "30" });
       response.end();
     });
-    const service = open(server.url, { timing: { patienceMs: 50 } });
+    const service = open(server.url, { timing: { maxThrottledMs: 50 } });
     const error = await failureOf(service.readContent(library("L"), collect(), never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
     expect(server.targets.length).toBeLessThanOrEqual(2);
@@ -399,7 +399,7 @@ describe("a rate limit without Retry-After", () => {
       response.end();
       return true;
     });
-    const service = open(server.url, { maxRetries: 1, timing: { backoffBaseMs: 20, backoffMostMs: 20 } });
+    const service = open(server.url, { maxRetries: 1, timing: { backoffBaseMs: 20, maxBackoffMs: 20 } });
     let done = false;
     const slow = service.readContent(library("Slow"), collect(), never).finally(() => {
       done = true;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
-import { readListing } from "../../src/service/wire/wire-listing.ts";
+import { UntrustedResponse } from "../../src/service/json/parse-errors.ts";
+import { createListingReader } from "../../src/service/wire/wire-listing.ts";
 
 function read(sources: readonly string[], defaultOwner: string | null = null) {
-  const reader = readListing(defaultOwner);
+  const reader = createListingReader(defaultOwner);
   reader.add(sources.map((source) => ({ source, value: JSON.parse(source) })));
   const { libraries, ...rest } = reader.finish();
   return { libraries: [...libraries], ...rest };
@@ -260,7 +260,7 @@ describe("a listing that cannot be from the service", () => {
     ['[{"libraryName":"string","lastModified":"string"}]', ['{"libraryName":"string","lastModified":"string"}']],
     ["with uploadUser", ['{"libraryName":"string","uploadUser":"string","lastModified":"string","more":1}']],
   ])("placeholder words %s are reported as those of the mock", (_, sources) => {
-    expect(() => read(sources)).toThrow(UntrustedAnswer);
+    expect(() => read(sources)).toThrow(UntrustedResponse);
     expect(() => read(sources)).toThrow(/placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/);
   });
 

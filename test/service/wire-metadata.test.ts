@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
-import { MalformedJson } from "../../src/service/wire/json-array.ts";
-import { readMetadata } from "../../src/service/wire/wire-metadata.ts";
+import { MalformedJson, UntrustedResponse } from "../../src/service/json/parse-errors.ts";
+import { parseMetadata } from "../../src/service/wire/wire-metadata.ts";
 
 const KEY = { owner: "ann", name: "Lib" };
 
-function read(text: string | Uint8Array): ReturnType<typeof readMetadata> {
-  return readMetadata(KEY, Buffer.from(text));
+function read(text: string | Uint8Array): ReturnType<typeof parseMetadata> {
+  return parseMetadata(KEY, Buffer.from(text));
 }
 
 const WHOLE = `{
@@ -63,7 +62,7 @@ describe("readable metadata", () => {
 
   test("a part of a larger buffer is parsed by itself", () => {
     const bytes = Buffer.from('xx{"libraryName":"Lib"}xx');
-    expect(readMetadata(KEY, bytes.subarray(2, -2)).metadata?.source).toBe('{"libraryName":"Lib"}');
+    expect(parseMetadata(KEY, bytes.subarray(2, -2)).metadata?.source).toBe('{"libraryName":"Lib"}');
   });
 
   test("a description of five megabytes is kept exactly (fault 34)", () => {
@@ -103,12 +102,12 @@ describe("an answer that cannot be metadata is identified", () => {
     ['{"message":"error"}', "an object without any field of library metadata"],
     ["{}", "an object without any field of library metadata"],
   ])("%s: %s (faults 10, 11)", (text, message) => {
-    expect(() => read(text)).toThrow(new UntrustedAnswer(message));
+    expect(() => read(text)).toThrow(new UntrustedResponse(message));
   });
 
   test("placeholder words are reported as those of the mock", () => {
     const mock = () => read('{"libraryName":"string","libraryOwner":"string","fileSize":"string"}');
-    expect(mock).toThrow(UntrustedAnswer);
+    expect(mock).toThrow(UntrustedResponse);
     expect(mock).toThrow(/placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/);
     expect(read('{"libraryName":"string","fileSize":"1 KB"}').metadata).not.toBeNull();
   });

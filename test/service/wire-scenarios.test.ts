@@ -2,8 +2,8 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
-import { UntrustedAnswer } from "../../src/service/untrusted-answer.ts";
-import { readScenarios, type ScenarioListReader } from "../../src/service/wire/wire-scenarios.ts";
+import { UntrustedResponse } from "../../src/service/json/parse-errors.ts";
+import { createScenarioReader, type ScenarioList } from "../../src/service/wire/wire-scenarios.ts";
 
 const KEY = { owner: "ann", name: "Lib" };
 
@@ -27,14 +27,14 @@ function collect(): ScenarioSink & { readonly scenarios: Map<ScenarioId, Scenari
   };
 }
 
-interface Read extends Awaited<ReturnType<ScenarioListReader["finish"]>> {
+interface Read extends ScenarioList {
   readonly scenarios: readonly Scenario[];
   readonly batches: readonly ScenarioId[][];
 }
 
 async function read(...batches: readonly (readonly string[])[]): Promise<Read> {
   const sink = collect();
-  const reader = readScenarios(KEY, sink);
+  const reader = createScenarioReader(KEY, sink);
   for (const sources of batches) await reader.add(sources.map((source) => ({ source, value: JSON.parse(source) })));
   return { ...(await reader.finish()), scenarios: [...sink.scenarios.values()], batches: sink.batches };
 }
@@ -409,7 +409,7 @@ describe("items with the same id", () => {
         return sink.sources(ids);
       },
     };
-    const reader = readScenarios(KEY, counting);
+    const reader = createScenarioReader(KEY, counting);
     await reader.add([...list, ...list].map((source) => ({ source, value: JSON.parse(source) })));
     expect(asked).toEqual([100, 100, 50]);
     expect(reader.finish().rejects).toEqual([]);
@@ -421,7 +421,7 @@ describe("a list that cannot be from the service", () => {
     '{"scenarioId":"integer","parentId":"integer","scenarioName":"string","isResult":"boolean","lastModified":"string","description":"string"}';
 
   test("placeholder words are reported as those of the mock", async () => {
-    await expect(read([placeholder, placeholder])).rejects.toThrow(UntrustedAnswer);
+    await expect(read([placeholder, placeholder])).rejects.toThrow(UntrustedResponse);
     await expect(read([placeholder])).rejects.toThrow(
       /placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/,
     );
@@ -435,7 +435,7 @@ describe("a list that cannot be from the service", () => {
 
   test("items that lack every field of a scenario are rejected as a whole (fault 11)", async () => {
     await expect(read(['{"message":"error"}', "null"])).rejects.toThrow(
-      new UntrustedAnswer("a list of 2 items without one field of a scenario"),
+      new UntrustedResponse("a list of 2 items without one field of a scenario"),
     );
   });
 });

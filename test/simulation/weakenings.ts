@@ -161,19 +161,19 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "ids are rounded",
-    file: "src/service/wire/exact-integer.ts",
+    file: "src/service/wire/scenario-item.ts",
     line: "Number.isSafeInteger(number) ? number : value",
     instead: "number",
   },
   {
     name: "a repeated item is accepted, whatever its content",
     file: "src/service/wire/wire-scenarios.ts",
-    line: "(first === undefined || saySame(first, source))",
+    line: "(first === undefined || jsonEqual(first, source))",
     instead: "true",
   },
   {
     name: "a repetition spelled differently is a contradiction",
-    file: "src/service/wire/same-content.ts",
+    file: "src/service/json/json-equal.ts",
     line: "return isDeepStrictEqual(parse(a), parse(b));",
     instead: "return false;",
   },

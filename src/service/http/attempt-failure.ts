@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Printable } from "../redact.ts";
+import { ProxyFailure } from "./connection-pool.ts";
 
-/** Status and headers of an answer. */
-export interface Head {
+/** Status and headers of a response. */
+export interface ResponseHead {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Local monotonic time at which its request was handed to the connection. */
+  /** Local monotonic time at which the request was passed to the connection pool. */
   readonly sentAt: number;
 }
 
@@ -24,44 +26,151 @@ export type FailureKind =
 interface FailureOptions {
   readonly detail?: string;
   readonly hint?: string;
-  readonly head?: Head;
-  readonly stale?: boolean;
+  readonly head?: ResponseHead;
+  readonly retryAfterMs?: number | null;
+  readonly staleConnection?: boolean;
   readonly cause?: unknown;
 }
 
-/** One attempt at a GET brought no answer that can be believed. */
+/** One attempt at a GET failed: no response, or one that cannot be accepted. */
 export class AttemptFailure extends Error {
   readonly kind: FailureKind;
-  /** Goes on from "GET …": `answered 503`, `timed out`. */
-  readonly verb: string;
-  /** What stands in brackets behind it; empty for nothing. */
+  /** Continues "GET …": `answered 503`, `timed out`. */
+  readonly summary: string;
+  /** Details for parentheses; may be empty. */
   readonly detail: string;
-  /** What to do, where the failure itself shows it; else empty. */
+  /** Advice to the operator; empty if the failure does not show it. */
   readonly hint: string;
-  /** The answer whose status was not 200; null for every other kind. */
-  readonly head: Head | null;
-  /** A kept-alive connection turned out to be closed before any byte of an answer: nobody's fault. */
-  readonly stale: boolean;
-  constructor(
-    kind: FailureKind,
-    verb: string,
-    { detail = "", hint = "", head, stale = false, cause }: FailureOptions = {},
-  ) {
-    super(detail === "" ? verb : `${verb} (${detail})`, cause === undefined ? undefined : { cause });
+  /** The response if its status was not 200, otherwise null. */
+  readonly head: ResponseHead | null;
+  /** The delay that the response requested; null if it requested none. */
+  readonly retryAfterMs: number | null;
+  /** The server had closed this idle keep-alive connection before it received the request. */
+  readonly staleConnection: boolean;
+
+  constructor(kind: FailureKind, summary: string, options: FailureOptions = {}) {
+    const { detail = "", hint = "", head = null, retryAfterMs = null, staleConnection = false, cause } = options;
+    super(detail === "" ? summary : `${summary} (${detail})`, cause === undefined ? undefined : { cause });
     this.name = "AttemptFailure";
     this.kind = kind;
-    this.verb = verb;
+    this.summary = summary;
     this.detail = detail;
     this.hint = hint;
-    this.head = head ?? null;
-    this.stale = stale;
+    this.head = head;
+    this.retryAfterMs = retryAfterMs;
+    this.staleConnection = staleConnection;
+  }
+
+  get status(): number | null {
+    return this.head?.status ?? null;
   }
 }
 
-/** The request was called back before it left: a pause had begun while it waited for its connection. */
-export class HeldBack extends Error {
+/** The request was not sent, because a pause began while it waited for its connection. */
+export class SendDeferred extends Error {
   constructor() {
-    super("held back: the service asked for a pause");
-    this.name = "HeldBack";
+    super("not sent: the service asked for a pause");
+    this.name = "SendDeferred";
   }
+}
+
+export function isRetryableStatus(status: number): boolean {
+  return status === 408 || status === 429 || (status >= 500 && status < 600);
+}
+
+/** True if the status asks for fewer requests. 503 counts, because many rate limiters use it. */
+export function isThrottled(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+/** The state of the request when its connection failed. */
+interface RequestState {
+  readonly responseStarted: boolean;
+  readonly reusedConnection: boolean;
+}
+
+const CERTIFICATE_CODE =
+  /CERT|^CRL_|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$|^ERR_SSL_\w*UNKNOWN_CA/;
+const CONNECTION_LOST_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+const TIMEOUT_CODES = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
+/** Other codes of undici, Node and TLS that mean a connection or proxy failed. Any other code is a bug in simcat. */
+const NETWORK_CODE = /^(E(?!RR_)[A-Z0-9_]+|ERR_SSL_\w+|ERR_TLS_\w+|UND_ERR_(SOCKET|ABORTED|INFO|PRX_TLS))$/;
+
+/** undici reports these two without a network code. The first is a 407 of a proxy that receives absolute URLs. */
+const PROXY_AUTHENTICATION_MESSAGE = /^Proxy Authentication Required/;
+const NOT_HTTP_MESSAGE = /^Response does not match the HTTP/;
+/** undici's message for a response that begins with 100. undici skips other statuses below 200. */
+const CONTINUE_MESSAGE = "bad response";
+
+/** True if the body ended before its announced length, before its last chunk, or with the connection. */
+function isTruncated(error: Error, code: string, { responseStarted }: RequestState): boolean {
+  if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return true;
+  return responseStarted && (code === "UND_ERR_SOCKET" || error.message.includes("Invalid EOF state"));
+}
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** The error's message. A host with several addresses gives an AggregateError without one: join those of its errors. */
+function messageOf(error: Error): string {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(String).join("; ");
+  return error.message;
+}
+
+function proxyFailure({ variable, host, status, cause, message }: ProxyFailure, printable: Printable): AttemptFailure {
+  const code = cause instanceof Error ? codeOf(cause) : "";
+  const detail = printable(cause instanceof Error ? messageOf(cause) || code : message);
+  const isFinal = status === null ? CERTIFICATE_CODE.test(code) : !isRetryableStatus(status);
+  return new AttemptFailure(isFinal ? "proxy_refused" : "network", `failed at the proxy ${host}`, {
+    detail,
+    hint: `the service was not asked; check ${variable}`,
+    cause: Object.assign(new Error(detail), { code }),
+  });
+}
+
+/** The failure if the process ran out of file descriptors, in whatever call; null for other errors. */
+function tooManyFiles(error: Error, printable: Printable): AttemptFailure | null {
+  const reason = error instanceof ProxyFailure && error.cause instanceof Error ? error.cause : error;
+  const errors = reason instanceof AggregateError ? reason.errors : [reason];
+  if (!errors.some((each) => each instanceof Error && /^E[MN]FILE$/.test(codeOf(each)))) return null;
+  return new AttemptFailure("too_many_files", "failed: too many open files on this machine", {
+    detail: printable(messageOf(reason)),
+    hint: "raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY",
+  });
+}
+
+/** Classifies an error of the connection; null for an error that no network fault explains, which is a bug. */
+export function networkFailure(error: Error, state: RequestState, printable: Printable): AttemptFailure | null {
+  const noFiles = tooManyFiles(error, printable);
+  if (noFiles !== null) return noFiles;
+  if (error instanceof ProxyFailure) return proxyFailure(error, printable);
+  if (PROXY_AUTHENTICATION_MESSAGE.test(error.message)) {
+    return new AttemptFailure("proxy_refused", "failed at the proxy", {
+      detail: "it answered 407",
+      hint: "the service was not asked; check HTTP_PROXY",
+    });
+  }
+  const code = codeOf(error);
+  const detail = printable(messageOf(error) || code);
+  // The cause is a copy: undici attaches received bytes to some errors, and those may contain the key.
+  const options = { detail, cause: Object.assign(new Error(detail), { code }) };
+  if (CERTIFICATE_CODE.test(code) || code === "UND_ERR_PRX_TLS") {
+    return new AttemptFailure("certificate", "failed: the certificate does not verify", options);
+  }
+  if (code === "UND_ERR_HEADERS_OVERFLOW") {
+    return new AttemptFailure("untrusted", "answered with headers over the limit of 16 KiB");
+  }
+  if (code === "UND_ERR_SOCKET" && error.message === CONTINUE_MESSAGE) {
+    return new AttemptFailure("network", "failed", {
+      ...options,
+      detail: "the answer began with an unasked 100 Continue",
+      hint: "simcat cannot read such an answer: turn that off at the server, or the proxy in front of it",
+    });
+  }
+  if (isTruncated(error, code, state)) return new AttemptFailure("truncated", "was cut short", options);
+  if (TIMEOUT_CODES.has(code)) return new AttemptFailure("timeout", "timed out", options);
+  if (!NETWORK_CODE.test(code) && !NOT_HTTP_MESSAGE.test(error.message)) return null;
+  const staleConnection = CONNECTION_LOST_CODES.has(code) && state.reusedConnection && !state.responseStarted;
+  return new AttemptFailure("network", "failed", { ...options, staleConnection });
 }

@@ -1,135 +1,135 @@
-import { MalformedJson } from "../json/malformed-json.ts";
-import { UntrustedAnswer } from "../untrusted-answer.ts";
-import { AttemptFailure, type Head, HeldBack } from "./attempt-failure.ts";
-import type { Ask, Desk } from "./desk.ts";
-import type { ExchangeHooks } from "./exchange.ts";
-import { header } from "./headers.ts";
-import type { StopSignal } from "./life.ts";
-import type { Printable } from "./printable.ts";
-import { askedToWait, isRetryableStatus, isThrottled, retryAfterMs, type Setback } from "./retry.ts";
-import { type Answer, openAnswer } from "./transport.ts";
+import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
+import type { Printable } from "../redact.ts";
+import type { StopSignal } from "./abort-scope.ts";
+import { AttemptFailure, isRetryableStatus, isThrottled, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
+import { header, parseRetryAfter } from "./headers.ts";
+import type { GetRequest, HttpContext } from "./http-context.ts";
+import { InFlightRequest, type RequestHooks } from "./http-request.ts";
+import { HttpResponse, quoteBody } from "./response.ts";
 
 export type Attempt<T> =
-  | { readonly kind: "answered"; readonly value: T }
-  | { readonly kind: "failed"; readonly failure: AttemptFailure; readonly setback: Setback }
-  /** Never sent: a pause began while it connected. */
-  | { readonly kind: "held_back" };
+  | { readonly kind: "parsed"; readonly value: T }
+  | { readonly kind: "failed"; readonly failure: AttemptFailure }
+  /** Not sent, because a pause began while it connected. */
+  | { readonly kind: "deferred" };
 
-/** An empty body is whole when its length was announced; else its end may have been lost. */
-function isWhole({ headers }: Answer): boolean {
-  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
-}
-
-/** The failure that an error of the wire or of the parsers stands for; null for everybody else's. */
-function asFailure(error: unknown, answer: Answer | null, printable: Printable): AttemptFailure | null {
-  if (error instanceof AttemptFailure) return error;
-  if (!(error instanceof MalformedJson || error instanceof UntrustedAnswer)) return null;
-  const detail = printable(error.message, 400);
-  const lost =
-    error instanceof MalformedJson && error.truncated && !(error.empty && answer !== null && isWhole(answer));
-  if (lost) return new AttemptFailure("truncated", "was cut short", { detail });
-  return new AttemptFailure("untrusted", "answered 200 with what cannot be the service's answer", { detail });
-}
-
-/**
- * Heeds at once what an answer's head asks for: before its body, and before another request leaves. Returns the
- * Retry-After in milliseconds.
- */
-function heed({ status, headers, sentAt }: Head, ask: Ask<unknown>, desk: Desk): number | null {
-  if (!isRetryableStatus(status)) return null;
-  const { congestion, pacer, pauses, limiter, pulse, counters } = desk;
-  const now = performance.now();
-  const asked = retryAfterMs(header(headers, "retry-after"), header(headers, "date"), Date.now());
-  if (askedToWait({ kind: "status", status, retryAfterMs: asked, stale: false })) pulse.asked(now);
-  const waitMs = asked !== null && asked <= desk.policy.maxRetryWaitMs ? asked : null;
-  const reach = waitMs === null ? null : pauses.ask(ask.resource, waitMs, now);
-  const isOneLibrary = reach === "resource" && status !== 429 && ask.operation !== "listing";
-  if (isThrottled(status)) {
-    counters.throttled++;
-    congestion.cut(now);
-    if (!isOneLibrary) pacer.throttled(sentAt, now, status);
+/** One attempt at a GET: waits for a slot, sends the request, and parses the response. */
+export async function attempt<T>(context: HttpContext, get: GetRequest<T>, signal: StopSignal): Promise<Attempt<T>> {
+  const { limiter, counters, maxBodyBytes, printable } = context;
+  await limiter.acquire(get.resource, signal);
+  const tracker = new AttemptTracker(context, get);
+  let request: InFlightRequest | null = null;
+  let response: HttpResponse | null = null;
+  try {
+    counters.requests++;
+    request = new InFlightRequest(context, get.path, tracker, signal);
+    const head = await request.head();
+    if (head.status !== 200) throw await statusFailure(head, request, tracker.retryAfterMs, context);
+    response = new HttpResponse(head, request, maxBodyBytes, printable);
+    const value = await get.parse(response);
+    tracker.report("2xx");
+    return { kind: "parsed", value };
+  } catch (error) {
+    if (tracker.isWaiting && (error instanceof SendDeferred || signal.aborted)) counters.requests--;
+    if (error instanceof SendDeferred) return { kind: "deferred" };
+    const failure = asFailure(error, response, printable);
+    if (failure === null) throw error;
+    signal.throwIfAborted();
+    tracker.report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
+    return { kind: "failed", failure };
+  } finally {
+    counters.bytes += response?.bytes() ?? 0;
+    response?.discard();
+    request?.discard();
+    tracker.releaseSlot();
   }
-  if (waitMs === null) return asked;
-  if (isOneLibrary) return asked;
-  limiter.pauseUntil(now + waitMs);
-  desk.onEvent({ kind: "throttled", operation: ask.operation, waitMs });
-  return asked;
 }
 
-/** What an attempt does at the moment its request leaves, is answered, and ends; and what it has to remember of that. */
-class Passage implements ExchangeHooks {
-  private readonly desk: Desk;
-  private readonly ask: Ask<unknown>;
-  private readonly began = performance.now();
-  private inFlight = true;
-  /** Counted, and not yet written to a connection. */
+/** Reacts to the events of one attempt, and remembers what the caller needs of them. */
+class AttemptTracker implements RequestHooks {
+  private readonly context: HttpContext;
+  private readonly get: GetRequest<unknown>;
+  private readonly startedAt = performance.now();
+  private holdsSlot = true;
+  /** Counted as a request, but not written to a connection yet. */
   isWaiting = true;
-  retryAfter: number | null = null;
+  /** The Retry-After of the response; null if there was none. */
+  retryAfterMs: number | null = null;
 
-  constructor(desk: Desk, ask: Ask<unknown>) {
-    this.desk = desk;
-    this.ask = ask;
+  constructor(context: HttpContext, get: GetRequest<unknown>) {
+    this.context = context;
+    this.get = get;
   }
 
-  mayLeave(): boolean {
-    const { limiter, pauses } = this.desk;
-    this.isWaiting = limiter.paused() || performance.now() < pauses.until(this.ask.resource);
+  maySend(): boolean {
+    this.isWaiting = this.context.limiter.isPaused(this.get.resource);
     return !this.isWaiting;
   }
 
-  onHead(head: Head): void {
-    this.retryAfter = heed(head, this.ask, this.desk);
+  onHead(head: ResponseHead): void {
+    this.retryAfterMs = applyThrottling(head, this.get, this.context);
   }
 
-  onEnd({ status, sentAt }: Head): void {
-    if (status === 200) {
-      this.desk.congestion.succeeded();
-      this.desk.pacer.succeeded(sentAt, performance.now());
-      this.desk.pulse.succeeded();
-    }
-    this.leave();
+  onEnd({ status, sentAt }: ResponseHead): void {
+    if (status === 200) this.context.limiter.onSuccess(sentAt);
+    this.releaseSlot();
   }
 
-  /** Makes room for the next, once. */
-  leave(): void {
-    if (this.inFlight) this.desk.limiter.leave();
-    this.inFlight = false;
+  /** Releases the slot, once. */
+  releaseSlot(): void {
+    if (this.holdsSlot) this.context.limiter.release();
+    this.holdsSlot = false;
   }
 
-  tell(outcome: string): void {
-    const { operation } = this.ask;
-    this.desk.onEvent({ kind: "request", operation, outcome, ms: performance.now() - this.began });
+  report(outcome: string): void {
+    const { operation } = this.get;
+    this.context.onEvent({ kind: "request", operation, outcome, ms: performance.now() - this.startedAt });
   }
 }
 
-/** One attempt at a GET, from its place in the queue to the last item read. */
-export async function attempt<T>(desk: Desk, ask: Ask<T>, signal: StopSignal): Promise<Attempt<T>> {
-  const { limiter, counters, transport } = desk;
-  await limiter.enter(signal);
-  const passage = new Passage(desk, ask);
-  let answer: Answer | null = null;
-  try {
-    counters.requests++;
-    answer = await openAnswer(transport, ask.path, passage, signal);
-    const value = await ask.read(answer);
-    passage.tell("2xx");
-    return { kind: "answered", value };
-  } catch (error) {
-    if (error instanceof HeldBack) {
-      counters.requests--;
-      return { kind: "held_back" };
-    }
-    if (passage.isWaiting && signal.aborted) counters.requests--;
-    const failure = asFailure(error, answer, transport.printable);
-    if (failure === null) throw error;
-    signal.throwIfAborted();
-    const { kind, head, stale } = failure;
-    passage.tell(head === null ? kind : `${Math.floor(head.status / 100)}xx`);
-    const setback = { kind, status: head?.status ?? null, retryAfterMs: passage.retryAfter, stale };
-    return { kind: "failed", failure, setback };
-  } finally {
-    counters.bytes += answer?.bytes() ?? 0;
-    answer?.drop();
-    passage.leave();
+/**
+ * Applies the throttling that a response's head asks for, before its body is read and before another request is sent.
+ * Returns the Retry-After in milliseconds.
+ */
+function applyThrottling(
+  { status, headers, sentAt }: ResponseHead,
+  { resource, operation }: GetRequest<unknown>,
+  { limiter, retryPolicy, counters, onEvent }: HttpContext,
+): number | null {
+  if (!isRetryableStatus(status)) return null;
+  const retryAfterMs = parseRetryAfter(header(headers, "retry-after"), header(headers, "date"), Date.now());
+  if (isThrottled(status)) counters.throttled++;
+  else if (retryAfterMs === null) return null;
+  const waitMs = retryAfterMs !== null && retryAfterMs <= retryPolicy.maxRetryWaitMs ? retryAfterMs : null;
+  const isListing = operation === "listing";
+  const pausesAll = limiter.onThrottled({ status, sentAt, resource, isListing, waitMs });
+  if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation, waitMs });
+  return retryAfterMs;
+}
+
+async function statusFailure(
+  head: ResponseHead,
+  request: InFlightRequest,
+  retryAfterMs: number | null,
+  { timing, printable }: HttpContext,
+): Promise<AttemptFailure> {
+  const quoted = await quoteBody(head, request, timing.errorBodyMs, printable);
+  const detail = quoted === "" ? "" : `it said "${quoted}"`;
+  return new AttemptFailure("status", `answered ${head.status}`, { detail, head, retryAfterMs });
+}
+
+/** The failure that an error of the connection or of a parser means; null for any other error, such as the sink's. */
+function asFailure(error: unknown, response: HttpResponse | null, printable: Printable): AttemptFailure | null {
+  if (error instanceof AttemptFailure) return error;
+  if (!(error instanceof MalformedJson || error instanceof UntrustedResponse)) return null;
+  const detail = printable(error.message, 400);
+  if (error instanceof MalformedJson && error.truncated && !(error.empty && response !== null && isFramed(response))) {
+    return new AttemptFailure("truncated", "was cut short", { detail });
   }
+  return new AttemptFailure("untrusted", "answered 200 with what cannot be the service's answer", { detail });
+}
+
+/** True if the end of the body was announced, so that an empty body is complete and not truncated. */
+function isFramed({ headers }: HttpResponse): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }

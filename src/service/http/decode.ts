@@ -9,41 +9,41 @@ import {
   inflateRawSync,
   inflateSync,
 } from "node:zlib";
-import { sayBytes } from "../amounts.ts";
+import { formatBytes } from "../amounts.ts";
+import type { Printable } from "../redact.ts";
 import { AttemptFailure } from "./attempt-failure.ts";
-import type { Printable } from "./printable.ts";
 
 export type Encoding = "gzip" | "deflate" | "br";
 
-const NAMES = new Map<string, Encoding>([
+const ENCODINGS = new Map<string, Encoding>([
   ["gzip", "gzip"],
   ["x-gzip", "gzip"],
   ["deflate", "deflate"],
   ["br", "br"],
 ]);
-/** More than anybody has use for: each one multiplies what a bomb costs us. */
-const MOST = 3;
-const CHUNK = 64 * 1024;
+/** Each encoding multiplies the cost of a decompression bomb. */
+const MAX_ENCODINGS = 3;
+const CHUNK_BYTES = 64 * 1024;
 
-/** The encodings that a `Content-Encoding` names, in the order in which to undo them. */
-export function readEncodings(header: string | null, printable: Printable): Encoding[] {
-  if (header === null) return [];
-  const names = header.split(",").map((name) => name.trim().toLowerCase());
+/** The encodings of a `Content-Encoding` header, in the order in which to undo them. Throws AttemptFailure. */
+export function parseEncodings(value: string | null, printable: Printable): Encoding[] {
+  if (value === null) return [];
+  const names = value.split(",").map((name) => name.trim().toLowerCase());
   const applied = names.filter((name) => name !== "" && name !== "identity");
   const encodings = applied.map((name) => {
-    const encoding = NAMES.get(name);
+    const encoding = ENCODINGS.get(name);
     if (encoding !== undefined) return encoding;
     throw new AttemptFailure("untrusted", "answered in an encoding that simcat does not know", {
       detail: printable(name, 50),
     });
   });
-  if (encodings.length > MOST) {
+  if (encodings.length > MAX_ENCODINGS) {
     throw new AttemptFailure("untrusted", `answered in ${encodings.length} encodings, one inside the other`);
   }
   return encodings.reverse();
 }
 
-/** "deflate" is a zlib stream by the standard, and bare deflate from some servers: the first byte tells. */
+/** "deflate" means a zlib stream, but some servers send raw deflate. The first byte shows which it is. */
 function isZlib(firstByte: number | undefined): boolean {
   return firstByte !== undefined && (firstByte & 0x0f) === 8 && firstByte >> 4 <= 7;
 }
@@ -56,19 +56,19 @@ function asFailure(error: unknown, encoding: Encoding, maxBytes: number): unknow
     return new AttemptFailure("truncated", "was cut short", { detail: `its ${encoding} has no end` });
   }
   if (!/^Z_|^ERR_.*BROTLI|^ERR__ERROR_FORMAT/.test(code)) return error;
-  const verb = `answered with bytes that are not ${encoding}, as its Content-Encoding claims`;
-  return new AttemptFailure("untrusted", verb);
+  const summary = `answered with bytes that are not ${encoding}, as its Content-Encoding claims`;
+  return new AttemptFailure("untrusted", summary);
 }
 
 export function tooLarge(maxBytes: number): AttemptFailure {
-  const detail = `${sayBytes(maxBytes)}, SIMCAT_MAX_BODY`;
+  const detail = `${formatBytes(maxBytes)}, SIMCAT_MAX_BODY`;
   return new AttemptFailure("too_large", "answered with more than is accepted", { detail });
 }
 
-/** Undoes one encoding of a body that is here as a whole: 8 µs where a stream takes 100. */
+/** Undoes one encoding of a complete body. It costs 8 µs, a stream 100 µs. Throws AttemptFailure. */
 export function decodeWhole(bytes: Buffer, encoding: Encoding, maxBytes: number): Buffer {
   if (bytes.length === 0) return bytes;
-  // One byte more than allowed, so that the cap is judged in one place, by the count.
+  // One byte more than allowed, because the reader of the response checks the limit.
   const options = { maxOutputLength: maxBytes + 1 };
   try {
     if (encoding === "br") return brotliDecompressSync(bytes, options);
@@ -79,14 +79,14 @@ export function decodeWhole(bytes: Buffer, encoding: Encoding, maxBytes: number)
   }
 }
 
-function openDecoder(encoding: Encoding, firstByte: number | undefined) {
-  const options = { chunkSize: CHUNK };
+function createDecoder(encoding: Encoding, firstByte: number | undefined) {
+  const options = { chunkSize: CHUNK_BYTES };
   if (encoding === "br") return createBrotliDecompress(options);
   if (encoding === "gzip") return createGunzip(options);
   return isZlib(firstByte) ? createInflate(options) : createInflateRaw(options);
 }
 
-/** Undoes one encoding of a body while it comes. */
+/** Undoes one encoding of a body while it arrives. Throws AttemptFailure. */
 export async function* decodeStream(
   source: AsyncGenerator<Buffer>,
   encoding: Encoding,
@@ -99,8 +99,8 @@ export async function* decodeStream(
     yield beginning;
     yield* source;
   }
-  const decoder = openDecoder(encoding, beginning[0]);
-  // What goes wrong on either side comes out of the decoder below.
+  const decoder = createDecoder(encoding, beginning[0]);
+  // The decoder below throws the errors of both sides.
   pipeline(Readable.from(all()), decoder, () => {});
   try {
     for await (const chunk of decoder) yield chunk;

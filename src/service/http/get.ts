@@ -1,82 +1,83 @@
+import { type StopSignal, sleep } from "./abort-scope.ts";
 import { attempt } from "./attempt.ts";
 import type { AttemptFailure } from "./attempt-failure.ts";
-import type { Ask, Desk } from "./desk.ts";
-import type { StopSignal } from "./life.ts";
-import { askedToWait, decideRetry, type Setback } from "./retry.ts";
-import { sleep } from "./sleep.ts";
+import type { GetRequest, HttpContext } from "./http-context.ts";
+import { asksToWait, decideRetry } from "./retry-policy.ts";
 
-/** A GET brought nothing, and will not be tried again. */
+/** A GET failed and will not be retried. */
 export class FailedGet extends Error {
   readonly path: string;
+  /** The last attempt's failure. */
   readonly failure: AttemptFailure;
-  readonly setback: Setback;
   readonly attempts: number;
   readonly why: "final" | "attempts" | "asked_too_long" | "no_success";
-  constructor(path: string, failure: AttemptFailure, setback: Setback, attempts: number, why: FailedGet["why"]) {
+
+  constructor(path: string, failure: AttemptFailure, attempts: number, why: FailedGet["why"]) {
     super(failure.message);
     this.name = "FailedGet";
     this.path = path;
     this.failure = failure;
-    this.setback = setback;
     this.attempts = attempts;
     this.why = why;
   }
 }
 
-/** Waits; false when the service has been asking to wait for too long without one success anywhere. */
-async function waitOut(delayMs: number, bounded: boolean, desk: Desk, signal: StopSignal): Promise<boolean> {
-  const until = performance.now() + delayMs;
-  for (;;) {
-    const now = performance.now();
-    const since = bounded ? desk.pulse.askedSince() : null;
-    const end = since === null ? Number.POSITIVE_INFINITY : since + desk.patienceMs;
-    if (now >= end) return false;
-    if (now >= until) return true;
-    await sleep(Math.min(until, end) - now, signal);
-  }
-}
-
 /**
- * A GET with its retries, each around all of it: connecting, headers, body, parsing. Throws FailedGet, the signal's
- * reason, or whatever a sink threw.
+ * Sends a GET, with retries of the whole attempt: connection, headers, body, parsing. Throws FailedGet, the signal's
+ * reason, or an error of the sink.
  */
-export async function get<T>(desk: Desk, ask: Ask<T>, signal: StopSignal): Promise<T> {
-  const { pulse, pauses, policy, counters, onEvent } = desk;
-  const { operation, path, resource, patient } = ask;
-  let used = 0;
+export async function get<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<T> {
+  const { limiter, retryPolicy, timing, counters, onEvent } = context;
+  const { operation, path } = request;
+  let attemptsUsed = 0;
   let failures = 0;
   let staleForgiven = false;
-  let seen = pulse.successes();
-  let waited = 0;
+  let successesBefore = limiter.successes();
+  let waitedMs = 0;
   for (;;) {
-    // In no slot, so that a library that asked to wait holds up nothing else.
-    for (let now = performance.now(); now < pauses.until(resource); now = performance.now()) {
-      await sleep(pauses.until(resource) - now, signal);
-    }
-    const result = await attempt(desk, ask, signal);
-    if (result.kind === "answered") return result.value;
-    if (result.kind === "held_back") continue;
-    const { failure, setback } = result;
-    const stop = (why: FailedGet["why"]) => new FailedGet(path, failure, setback, failures + 1, why);
-    const successes = pulse.successes();
+    const result = await attempt(context, request, signal);
+    if (result.kind === "parsed") return result.value;
+    if (result.kind === "deferred") continue;
+    const { failure } = result;
+    const fail = (why: FailedGet["why"]) => new FailedGet(path, failure, failures + 1, why);
+    const successes = limiter.successes();
+    const othersSucceeded = successes > successesBefore;
+    successesBefore = successes;
     // A library that is throttled for this long while others succeed has a fault of its own.
-    const isPatient = patient && waited < desk.patienceMs;
-    const history = { used, failures, staleForgiven, patient: isPatient, othersSucceeded: successes > seen };
-    seen = successes;
-    const verdict = decideRetry(setback, history, policy, Math.random());
-    if (verdict.kind === "stop" && verdict.why === "final") throw stop("final");
-    const delayMs = verdict.kind === "retry" ? verdict.delayMs : 0;
-    if (verdict.kind !== "stop") onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
-    const hopeful = await waitOut(delayMs, patient && askedToWait(setback), desk, signal);
-    if (!hopeful) throw stop("no_success");
-    if (verdict.kind === "stop") throw stop(verdict.why);
-    waited += delayMs;
+    const toleratesThrottling = request.toleratesThrottling && waitedMs < timing.maxThrottledMs;
+    const history = { attemptsUsed, failures, staleForgiven, toleratesThrottling, othersSucceeded };
+    const decision = decideRetry(failure, history, retryPolicy, Math.random());
+    if (decision.kind === "stop" && decision.why === "final") throw fail("final");
+    const delayMs = decision.kind === "retry" ? decision.delayMs : 0;
+    if (decision.kind !== "stop") onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
+    const isBounded = request.toleratesThrottling && asksToWait(failure);
+    if (!(await waitForRetry(delayMs, isBounded, context, signal))) throw fail("no_success");
+    if (decision.kind === "stop") throw fail(decision.why);
+    waitedMs += delayMs;
     counters.retries++;
-    if (verdict.kind === "again") {
+    if (decision.kind === "retry_free") {
       staleForgiven = true;
       continue;
     }
     failures++;
-    if (verdict.counted) used++;
+    if (decision.counted) attemptsUsed++;
+  }
+}
+
+/** Waits. Resolves with false if the service has asked for waits for too long, without a success of any request. */
+async function waitForRetry(
+  delayMs: number,
+  isBounded: boolean,
+  { limiter, timing }: HttpContext,
+  signal: StopSignal,
+): Promise<boolean> {
+  const until = performance.now() + delayMs;
+  for (;;) {
+    const now = performance.now();
+    const throttledSince = isBounded ? limiter.throttledSince() : null;
+    const giveUpAt = throttledSince === null ? Number.POSITIVE_INFINITY : throttledSince + timing.maxThrottledMs;
+    if (now >= giveUpAt) return false;
+    if (now >= until) return true;
+    await sleep(Math.min(until, giveUpAt) - now, signal);
   }
 }

@@ -6,8 +6,9 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Where the scanning of one item stands. */
+/** The progress of scanning one item. */
 interface ItemState {
+  /** A number or a keyword. */
   bare: boolean;
   depth: number;
   quoted: boolean;
@@ -15,7 +16,7 @@ interface ItemState {
   escaped: boolean;
 }
 
-export function openItem(): ItemState {
+export function createItemState(): ItemState {
   return { bare: false, depth: 0, quoted: false, escaped: false };
 }
 
@@ -23,7 +24,7 @@ export function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Readies the state for an item that starts with this byte. */
+/** Resets the state for an item that starts with this byte. */
 export function beginItem(state: ItemState, first: number): void {
   state.bare = first !== OPEN_OBJECT && first !== OPEN_LIST && first !== QUOTE;
   state.depth = 0;
@@ -32,8 +33,9 @@ export function beginItem(state: ItemState, first: number): void {
 }
 
 /**
- * Index behind the item's last byte; -1 when the chunk, of one byte at least, ends before the item does. Counts
- * brackets and quotes, and leaves the rest to `JSON.parse`. Locals, for a closure's variables were 2.6 times slower.
+ * Returns the index after the item's last byte, or -1 if the chunk ends before the item does. The chunk must not be empty.
+ * Counts brackets and quotes only; `JSON.parse` checks the rest. It copies the state into locals, because a closure's
+ * variables were 2.6 times slower.
  */
 export function scanItem(state: ItemState, chunk: Uint8Array, from: number): number {
   if (state.bare) return scanBare(chunk, from);
@@ -61,7 +63,7 @@ export function scanItem(state: ItemState, chunk: Uint8Array, from: number): num
   return ended ? i : -1;
 }
 
-/** A number or a keyword: ends before what may follow it. */
+/** A number or a keyword has no last byte of its own: it ends before a comma, a bracket or white space. */
 function scanBare(chunk: Uint8Array, from: number): number {
   for (let i = from; i < chunk.length; i++) {
     const byte = chunk[i] ?? 0;

@@ -1,8 +1,8 @@
-/** Longest path that is told: a path is part of an index entry. */
-const LONGEST = 200;
+/** Longer paths are cut, because the path is part of an index entry. */
+const MAX_PATH_CHARS = 200;
 
 function child(path: string, key: string): string {
-  // A key is the sender's text: shown where it is a plain name, and a question mark otherwise.
+  // A key is text of the service: show a plain name as it is, and any other as a question mark.
   const name = /^[\w$-]{1,40}$/.test(key) ? key : "?";
   return path === "" ? name : `${path}.${name}`;
 }
@@ -18,15 +18,15 @@ function search(value: unknown, path: string, isWanted: (value: unknown) => bool
     return null;
   }
   for (const [key, inner] of Object.entries(value)) {
-    const below = child(path, key);
-    const found = isWanted(key) ? below : search(inner, below, isWanted);
+    const childPath = child(path, key);
+    const found = isWanted(key) ? childPath : search(inner, childPath, isWanted);
     if (found !== null) return found;
   }
   return null;
 }
 
-/** Path of the first value or key that is wanted, such as `extra.a[3]`; empty when there is none. */
+/** The path of the first value or key that is wanted, such as `extra.a[3]`; empty if there is none. */
 export function findPath(value: unknown, isWanted: (value: unknown) => boolean): string {
   const path = search(value, "", isWanted) ?? "";
-  return path.length > LONGEST ? `${path.slice(0, LONGEST)}…` : path;
+  return path.length > MAX_PATH_CHARS ? `${path.slice(0, MAX_PATH_CHARS)}…` : path;
 }

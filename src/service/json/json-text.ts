@@ -1,30 +1,30 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Nesting beyond this is refused: it serves nobody, and what recurses over JSON has a stack to lose. */
-export const DEEPEST = 500;
+/** Deeper nesting is rejected, because code that recurses over JSON could overflow its stack. */
+export const MAX_DEPTH = 500;
 
-/** Index after the string that opens at `open`, in text that `JSON.parse` accepts. */
+/** Returns the index after the string that opens at `open`, in text that `JSON.parse` accepts. */
 export function endOfString(source: string, open: number): number {
   let i = open + 1;
   while (i < source.length && source.charCodeAt(i) !== QUOTE) i += source.charCodeAt(i) === BACKSLASH ? 2 : 1;
   return i + 1;
 }
 
-/** Whether brackets open that often in the text, in strings or not. */
-function opensOften(count: number, source: string): boolean {
+/** True if the text has at least this number of opening brackets, in strings or not. */
+function hasOpeningBrackets(count: number, source: string): boolean {
   let found = 0;
   for (const bracket of ["{", "["]) {
-    for (let at = source.indexOf(bracket); at !== -1; at = source.indexOf(bracket, at + 1)) {
+    for (let i = source.indexOf(bracket); i !== -1; i = source.indexOf(bracket, i + 1)) {
       if (++found === count) return true;
     }
   }
   return false;
 }
 
-/** Whether the text nests deeper than `limit` objects and lists. */
+/** True if the text nests deeper than `limit` objects and lists. */
 export function isDeeperThan(limit: number, source: string): boolean {
-  if (source.length <= 2 * limit || !opensOften(limit + 1, source)) return false;
+  if (source.length <= 2 * limit || !hasOpeningBrackets(limit + 1, source)) return false;
   let depth = 0;
   let i = 0;
   while (i < source.length) {
@@ -33,7 +33,7 @@ export function isDeeperThan(limit: number, source: string): boolean {
       i = endOfString(source, i);
       continue;
     }
-    // `[` and `{` differ from each other in this one bit, as do `]` and `}`.
+    // `[` and `{` differ only in this one bit, as do `]` and `}`.
     if ((code | 0x20) === 0x7b) depth++;
     else if ((code | 0x20) === 0x7d) depth--;
     if (depth > limit) return true;

@@ -1,18 +1,16 @@
 import { z } from "zod";
 import type { LibraryKey, ListedLibrary } from "../../model.ts";
-import { type Fault, wrongField } from "./fault.ts";
+import { type ItemError, wrongField } from "./item-error.ts";
 import type { JsonObject } from "./specification.ts";
-import { findUnstorable } from "./storable.ts";
-import { isBadText } from "./text-check.ts";
+import { findUnstorable, isBadText } from "./storable.ts";
 
-/** What is left of specification 2.1 once the identity is read. */
+/** The type of the one field of specification 2.1 that is not part of the key. */
 const schema = z.object({ lastModified: z.string().nullish() });
 
-/** A key's two parts together, in bytes: Postgres has no room for more in an index entry. */
-const LONGEST_KEY = 2600;
+/** The most bytes of both parts of a key: a Postgres index entry has no room for more. */
+const MAX_KEY_BYTES = 2600;
 
-/** One part of an entry's identity as it stands, or why it cannot be read. */
-function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): string | Fault {
+function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): string | ItemError {
   const value = entry[field];
   if (typeof value !== "string") return wrongField(entry, field, "string");
   if (value === "") return { code: "unaddressable", path: field, reason: `${field} is empty` };
@@ -20,8 +18,8 @@ function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): strin
   return { code: "bad_text", path: field, reason: `${field} holds a NUL or half of a surrogate pair` };
 }
 
-/** Who the entry is (specification 2.1), byte for byte, or why that cannot be read. */
-export function readKey(entry: JsonObject, defaultOwner: string | null): LibraryKey | Fault {
+/** The entry's key, byte for byte (specification 2.1), or why it cannot be read. */
+export function readKey(entry: JsonObject, defaultOwner: string | null): LibraryKey | ItemError {
   const name = readPart(entry, "libraryName");
   if (typeof name !== "string") return name;
   const owner =
@@ -30,8 +28,8 @@ export function readKey(entry: JsonObject, defaultOwner: string | null): Library
   return { owner, name };
 }
 
-/** Why a key that could be read names nothing that can be asked for or stored; null for nearly all. */
-export function findUnaddressable(key: LibraryKey): Fault | null {
+/** Why a key cannot be requested or stored; null for nearly all keys. */
+export function findUnaddressable(key: LibraryKey): ItemError | null {
   for (const [path, part] of [
     ["uploadUser", key.owner],
     ["libraryName", key.name],
@@ -40,37 +38,38 @@ export function findUnaddressable(key: LibraryKey): Fault | null {
       return { code: "unaddressable", path, reason: `${path} is a dot segment, which no URL keeps` };
     }
   }
-  // A UTF-16 code unit is three bytes at the most.
-  if ((key.owner.length + key.name.length) * 3 <= LONGEST_KEY) return null;
+  // One UTF-16 code unit takes at most three bytes of UTF-8.
+  if ((key.owner.length + key.name.length) * 3 <= MAX_KEY_BYTES) return null;
   const bytes = Buffer.byteLength(key.owner) + Buffer.byteLength(key.name);
-  if (bytes <= LONGEST_KEY) return null;
-  return { code: "unaddressable", path: "", reason: `owner and name have ${bytes} bytes, ${LONGEST_KEY} are the most` };
+  if (bytes <= MAX_KEY_BYTES) return null;
+  const reason = `owner and name have ${bytes} bytes, ${MAX_KEY_BYTES} are the most`;
+  return { code: "unaddressable", path: "", reason };
 }
 
-/** What an entry beyond its identity says. */
+/** An entry without its key. */
 export interface EntryContent {
   readonly lastModified: string | null;
-  /** Null when the entry can be stored. */
-  readonly fault: Fault | null;
+  /** Null if the entry can be stored. */
+  readonly error: ItemError | null;
 }
 
-/** `plain`: what `isPlain` said of a text around the entry. */
-export function readContent(entry: JsonObject, source: string, plain: boolean): EntryContent {
-  const fault = findUnstorable(source, entry, plain);
-  if (fault !== null) return { lastModified: null, fault };
+/** `prechecked` is the result of `needsNoCheck` for a chunk that contains the entry. */
+export function readEntryContent(entry: JsonObject, source: string, prechecked: boolean): EntryContent {
+  const error = findUnstorable(source, entry, prechecked);
+  if (error !== null) return { lastModified: null, error };
   const checked = schema.safeParse(entry);
-  if (!checked.success) return { lastModified: null, fault: wrongField(entry, "lastModified", "string") };
-  return { lastModified: checked.data.lastModified ?? null, fault: null };
+  if (!checked.success) return { lastModified: null, error: wrongField(entry, "lastModified", "string") };
+  return { lastModified: checked.data.lastModified ?? null, error: null };
 }
 
-interface FitEntry {
+interface CheckedEntry {
   readonly libraryName: string;
   readonly uploadUser?: string | null;
   readonly lastModified?: string | null;
 }
 
-/** An entry that was read before and found fit to store, from its source text. */
-export function readAgain(source: string, defaultOwner: string | null): ListedLibrary {
-  const { libraryName, uploadUser, lastModified = null }: FitEntry = JSON.parse(source);
+/** Parses the source text of an entry that was checked before. */
+export function parseCheckedEntry(source: string, defaultOwner: string | null): ListedLibrary {
+  const { libraryName, uploadUser, lastModified = null }: CheckedEntry = JSON.parse(source);
   return { key: { owner: uploadUser ?? defaultOwner ?? "", name: libraryName }, lastModified, source };
 }

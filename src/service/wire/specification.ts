@@ -1,4 +1,4 @@
-/** The fields of each resource, each with its type as the specification writes it (2.1 to 2.3). */
+/** The fields of each resource, with the type that the specification gives them (2.1 to 2.3). */
 export const LIST_FIELDS = { libraryName: "string", uploadUser: "string", lastModified: "string" } as const;
 
 export const METADATA_FIELDS = {
@@ -31,4 +31,26 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function hasAnyField(object: JsonObject, fields: Fields): boolean {
   for (const name in fields) if (Object.hasOwn(object, name)) return true;
   return false;
+}
+
+export const MOCK_ADVICE =
+  "these are the placeholder words of the documentation's mock, not values: SIMCAT_BASE_URL points at a mock, and nothing was stored";
+
+/** True if each known field of the object contains the name of its type, as in the documentation's mock. */
+export function isPlaceholder(object: JsonObject, fields: Fields): boolean {
+  let found = false;
+  for (const name in fields) {
+    if (!Object.hasOwn(object, name)) continue;
+    if (object[name] !== fields[name]) return false;
+    found = true;
+  }
+  return found;
+}
+
+const PLACEHOLDER_FIELD =
+  /"(?:libraryName|uploadUser|lastModified|scenarioName|description)"\s*:\s*"string"|"(?:scenarioId|parentId)"\s*:\s*"integer"|"isResult"\s*:\s*"boolean"/;
+
+/** True if the text has a placeholder. The text may be cut anywhere. */
+export function hasPlaceholder(text: string): boolean {
+  return PLACEHOLDER_FIELD.test(text);
 }

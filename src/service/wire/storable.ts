@@ -1,13 +1,41 @@
-import { mayLoseDigits, parseExact } from "../json/exact-json.ts";
+import { parseExact } from "../json/exact-json.ts";
 import { findPath } from "../json/json-path.ts";
-import { DEEPEST, isDeeperThan } from "../json/json-text.ts";
-import { DIGITS_AFTER, DIGITS_BEFORE, fitsNumeric, mayExceedNumeric } from "../json/numeric-range.ts";
-import type { Fault } from "./fault.ts";
-import { escapesBadText, isBadText } from "./text-check.ts";
+import { isDeeperThan, MAX_DEPTH } from "../json/json-text.ts";
+import { fitsNumeric, MAX_DIGITS_AFTER, MAX_DIGITS_BEFORE, mayExceedNumeric, mayLoseDigits } from "../json/numerals.ts";
+import type { ItemError } from "./item-error.ts";
+
+/**
+ * True if no item in this chunk can hold unstorable text or an inexact number (depth is checked separately). `text` is
+ * the same bytes as latin1.
+ */
+export function needsNoCheck(text: string, bytes: Uint8Array): boolean {
+  return !text.includes("\\u") && !mayLoseDigits(text, bytes);
+}
+
+/**
+ * Why Postgres would refuse the item as text or jsonb; null for nearly all items. `value` is the parsed `source`.
+ * `prechecked` is the result of `needsNoCheck` for a chunk that contains it.
+ */
+export function findUnstorable(source: string, value: unknown, prechecked = false): ItemError | null {
+  if (isDeeperThan(MAX_DEPTH, source)) {
+    return { code: "too_deep", path: "", reason: `the item nests deeper than ${MAX_DEPTH} levels` };
+  }
+  if (prechecked) return null;
+  if (source.includes("\\u") && escapesBadText(source)) {
+    const path = findPath(value, (inner) => typeof inner === "string" && isBadText(inner));
+    return { code: "bad_text", path, reason: `${path || "the item"} holds a NUL or half of a surrogate pair` };
+  }
+  return mayExceedNumeric(source) && mayLoseDigits(source) ? findWideNumber(source) : null;
+}
+
+/** True if Postgres cannot store the text. */
+export function isBadText(text: string): boolean {
+  return text.includes("\u0000") || !text.isWellFormed();
+}
 
 const UNSTORABLE = Symbol("a number that jsonb cannot hold");
 
-function findWideNumber(source: string): Fault | null {
+function findWideNumber(source: string): ItemError | null {
   let found = false;
   const value = parseExact(source, (numeral) => {
     if (fitsNumeric(numeral)) return 0;
@@ -16,7 +44,7 @@ function findWideNumber(source: string): Fault | null {
   });
   if (!found) return null;
   const path = findPath(value, (inner) => inner === UNSTORABLE);
-  const limits = `${DIGITS_BEFORE} digits before the point and ${DIGITS_AFTER} after it`;
+  const limits = `${MAX_DIGITS_BEFORE} digits before the point and ${MAX_DIGITS_AFTER} after it`;
   return {
     code: "out_of_range",
     path,
@@ -24,23 +52,25 @@ function findWideNumber(source: string): Fault | null {
   };
 }
 
-/** Whether no item in these bytes, which `text` holds too, can be unfit to store, but for its depth, or have an integer in doubt. */
-export function isPlain(text: string, bytes: Uint8Array): boolean {
-  return !text.includes("\\u") && !mayLoseDigits(text, bytes);
-}
+const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|.)/g;
 
 /**
- * Why Postgres would refuse the item as text or jsonb; null for nearly all. `value` is what `JSON.parse` made of `source`,
- * `plain` what `isPlain` said of a text around it.
+ * True if well-formed JSON text escapes a NUL or half of a surrogate pair. It checks the text instead of the values,
+ * because jsonb refuses such an escape even under a key that a later equal key overrides.
  */
-export function findUnstorable(source: string, value: unknown, plain = false): Fault | null {
-  if (isDeeperThan(DEEPEST, source)) {
-    return { code: "too_deep", path: "", reason: `the item nests deeper than ${DEEPEST} levels` };
+function escapesBadText(source: string): boolean {
+  if (!SUSPECT_ESCAPE.test(source)) return false;
+  /** Where an escaped high half ended; -1 if the last escape was not one. */
+  let highEnd = -1;
+  for (const match of source.matchAll(ESCAPE)) {
+    const unit = match[1] === undefined ? -1 : Number.parseInt(match[1], 16);
+    const isLow = unit >= 0xdc00 && unit <= 0xdfff;
+    if (isLow !== (highEnd === match.index)) return true;
+    if (unit === 0) return true;
+    highEnd = unit >= 0xd800 && unit <= 0xdbff ? match.index + match[0].length : -1;
+    // A high half must be followed by an escape, which the next turn of the loop checks.
+    if (highEnd !== -1 && source[highEnd] !== "\\") return true;
   }
-  if (plain) return null;
-  if (source.includes("\\u") && escapesBadText(source)) {
-    const path = findPath(value, (inner) => typeof inner === "string" && isBadText(inner));
-    return { code: "bad_text", path, reason: `${path || "the item"} holds a NUL or half of a surrogate pair` };
-  }
-  return mayExceedNumeric(source) && mayLoseDigits(source) ? findWideNumber(source) : null;
+  return false;
 }

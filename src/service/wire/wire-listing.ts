@@ -1,27 +1,53 @@
 import type { LibraryKey, ListedLibraries, ListedLibrary, Reject } from "../../model.ts";
-import { UntrustedAnswer } from "../untrusted-answer.ts";
-import { type Fault, notAnObject, rejectItem } from "./fault.ts";
-import type { ListItem } from "./json-array.ts";
-import { type EntryContent, findUnaddressable, readAgain, readContent, readKey } from "./list-entry.ts";
-import { openShelf } from "./listed-libraries.ts";
-import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
-import { saySame } from "./same-content.ts";
-import { hasAnyField, isJsonObject, type JsonObject, LIST_FIELDS } from "./specification.ts";
+import { jsonEqual } from "../json/json-equal.ts";
+import { UntrustedResponse } from "../json/parse-errors.ts";
+import { type ItemError, notAnObject, rejectItem } from "./item-error.ts";
+import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
+import { type EntryContent, findUnaddressable, parseCheckedEntry, readEntryContent, readKey } from "./list-entry.ts";
+import { createListingStore } from "./listing-store.ts";
+import {
+  hasAnyField,
+  isJsonObject,
+  isPlaceholder,
+  type JsonObject,
+  LIST_FIELDS,
+  MOCK_ADVICE,
+} from "./specification.ts";
 
-export interface ListingReader {
-  /** `plain` as the splitter says it. */
-  add(items: readonly ListItem[], plain?: boolean): void;
-  /** Throws UntrustedAnswer when the whole cannot be the service's. */
-  finish(): { libraries: ListedLibraries; rejects: Reject[]; incomplete: string | null; repeated: number };
+export interface ParsedListing {
+  readonly libraries: ListedLibraries;
+  readonly rejects: readonly Reject[];
+  /** Why nothing may be concluded from missing libraries; null if the listing is complete. */
+  readonly incomplete: string | null;
+  /** Number of entries that repeated an earlier one. */
+  readonly repeated: number;
 }
 
-const CONTRADICTION: Fault = {
+/** Reads the listing (specification 4.1) while it arrives. Throws MalformedJson and UntrustedResponse. */
+export async function readListing(body: ByteSource, defaultOwner: string | null): Promise<ParsedListing> {
+  const splitter = createArraySplitter();
+  const reader = createListingReader(defaultOwner);
+  for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
+    reader.add(splitter.push(bytes), splitter.prechecked());
+  }
+  splitter.end();
+  return reader.finish();
+}
+
+export interface ListingReader {
+  /** `prechecked` is the splitter's. */
+  add(items: readonly ListItem[], prechecked?: boolean): void;
+  /** Throws UntrustedResponse if the list cannot be the service's. */
+  finish(): ParsedListing;
+}
+
+const CONTRADICTION: ItemError = {
   code: "contradiction",
   path: "",
   reason: "another entry of the listing has the same uploadUser and libraryName and says something else",
 };
 
-/** Why nothing may be concluded from what the listing lacks: an entry whose identity nobody could read may be it. */
+/** An entry without a readable key may be any library, so the listing does not show what is missing. */
 function explainIncomplete(unread: number, ownerless: number): string | null {
   if (unread === 0) return null;
   const entries = unread === 1 ? "1 entry of the listing names" : `${unread} entries of the listing name`;
@@ -30,94 +56,94 @@ function explainIncomplete(unread: number, ownerless: number): string | null {
   return `${why}, ${ownerless} of them for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries`;
 }
 
-/** Reads the listing (specification 4.1), entry by entry. */
-export function readListing(defaultOwner: string | null): ListingReader {
-  const libraries = openShelf((source) => readAgain(source, defaultOwner));
-  /** The texts of each library of which an entry was rejected, by its index. */
+export function createListingReader(defaultOwner: string | null): ListingReader {
+  const libraries = createListingStore((source) => parseCheckedEntry(source, defaultOwner));
+  /** The texts of all entries of libraries of which an entry was rejected, by the library's index. */
   const disputed = new Map<number, Set<string>>();
   const rejects: Reject[] = [];
   let entries = 0;
   let placeholders = 0;
-  let recognized = false;
+  let hasKnownField = false;
   let unread = 0;
   let ownerless = 0;
   let repeated = 0;
 
-  function refuse(key: LibraryKey | null, fault: Fault, source: string): void {
-    rejects.push(rejectItem(key, "listing", fault, source));
+  function reject(key: LibraryKey | null, error: ItemError, source: string): void {
+    rejects.push(rejectItem(key, "listing", error, source));
   }
 
-  function refuseUnread(fault: Fault, source: string): void {
+  function rejectUnread(error: ItemError, source: string): void {
     unread++;
-    if (fault.path === "uploadUser" && fault.code === "missing_field") ownerless++;
-    refuse(null, fault, source);
+    if (error.path === "uploadUser" && error.code === "missing_field") ownerless++;
+    reject(null, error, source);
   }
 
-  function takeNew(key: LibraryKey, content: EntryContent, source: string): void {
-    const at = libraries.length;
-    const { lastModified, fault } = content;
+  function addNew(key: LibraryKey, content: EntryContent, source: string): void {
+    const index = libraries.length;
+    const { lastModified, error } = content;
     libraries.add({ key, lastModified, source });
-    if (fault === null) return;
-    libraries.replace(at, { key, lastModified, source: null });
-    disputed.set(at, new Set([source]));
-    refuse(key, fault, source);
+    if (error === null) return;
+    libraries.replace(index, { key, lastModified, source: null });
+    disputed.set(index, new Set([source]));
+    reject(key, error, source);
   }
 
-  function takeRepeated(at: number, earlier: ListedLibrary, content: EntryContent, source: string): void {
-    const texts = disputed.get(at) ?? new Set<string>();
-    const isSame = earlier.source === null ? texts.has(source) : saySame(earlier.source, source);
+  function addRepeated(index: number, earlier: ListedLibrary, content: EntryContent, source: string): void {
+    const texts = disputed.get(index) ?? new Set<string>();
+    const isSame = earlier.source === null ? texts.has(source) : jsonEqual(earlier.source, source);
     if (isSame) {
       repeated++;
       return;
     }
     if (earlier.source !== null) {
       texts.add(earlier.source);
-      refuse(earlier.key, CONTRADICTION, earlier.source);
+      reject(earlier.key, CONTRADICTION, earlier.source);
     }
-    disputed.set(at, texts.add(source));
-    refuse(earlier.key, content.fault ?? CONTRADICTION, source);
+    disputed.set(index, texts.add(source));
+    reject(earlier.key, content.error ?? CONTRADICTION, source);
     const lastModified = content.lastModified === earlier.lastModified ? earlier.lastModified : null;
-    libraries.replace(at, { key: earlier.key, lastModified, source: null });
+    libraries.replace(index, { key: earlier.key, lastModified, source: null });
   }
 
-  function take({ source, value: entry }: ListItem, plain: boolean): void {
-    entries++;
-    if (!isJsonObject(entry)) {
-      refuseUnread(notAnObject(entry), source);
-      return;
-    }
-    recognized ||= hasAnyField(entry, LIST_FIELDS);
-    if (placeholders === entries - 1 && isPlaceholder(entry, LIST_FIELDS)) placeholders++;
-    const key = readKey(entry, defaultOwner);
-    if ("owner" in key) takeNamed(key, entry, source, plain);
-    else refuseUnread(key, source);
-  }
-
-  function takeNamed(key: LibraryKey, entry: JsonObject, source: string, plain: boolean): void {
+  function addAddressed(key: LibraryKey, entry: JsonObject, source: string, prechecked: boolean): void {
     const unaddressable = findUnaddressable(key);
     if (unaddressable !== null) {
-      refuse(key, unaddressable, source);
+      reject(key, unaddressable, source);
       return;
     }
-    const content = readContent(entry, source, plain);
-    const at = libraries.find(key);
-    if (at === undefined) takeNew(key, content, source);
-    else takeRepeated(at, libraries.at(at), content, source);
+    const content = readEntryContent(entry, source, prechecked);
+    const index = libraries.find(key);
+    if (index === undefined) addNew(key, content, source);
+    else addRepeated(index, libraries.at(index), content, source);
   }
 
-  function add(items: readonly ListItem[], plain = false): void {
-    for (const item of items) take(item, plain);
-  }
-
-  function finish(): { libraries: ListedLibraries; rejects: Reject[]; incomplete: string | null; repeated: number } {
-    if (entries > 0 && placeholders === entries) {
-      throw new UntrustedAnswer(`a listing of placeholders: ${MOCK_ADVICE}`);
+  function addEntry({ source, value: entry }: ListItem, prechecked: boolean): void {
+    entries++;
+    if (!isJsonObject(entry)) {
+      rejectUnread(notAnObject(entry), source);
+      return;
     }
-    if (entries > 0 && !recognized) {
-      throw new UntrustedAnswer(`a list of ${entries} entries without one field of a library`);
+    hasKnownField ||= hasAnyField(entry, LIST_FIELDS);
+    if (placeholders === entries - 1 && isPlaceholder(entry, LIST_FIELDS)) placeholders++;
+    const key = readKey(entry, defaultOwner);
+    if ("owner" in key) addAddressed(key, entry, source, prechecked);
+    else rejectUnread(key, source);
+  }
+
+  function finish(): ParsedListing {
+    if (entries > 0 && placeholders === entries) {
+      throw new UntrustedResponse(`a listing of placeholders: ${MOCK_ADVICE}`);
+    }
+    if (entries > 0 && !hasKnownField) {
+      throw new UntrustedResponse(`a list of ${entries} entries without one field of a library`);
     }
     return { libraries, rejects, incomplete: explainIncomplete(unread, ownerless), repeated };
   }
 
-  return { add, finish };
+  return {
+    add(items, prechecked = false) {
+      for (const item of items) addEntry(item, prechecked);
+    },
+    finish,
+  };
 }

@@ -1,16 +1,36 @@
 import { z } from "zod";
 import type { LibraryKey, Metadata, MetadataField, Reject } from "../../model.ts";
-import { beginItem, openItem, scanItem } from "../json/json-item.ts";
-import { MalformedJson } from "../json/malformed-json.ts";
+import { beginItem, createItemState, scanItem } from "../json/json-item.ts";
+import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
 import { decodeUtf8, firstBadByte, isCutSequence } from "../json/utf8.ts";
-import { UntrustedAnswer } from "../untrusted-answer.ts";
-import { type Fault, rejectItem, wrongField } from "./fault.ts";
-import { HEAD, nameAnswer } from "./name-answer.ts";
-import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
-import { hasAnyField, isJsonObject, type JsonObject, METADATA_FIELDS } from "./specification.ts";
+import { describeResponse, SNIFF_BYTES } from "./describe-response.ts";
+import { type ItemError, rejectItem, wrongField } from "./item-error.ts";
+import type { ByteSource } from "./json-array.ts";
+import {
+  hasAnyField,
+  isJsonObject,
+  isPlaceholder,
+  type JsonObject,
+  METADATA_FIELDS,
+  MOCK_ADVICE,
+} from "./specification.ts";
 import { findUnstorable } from "./storable.ts";
 
-/** Types alone (specification 2.2). */
+export interface ParsedMetadata {
+  /** Null if the object was rejected. */
+  readonly metadata: Metadata | null;
+  readonly rejects: readonly Reject[];
+}
+
+/** Reads a metadata response (specification 4.2) and returns its bytes too. Throws MalformedJson and UntrustedResponse. */
+export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<ParsedMetadata & { bytes: Buffer }> {
+  const batches: Buffer[] = [];
+  for (let batch = await body.read(); batch !== null; batch = await body.read()) batches.push(batch);
+  const bytes = batches.length === 1 && batches[0] !== undefined ? batches[0] : Buffer.concat(batches);
+  return { bytes, ...parseMetadata(key, bytes) };
+}
+
+/** The types of specification 2.2. */
 const schema = z.object({
   libraryName: z.string().nullish(),
   libraryOwner: z.string().nullish(),
@@ -23,17 +43,30 @@ const schema = z.object({
 
 const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
 const BOM = "\ufeff";
-const CUT = "the answer ends in the middle of its JSON";
+const TRUNCATED = "the answer ends in the middle of its JSON";
 
-function isUnfinished(text: string): boolean {
-  const bytes = Buffer.from(text);
-  const state = openItem();
-  beginItem(state, bytes[0] ?? 0);
-  return !state.bare && scanItem(state, bytes, 0) === -1;
+/** Parses a complete metadata response. Throws MalformedJson and UntrustedResponse. */
+export function parseMetadata(key: LibraryKey, bytes: Uint8Array): ParsedMetadata {
+  const text = decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const unmarked = text.startsWith(BOM) ? text.slice(BOM.length) : text;
+  const object = parse(unmarked);
+  // The text is valid JSON, so `trim` removes nothing but JSON's own white space.
+  const source = unmarked.trim();
+  if (!isJsonObject(object)) throw notMetadata(source);
+  if (!hasAnyField(object, METADATA_FIELDS)) {
+    throw new UntrustedResponse("an object without any field of library metadata");
+  }
+  if (isPlaceholder(object, METADATA_FIELDS)) throw new UntrustedResponse(`an object of placeholders: ${MOCK_ADVICE}`);
+  const reject = (error: ItemError) => ({ metadata: null, rejects: [rejectItem(key, "metadata", error, source)] });
+  const unstorable = findUnstorable(source, object);
+  if (unstorable !== null) return reject(unstorable);
+  const checked = schema.safeParse(object);
+  if (!checked.success) return reject(wrongField(object, String(checked.error.issues[0]?.path[0]), "string"));
+  return { metadata: toMetadata(checked.data, object, source), rejects: [] };
 }
 
 function decode(bytes: Buffer): string {
-  if (isCutSequence(bytes, firstBadByte(bytes))) throw new MalformedJson(CUT, "truncated");
+  if (isCutSequence(bytes, firstBadByte(bytes))) throw new MalformedJson(TRUNCATED, "truncated");
   return decodeUtf8(bytes, 0);
 }
 
@@ -41,13 +74,25 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message quotes the payload.
+    // The parser's own message would quote the payload.
     const source = text.trim();
     if (source === "") throw new MalformedJson("an empty answer", "empty");
-    if (isUnfinished(source)) throw new MalformedJson(CUT, "truncated");
+    if (isUnfinished(source)) throw new MalformedJson(TRUNCATED, "truncated");
     if (/^[[{"]/.test(source)) throw new MalformedJson("not well-formed JSON");
-    throw new UntrustedAnswer(`${nameAnswer(Buffer.from(source.slice(0, HEAD)))} where library metadata belongs`);
+    throw notMetadata(source);
   }
+}
+
+function notMetadata(source: string): UntrustedResponse {
+  const head = Buffer.from(source.slice(0, SNIFF_BYTES));
+  return new UntrustedResponse(`${describeResponse(head)} where library metadata belongs`);
+}
+
+function isUnfinished(text: string): boolean {
+  const bytes = Buffer.from(text);
+  const scan = createItemState();
+  beginItem(scan, bytes[0] ?? 0);
+  return !scan.bare && scanItem(scan, bytes, 0) === -1;
 }
 
 function toMetadata(fields: z.infer<typeof schema>, object: JsonObject, source: string): Metadata {
@@ -62,26 +107,4 @@ function toMetadata(fields: z.infer<typeof schema>, object: JsonObject, source: 
     absent: FIELD_NAMES.filter((name) => !Object.hasOwn(object, name)),
     source,
   };
-}
-
-/** Reads a library's metadata (specification 4.2), a complete answer. Throws MalformedJson and UntrustedAnswer. */
-export function readMetadata(key: LibraryKey, bytes: Uint8Array): { metadata: Metadata | null; rejects: Reject[] } {
-  const text = decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  const unmarked = text.startsWith(BOM) ? text.slice(BOM.length) : text;
-  const object = parse(unmarked);
-  // What JSON.parse took has nothing but JSON's white space around it.
-  const source = unmarked.trim();
-  if (!isJsonObject(object)) {
-    throw new UntrustedAnswer(`${nameAnswer(Buffer.from(source.slice(0, HEAD)))} where library metadata belongs`);
-  }
-  if (!hasAnyField(object, METADATA_FIELDS)) {
-    throw new UntrustedAnswer("an object without any field of library metadata");
-  }
-  if (isPlaceholder(object, METADATA_FIELDS)) throw new UntrustedAnswer(`an object of placeholders: ${MOCK_ADVICE}`);
-  const refuse = (fault: Fault) => ({ metadata: null, rejects: [rejectItem(key, "metadata", fault, source)] });
-  const unstorable = findUnstorable(source, object);
-  if (unstorable !== null) return refuse(unstorable);
-  const checked = schema.safeParse(object);
-  if (!checked.success) return refuse(wrongField(object, String(checked.error.issues[0]?.path[0]), "string"));
-  return { metadata: toMetadata(checked.data, object, source), rejects: [] };
 }

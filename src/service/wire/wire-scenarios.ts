@@ -1,122 +1,162 @@
+import { createHash, type Hash } from "node:crypto";
 import type { DriftField, LibraryKey, Reject, Scenario, ScenarioId, ScenarioSink } from "../../model.ts";
-import { openSeenIds } from "../compact/seen-ids.ts";
-import { UntrustedAnswer } from "../untrusted-answer.ts";
-import { type Fault, notAnObject, rejectItem } from "./fault.ts";
-import type { ListItem } from "./json-array.ts";
-import { isPlaceholder, MOCK_ADVICE } from "./placeholders.ts";
-import { saySame } from "./same-content.ts";
+import { jsonEqual } from "../json/json-equal.ts";
+import { UntrustedResponse } from "../json/parse-errors.ts";
+import { createIdSet } from "../off-heap/id-set.ts";
+import { type ItemError, notAnObject, rejectItem } from "./item-error.ts";
+import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import { readScenarioItem, type ScenarioItem } from "./scenario-item.ts";
-import { hasAnyField, isJsonObject, type JsonObject, SCENARIO_FIELDS } from "./specification.ts";
+import {
+  hasAnyField,
+  isJsonObject,
+  isPlaceholder,
+  type JsonObject,
+  MOCK_ADVICE,
+  SCENARIO_FIELDS,
+} from "./specification.ts";
 
-export interface ScenarioListReader {
-  /** Hands the good ones on, in order. `plain` as the splitter says it. One call at a time. */
-  add(items: readonly ListItem[], plain?: boolean): Promise<void>;
-  /** Throws UntrustedAnswer. Each item gave at most one reject. */
-  finish(): { rejects: Reject[]; items: number; present: Record<DriftField, number> };
+export interface ScenarioList {
+  /** At most one per item. */
+  readonly rejects: readonly Reject[];
+  /** Items of the list, good and bad. */
+  readonly items: number;
+  /** Scenarios that are in the sink. */
+  readonly accepted: number;
+  /** Number of items that had the field, null or not. */
+  readonly present: Readonly<Record<DriftField, number>>;
 }
 
-/** Characters of payload that the rejects of one list may hold; only the first hundred of a library are ever stored. */
-const PAYLOADS = 32 * 1024 * 1024;
+/**
+ * Reads a scenario list (specification 4.3) into the sink while it arrives. `hash` is the SHA-256 of the bytes, open for
+ * more. Throws MalformedJson and UntrustedResponse.
+ */
+export async function readScenarioList(
+  body: ByteSource,
+  key: LibraryKey,
+  sink: ScenarioSink,
+): Promise<ScenarioList & { hash: Hash }> {
+  const hash = createHash("sha256");
+  const splitter = createArraySplitter();
+  const reader = createScenarioReader(key, sink);
+  for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
+    hash.update(bytes);
+    await reader.add(splitter.push(bytes), splitter.prechecked());
+  }
+  splitter.end();
+  return { hash, ...reader.finish() };
+}
 
-const CONTRADICTION: Fault = {
+export interface ScenarioReader {
+  /** Passes the good items to the sink, in order. One call at a time. `prechecked` is the splitter's. */
+  add(items: readonly ListItem[], prechecked?: boolean): Promise<void>;
+  /** Throws UntrustedResponse. */
+  finish(): ScenarioList;
+}
+
+/** Characters of payload that the rejects of one list may hold. Only the first hundred of a library are ever stored. */
+const MAX_PAYLOAD_CHARS = 32 * 1024 * 1024;
+
+const CONTRADICTION: ItemError = {
   code: "contradiction",
   path: "scenarioId",
   reason: "another item of the list has the same scenarioId and says something else",
 };
 
-/** Repetitions that are compared with their first items at once: one query for a list that was staged. */
+/** Repeated items are compared with the first ones in groups of this size, because a staged list costs one query per group. */
 const COMPARED_AT_ONCE = 100;
 
-/** An item whose id an earlier, good one has. */
-interface Repetition {
+/** An item with the id of an earlier, good one. */
+interface RepeatedItem {
   readonly id: ScenarioId;
   readonly item: ScenarioItem;
   readonly source: string;
 }
 
-/** Reads the scenario list of one library (specification 4.3), item by item. */
-export function readScenarios(key: LibraryKey, sink: ScenarioSink): ScenarioListReader {
-  /** Ids of the items in the sink, and of the refused ones that were there. */
-  const seen = openSeenIds();
-  /** Rejected, and so is whatever else has such an id. */
-  const refused = new Set<ScenarioId>();
+export function createScenarioReader(key: LibraryKey, sink: ScenarioSink): ScenarioReader {
+  /** Ids that were passed to the sink, including those that were removed from it. */
+  const seen = createIdSet();
+  /** Ids that were rejected. Every further item with such an id is rejected too. */
+  const rejectedIds = new Set<ScenarioId>();
   const present = { scenarioName: 0, isResult: 0, lastModified: 0 };
   const rejects: Reject[] = [];
   let items = 0;
+  let accepted = 0;
   let placeholders = 0;
-  let payloads = 0;
-  let recognized = false;
+  let payloadChars = 0;
+  let hasKnownField = false;
 
-  function reject(fault: Fault, source: string): void {
-    payloads += source.length;
-    rejects.push(rejectItem(key, "scenario", fault, payloads > PAYLOADS ? "" : source));
+  function reject(error: ItemError, source: string): void {
+    payloadChars += source.length;
+    rejects.push(rejectItem(key, "scenario", error, payloadChars > MAX_PAYLOAD_CHARS ? "" : source));
   }
 
-  function note(object: JsonObject): void {
+  function countFields(object: JsonObject): void {
     if (Object.hasOwn(object, "scenarioName")) present.scenarioName++;
     if (Object.hasOwn(object, "isResult")) present.isResult++;
     if (Object.hasOwn(object, "lastModified")) present.lastModified++;
-    recognized ||= hasAnyField(object, SCENARIO_FIELDS);
+    hasKnownField ||= hasAnyField(object, SCENARIO_FIELDS);
     if (placeholders === items && isPlaceholder(object, SCENARIO_FIELDS)) placeholders++;
   }
 
-  function read({ source, value }: ListItem, plain: boolean): ScenarioItem {
-    if (isJsonObject(value)) note(value);
+  function readItem({ source, value }: ListItem, prechecked: boolean): ScenarioItem {
+    if (isJsonObject(value)) countFields(value);
     items++;
-    if (!isJsonObject(value)) return { kind: "bad", id: null, fault: notAnObject(value) };
-    return readScenarioItem(value, source, plain);
+    if (!isJsonObject(value)) return { kind: "bad", id: null, error: notAnObject(value) };
+    return readScenarioItem(value, source, prechecked);
   }
 
-  function rejectRepetition({ item, source }: Repetition): void {
-    reject(item.kind === "bad" ? item.fault : CONTRADICTION, source);
+  function rejectRepeated({ item, source }: RepeatedItem): void {
+    reject(item.kind === "bad" ? item.error : CONTRADICTION, source);
   }
 
-  async function compare(repetitions: readonly Repetition[]): Promise<void> {
-    const sources = await sink.sources(repetitions.map(({ id }) => id));
-    for (const repetition of repetitions) {
-      const { id, item, source } = repetition;
+  async function compareRepeated(group: readonly RepeatedItem[]): Promise<void> {
+    const sources = await sink.sources(group.map(({ id }) => id));
+    for (const repeated of group) {
+      const { id, item, source } = repeated;
       const first = sources.get(id);
-      if (!refused.has(id)) {
-        if (item.kind === "good" && (first === undefined || saySame(first, source))) continue;
+      if (!rejectedIds.has(id)) {
+        if (item.kind === "good" && (first === undefined || jsonEqual(first, source))) continue;
         await sink.remove(id);
-        refused.add(id);
+        accepted--;
+        rejectedIds.add(id);
         if (first !== undefined) reject(CONTRADICTION, first);
       }
-      rejectRepetition(repetition);
+      rejectRepeated(repeated);
     }
   }
 
-  async function add(listed: readonly ListItem[], plain = false): Promise<void> {
+  async function add(listed: readonly ListItem[], prechecked = false): Promise<void> {
     const good: Scenario[] = [];
-    const repetitions: Repetition[] = [];
-    for (const one of listed) {
-      const { source } = one;
-      const item = read(one, plain);
+    const repeated: RepeatedItem[] = [];
+    for (const listItem of listed) {
+      const { source } = listItem;
+      const item = readItem(listItem, prechecked);
       const { id } = item;
-      if (id !== null && refused.has(id)) rejectRepetition({ id, item, source });
-      else if (id !== null && seen.has(id)) repetitions.push({ id, item, source });
+      if (id !== null && rejectedIds.has(id)) rejectRepeated({ id, item, source });
+      else if (id !== null && seen.has(id)) repeated.push({ id, item, source });
       else if (item.kind === "good") {
         seen.add(item.id);
         good.push(item.scenario);
       } else {
-        if (id !== null) refused.add(id);
-        reject(item.fault, source);
+        if (id !== null) rejectedIds.add(id);
+        reject(item.error, source);
       }
     }
     if (good.length > 0) await sink.add(good);
-    for (let at = 0; at < repetitions.length; at += COMPARED_AT_ONCE) {
-      await compare(repetitions.slice(at, at + COMPARED_AT_ONCE));
+    accepted += good.length;
+    for (let start = 0; start < repeated.length; start += COMPARED_AT_ONCE) {
+      await compareRepeated(repeated.slice(start, start + COMPARED_AT_ONCE));
     }
   }
 
-  function finish(): { rejects: Reject[]; items: number; present: Record<DriftField, number> } {
+  function finish(): ScenarioList {
     if (items > 0 && placeholders === items) {
-      throw new UntrustedAnswer(`a scenario list of placeholders: ${MOCK_ADVICE}`);
+      throw new UntrustedResponse(`a scenario list of placeholders: ${MOCK_ADVICE}`);
     }
-    if (items > 0 && !recognized) {
-      throw new UntrustedAnswer(`a list of ${items} items without one field of a scenario`);
+    if (items > 0 && !hasKnownField) {
+      throw new UntrustedResponse(`a list of ${items} items without one field of a scenario`);
     }
-    return { rejects, items, present };
+    return { rejects, items, accepted, present };
   }
 
   return { add, finish };

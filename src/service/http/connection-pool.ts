@@ -1,0 +1,146 @@
+import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { ConfigurationError } from "../../errors.ts";
+
+/** The connections to the service, directly or through a proxy. */
+export interface ConnectionPool {
+  readonly dispatcher: Dispatcher;
+  /** True if the request that starts now uses an earlier connection. Valid in `onRequestStart` only. */
+  isReused(): boolean;
+  /** The variable that names the proxy, once a request uses it; null without a proxy. */
+  proxyVariable(): ProxySetting["variable"] | null;
+}
+
+export interface ConnectionPoolOptions {
+  readonly origin: string;
+  readonly concurrency: number;
+  readonly requestTimeoutMs: number;
+  /** How long an idle connection is kept. */
+  readonly keepAliveMs: number;
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from here. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+interface ProxySetting {
+  readonly variable: "HTTPS_PROXY" | "HTTP_PROXY";
+  readonly url: string;
+}
+
+/** The proxy could not be reached or did not open the tunnel, so the service received no request. */
+export class ProxyFailure extends Error {
+  readonly variable: ProxySetting["variable"];
+  /** Without user and password. */
+  readonly host: string;
+  /** The status of the proxy's response; null without one. */
+  readonly status: number | null;
+
+  constructor({ variable, url }: ProxySetting, reason: { readonly status: number } | { readonly error: Error }) {
+    const options = "error" in reason ? { cause: reason.error } : {};
+    super("error" in reason ? reason.error.message : `it answered ${reason.status} to CONNECT`, options);
+    this.name = "ProxyFailure";
+    this.variable = variable;
+    this.host = new URL(url).host;
+    this.status = "status" in reason ? reason.status : null;
+  }
+}
+
+/** True for localhost, its subdomains (RFC 6761), and the loopback addresses. */
+function isLoopback(hostname: string): boolean {
+  return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost\.?)$/i.test(hostname);
+}
+
+function loadProxySetting(protocol: string, environment: ConnectionPoolOptions["environment"]): ProxySetting | null {
+  const variable = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const value = environment[variable.toLowerCase()] || environment[variable] || "";
+  if (value === "") return null;
+  const url = value.includes("://") ? value : `http://${value}`;
+  // The message does not quote the value, which may contain a password.
+  if (!URL.canParse(url)) throw new ConfigurationError(`${variable} is not a valid proxy URL`);
+  return { variable, url };
+}
+
+export function openConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
+  const { origin, concurrency, requestTimeoutMs, keepAliveMs, environment } = options;
+  const poolSettings = {
+    connections: concurrency,
+    pipelining: 1,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+    // With the default of 2 s, a server that sends `Keep-Alive: timeout=2` would get a connection per request.
+    keepAliveTimeoutThreshold: 500,
+    // Each request has its own deadline: these two do not notice a trickle of bytes, and fire late.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  let isFresh = false;
+  let usedVariable: ProxySetting["variable"] | null = null;
+
+  // undici emits "connect" and in the same turn starts the request that needed the connection.
+  function openPool(poolOrigin: string | URL, more: Pool.Options): Pool {
+    const pool = new Pool(poolOrigin, { ...more, ...poolSettings });
+    pool.on("connect", () => {
+      isFresh = true;
+      queueMicrotask(() => {
+        isFresh = false;
+      });
+    });
+    return pool;
+  }
+
+  function openProxyAgent(proxy: ProxySetting): Dispatcher {
+    const onProxyUsed = () => {
+      usedVariable = proxy.variable;
+    };
+    return new EnvHttpProxyAgent({
+      httpProxy: proxy.url,
+      httpsProxy: proxy.url,
+      noProxy: environment.no_proxy || environment.NO_PROXY || "",
+      // Send plain http to the proxy with absolute URLs, because few proxies open a tunnel to port 80.
+      proxyTunnel: false,
+      // undici calls this with the proxy's own origin for absolute URLs, and with the service's origin otherwise.
+      factory: (poolOrigin: string | URL, more: { readonly connect?: buildConnector.connector }) => {
+        const { connect } = more;
+        if (connect === undefined || new URL(poolOrigin).href !== new URL(proxy.url).href) {
+          return openPool(poolOrigin, more);
+        }
+        onProxyUsed();
+        return openPool(poolOrigin, { ...more, connect: connectToProxy(proxy, connect) });
+      },
+      // Without this time limit, a proxy that accepts and never responds would hold its connection for five minutes.
+      clientFactory: (proxyOrigin: URL, more: object) =>
+        openTunnels(proxy, proxyOrigin, { ...more, headersTimeout: requestTimeoutMs }, onProxyUsed),
+    });
+  }
+
+  const { protocol, hostname } = new URL(origin);
+  const proxy = loadProxySetting(protocol, environment);
+  const dispatcher =
+    proxy === null || isLoopback(hostname)
+      ? openPool(origin, { connectTimeout: requestTimeoutMs })
+      : openProxyAgent(proxy);
+  return { dispatcher, isReused: () => !isFresh, proxyVariable: () => usedVariable };
+}
+
+/** The connections to a proxy through which undici's ProxyAgent opens its tunnels. */
+function openTunnels(proxy: ProxySetting, origin: URL, options: Pool.Options, onProxyUsed: () => void): Pool {
+  const pool = new Pool(origin, options);
+  const connect = pool.connect.bind(pool);
+  pool.connect = async (request: Parameters<typeof connect>[0]) => {
+    onProxyUsed();
+    const tunnel = await connect(request).catch((thrown) => {
+      throw new ProxyFailure(proxy, { error: thrown instanceof Error ? thrown : new Error(String(thrown)) });
+    });
+    if (tunnel.statusCode === 200) return tunnel;
+    tunnel.socket.on("error", () => {}).destroy();
+    throw new ProxyFailure(proxy, { status: tunnel.statusCode });
+  };
+  return pool;
+}
+
+/** Connects to a proxy that receives absolute URLs. */
+function connectToProxy(proxy: ProxySetting, connect: buildConnector.connector): buildConnector.connector {
+  return (options, done) =>
+    connect(options, (...[error, socket]) => {
+      if (error === null) done(null, socket);
+      else done(new ProxyFailure(proxy, { error }), null);
+    });
+}

@@ -1,0 +1,133 @@
+import type { Printable } from "../redact.ts";
+import { openConnectionPool } from "./connection-pool.ts";
+import { DeferredParsing, type Transport } from "./http-request.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
+import type { HttpResponse } from "./response.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
+import { SocketPauses } from "./socket-pause.ts";
+
+type Operation = "listing" | "metadata" | "scenarios";
+
+/** Events for counters and log lines. */
+export type ServiceEvent =
+  /** One attempt ended. `outcome` is a status class (`2xx`) or a kind of failure (`network`, `timeout`, …). */
+  | { readonly kind: "request"; readonly operation: Operation; readonly outcome: string; readonly ms: number }
+  /** The same GET will be sent again after the delay. */
+  | { readonly kind: "retry"; readonly operation: Operation; readonly reason: string; readonly delayMs: number }
+  /** The service asked for a pause, and all requests wait. */
+  | { readonly kind: "throttled"; readonly operation: Operation; readonly waitMs: number }
+  /** Something is wrong with this installation. Reported at most once per client. */
+  | { readonly kind: "warning"; readonly code: "socket_pause_unsupported"; readonly message: string };
+
+/** Durations in milliseconds that are not settings. Tests shorten them. */
+interface Timing {
+  /** The first step of the back-off, which doubles. */
+  readonly backoffBaseMs: number;
+  readonly maxBackoffMs: number;
+  /** How long the service may ask for waits without any success before the run ends. */
+  readonly maxThrottledMs: number;
+  /** Throttling cuts the concurrency at most once in this time. */
+  readonly cutEveryMs: number;
+  /** How long an idle connection is kept. A server that closes it earlier costs a retry. */
+  readonly keepAliveMs: number;
+  /** How long the body of an error is read, to quote it and to keep the connection. */
+  readonly errorBodyMs: number;
+  /** How long a confirmation of the key is valid. */
+  readonly confirmEveryMs: number;
+}
+
+const TIMING: Timing = {
+  backoffBaseMs: 250,
+  maxBackoffMs: 10_000,
+  maxThrottledMs: 300_000,
+  cutEveryMs: 500,
+  keepAliveMs: 2_000,
+  errorBodyMs: 1_000,
+  confirmEveryMs: 60_000,
+};
+
+export interface HttpOptions {
+  readonly baseUrl: URL;
+  readonly apiKey: string;
+  /** The most requests in flight. */
+  readonly concurrency: number;
+  /** The most requests per second; null for no limit. */
+  readonly maxRps: number | null;
+  /** The time for one attempt, from its start to its last byte. */
+  readonly requestTimeoutMs: number;
+  /** Attempts after the first. */
+  readonly maxRetries: number;
+  /** The longest Retry-After to wait for. */
+  readonly maxRetryWaitMs: number;
+  /** The most decoded bytes of one response. */
+  readonly maxBodyBytes: number;
+  /** The version of simcat that the User-Agent names. */
+  readonly version: string;
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from here. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly onEvent?: (event: ServiceEvent) => void;
+  readonly timing?: Partial<Timing>;
+}
+
+/** A GET, and how to parse its response. */
+export interface GetRequest<T> {
+  readonly operation: Operation;
+  readonly path: string;
+  /** The listing, or a library: its metadata and its scenarios are one resource. */
+  readonly resource: string;
+  /** Waits that the service asks for do not count as attempts while other requests succeed. */
+  readonly toleratesThrottling: boolean;
+  /** Parses a response from its start. Called again for each attempt that receives one. Errors of a sink pass through. */
+  readonly parse: (response: HttpResponse) => Promise<T>;
+}
+
+/** Dependencies and state that all GETs of one client share. */
+export interface HttpContext extends Transport {
+  readonly limiter: Limiter;
+  readonly retryPolicy: RetryPolicy;
+  readonly timing: Timing;
+  readonly maxBodyBytes: number;
+  readonly counters: { requests: number; retries: number; bytes: number; throttled: number };
+  readonly onEvent: (event: ServiceEvent) => void;
+  close(): Promise<void>;
+}
+
+export function openHttpContext(options: HttpOptions, printable: Printable): HttpContext {
+  const { baseUrl, apiKey, version, concurrency, maxRps, requestTimeoutMs, environment } = options;
+  const { maxBodyBytes, maxRetries, maxRetryWaitMs, onEvent = () => {} } = options;
+  const timing = { ...TIMING, ...options.timing };
+  const { backoffBaseMs, maxBackoffMs, cutEveryMs, keepAliveMs } = timing;
+  const { origin } = baseUrl;
+  const headers = [
+    ["x-ss-api-key", apiKey],
+    ["user-agent", `simcat/${version}`],
+    ["accept", "application/json"],
+    ["accept-encoding", "gzip, deflate, br"],
+    ["cache-control", "no-cache"],
+  ].flat();
+  const pool = openConnectionPool({ origin, concurrency, requestTimeoutMs, keepAliveMs, environment });
+  const limiter = createLimiter({ concurrency, maxRps, cutEveryMs });
+  const pauses = new SocketPauses((message) => {
+    onEvent({ kind: "warning", code: "socket_pause_unsupported", message });
+  });
+  return {
+    pool,
+    origin,
+    headers,
+    requestTimeoutMs,
+    printable,
+    parsing: new DeferredParsing(),
+    pauses,
+    limiter,
+    retryPolicy: { maxRetries, maxRetryWaitMs, backoffBaseMs, maxBackoffMs },
+    timing,
+    maxBodyBytes,
+    counters: { requests: 0, retries: 0, bytes: 0, throttled: 0 },
+    onEvent,
+    async close() {
+      limiter.close();
+      pauses.close();
+      await pool.dispatcher.destroy();
+    },
+  };
+}

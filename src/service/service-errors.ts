@@ -1,0 +1,149 @@
+import {
+  ContentError,
+  type ContentErrorCode,
+  type SimcatError,
+  SourceUnavailableError,
+  SourceUntrustedError,
+  UnauthorizedError,
+} from "../errors.ts";
+import { formatDuration } from "./amounts.ts";
+import { isRetryableStatus } from "./http/attempt-failure.ts";
+import type { FailedGet } from "./http/get.ts";
+import { header } from "./http/headers.ts";
+import type { Printable } from "./redact.ts";
+import { basePath } from "./urls.ts";
+
+/** Settings and state that the messages name. */
+export interface ErrorContext {
+  readonly base: URL;
+  readonly printable: Printable;
+  readonly maxRetryWaitMs: number;
+  readonly maxThrottledMs: number;
+  /** The variable that names the proxy; null without a proxy. */
+  readonly proxyVariable: string | null;
+}
+
+/** The error that ends a run because the listing could not be read. */
+export function toListingError(failed: FailedGet, context: ErrorContext): SimcatError {
+  const { failure } = failed;
+  const { status, hint } = failure;
+  const message = formatFailure(failed, context);
+  const options = causeOf(failed);
+  const runError = toRunError(failed, context);
+  if (runError !== null) return runError;
+  if (hint !== "") return new SourceUnavailableError(`${message}; ${hint}`, options);
+  if (failure.kind === "certificate") return new SourceUnavailableError(`${message}; ${OWN_AUTHORITY}`, options);
+  if (status === 401 || status === 403) {
+    const advice = "check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant";
+    // A gateway may refuse a path that it does not know.
+    const excess = adviseExcessPath(context.base);
+    const refused = `the service refused the key: ${advice}`;
+    return new UnauthorizedError(`${message}; ${excess === null ? refused : `${excess}. Otherwise ${refused}`}`);
+  }
+  if (status === 429) {
+    return new SourceUnavailableError(`${message}; the service asks for fewer requests: run again later`);
+  }
+  const isDown = status === null ? !["untrusted", "too_large"].includes(failure.kind) : isRetryableStatus(status);
+  if (isDown) {
+    const advice = `the service is down or the base URL ${context.base.href} is wrong`;
+    return new SourceUnavailableError(`${message}; ${advice}`, options);
+  }
+  return new SourceUntrustedError(`${message}; ${adviseUntrusted(failed, context)}`);
+}
+
+/** The error of one library whose content could not be read, or the error that ends the run because of it. */
+export function toContentError(failed: FailedGet, context: ErrorContext): ContentError | SourceUnavailableError {
+  const runError = toRunError(failed, context);
+  const code = contentErrorCode(failed);
+  const { kind, hint } = failed.failure;
+  const endsRun = failed.why === "no_success" || code === "throttled" || kind === "too_many_files";
+  if (runError !== null && endsRun) return runError;
+  const message = runError?.message ?? formatFailure(failed, context);
+  return new ContentError(code, hint === "" ? message : `${message}; ${hint}`, causeOf(failed));
+}
+
+/** The error of a GET after which no other request of the run can be expected to succeed; null for other failures. */
+function toRunError(failed: FailedGet, context: ErrorContext): SourceUnavailableError | null {
+  const { failure, why } = failed;
+  const message = formatFailure(failed, context);
+  if (why === "no_success") {
+    const duration = formatDuration(context.maxThrottledMs);
+    const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
+    return new SourceUnavailableError(`${message}; for ${duration} the service has asked to wait, and ${advice}`);
+  }
+  if (failure.kind === "too_many_files") return new SourceUnavailableError(`${message}; ${failure.hint}`);
+  if (why !== "asked_too_long" || failure.retryAfterMs === null) return null;
+  const wait = formatDuration(failure.retryAfterMs);
+  const limit = formatDuration(context.maxRetryWaitMs);
+  return new SourceUnavailableError(
+    `${message} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${limit}); run again later`,
+  );
+}
+
+/** `GET /libs answered 503 after 5 attempts (asked https://…/libs; it said "…")` */
+function formatFailure(failed: FailedGet, context: ErrorContext): string {
+  const { failure, attempts, why } = failed;
+  const { base, proxyVariable } = context;
+  const path = failed.path.slice(basePath(base).length);
+  const redirect = formatRedirect(failed, context);
+  const summary = redirect === null ? failure.summary : `${failure.summary}, ${redirect}`;
+  const times = why === "attempts" && attempts > 1 ? ` after ${attempts} attempts` : "";
+  const proxy = proxyVariable === null ? "" : ` through ${proxyVariable}`;
+  const details = [`asked ${base.origin}${failed.path}${proxy}`, failure.detail].filter((detail) => detail !== "");
+  return `GET ${path} ${summary}${times} (${details.join("; ")})`;
+}
+
+/** `a redirect to other.example`; null if the response is not a redirect. */
+function formatRedirect({ path, failure: { head } }: FailedGet, { base, printable }: ErrorContext): string | null {
+  if (head === null || head.status < 300 || head.status > 399) return null;
+  const location = header(head.headers, "location");
+  if (location === null) return "a redirect without a Location";
+  const from = base.origin + path;
+  return `a redirect to ${printable(URL.canParse(location, from) ? new URL(location, from).host : location)}`;
+}
+
+/** The connection's error as the cause. The failure itself is not one, because its head may echo the key. */
+function causeOf({ failure: { cause } }: FailedGet): ErrorOptions {
+  return cause === undefined ? {} : { cause };
+}
+
+const OWN_AUTHORITY =
+  "nothing was asked of it. If the certificate is of your own authority, name that one in NODE_EXTRA_CA_CERTS";
+
+function adviseUntrusted({ failure: { kind, head } }: FailedGet, { base }: ErrorContext): string {
+  if (kind === "too_large") return "raise SIMCAT_MAX_BODY if the organization is that large";
+  const status = head?.status ?? 200;
+  if (status >= 300 && status < 400) {
+    return "it was not followed, so that the key stays here; set SIMCAT_BASE_URL to the service itself";
+  }
+  const excess = adviseExcessPath(base);
+  if (excess !== null) return excess;
+  if (status !== 404) return `check SIMCAT_BASE_URL (${base.href}); nothing was stored or removed`;
+  const hasVersion = /\/v\d[\w.-]*$/i.test(basePath(base));
+  const question = hasVersion
+    ? "is it the service's, with this version?"
+    : "does it end with the version, such as /v1/?";
+  return `check SIMCAT_BASE_URL (${base.href}): ${question}`;
+}
+
+/** Advice for a base URL that already contains the path of the listing or of a library; null for any other. */
+function adviseExcessPath(base: URL): string | null {
+  const path = basePath(base);
+  const excess = /\/libs(?:\/user(?:\/.*)?)?$/.exec(path)?.[0];
+  if (excess === undefined) return null;
+  const corrected = `${base.origin}${path.slice(0, -excess.length)}/`;
+  return `remove ${excess} from SIMCAT_BASE_URL (${base.href}), because simcat adds it: ${corrected}`;
+}
+
+function contentErrorCode({ failure: { kind, status } }: FailedGet): ContentErrorCode {
+  if (status === null) {
+    if (kind === "untrusted") return "invalid_response";
+    return kind === "timeout" || kind === "truncated" || kind === "too_large" ? kind : "network";
+  }
+  if (status === 401) return "unauthorized";
+  if (status === 404 || status === 410) return "not_found";
+  if (status === 408) return "timeout";
+  if (status === 429) return "throttled";
+  if (status >= 300 && status < 500) return "client_error";
+  return status >= 500 && status < 600 ? "server_error" : "invalid_response";
+}

@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { createPrintable, redactKey } from "../../src/service/redact.ts";
+
+const printable = createPrintable(redactKey('se"cr/et'));
+
+it.each([
+  ['x\n{"level":"info"}', 'x\\u000a{"level":"info"}'],
+  ["\u001b[31mred\u009b0m", "\\u001b[31mred\\u009b0m"],
+  ["a\u202eb\u2066c\u200fd", "a\\u202eb\\u2066c\\u200fd"],
+  ["line\u2028paragraph\u2029", "line\\u2028paragraph\\u2029"],
+  ["nul\u0000del\u007f", "nul\\u0000del\\u007f"],
+  ["half \ud800 pair", "half \\ud800 pair"],
+  ["🌲 مكتبة é", "🌲 مكتبة é"],
+])("escapes %j so that it cannot forge output (fault 107)", (text, expected) => {
+  expect(printable(text)).toBe(expected);
+});
+
+it("cuts only text that exceeds its limit", () => {
+  expect(printable("abcde", 5)).toBe("abcde");
+  expect(printable("abcdef", 5)).toBe("abcde…");
+  expect(printable("abcd🌲", 5)).toBe("abcd…");
+});
+
+it("never shows the key, whether plain or as JSON or a URL encodes it (fault 104)", () => {
+  const redact = redactKey('se"cr/et');
+  expect(redact('a se"cr/et b se\\"cr/et c se\\"cr\\/et d se%22cr%2Fet e')).toBe("a [key] b [key] c [key] d [key] e");
+});

@@ -1,0 +1,256 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ConfigurationError, SourceUnavailableError } from "../../src/errors.ts";
+import { CERTIFICATE } from "./certificate.ts";
+import { collect, failureOf, KEY, LIBRARY, LISTING, never, open, serve, serveWell } from "./service-under-test.ts";
+
+const CLIENT = new URL("../../src/service/client.ts", import.meta.url).href;
+
+/** Lists in a separate process with its own environment; returns its output. */
+async function listElsewhere(url: URL, environment: Record<string, string>): Promise<string> {
+  const script = `
+    import { openService } from ${JSON.stringify(CLIENT)};
+    const service = openService({
+      baseUrl: new URL(${JSON.stringify(url.href)}), apiKey: ${JSON.stringify(KEY)}, defaultOwner: null, concurrency: 2,
+      maxRps: null, requestTimeoutMs: 10000, maxRetries: 0, maxRetryWaitMs: 1000, maxBodyBytes: 1000000,
+      version: "1", environment: process.env,
+    });
+    const signal = new AbortController().signal;
+    const { libraries } = await service.listLibraries(signal);
+    await service.close();
+    console.log(libraries.length, "listed");`;
+  const args = ["--import", "tsx", "--input-type=module", "--eval", script];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...environment } });
+  return stdout.trim();
+}
+
+function certificateFile(): string {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-test-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, "ca.pem");
+  writeFileSync(file, CERTIFICATE);
+  return file;
+}
+
+/** A proxy that forwards everything to one port and records its requests. */
+async function serveProxy(port: number) {
+  const asked: string[] = [];
+  const proxy = createHttpServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end(LISTING);
+  });
+  proxy.on("connect", (request, socket) => {
+    asked.push(`CONNECT ${request.url} ${request.headers["proxy-authorization"] ?? ""}`.trim());
+    expect(request.headers["x-ss-api-key"]).toBeUndefined();
+    const onward = connect(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      onward.pipe(socket).pipe(onward);
+    });
+    socket.on("error", () => onward.destroy());
+    onward.on("error", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const address = proxy.address();
+  return { asked, port: typeof address === "object" ? address?.port : 0 };
+}
+
+describe("a certificate", () => {
+  it("that does not verify fails closed after one attempt (fault 20)", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const error = await failureOf(open(server.url).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain(
+      `GET /libs failed: the certificate does not verify (asked ${server.url}libs; self-signed`,
+    );
+    expect(error.message).toContain("NODE_EXTRA_CA_CERTS");
+    expect(server.targets).toEqual([]);
+  });
+
+  it("that does not verify fails one library as network", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const service = open(server.url);
+    expect(await failureOf(service.readContent(LIBRARY, collect(), never))).toMatchObject({ code: "network" });
+    expect(service.counters().retries).toBe(0);
+    expect(server.targets).toEqual([]);
+  });
+
+  it("of an authority in NODE_EXTRA_CA_CERTS is accepted, and the process ends after close", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    expect(await listElsewhere(server.url, { NODE_EXTRA_CA_CERTS: certificateFile() })).toBe("1 listed");
+  });
+});
+
+describe("a proxy", () => {
+  const https = new URL("https://service.test/v1/");
+
+  it("named by HTTPS_PROXY forwards encrypted requests without seeing the key", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const proxy = await serveProxy(server.port);
+    const environment = {
+      NODE_EXTRA_CA_CERTS: certificateFile(),
+      HTTPS_PROXY: `http://user:pa%20ss@127.0.0.1:${proxy.port}`,
+    };
+    expect(await listElsewhere(https, environment)).toBe("1 listed");
+    expect(proxy.asked).toEqual([`CONNECT service.test:443 Basic ${btoa("user:pa ss")}`]);
+    expect(server.targets).toEqual(["/v1/libs"]);
+  });
+
+  it("does not weaken the verification of the certificate (fault 20)", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const proxy = await serveProxy(server.port);
+    const service = open(https, { environment: { https_proxy: `127.0.0.1:${proxy.port}` } });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error.message).toContain("the certificate does not verify");
+    expect(service.counters().requests).toBe(1);
+    expect(server.targets).toEqual([]);
+  });
+
+  it("does not make a foreign certificate valid (fault 20)", async () => {
+    const server = await serve((_, response) => response.end(LISTING), { tls: true });
+    const proxy = await serveProxy(server.port);
+    const environment = { NODE_EXTRA_CA_CERTS: certificateFile(), HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+    const failed = await failureOf(listElsewhere(new URL("https://other.test/v1/"), environment));
+    expect(failed.message).toContain("the certificate does not verify");
+    expect(failed.message).toContain("altnames");
+    expect(server.targets).toEqual([]);
+  });
+
+  it("named by HTTP_PROXY receives the absolute URL", async () => {
+    const proxy = await serveProxy(0);
+    const service = open(new URL("http://service.test/v1/"), {
+      environment: { http_proxy: `http://127.0.0.1:${proxy.port}` },
+    });
+    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
+    expect(proxy.asked).toEqual(["GET http://service.test/v1/libs"]);
+  });
+
+  it.each(["service.test", ".test", "*", "other.test, service.test:443"])(
+    "is bypassed for NO_PROXY=%s",
+    async (noProxy) => {
+      const proxy = await serveProxy(0);
+      const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: noProxy };
+      const service = open(https, { environment, maxRetries: 0 });
+      expect(await failureOf(service.listLibraries(never))).toBeInstanceOf(SourceUnavailableError);
+      expect(proxy.asked).toEqual([]);
+    },
+  );
+
+  it("named only by HTTP_PROXY is not used for https", async () => {
+    const proxy = await serveProxy(0);
+    const service = open(https, { environment: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }, maxRetries: 0 });
+    expect(await failureOf(service.listLibraries(never))).toBeInstanceOf(SourceUnavailableError);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it("is bypassed for loopback hosts", async () => {
+    const proxy = await serveProxy(0);
+    const server = await serveWell();
+    const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+    await open(server.url, { environment }).listLibraries(never);
+    await open(new URL(`http://localhost:${server.port}/`), { environment }).listLibraries(never);
+    expect(proxy.asked).toEqual([]);
+    expect(server.targets).toHaveLength(2);
+  });
+
+  /** A proxy that answers every request with one status; its URL has a user and a password. */
+  async function serveRefusal(status: number): Promise<string> {
+    const proxy = createHttpServer((_, response) => {
+      response.statusCode = status;
+      response.end();
+    });
+    proxy.on("connect", (_, socket) => socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\n\r\n`));
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    const address = proxy.address();
+    return `http://user:secret@127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  }
+
+  it.each([
+    [401, 1],
+    [403, 1],
+    [407, 1],
+    [502, 2],
+    [503, 2],
+  ])("that answers %i to CONNECT is named after %i attempts (fault 24)", async (status, attempts) => {
+    const HTTPS_PROXY = await serveRefusal(status);
+    const service = open(https, { environment: { HTTPS_PROXY }, maxRetries: 1 });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toBe(
+      `GET /libs failed at the proxy ${new URL(HTTPS_PROXY).host}${attempts > 1 ? " after 2 attempts" : ""} ` +
+        `(asked ${https}libs through HTTPS_PROXY; it answered ${status} to CONNECT); ` +
+        "the service was not asked; check HTTPS_PROXY",
+    );
+    expect(service.counters().requests).toBe(attempts);
+    const content = await failureOf(service.readContent(LIBRARY, collect(), never));
+    expect(content).toMatchObject({ code: "network" });
+    expect(content.message).toContain("the service was not asked; check HTTPS_PROXY");
+  });
+
+  it("that requires a password for an absolute URL is named after one attempt (fault 24)", async () => {
+    const environment = { HTTP_PROXY: await serveRefusal(407) };
+    const service = open(new URL("http://service.test/v1/"), { environment });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain("failed at the proxy (asked http://service.test/v1/libs through HTTP_PROXY");
+    expect(error.message).toContain("it answered 407); the service was not asked; check HTTP_PROXY");
+    expect(service.counters().requests).toBe(1);
+  });
+
+  it("that answers instead of the service is named together with the answer (fault 24)", async () => {
+    const environment = { HTTP_PROXY: await serveRefusal(502) };
+    const service = open(new URL("http://service.test/v1/"), { environment, maxRetries: 0 });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error.message).toContain("GET /libs answered 502 (asked http://service.test/v1/libs through HTTP_PROXY)");
+  });
+
+  it.each([
+    ["https", "127.0.0.1:1", "connect ECONNREFUSED 127.0.0.1:1"],
+    ["http", "127.0.0.1:1", "connect ECONNREFUSED 127.0.0.1:1"],
+    ["https", "nobody.invalid:3128", "nobody.invalid"],
+    ["http", "nobody.invalid:3128", "nobody.invalid"],
+  ])("of %s that cannot be reached at %s is named and retried (fault 24)", async (protocol, host, said) => {
+    const variable = `${protocol.toUpperCase()}_PROXY`;
+    const environment = { [variable]: `http://user:secret@${host}` };
+    const service = open(new URL(`${protocol}://service.test/v1/`), { environment, maxRetries: 1 });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain(`GET /libs failed at the proxy ${host} after 2 attempts (asked ${protocol}://`);
+    expect(error.message).toContain(`through ${variable}; `);
+    expect(error.message).toContain(said);
+    expect(error.message).toMatch(new RegExp(`; the service was not asked; check ${variable}$`));
+    expect(error.message).not.toContain("secret");
+  });
+
+  it("that accepts and never answers is named when the deadline expires (fault 24)", async () => {
+    const silent = createServer((socket) => socket.on("error", () => {}));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void silent.close());
+    const address = silent.address();
+    const HTTPS_PROXY = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    const service = open(https, { environment: { HTTPS_PROXY }, maxRetries: 0, requestTimeoutMs: 100 });
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain("HTTPS_PROXY");
+    expect(error.message).toMatch(/; check HTTPS_PROXY$/);
+  });
+
+  it("that is not a URL is reported only by the name of its variable (fault 104)", () => {
+    const wrong = () => open(https, { environment: { HTTPS_PROXY: "http://user:secret@:x" } });
+    expect(wrong).toThrow(ConfigurationError);
+    expect(wrong).toThrow("HTTPS_PROXY is not a valid proxy URL");
+  });
+});
