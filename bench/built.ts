@@ -13,11 +13,13 @@ export const { withLease } = await load<typeof import("../src/db/lease.ts")>("db
 export const { openLibraryWriter } =
   await load<typeof import("../src/db/store/library-writer.ts")>("db/store/library-writer.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
-export const { fencedWrites } = await load<typeof import("../src/db/fenced-writes.ts")>("db/fenced-writes.js");
+export const { createFencedTransaction } =
+  await load<typeof import("../src/db/fenced-transaction.ts")>("db/fenced-transaction.js");
 export const { saveListing } = await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
 export const { readSnapshot } = await load<typeof import("../src/db/snapshot.ts")>("db/snapshot.js");
-export const { readStored } = await load<typeof import("../src/db/read/stored.ts")>("db/read/stored.js");
+export const { readStored } =
+  await load<typeof import("../src/db/read/stored-libraries.ts")>("db/read/stored-libraries.js");
 export const { openService } = await load<typeof import("../src/service/client.ts")>("service/client.js");
 export const { toContent } = await load<typeof import("../src/sync/content.ts")>("sync/content.js");
 export const { runSync } = await load<typeof import("../src/sync/run.ts")>("sync/run.js");

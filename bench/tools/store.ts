@@ -1,6 +1,6 @@
 import type { LibraryContent, SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
-  fencedWrites,
+  createFencedTransaction,
   openClock,
   openLibraryWriter,
   openTextReader,
@@ -32,7 +32,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
       if (changed.length > 0) {
         const news = { restored: [], returned: [], rejects: [], isOver: () => false, seenAt: listedAt };
         const listing = { changed: changed.map((one) => one.listed), ...news };
-        await saveListing(fencedWrites(pool, lease), 1, listing, (_, error) => {
+        await saveListing(createFencedTransaction(pool, lease), 1, listing, (_, error) => {
           throw error;
         });
       }

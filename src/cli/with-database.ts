@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
-import { namingDatabase } from "../db/failures.ts";
+import { asDatabaseError } from "../db/db-errors.ts";
 import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -62,7 +62,7 @@ export async function withDatabase<T>(
     try {
       return await work(pool);
     } catch (error) {
-      throw namingDatabase("working with the database", error);
+      throw asDatabaseError("working with the database", error);
     } finally {
       await disconnect(pool);
     }

@@ -1,6 +1,6 @@
 import { ANSWER_MS, announceOutage, type Pool, within } from "./connect.ts";
-import { namingDatabase } from "./failures.ts";
-import { persist } from "./patience.ts";
+import { asDatabaseError } from "./db-errors.ts";
+import { retryTransient } from "./retry-transient.ts";
 
 /** The database's clock, so that a wrong local one decides nothing. */
 export interface DatabaseClock {
@@ -43,8 +43,8 @@ export async function openClock(pool: Pool, signal: AbortSignal): Promise<Databa
     if (samples.length > KEPT) samples.shift();
   };
   const sample = (until: AbortSignal) =>
-    persist(take, until, { onWait: (error) => announceOutage(pool, error) }).catch((error) => {
-      throw namingDatabase("asking the database for its time", error);
+    retryTransient(take, until, { onWait: (error) => announceOutage(pool, error) }).catch((error) => {
+      throw asDatabaseError("asking the database for its time", error);
     });
   await sample(signal);
   // By the sample of its time: a machine that slept in between must not make an earlier moment look later than it was.

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ConfigurationError } from "../errors.ts";
 import { unlessAborted } from "../pause.ts";
-import { databaseError, failureText } from "./failures.ts";
-import { ANNOUNCE_AFTER_MS, persist } from "./patience.ts";
+import { databaseError, failureText } from "./db-errors.ts";
+import { ANNOUNCE_AFTER_MS, retryTransient } from "./retry-transient.ts";
 
 export type Pool = pg.Pool;
 export type Connection = pg.PoolClient;
@@ -13,7 +13,7 @@ export interface ConnectOptions {
   /** Connections at the most. */
   readonly max?: number;
   /** How long a database that does not answer is waited for, in milliseconds. */
-  readonly patienceMs?: number;
+  readonly retryForMs?: number;
   /** Called when work on this pool has been waiting for a second: once per outage, and once per lease. */
   readonly onWait?: (wait: Wait) => void;
 }
@@ -60,10 +60,10 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   });
   // An idle connection that the server ends reports here; the next query opens another one.
   pool.on("error", () => {});
-  pool.on("connect", keepLastWords);
+  pool.on("connect", rememberServerError);
   if (options.onWait) announceTo(pool, options.onWait);
   try {
-    if ((await readEncoding(pool, options.patienceMs ?? 10_000, signal)) === "UTF8") return pool;
+    if ((await readEncoding(pool, options.retryForMs ?? 10_000, signal)) === "UTF8") return pool;
     throw new ConfigurationError(
       "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
     );
@@ -103,12 +103,12 @@ export function within(ms: number, text: string, values?: unknown[]): pg.QueryCo
   return query;
 }
 
-const lastWords = new WeakMap<Connection, Error>();
+const serverErrors = new WeakMap<Connection, Error>();
 
 /** Also while a connection is handed over, when nobody else listens to it: its end may come in that very packet. */
-function keepLastWords(connection: Connection): void {
+function rememberServerError(connection: Connection): void {
   connection.on("error", (error) => {
-    if (error instanceof pg.DatabaseError) lastWords.set(connection, error);
+    if (error instanceof pg.DatabaseError) serverErrors.set(connection, error);
   });
 }
 
@@ -116,16 +116,16 @@ function keepLastWords(connection: Connection): void {
  * What the server said as it ended the session of this connection between two statements: to the next one the driver says only
  * that there is none. Undefined when it said nothing, or said it to a statement.
  */
-export function endedBy(connection: Connection): Error | undefined {
-  return lastWords.get(connection);
+export function serverErrorOf(connection: Connection): Error | undefined {
+  return serverErrors.get(connection);
 }
 
-async function readEncoding(pool: Pool, patienceMs: number, signal: AbortSignal): Promise<string | undefined> {
+async function readEncoding(pool: Pool, retryForMs: number, signal: AbortSignal): Promise<string | undefined> {
   const question = within(ANSWER_MS, "SELECT current_setting('server_encoding') AS encoding");
   const ask = () => unlessAborted(pool.query<{ encoding: string }>(question), signal);
   const announcing = setTimeout(() => announceOutage(pool), ANNOUNCE_AFTER_MS);
   try {
-    const { rows } = await persist(ask, signal, { patienceMs });
+    const { rows } = await retryTransient(ask, signal, { retryForMs });
     return rows[0]?.encoding;
   } catch (error) {
     signal.throwIfAborted();

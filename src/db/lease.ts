@@ -1,7 +1,7 @@
 import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
 import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
-import { persist } from "./patience.ts";
+import { retryTransient } from "./retry-transient.ts";
 import { LEASE_MS, NAME, RENEW_MS, takeLease } from "./take-lease.ts";
 import { type TransactionOptions, withTransaction } from "./transaction.ts";
 
@@ -116,7 +116,10 @@ function lostLease(): LostLeaseError {
 
 async function giveBack(pool: Pool, token: number): Promise<void> {
   try {
-    await persist(() => pool.query(within(GIVE_BACK_MS, GIVE_BACK, [NAME, token])), AbortSignal.timeout(GIVE_BACK_MS));
+    await retryTransient(
+      () => pool.query(within(GIVE_BACK_MS, GIVE_BACK, [NAME, token])),
+      AbortSignal.timeout(GIVE_BACK_MS),
+    );
   } catch {
     // It expires by itself.
   }

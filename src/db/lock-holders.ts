@@ -1,6 +1,6 @@
 import { DatabaseError } from "../errors.ts";
 import type { Connection, Pool } from "./connect.ts";
-import { databaseError, isContention } from "./failures.ts";
+import { databaseError, isContention } from "./db-errors.ts";
 import { withTransaction } from "./transaction.ts";
 
 interface LockHolder {
@@ -26,16 +26,16 @@ ORDER BY l.granted DESC, relation LIMIT 1`;
 /** The error of a read that waited for a lock, with the session that holds it; any other as `databaseError` has it. */
 export async function lockError(
   pool: Pool,
-  doing: string,
+  operation: string,
   error: unknown,
   signal: AbortSignal,
 ): Promise<DatabaseError> {
   const cause = error instanceof DatabaseError ? error.cause : error;
-  if (!isContention(cause)) return databaseError(doing, error);
+  if (!isContention(cause)) return databaseError(operation, error);
   const read = (connection: Connection) => connection.query<LockHolder>(HOLDERS);
-  const { rows } = await withTransaction(pool, { doing, patienceMs: 0 }, read, signal);
+  const { rows } = await withTransaction(pool, { operation, retryForMs: 0 }, read, signal);
   const [holder] = rows;
-  if (holder === undefined) return databaseError(doing, error);
+  if (holder === undefined) return databaseError(operation, error);
   const { relation, pid, role, application, seconds } = holder;
   const known = [role && `role ${role}`, application, seconds === null ? null : `for ${seconds} s`].filter(Boolean);
   return new DatabaseError(

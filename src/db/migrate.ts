@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { ConfigurationError } from "../errors.ts";
 import { type Connection, type ConnectOptions, connect, disconnect, type Pool, within } from "./connect.ts";
-import { namingDatabase } from "./failures.ts";
+import { asDatabaseError } from "./db-errors.ts";
 import { formatMissing, hintForMissing, type MissingObjects, readMissingObjects } from "./missing-objects.ts";
 import { withTransaction } from "./transaction.ts";
 
@@ -61,7 +61,7 @@ export async function migrate(
   const inTransaction = <T>(work: (connection: Connection) => Promise<T>) =>
     withTransaction(
       pool,
-      { doing: "migrating the schema", lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS },
+      { operation: "migrating the schema", lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS },
       async (connection) => {
         await connection.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
         await connection.query(AS_WRITTEN);
@@ -82,7 +82,7 @@ export async function migrate(
     }
   } catch (error) {
     if (error instanceof ConfigurationError || signal.aborted) throw error;
-    throw namingDatabase("migrating the schema", error);
+    throw asDatabaseError("migrating the schema", error);
   } finally {
     await disconnect(pool);
   }

@@ -1,5 +1,5 @@
 import type { Connection, Pool } from "./connect.ts";
-import { namingDatabase } from "./failures.ts";
+import { asDatabaseError } from "./db-errors.ts";
 import { withTransaction } from "./transaction.ts";
 
 /**
@@ -8,14 +8,14 @@ import { withTransaction } from "./transaction.ts";
  */
 export async function readSnapshot<T>(
   pool: Pool,
-  doing: string,
+  operation: string,
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   try {
-    return await withTransaction(pool, { doing, snapshot: true }, work, signal);
+    return await withTransaction(pool, { operation, snapshot: true }, work, signal);
   } catch (error) {
-    throw signal.aborted ? error : namingDatabase(doing, error);
+    throw signal.aborted ? error : asDatabaseError(operation, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { BusyError } from "../errors.ts";
 import { pause } from "../pause.ts";
 import { announce, type Connection, type Pool } from "./connect.ts";
-import { ANNOUNCE_AFTER_MS } from "./patience.ts";
+import { ANNOUNCE_AFTER_MS } from "./retry-transient.ts";
 import { readSnapshot } from "./snapshot.ts";
 import { withTransaction } from "./transaction.ts";
 
@@ -32,7 +32,7 @@ export async function takeLease<S>(
   for (;;) {
     const mine = await withTransaction(
       pool,
-      { doing: "taking the lease" },
+      { operation: "taking the lease" },
       async (connection) => {
         const taken = await tryTake(connection, holder, free);
         if (taken === null) return null;

@@ -1,7 +1,7 @@
 import { DatabaseError } from "../errors.ts";
-import { ANSWER_MS, announceOutage, type Connection, endedBy, type Pool, within } from "./connect.ts";
-import { isConnectionLost, namingDatabase } from "./failures.ts";
-import { type Patience, persist } from "./patience.ts";
+import { ANSWER_MS, announceOutage, type Connection, type Pool, serverErrorOf, within } from "./connect.ts";
+import { asDatabaseError, isConnectionLost } from "./db-errors.ts";
+import { type Patience, retryTransient } from "./retry-transient.ts";
 
 /** No limit of a role or a database ends what simcat began. Postgres knows `transaction_timeout` from 17 on. */
 const UNLIMITED = `SET LOCAL statement_timeout = 0;
@@ -22,9 +22,9 @@ const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'
 /** A COMMIT may wait for a slow disk or a standby; one that takes longer is on a connection that has fallen silent. */
 const COMMIT_MS = 60_000;
 
-export interface TransactionOptions<T> extends Pick<Patience, "patienceMs" | "lockAttempts"> {
+export interface TransactionOptions<T> extends Pick<Patience, "retryForMs" | "lockAttempts"> {
   /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
-  readonly doing: string;
+  readonly operation: string;
   /** READ ONLY, and one moment for all its queries. */
   readonly snapshot?: boolean;
   /** How long a statement waits for a lock that somebody else holds, in milliseconds. */
@@ -58,9 +58,9 @@ export async function withTransaction<T>(
     throw result.error;
   };
   try {
-    return await persist(attempt, signal, { ...options, onWait: (error) => announceOutage(pool, error) });
+    return await retryTransient(attempt, signal, { ...options, onWait: (error) => announceOutage(pool, error) });
   } catch (error) {
-    throw namingDatabase(options.doing, error);
+    throw asDatabaseError(options.operation, error);
   }
 }
 
@@ -100,11 +100,12 @@ async function tryOnce<T>(
     const value = await work(connection);
     computed = { value };
     const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
-    if (command !== "COMMIT") throw new DatabaseError(`${options.doing} failed: COMMIT was answered with ${command}`);
+    if (command !== "COMMIT")
+      throw new DatabaseError(`${options.operation} failed: COMMIT was answered with ${command}`);
     return { kind: "done", value };
   } catch (thrown) {
     lost = isConnectionLost(thrown);
-    const error = (lost && connection && endedBy(connection)) || thrown;
+    const error = (lost && connection && serverErrorOf(connection)) || thrown;
     if (connection && !lost) {
       await connection.query(within(ANSWER_MS, "ROLLBACK")).catch((failed: Error) => {
         broken = failed;

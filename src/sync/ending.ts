@@ -1,4 +1,4 @@
-import { namingDatabase } from "../db/failures.ts";
+import { asDatabaseError } from "../db/db-errors.ts";
 import { SimcatError } from "../errors.ts";
 import type { RunStatus } from "../model.ts";
 
@@ -19,7 +19,7 @@ export const came = (status: "ok" | "partial" | "held", message: string | null):
 
 /** Tells the endings that were foreseen from the database's refusals and from bugs. */
 export function toEnding(thrown: unknown): Ending {
-  const named = namingDatabase("working with the database", thrown);
+  const named = asDatabaseError("working with the database", thrown);
   const error = named instanceof Error ? named : new Error(String(named));
   const status = error instanceof SimcatError ? (error.status ?? "failed") : "failed";
   return { status, message: error.message, error };

@@ -1,4 +1,4 @@
-import { databaseError, driverError } from "../db/failures.ts";
+import { databaseError, driverError } from "../db/db-errors.ts";
 import type { FailureWrite } from "../db/store/save-failures.ts";
 import { ContentError } from "../errors.ts";
 import type { LibraryKey } from "../model.ts";
@@ -22,7 +22,9 @@ export function failLibrary({ tally, mask, tell }: FailTools, key: LibraryKey, e
   return { key, error: `${code}: ${message}`, rejects };
 }
 
-/** The database refused rows of this library. `doing`: "storing the library". */
-export function unstorable(doing: string, error: unknown): ContentError {
-  return new ContentError("rejected_by_database", databaseError(doing, driverError(error)).message, { cause: error });
+/** The database refused rows of this library. `operation`: "storing the library". */
+export function unstorable(operation: string, error: unknown): ContentError {
+  return new ContentError("rejected_by_database", databaseError(operation, driverError(error)).message, {
+    cause: error,
+  });
 }

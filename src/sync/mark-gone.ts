@@ -1,4 +1,4 @@
-import type { Write } from "../db/fenced-writes.ts";
+import type { RunInTransaction } from "../db/fenced-transaction.ts";
 import { holdNoRemovals, holdRemovals, markNoneRemoved, markRemoved } from "../db/store/removals.ts";
 import { type LockPatience, writeInHalves } from "../db/store/write-in-halves.ts";
 import type { LibraryKey } from "../model.ts";
@@ -12,30 +12,30 @@ import type { Prepared } from "./prepare.ts";
 export async function markGone(
   { plan, verdict }: Prepared,
   runId: number,
-  write: Write,
+  write: RunInTransaction,
   onRefused: (key: LibraryKey, error: unknown) => void,
 ): Promise<number> {
   const { missing, unheld, strangers, heldSince } = plan;
   const refused = async (key: LibraryKey, error: unknown) => onRefused(key, error);
   if (verdict.kind === "held" && unheld.length > 0) {
-    const doing = "recording that removals are held";
+    const operation = "recording that removals are held";
     await writeInHalves(unheld, {
       write: (some, patience) =>
-        write({ doing, ...patience }, (connection) => holdRemovals(connection, some, heldSince)),
-      writeNothing: () => write({ doing }, holdNoRemovals),
+        write({ operation, ...patience }, (connection) => holdRemovals(connection, some, heldSince)),
+      writeNothing: () => write({ operation }, holdNoRemovals),
       onRefused: refused,
     });
   }
   if (verdict.kind !== "pass") return 0;
   let marked = 0;
-  const doing = "marking removed libraries";
+  const operation = "marking removed libraries";
   const mark = async (stored: readonly LibraryKey[], neverStored: readonly LibraryKey[], patience: LockPatience) => {
-    marked += await write({ doing, reconcile: Math.max, ...patience }, (connection) =>
+    marked += await write({ operation, reconcile: Math.max, ...patience }, (connection) =>
       markRemoved(connection, runId, stored, neverStored),
     );
   };
   const tools = {
-    writeNothing: () => write({ doing }, (connection) => markNoneRemoved(connection, runId)),
+    writeNothing: () => write({ operation }, (connection) => markNoneRemoved(connection, runId)),
     onRefused: refused,
   };
   if (missing.length > 0)

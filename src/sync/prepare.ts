@@ -1,6 +1,6 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { eachStored } from "../db/read/stored.ts";
+import { streamStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { readRemovalNumbers } from "../db/store/removals.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
@@ -75,7 +75,7 @@ export async function prepare(
           "reading what is stored",
           async (connection) => {
             const started = openPlanner();
-            await eachStored(connection, started.meet);
+            await streamStored(connection, started.meet);
             return { planner: started, openRejects: await hasListingRejects(connection) };
           },
           signal,

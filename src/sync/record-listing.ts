@@ -1,4 +1,4 @@
-import type { Write } from "../db/fenced-writes.ts";
+import type { RunInTransaction } from "../db/fenced-transaction.ts";
 import { saveListing } from "../db/store/save-listing.ts";
 import { keyText } from "../key.ts";
 import { type FailTools, failLibrary, unstorable } from "./fail-library.ts";
@@ -15,7 +15,7 @@ export async function recordListing(
   tools: FailTools,
   prepared: Prepared,
   runId: number,
-  write: Write,
+  write: RunInTransaction,
 ): Promise<Prepared> {
   const news = toListingWrite(prepared);
   if (news === null) return prepared;

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
-import { fencedWrites, type Write } from "../db/fenced-writes.ts";
+import { createFencedTransaction, type RunInTransaction } from "../db/fenced-transaction.ts";
 import { type Lease, startUnderLease } from "../db/lease.ts";
 import { countIdleRuns, deleteRun, finishRun, isFinished } from "../db/runs.ts";
 import { readSnapshot } from "../db/snapshot.ts";
@@ -40,7 +40,7 @@ async function runUnderLease(
   signal: AbortSignal,
 ): Promise<RunResult> {
   const startedAt = performance.now();
-  const write = fencedWrites(tools.pool, lease);
+  const write = createFencedTransaction(tools.pool, lease);
   const before = tools.service.counters();
   tools.tell({ kind: "started", id, run: request.kind });
 
@@ -51,7 +51,7 @@ async function runUnderLease(
     .catch(toEnding);
 
   if (ending.error instanceof UsageError) {
-    await lease.end({ doing: "taking back the run", isDone: async () => false }, (connection) =>
+    await lease.end({ operation: "taking back the run", isDone: async () => false }, (connection) =>
       deleteRun(connection, id),
     );
     throw ending.error;
@@ -68,10 +68,10 @@ async function runUnderLease(
   if (ending.status === "lost_lease") return { report, error: ending.error };
   try {
     // A server that was waited for in vain is not waited for twice.
-    const patience = ending.status === "database_failed" ? { patienceMs: 1_000 } : {};
+    const patience = ending.status === "database_failed" ? { retryForMs: 1_000 } : {};
     const isDone = (connection: Connection) => isFinished(connection, id);
     const finish = (connection: Connection) => finishRun(connection, id, report);
-    await lease.end({ doing: "finishing the run", isDone, ...patience }, finish);
+    await lease.end({ operation: "finishing the run", isDone, ...patience }, finish);
     return { report, error: ending.error };
   } catch (thrown) {
     const unfinished = toEnding(thrown);
@@ -86,7 +86,7 @@ interface Run {
   readonly id: number;
   readonly hashesSince: number | null;
   readonly lease: Lease;
-  readonly write: Write;
+  readonly write: RunInTransaction;
   readonly tally: Tally;
 }
 

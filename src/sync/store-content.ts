@@ -1,6 +1,6 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
-import { databaseError, driverError } from "../db/failures.ts";
+import { databaseError, driverError } from "../db/db-errors.ts";
 import type { Lease } from "../db/lease.ts";
 import { openLibraryWriter } from "../db/store/library-writer.ts";
 import {
@@ -92,7 +92,11 @@ export async function storeContent(
   const isListed = (key: LibraryKey) => listing.libraries.find(key) !== undefined;
   const findLost = async (content: LibraryContent, read: ContentRead) => {
     if (content.isNew || content.isSame || !lacksFields(read)) return [];
-    const options = { doing: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
+    const options = {
+      operation: "comparing the fields of a library with its stored rows",
+      snapshot: true,
+      byKey: true,
+    };
     const find = (connection: Connection) => readStoredFields(connection, content);
     const stored = await attributeError(
       (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),

@@ -1,4 +1,4 @@
-import { readStored } from "../db/read/stored.ts";
+import { readStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryKey, Listing, Selection, StoredLibrary } from "../model.ts";

@@ -1,6 +1,6 @@
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { databaseError, isConnectionLost } from "../db/failures.ts";
+import { databaseError, isConnectionLost } from "../db/db-errors.ts";
 import { assertUsable, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
 import { BusyError, ConfigurationError, SimcatError } from "../errors.ts";

@@ -1,7 +1,7 @@
 import { isNull } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { Connection, Pool } from "../db/connect.ts";
-import { databaseError } from "../db/failures.ts";
+import { databaseError } from "../db/db-errors.ts";
 import { readSchemaState, type SchemaState } from "../db/migrate.ts";
 import { type RunRow, readLastGoodRun } from "../db/read/recent-runs.ts";
 import { rejects } from "../db/schema.ts";

@@ -131,9 +131,9 @@ test("a run continues if a session is ended at any statement and so are the next
 test("a connection attempt interrupted by system sleep is retried once, unless no wait is configured", async () => {
   const { database } = await fixture([]);
   const proxy = await startPostgresProxy(database.url);
-  const patiently = (patienceMs: number) => {
+  const patiently = (retryForMs: number) => {
     proxy.endAtOnce = 1;
-    return connect(proxy.url(database.url), { max: 1, patienceMs }, new AbortController().signal);
+    return connect(proxy.url(database.url), { max: 1, retryForMs }, new AbortController().signal);
   };
 
   // The patience ends before a connection can be made.

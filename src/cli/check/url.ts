@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import { openClock } from "../../db/clock.ts";
 import { type Connection, connect, disconnect, type Pool } from "../../db/connect.ts";
-import { databaseError } from "../../db/failures.ts";
+import { databaseError } from "../../db/db-errors.ts";
 import { lockError } from "../../db/lock-holders.ts";
 import { readMissing, readSchemaState } from "../../db/migrate.ts";
 import { readMigrationLacks, readRunLacks } from "../../db/privileges.ts";
@@ -29,7 +29,7 @@ export async function* checkUrl(config: Config, { url }: DatabaseUrls, signal: A
   const where = config.databaseUrl === null ? "the embedded database" : maskDatabaseUrl(url);
   let pool: Pool;
   try {
-    pool = await connect(url, { max: 1, patienceMs: PATIENCE_MS }, signal);
+    pool = await connect(url, { max: 1, retryForMs: PATIENCE_MS }, signal);
   } catch (error) {
     // It answered, but with an encoding that will not do.
     if (error instanceof ConfigurationError) yield ok("database", `${where} answered`);
@@ -79,8 +79,8 @@ export async function readBounded<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const doing = "asking the database";
-  const options = { doing, patienceMs: PATIENCE_MS, lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: 1 };
+  const operation = "asking the database";
+  const options = { operation, retryForMs: PATIENCE_MS, lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: 1 };
   try {
     return await withTransaction(
       pool,
@@ -92,6 +92,6 @@ export async function readBounded<T>(
       signal,
     );
   } catch (error) {
-    throw await lockError(pool, doing, error, signal);
+    throw await lockError(pool, operation, error, signal);
   }
 }

@@ -1,6 +1,6 @@
 import type { LibraryKey } from "../../model.ts";
 import type { Connection, Pool } from "../connect.ts";
-import { fencedWrites } from "../fenced-writes.ts";
+import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
 import { readNow, readSnapshot } from "../snapshot.ts";
 import { BY_KEY } from "../transaction.ts";
@@ -53,13 +53,13 @@ export interface PruneTools {
  */
 export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
   const pruned = noRows();
-  const inTransaction = fencedWrites(pool, lease);
+  const inTransaction = createFencedTransaction(pool, lease);
   const write = async (
     work: (connection: Connection) => Promise<Partial<PrunedRows>>,
     { byKey = false } = {},
   ): Promise<number> => {
     signal.throwIfAborted();
-    const some = await inTransaction({ doing: "deleting what is old", byKey }, work);
+    const some = await inTransaction({ operation: "deleting what is old", byKey }, work);
     for (const [table, rows] of Object.entries(some)) pruned[table as keyof PrunedRows] += rows;
     tell(sumOf(pruned));
     return sumOf(some);

@@ -5,7 +5,7 @@ import type { Connection, Pool } from "../connect.ts";
 import { libraries, libraryHistory, librarySync, rejects, scenarioHistory, scenarios } from "../schema.ts";
 import { readNow, readSnapshot } from "../snapshot.ts";
 import { readLastGoodRun } from "./recent-runs.ts";
-import { readStoredLibrary } from "./stored.ts";
+import { readStoredLibrary } from "./stored-libraries.ts";
 
 /** So many rejects are told one by one; of the rest there is the number. */
 const SHOWN = 20;

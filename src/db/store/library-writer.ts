@@ -1,8 +1,8 @@
 import { DatabaseError } from "../../errors.ts";
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Pool } from "../connect.ts";
-import { databaseError, driverError } from "../failures.ts";
-import { fencedWrites } from "../fenced-writes.ts";
+import { databaseError, driverError } from "../db-errors.ts";
+import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
 import { type SaveContext, scenarioCount } from "./library-content.ts";
 import { type FailureWrite, saveFailures } from "./save-failures.ts";
@@ -47,7 +47,7 @@ const bytesOf = ({ scenarios }: LibraryContent) =>
 
 export function openLibraryWriter(options: WriterOptions): LibraryWriter {
   const { context } = options;
-  const write = fencedWrites(options.pool, options.lease);
+  const write = createFencedTransaction(options.pool, options.lease);
   let contents: LibraryContent[] = [];
   let failures: FailureWrite[] = [];
   let rows = 0;
@@ -63,7 +63,7 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
 
   const recordFailures = (batch: readonly FailureWrite[]): Promise<void> => {
     const save = (some: readonly FailureWrite[], patience?: LockPatience) =>
-      write({ doing: `recording ${some.length} failed libraries`, byKey: true, ...patience }, (connection) =>
+      write({ operation: `recording ${some.length} failed libraries`, byKey: true, ...patience }, (connection) =>
         saveFailures(connection, context.runId, some),
       );
     return writeInHalves(batch, {
@@ -80,7 +80,7 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
     let attempts = 0;
     const saved = await write<SavedLibrary[]>(
       {
-        doing: `storing ${batch.length} libraries`,
+        operation: `storing ${batch.length} libraries`,
         byKey: true,
         ...patience,
         // What the first attempt stored already, the last one finds unchanged.
@@ -109,7 +109,7 @@ export function openLibraryWriter(options: WriterOptions): LibraryWriter {
   /** Libraries that failed last time are stored apart, so that those that fail again hold up no others. */
   const saveContents = async (batch: readonly LibraryContent[]): Promise<void> => {
     const writeNothing = () =>
-      write({ doing: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context));
+      write({ operation: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context));
     for (const failedBefore of [false, true]) {
       const some = batch.filter((one) => one.failedBefore === failedBefore);
       if (some.length > 0) await writeInHalves(some, { write: saveBatch, writeNothing, onRefused });

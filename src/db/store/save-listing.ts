@@ -1,6 +1,6 @@
 import type { LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { Write } from "../fenced-writes.ts";
+import type { RunInTransaction } from "../fenced-transaction.ts";
 import { RESTORE_LIBRARIES } from "./library-statements.ts";
 import { saveListingRejects } from "./save-rejects.ts";
 import { attributeError, type HalvesTools, type LockPatience, RefusedRows, writeInHalves } from "./write-in-halves.ts";
@@ -80,12 +80,12 @@ async function saveNoListing(connection: Connection, runId: number): Promise<voi
  * called with each library whose rows it refuses, and with null for the listing's rejects.
  */
 export async function saveListing(
-  write: Write,
+  write: RunInTransaction,
   runId: number,
   listing: ListingWrite,
   onRefused: (key: LibraryKey | null, error: unknown) => void,
 ): Promise<void> {
-  const options = { doing: "recording the listing" };
+  const options = { operation: "recording the listing" };
   const save = (some: ListingWrite) => (patience: LockPatience) =>
     write({ ...options, ...patience }, (connection) => saveParts(connection, runId, some));
   const writeNothing = () => write(options, (connection) => saveNoListing(connection, runId));

@@ -1,6 +1,6 @@
 import type { Scenario, ScenarioId } from "../../model.ts";
 import type { Pool } from "../connect.ts";
-import { fencedWrites } from "../fenced-writes.ts";
+import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
 import { readSnapshot } from "../snapshot.ts";
 import { int8Array } from "./binary-arrays.ts";
@@ -36,9 +36,9 @@ const NO_STAGE = "";
 /** Each throws RefusedRows when the database refuses the rows of that stage. */
 export function openStaging(pool: Pool, lease: Lease, microseconds: ReadMicroseconds): Staging {
   let stages = 0;
-  const inTransaction = fencedWrites(pool, lease);
+  const inTransaction = createFencedTransaction(pool, lease);
   const write = (text: string, values: unknown[], patience?: LockPatience) =>
-    inTransaction({ doing: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
+    inTransaction({ operation: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
       await connection.query(text, values);
     });
   const writeRows = (text: string, values: unknown[], none: unknown[]) =>

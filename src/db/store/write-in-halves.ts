@@ -1,4 +1,4 @@
-import { mayComeFromRows } from "../failures.ts";
+import { mayComeFromRows } from "../db-errors.ts";
 import type { TransactionOptions } from "../transaction.ts";
 
 /** The database refused rows, and accepts the same statements without any: the cause is what it answered. */

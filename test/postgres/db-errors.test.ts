@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { databaseError, isConnectionLost } from "../../src/db/failures.ts";
+import { databaseError, isConnectionLost } from "../../src/db/db-errors.ts";
 
 const failure = (code: string) => Object.assign(new Error("said the server"), { code });
 

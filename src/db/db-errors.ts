@@ -105,9 +105,9 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Says what was tried, what the database answered, and what to do. */
-export function databaseError(doing: string, error: unknown): DatabaseError {
+export function databaseError(operation: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
-  return new DatabaseError(`${doing} failed: ${failureText(error)}`, { cause: error });
+  return new DatabaseError(`${operation} failed: ${failureText(error)}`, { cause: error });
 }
 
 /** The message of what a driver threw, its code, and what to do. */
@@ -134,6 +134,6 @@ function asDriverThrew(error: unknown): unknown {
 }
 
 /** What was thrown, as a DatabaseError where the database or the way to it is at fault; anything else unchanged. */
-export function namingDatabase(doing: string, thrown: unknown): unknown {
-  return isDatabaseFailure(thrown) && !(thrown instanceof SimcatError) ? databaseError(doing, thrown) : thrown;
+export function asDatabaseError(operation: string, thrown: unknown): unknown {
+  return isDatabaseFailure(thrown) && !(thrown instanceof SimcatError) ? databaseError(operation, thrown) : thrown;
 }

@@ -50,14 +50,14 @@ interface Row {
 const WITH_ROOM = "SET LOCAL work_mem = '64MB'";
 
 /** Hands over what is stored of each library, row by row: nobody has to hold a million of them. In a transaction. */
-export function eachStored(connection: Connection, take: (one: StoredLibrary) => void): Promise<void> {
+export function streamStored(connection: Connection, take: (one: StoredLibrary) => void): Promise<void> {
   return eachRow<Row>(connection, `${WITH_ROOM}; ${SELECT_STORED}`, (row) => take(toStored(row)));
 }
 
 /** All of it, by `keyText`. In a transaction. */
 export async function readStored(connection: Connection): Promise<Map<string, StoredLibrary>> {
   const found = new Map<string, StoredLibrary>();
-  await eachStored(connection, (one) => found.set(keyText(one.key), one));
+  await streamStored(connection, (one) => found.set(keyText(one.key), one));
   return found;
 }
 

@@ -1,5 +1,5 @@
 import { pause } from "../pause.ts";
-import { isConnectionLost, isContention, isLockTimeout } from "./failures.ts";
+import { isConnectionLost, isContention, isLockTimeout } from "./db-errors.ts";
 
 /** How long a server that is away is waited for, in milliseconds: long enough for a restart. */
 const PATIENCE_MS = 30_000;
@@ -9,7 +9,7 @@ export const ANNOUNCE_AFTER_MS = 1_000;
 
 export interface Patience {
   /** How long a server that is away is waited for, in milliseconds. With 0 a lost connection is the end. */
-  readonly patienceMs?: number;
+  readonly retryForMs?: number;
   /** How many attempts end with a lock that was not granted in time. */
   readonly lockAttempts?: number;
   /** Called once, when attempts have been failing for a second, with what the last one threw. */
@@ -20,10 +20,10 @@ export interface Patience {
  * Makes the attempt again after a deadlock, a serialization failure, a lock that did not come or a lost connection, bounded.
  * @throws what the last attempt threw, or the signal's reason
  */
-export async function persist<T>(
+export async function retryTransient<T>(
   attempt: () => Promise<T>,
   signal: AbortSignal,
-  { patienceMs = PATIENCE_MS, lockAttempts = CONTENTION_ATTEMPTS, onWait }: Patience = {},
+  { retryForMs = PATIENCE_MS, lockAttempts = CONTENTION_ATTEMPTS, onWait }: Patience = {},
 ): Promise<T> {
   const beganAt = performance.now();
   let contended = 0;
@@ -38,7 +38,7 @@ export async function persist<T>(
         // Twice at the least: to a machine that slept in between, all its patience seems to have passed in one attempt.
         const mayHeal = isContention(error)
           ? ++contended < (isLockTimeout(error) ? lockAttempts : CONTENTION_ATTEMPTS)
-          : isConnectionLost(error) && (performance.now() - beganAt < patienceMs || (attempts === 1 && patienceMs > 0));
+          : isConnectionLost(error) && (performance.now() - beganAt < retryForMs || (attempts === 1 && retryForMs > 0));
         if (!mayHeal) throw error;
         last = error;
         announcing ??= setTimeout(() => onWait?.(last), beganAt + ANNOUNCE_AFTER_MS - performance.now());
