@@ -1,7 +1,7 @@
 import type { LibraryContent, SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
+  createClock,
   createFencedTransaction,
-  openClock,
   openLibraryWriter,
   openTextReader,
   readSnapshot,
@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 
 /** Stores libraries that are in memory as a run does, through the writer and under a lease, the listing's texts first. */
 export async function store({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<SavedLibrary[]> {
-  const clock = await openClock(pool, never);
+  const clock = await createClock(pool, never);
   const listedAt = clock.now();
   const stored = await readSnapshot(pool, "reading what is stored", readStored, never);
   const storedOf = ({ listed: { key } }: ReadLibrary): StoredLibrary | null =>
@@ -26,7 +26,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
   await withLease(
     pool,
     clock,
-    "bench",
+    { name: "sync", holder: "bench" },
     async (lease) => {
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
       if (changed.length > 0) {

@@ -1,8 +1,9 @@
 import type { Config } from "../config.ts";
 import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
 import { asDatabaseError } from "../db/db-errors.ts";
-import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { migrate } from "../db/migrate.ts";
+import { assertUsable, readSchemaState } from "../db/schema-state.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { ConfigurationError } from "../errors.ts";
 import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
 import type { Context } from "./context.ts";

@@ -2,32 +2,33 @@ import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
 import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
 import { retryTransient } from "./retry-transient.ts";
-import { LEASE_MS, NAME, RENEW_MS, takeLease } from "./take-lease.ts";
+import { LEASE_MS, type LeaseRequest, RENEW_MS, takeLease } from "./take-lease.ts";
 import { type TransactionOptions, withTransaction } from "./transaction.ts";
 
-/** Whoever comes next waits for the rest of a lease that was not given back. */
-const GIVE_BACK_MS = 2_000;
-/** A renewal that is not answered by then is lost with its connection; the next one takes another. */
+/** The next run waits until a lease that was not released expires. */
+const RELEASE_MS = 2_000;
+/** An unanswered renewal loses its connection after this time; the next renewal opens another one. */
 const RENEWAL_MS = 4_000;
-const GIVE_BACK = "UPDATE simcat.leases SET expires_at = '-infinity' WHERE name = $1 AND token = $2";
-/** Never brings back what was given back. */
+const RELEASE = "UPDATE simcat.leases SET expires_at = '-infinity' WHERE name = $1 AND token = $2";
+/** A released lease stays released. */
 const RENEW = `
 UPDATE simcat.leases
 SET expires_at = CASE WHEN expires_at > '-infinity' THEN clock_timestamp() + $3 * interval '1 ms' ELSE expires_at END
 WHERE name = $1 AND token = $2`;
+const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
 
-/** The right to write, held by one run at a time. */
+/** The right to write. One run at a time holds it. */
 export interface Lease {
-  /** Moves with every takeover, never with a renewal. */
+  /** Changes with every takeover, never with a renewal. */
   readonly token: number;
   /** Aborted, with a LostLeaseError, when another run has taken the lease. */
   readonly lost: AbortSignal;
-  /** The first statement of each of the run's transactions. @throws LostLeaseError when the token has moved */
+  /** The first statement of each of the run's transactions. @throws LostLeaseError if the token has changed */
   fence(connection: Connection): Promise<void>;
   /**
-   * The run's last transaction, which gives the lease back as well. `isDone` is asked when the token has moved: whether an
-   * earlier attempt did it all, whose COMMIT was not answered.
-   * @throws LostLeaseError when the token has moved and nothing was done
+   * The run's last transaction, which also releases the lease. If the token has changed, `isDone` must find out whether
+   * an earlier attempt, whose COMMIT was not answered, was committed.
+   * @throws LostLeaseError if the token has changed and nothing was committed
    */
   end(options: LastOptions, work: (connection: Connection) => Promise<void>): Promise<void>;
 }
@@ -37,74 +38,85 @@ interface LastOptions extends TransactionOptions<void> {
 }
 
 export interface LeaseUse<S, T> {
-  /** Written in the transaction that takes the lease, and again when its COMMIT was not answered. */
+  /** Runs in the transaction that takes the lease; again if its COMMIT was not answered. */
   readonly start: (connection: Connection) => Promise<S>;
   readonly work: (lease: Lease, started: S) => Promise<T>;
 }
 
+/** Identifies a taken lease in the statements. */
+interface HeldLease {
+  readonly name: string;
+  readonly token: number;
+}
+
 /**
- * Holds the lease while `work` runs, renews it, and gives it back. A live lease is watched: renewed means busy, expired means ours.
- * @throws BusyError when another run holds it
+ * Holds the lease while `work` runs: takes it, renews it, and releases it. If another run holds it, watches whether that
+ * run renews it, and takes it over if not.
+ * @throws BusyError if another run holds it and renews it
  */
 export function withLease<T>(
   pool: Pool,
   clock: DatabaseClock,
-  holder: string,
+  request: LeaseRequest,
   work: (lease: Lease) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  return startUnderLease(pool, clock, holder, { start: async () => null, work }, signal);
+  return startUnderLease(pool, clock, request, { start: async () => null, work }, signal);
 }
 
-/** `withLease` for work that has something to write when it starts. */
+/** `withLease` for work that writes something in the transaction that takes the lease. */
 export async function startUnderLease<S, T>(
   pool: Pool,
   clock: DatabaseClock,
-  holder: string,
+  request: LeaseRequest,
   { start, work }: LeaseUse<S, T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const { token, started } = await takeLease(pool, holder, start, signal);
+  const { token, started } = await takeLease(pool, request, start, signal);
+  const held: HeldLease = { name: request.name, token };
   const lost = new AbortController();
-  const renewing = keepRenewed(pool, clock, token, lost);
-  let isGivenBack = false;
+  const renewing = keepRenewed(pool, clock, held, lost);
+  let isReleased = false;
   const end: Lease["end"] = async ({ isDone, ...options }, write) => {
     const last = async (connection: Connection) => {
-      const { rowCount } = await connection.query(GIVE_BACK, [NAME, token]);
+      const { rowCount } = await connection.query(RELEASE, [held.name, token]);
       if (rowCount === 0 && !(await isDone(connection))) throw lostLease();
       if (rowCount !== 0) await write(connection);
     };
     await withTransaction(pool, options, last, lost.signal);
-    isGivenBack = true;
+    isReleased = true;
   };
   try {
-    const lease = { token, lost: lost.signal, fence: (connection: Connection) => fence(connection, token), end };
+    const lease = { token, lost: lost.signal, fence: (connection: Connection) => fence(connection, held), end };
     return await work(lease, started);
   } finally {
     clearInterval(renewing);
-    if (!isGivenBack) await giveBack(pool, token);
+    if (!isReleased) await release(pool, held);
   }
 }
 
-function keepRenewed(pool: Pool, clock: DatabaseClock, token: number, lost: AbortController): NodeJS.Timeout {
-  // One that still waits for a connection does not keep the next one from being sent.
+function keepRenewed(
+  pool: Pool,
+  clock: DatabaseClock,
+  { name, token }: HeldLease,
+  lost: AbortController,
+): NodeJS.Timeout {
+  // A renewal that still waits for a connection does not delay the next one.
   const renew = async () => {
     if (lost.signal.aborted) return;
     try {
-      const { rowCount } = await pool.query(within(RENEWAL_MS, RENEW, [NAME, token, LEASE_MS]));
+      const { rowCount } = await pool.query(within(RENEWAL_MS, RENEW, [name, token, LEASE_MS]));
       if (rowCount === 0) lost.abort(lostLease());
       await clock.sample(AbortSignal.timeout(RENEW_MS));
     } catch {
-      // A database that does not answer now fails the run's own transactions, with words; the next renewal may succeed.
+      // If the database stays away, the run's own transactions report it; otherwise the next renewal succeeds.
     }
   };
   return setInterval(() => void renew(), RENEW_MS);
 }
 
-async function fence(connection: Connection, token: number): Promise<void> {
-  const { rowCount } = await connection.query(
-    within(ANSWER_MS, "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE", [NAME, token]),
-  );
+async function fence(connection: Connection, { name, token }: HeldLease): Promise<void> {
+  const { rowCount } = await connection.query(within(ANSWER_MS, FENCE, [name, token]));
   if (rowCount === 0) throw lostLease();
 }
 
@@ -114,13 +126,11 @@ function lostLease(): LostLeaseError {
   );
 }
 
-async function giveBack(pool: Pool, token: number): Promise<void> {
+async function release(pool: Pool, { name, token }: HeldLease): Promise<void> {
+  const attempt = () => pool.query(within(RELEASE_MS, RELEASE, [name, token]));
   try {
-    await retryTransient(
-      () => pool.query(within(GIVE_BACK_MS, GIVE_BACK, [NAME, token])),
-      AbortSignal.timeout(GIVE_BACK_MS),
-    );
+    await retryTransient(attempt, AbortSignal.timeout(RELEASE_MS));
   } catch {
-    // It expires by itself.
+    // It will expire.
   }
 }

@@ -1,49 +1,65 @@
 import { pause } from "../pause.ts";
 import { isConnectionLost, isContention, isLockTimeout } from "./db-errors.ts";
 
-/** How long a server that is away is waited for, in milliseconds: long enough for a restart. */
-const PATIENCE_MS = 30_000;
+/** In milliseconds: long enough for a server to restart. */
+const RETRY_FOR_MS = 30_000;
 const CONTENTION_ATTEMPTS = 5;
-/** How long a wait lasts before it is announced, in milliseconds. */
+const FIRST_BACKOFF_MS = 50;
+const MAX_BACKOFF_MS = 2_000;
+/** A shorter wait is not announced, in milliseconds. */
 export const ANNOUNCE_AFTER_MS = 1_000;
 
-export interface Patience {
-  /** How long a server that is away is waited for, in milliseconds. With 0 a lost connection is the end. */
+export interface RetryOptions {
+  /** How long to retry while the server cannot be reached, in milliseconds. With 0, a lost connection is final. */
   readonly retryForMs?: number;
-  /** How many attempts end with a lock that was not granted in time. */
+  /** How many attempts may end with a lock timeout. */
   readonly lockAttempts?: number;
-  /** Called once, when attempts have been failing for a second, with what the last one threw. */
+  /** Called at most once, after a second without success, with the last attempt's error. */
   readonly onWait?: (error: unknown) => void;
+  /** Call `onWait` also when the first attempt has not ended after a second; the error is undefined then. */
+  readonly announceFirstAttempt?: boolean;
 }
 
 /**
- * Makes the attempt again after a deadlock, a serialization failure, a lock that did not come or a lost connection, bounded.
- * @throws what the last attempt threw, or the signal's reason
+ * Retries `attempt` after a deadlock, a serialization failure, a lock timeout or a lost connection: with full jitter, a
+ * bounded number of times.
+ * @throws the last attempt's error, or the signal's reason
  */
 export async function retryTransient<T>(
   attempt: () => Promise<T>,
   signal: AbortSignal,
-  { retryForMs = PATIENCE_MS, lockAttempts = CONTENTION_ATTEMPTS, onWait }: Patience = {},
+  {
+    retryForMs = RETRY_FOR_MS,
+    lockAttempts = CONTENTION_ATTEMPTS,
+    onWait,
+    announceFirstAttempt = false,
+  }: RetryOptions = {},
 ): Promise<T> {
   const beganAt = performance.now();
   let contended = 0;
+  let lastError: unknown;
   let announcing: NodeJS.Timeout | undefined;
-  let last: unknown;
+  const announceLater = () => {
+    announcing ??= setTimeout(() => onWait?.(lastError), beganAt + ANNOUNCE_AFTER_MS - performance.now());
+  };
+  const mayRetry = (error: unknown, attempts: number): boolean => {
+    if (isContention(error)) return ++contended < (isLockTimeout(error) ? lockAttempts : CONTENTION_ATTEMPTS);
+    // Always at least two attempts: if the machine sleeps during the first, all the time seems to have passed in it.
+    const hasTime = performance.now() - beganAt < retryForMs || (attempts === 1 && retryForMs > 0);
+    return isConnectionLost(error) && hasTime;
+  };
+  if (announceFirstAttempt) announceLater();
   try {
     for (let attempts = 1; ; attempts++) {
       signal.throwIfAborted();
       try {
         return await attempt();
       } catch (error) {
-        // Twice at the least: to a machine that slept in between, all its patience seems to have passed in one attempt.
-        const mayHeal = isContention(error)
-          ? ++contended < (isLockTimeout(error) ? lockAttempts : CONTENTION_ATTEMPTS)
-          : isConnectionLost(error) && (performance.now() - beganAt < retryForMs || (attempts === 1 && retryForMs > 0));
-        if (!mayHeal) throw error;
-        last = error;
-        announcing ??= setTimeout(() => onWait?.(last), beganAt + ANNOUNCE_AFTER_MS - performance.now());
+        if (!mayRetry(error, attempts)) throw error;
+        lastError = error;
+        announceLater();
       }
-      await pause(Math.random() * Math.min(2_000, 50 * 2 ** attempts), signal);
+      await pause(Math.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts), signal);
     }
   } finally {
     clearTimeout(announcing);

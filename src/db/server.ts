@@ -1,6 +1,6 @@
 import type { Connection, Pool } from "./connect.ts";
 
-/** What a server says of itself and of the session on it. */
+/** A server and the session on it. */
 export interface Server {
   /** As Postgres counts: 180004 is 18.4. */
   readonly versionNumber: number;
@@ -8,9 +8,9 @@ export interface Server {
   readonly database: string;
   readonly role: string;
   readonly encoding: string;
-  /** A standby, or a session that may not write. */
+  /** True on a standby, and in a session that may not write. */
   readonly readOnly: boolean;
-  /** Differs from that of every other server. */
+  /** The start of the server, in seconds; two servers differ in it. */
   readonly startedAt: string;
 }
 

@@ -1,9 +1,9 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { streamStored } from "../db/read/stored-libraries.ts";
-import { readSnapshot } from "../db/snapshot.ts";
 import { readRemovalNumbers } from "../db/store/removals.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import type { Listing, Selection } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";

@@ -2,8 +2,8 @@ import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
 import { createFencedTransaction, type RunInTransaction } from "../db/fenced-transaction.ts";
 import { type Lease, startUnderLease } from "../db/lease.ts";
-import { countIdleRuns, deleteRun, finishRun, isFinished } from "../db/runs.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { deleteRun, finishRun, isFinished, readSyncCounts, SYNC_LEASE, WHOLE_SCOPE } from "../db/runs.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { byLibrary } from "./by-library.ts";
 import { came, type Ending, toEnding } from "./ending.ts";
@@ -11,13 +11,14 @@ import { failLibrary, unstorable } from "./fail-library.ts";
 import { markGone } from "./mark-gone.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { recordListing } from "./record-listing.ts";
+import { isEverything } from "./rules/selection.ts";
 import { toReport } from "./run-report.ts";
 import type { RunRequest, RunResult, RunTools } from "./run-request.ts";
 import { runStarter, type StartedRun } from "./start-run.ts";
 import { storeContent } from "./store-content.ts";
 import { openTally, type Tally } from "./tally.ts";
 import { openTextReader } from "./texts.ts";
-import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
+import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
 
 /**
  * One run under the lease: list, plan, mark what is gone, read and store, tell. Aborting `signal` stops the reading;
@@ -26,10 +27,10 @@ import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling 
  * selected owner or library that is neither listed nor stored. Every other ending of a run that has a row is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
-  const holder = `${hostname()}:${process.pid}`;
+  const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid}` };
   const start = runStarter(tools, request);
   const work = (lease: Lease, run: StartedRun) => runUnderLease(tools, request, lease, run, signal);
-  return startUnderLease(tools.pool, tools.clock, holder, { start, work }, signal);
+  return startUnderLease(tools.pool, tools.clock, lease, { start, work }, signal);
 }
 
 async function runUnderLease(
@@ -117,8 +118,11 @@ async function carryOut(
   const { allowRemovals } = request;
   await storeContent({ ...tools, lease, runId: id, allowRemovals, hashesSince, tally, texts }, recorded, signal);
   warnOfReading(tally, texts);
-  if (isIdle(request, tally))
-    warnOfIdleRuns(tally, await readSnapshot(tools.pool, "reading the last runs", countIdleRuns, lease.lost));
+  if (request.kind === "sync" && isEverything(request.selection) && isIdle(tally.counts)) {
+    const read = (connection: Connection) => readSyncCounts(connection, WHOLE_SCOPE, COMPARED_RUNS);
+    const earlier = await readSnapshot(tools.pool, "reading the last runs", read, lease.lost);
+    warnOfIdleRuns(tally, earlier);
+  }
 
   if (verdict.kind === "held") return came("held", verdict.message);
   return came(listing.incomplete === null ? tally.status() : "partial", null);

@@ -1,6 +1,6 @@
-import type { LibraryKey, RunKind, Selection } from "../model.ts";
+import type { LibraryCounts } from "../db/runs.ts";
+import type { LibraryKey } from "../model.ts";
 import type { Prepared } from "./prepare.ts";
-import { isEverything } from "./rules/selection.ts";
 import { DOUBTFUL_READS } from "./rules/settle.ts";
 import type { Tally } from "./tally.ts";
 import type { TextReader } from "./texts.ts";
@@ -78,28 +78,26 @@ export function warnOfThrottling(tally: Tally, throttled: number): void {
   });
 }
 
-/** From so many libraries on, reading nine in ten of them for nothing is worth a word, when it happens so many times in a row. */
-const TELLING_LIBRARIES = 10;
-const IDLE_RUNS = 3;
+/** Below this count, reading nine in ten libraries for nothing is not worth a warning. */
+const MIN_IDLE_LIBRARIES = 10;
+/** Warn from this many idle runs in a row. */
+const MIN_IDLE_RUNS = 3;
+/** How many earlier runs the warning counts at most. */
+export const COMPARED_RUNS = 100;
 
-/** Whether a sync of everything read nine in ten libraries and found nothing changed. */
-export function isIdle(request: { readonly kind: RunKind; readonly selection: Selection }, { counts }: Tally): boolean {
-  const { librariesListed, librariesRead, librariesChanged } = counts;
-  return (
-    request.kind === "sync" &&
-    isEverything(request.selection) &&
-    librariesListed >= TELLING_LIBRARIES &&
-    librariesRead * 10 >= librariesListed * 9 &&
-    librariesChanged === 0
-  );
+/** Whether a run read nine in ten libraries and found nothing changed. */
+export function isIdle({ librariesListed, librariesRead, librariesChanged }: LibraryCounts): boolean {
+  return librariesListed >= MIN_IDLE_LIBRARIES && librariesRead * 10 >= librariesListed * 9 && librariesChanged === 0;
 }
 
-/** `before`: how many runs in a row were idle before this one. */
-export function warnOfIdleRuns(tally: Tally, before: number): void {
-  if (before + 1 < IDLE_RUNS) return;
+/** Warns if this idle run and those directly before it are many. `earlier`: the syncs of everything, newest first. */
+export function warnOfIdleRuns(tally: Tally, earlier: readonly LibraryCounts[]): void {
+  const lastBusy = earlier.findIndex((counts) => !isIdle(counts));
+  const runs = 1 + (lastBusy === -1 ? earlier.length : lastBusy);
+  if (runs < MIN_IDLE_RUNS) return;
   const { librariesRead } = tally.counts;
   tally.warnings.push({
     code: "dates_untrustworthy",
-    message: `the last ${before + 1} runs read nine in ten libraries or more and found nothing changed: the service's dates cannot be trusted to tell what changed, so nothing can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
+    message: `the last ${runs} runs read nine in ten libraries or more and found nothing changed: the service's dates cannot be trusted to tell what changed, so nothing can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
   });
 }

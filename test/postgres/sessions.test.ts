@@ -246,8 +246,8 @@ test("a role limited to one connection can run every command (fault 83)", async 
 });
 
 test.each([
-  ["statement_timeout", "1ms", /\(57014\); see the time limits of this role and of the server/],
-  ["transaction_timeout", "1ms", /\((25P04|57014)\); see the time limits|terminat/],
+  ["statement_timeout", "1ms", /\(57014\); check the time limits of this role and of the server/],
+  ["transaction_timeout", "1ms", /\((25P04|57014)\); check the time limits|terminat/],
   ["idle_in_transaction_session_timeout", "1ms", /25P03|terminat/],
   ["idle_session_timeout", "1ms", /57P05|terminat/],
 ])(

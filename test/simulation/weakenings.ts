@@ -264,7 +264,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "only bad data counts as one library's own error",
     file: "src/db/db-errors.ts",
-    line: "return /^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code)",
+    line: "return SQLSTATE.test(code) && !SERVER_WIDE.test(code)",
     instead: "return /^(21|22|23|54)/.test(code)",
   },
   {

@@ -1,8 +1,8 @@
 import type { Config } from "../../config.ts";
 import { connect, disconnect, type Pool } from "../../db/connect.ts";
 import { databaseError } from "../../db/db-errors.ts";
-import { readSchemaState } from "../../db/migrate.ts";
 import { readMigrationLacks } from "../../db/privileges.ts";
+import { readSchemaState } from "../../db/schema-state.ts";
 import { readServer } from "../../db/server.ts";
 import { SimcatError } from "../../errors.ts";
 import type { CheckLine } from "../../report/check.ts";

@@ -1,10 +1,11 @@
 import type { Config } from "../../config.ts";
-import { openClock } from "../../db/clock.ts";
+import { createClock } from "../../db/clock.ts";
 import { type Connection, connect, disconnect, type Pool } from "../../db/connect.ts";
 import { databaseError } from "../../db/db-errors.ts";
 import { lockError } from "../../db/lock-holders.ts";
-import { readMissing, readSchemaState } from "../../db/migrate.ts";
+import { readMissingObjects } from "../../db/missing-objects.ts";
 import { readMigrationLacks, readRunLacks } from "../../db/privileges.ts";
+import { readSchemaState } from "../../db/schema-state.ts";
 import { readServer } from "../../db/server.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, SimcatError } from "../../errors.ts";
@@ -55,7 +56,7 @@ async function* checkPool(pool: Pool, where: string, config: Config, signal: Abo
     yield judgePrivileges(lacks);
   } else {
     const state = await read(readSchemaState);
-    const missing = state.kind === "current" ? await read(readMissing) : null;
+    const missing = state.kind === "current" ? await read(readMissingObjects) : null;
     if (missing !== null && lacks.length === 0) {
       await read((connection) =>
         connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";")),
@@ -66,7 +67,7 @@ async function* checkPool(pool: Pool, where: string, config: Config, signal: Abo
     const more = migratesHere && state.kind === "behind" ? await read(readMigrationLacks) : [];
     yield judgePrivileges([...lacks, ...more]);
   }
-  const clock = await openClock(pool, signal);
+  const clock = await createClock(pool, signal);
   yield judgeClock(Date.now(), clock.now());
 }
 

@@ -2,7 +2,7 @@ import type { Scenario, ScenarioId } from "../../model.ts";
 import type { Pool } from "../connect.ts";
 import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
-import { readSnapshot } from "../snapshot.ts";
+import { readSnapshot } from "../transaction.ts";
 import { int8Array } from "./binary-arrays.ts";
 import { type ReadMicroseconds, toColumns } from "./scenario-rows.ts";
 import { attributeError, type LockPatience, RefusedRows } from "./write-in-halves.ts";
