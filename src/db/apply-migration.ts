@@ -17,10 +17,15 @@ export async function runStatements(connection: Connection, { sql }: MigrationMe
   }
 }
 
-/** Creates the schema if it is missing. IF NOT EXISTS demands CREATE on the database even if the schema exists. */
-export async function createSchema(connection: Connection, name: string): Promise<void> {
+/**
+ * Creates the schema if it is missing. IF NOT EXISTS demands CREATE on the database even if the schema exists.
+ * @returns whether it was missing
+ */
+export async function createSchema(connection: Connection, name: string): Promise<boolean> {
   const { rowCount } = await connection.query("SELECT FROM pg_namespace WHERE nspname = $1", [name]);
-  if (rowCount === 0) await connection.query(`CREATE SCHEMA ${name}`);
+  if (rowCount !== 0) return false;
+  await connection.query(`CREATE SCHEMA ${name}`);
+  return true;
 }
 
 export async function createJournal(connection: Connection): Promise<void> {

@@ -23,7 +23,7 @@ export interface MigrateOptions extends Pick<ConnectOptions, "onWait"> {
   readonly folder?: string;
 }
 
-export interface MigrateResult {
+interface MigrateResult {
   /** How many migrations were applied. */
   readonly applied: number;
   /** Views and functions that were missing although their migration had been applied, such as `view simcat_report.x`. */

@@ -5,7 +5,7 @@ import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
 
 /** The objects of the schemas `simcat` and `simcat_report`, by their full names. */
-export interface SchemaObjects {
+interface SchemaObjects {
   readonly tables: Readonly<Record<string, TableObjects>>;
   readonly views: readonly string[];
   /** With the types of their arguments. */

@@ -158,6 +158,7 @@ const DEFINITIONS = `
   UNION ALL SELECT objoid::regclass::text || objsubid, description FROM pg_description
     WHERE classoid = 'pg_class'::regclass
       AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace::regnamespace::text LIKE 'simcat%')
+  UNION ALL SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname LIKE 'simcat%'
   ORDER BY 1, 2`;
 
 test("a role's own settings do not affect the migrated schema (fault 99)", async () => {
@@ -238,7 +239,11 @@ describe("a journal that lists more than the database contains", () => {
   ])("migrate repairs %s without loss of a row (fault 301)", async (statement, missing) => {
     const { simcat, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
     expect(await simcat(["sync"])).toMatchObject({ code: 0 });
-    const before = { definitions: await query(DEFINITIONS), rows: await query("TABLE simcat.scenarios") };
+    const read = async () => ({
+      definitions: (await query(DEFINITIONS)).map(withoutInnerNames),
+      rows: await query("TABLE simcat.scenarios"),
+    });
+    const before = await read();
     await query(statement);
 
     const checked = await simcat(["check"]);
@@ -249,7 +254,7 @@ describe("a journal that lists more than the database contains", () => {
     expect(migrated).toMatchObject({ code: 0 });
     expect(migrated.stdout).toContain(missing);
 
-    expect({ definitions: await query(DEFINITIONS), rows: await query("TABLE simcat.scenarios") }).toEqual(before);
+    expect(await read()).toEqual(before);
     expect(await simcat(["check"])).toMatchObject({ code: 0 });
     expect(JSON.parse((await simcat(["migrate", "--json"])).stdout)).toEqual({ applied: 0, recreated: [] });
   });
@@ -266,6 +271,11 @@ describe("a journal that lists more than the database contains", () => {
     expect(result).toEqual({ applied: 1, recreated: ["view simcat_report.data_quality"] });
   });
 });
+
+/** Postgres prints names for columns of an inner UNION once a definition was read from its own output. */
+function withoutInnerNames(definition: unknown): string {
+  return JSON.stringify(definition).replace(/(::(?:text|timestamp with time zone)) AS (?:text|timestamptz)\b/g, "$1");
+}
 
 /** A row in every table of the schema before the first release: the first four migrations. */
 const FILLED = [
