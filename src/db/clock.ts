@@ -1,4 +1,4 @@
-import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
+import { ANSWER_MS, type Connection, oneRow, type Pool, within } from "./connect.ts";
 import { asDatabaseError } from "./db-errors.ts";
 import { retryTransient } from "./retry-transient.ts";
 
@@ -33,17 +33,13 @@ const MAX_SAMPLES = 1_000;
 const SELECT_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::numeric::text AS now";
 
 interface NowRow {
+  /** Milliseconds since the epoch. */
   readonly now: string;
-}
-
-function toMs([row]: readonly NowRow[]): number {
-  if (row === undefined) throw new Error("SELECT without FROM returned no row");
-  return Number(row.now);
 }
 
 /** The current time of the database. */
 export async function readNow(connection: Connection): Promise<Date> {
-  return new Date(toMs((await connection.query<NowRow>(SELECT_NOW)).rows));
+  return new Date(Number(oneRow(await connection.query<NowRow>(SELECT_NOW)).now));
 }
 
 /** @throws DatabaseError if the database does not answer in time */
@@ -51,9 +47,9 @@ export async function createClock(pool: Pool, signal: AbortSignal): Promise<Data
   const samples: Sample[] = [];
   const takeSample = async () => {
     const before = performance.now();
-    const now = toMs((await pool.query<NowRow>(within(ANSWER_MS, SELECT_NOW))).rows);
+    const { now } = oneRow(await pool.query<NowRow>(within(ANSWER_MS, SELECT_NOW)));
     const takenAt = performance.now();
-    samples.push({ takenAt, offset: now - (before + takenAt) / 2 });
+    samples.push({ takenAt, offset: Number(now) - (before + takenAt) / 2 });
     if (samples.length > MAX_SAMPLES) samples.shift();
   };
   const sample = (until: AbortSignal) =>

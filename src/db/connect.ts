@@ -126,13 +126,13 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   }
 }
 
-async function readEncoding(pool: Pool, retryForMs: number, signal: AbortSignal): Promise<string | undefined> {
+async function readEncoding(pool: Pool, retryForMs: number, signal: AbortSignal): Promise<string> {
   const statement = within(ANSWER_MS, "SELECT current_setting('server_encoding') AS encoding");
   const attempt = () => unlessAborted(pool.query<{ encoding: string }>(statement), signal);
   const onWait = (error: unknown) => pool.announceOutage(error);
   try {
-    const { rows } = await retryTransient(attempt, signal, { retryForMs, onWait, announceFirstAttempt: true });
-    return rows[0]?.encoding;
+    const answer = await retryTransient(attempt, signal, { retryForMs, onWait, announceFirstAttempt: true });
+    return oneRow(answer).encoding;
   } catch (error) {
     signal.throwIfAborted();
     throw databaseError("connecting to the database", error);
@@ -143,6 +143,12 @@ async function readEncoding(pool: Pool, retryForMs: number, signal: AbortSignal)
 export function within(ms: number, text: string, values?: unknown[]): pg.QueryConfig {
   const query = { text, ...(values && { values }), query_timeout: ms };
   return query;
+}
+
+/** The row of a query that always returns one, such as an aggregate. */
+export function oneRow<Row>({ rows: [row] }: { readonly rows: readonly Row[] }): Row {
+  if (row === undefined) throw new Error("a query that always returns a row returned none");
+  return row;
 }
 
 /** Closes the pool. Waits at most two seconds for connections on which the server no longer answers. */

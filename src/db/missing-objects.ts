@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Connection, Pool } from "./connect.ts";
+import { type Connection, oneRow, type Pool } from "./connect.ts";
 import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
 
@@ -51,9 +51,7 @@ export async function readSchemaObjects(
   connection: Connection | Pool,
   { tables, views }: SchemaNames = SCHEMAS,
 ): Promise<SchemaObjects> {
-  const [objects] = (await connection.query<SchemaObjects>(SELECT_OBJECTS, [tables, views])).rows;
-  if (objects === undefined) throw new Error("SELECT without FROM returned no row");
-  return objects;
+  return oneRow(await connection.query<SchemaObjects>(SELECT_OBJECTS, [tables, views]));
 }
 
 /** Objects that the applied migrations created and that are missing. */

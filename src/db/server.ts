@@ -1,4 +1,4 @@
-import type { Connection, Pool } from "./connect.ts";
+import { type Connection, oneRow, type Pool } from "./connect.ts";
 
 /** A server and the session on it. */
 export interface Server {
@@ -15,13 +15,11 @@ export interface Server {
 }
 
 export async function readServer(connection: Connection | Pool): Promise<Server> {
-  const { rows } = await connection.query<Server>(
+  const result = await connection.query<Server>(
     `SELECT current_setting('server_version_num')::int AS "versionNumber", current_setting('server_version') AS version,
        current_database() AS database, current_user AS role, current_setting('server_encoding') AS encoding,
        current_setting('transaction_read_only') = 'on' AS "readOnly",
        extract(epoch FROM pg_postmaster_start_time())::text AS "startedAt"`,
   );
-  const [server] = rows;
-  if (server === undefined) throw new Error("SELECT without FROM returned no row");
-  return server;
+  return oneRow(result);
 }

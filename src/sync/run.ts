@@ -27,10 +27,10 @@ import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, wa
  * selected owner or library that is neither listed nor stored. Every other ending of a run that has a row is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
-  const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid}` };
+  const leaseRequest = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid}` };
   const start = runStarter(tools, request);
   const work = (lease: Lease, run: StartedRun) => runUnderLease(tools, request, lease, run, signal);
-  return startUnderLease(tools.pool, tools.clock, lease, { start, work }, signal);
+  return startUnderLease(tools.pool, tools.clock, leaseRequest, { start, work }, signal);
 }
 
 async function runUnderLease(

@@ -1,6 +1,6 @@
 import type { LibraryKey } from "../../model.ts";
 import { readNow } from "../clock.ts";
-import type { Connection, Pool } from "../connect.ts";
+import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
 import { BY_KEY, readSnapshot } from "../transaction.ts";
@@ -31,12 +31,8 @@ export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortS
 
 /** Counts the rows that `prune` would delete. */
 export function countPrunable(pool: Pool, cutoff: Date, signal: AbortSignal): Promise<PrunedRows> {
-  const count = async (connection: Connection) => {
-    const { rows } = await connection.query<PrunedRows>(statements.COUNT_PRUNABLE, [cutoff]);
-    const [counts] = rows;
-    if (counts === undefined) throw new Error("an aggregate returned no row");
-    return counts;
-  };
+  const count = async (connection: Connection) =>
+    oneRow(await connection.query<PrunedRows>(statements.COUNT_PRUNABLE, [cutoff]));
   return readSnapshot(pool, "counting old rows", count, signal);
 }
 
@@ -91,10 +87,8 @@ export async function prune({ pool, lease, cutoff, onProgress }: PruneTools, sig
 async function readOld(connection: Connection, cutoff: Date) {
   await connection.query(BY_KEY);
   const libraries = await connection.query<RemovedLibrary>(statements.SELECT_REMOVED_LIBRARIES, [cutoff]);
-  const { rows } = await connection.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS);
-  const [size] = rows;
-  if (size === undefined) throw new Error("SELECT without FROM returned no row");
-  return { libraries: libraries.rows, blocks: size.blocks };
+  const { blocks } = oneRow(await connection.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS));
+  return { libraries: libraries.rows, blocks };
 }
 
 const noRows = (): PrunedRows => ({
@@ -149,13 +143,11 @@ async function deleteLibraries(connection: Connection, keys: readonly LibraryKey
 }
 
 async function deleteScenarios(connection: Connection, block: number, cutoff: Date): Promise<Partial<PrunedRows>> {
-  const { rows } = await connection.query<Pick<PrunedRows, "scenarios" | "scenarioHistory">>(
+  const result = await connection.query<Pick<PrunedRows, "scenarios" | "scenarioHistory">>(
     statements.DELETE_SCENARIOS,
     [cutoff, `(${block},0)`, `(${block + BLOCKS_PER_TRANSACTION},0)`],
   );
-  const [counts] = rows;
-  if (counts === undefined) throw new Error("SELECT without FROM returned no row");
-  return counts;
+  return oneRow(result);
 }
 
 async function countDeleted(connection: Connection, text: string, values: unknown[]): Promise<number> {

@@ -1,6 +1,6 @@
 import type { RunStatus } from "../../model.ts";
 import { readNow } from "../clock.ts";
-import type { Connection, Pool } from "../connect.ts";
+import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { readSnapshot } from "../transaction.ts";
 import { CHANGED_LIBRARIES, CHANGES, type ChangedLibrary, type ChangeRow, INITIAL_LOAD } from "./report-changes.ts";
 import {
@@ -44,11 +44,8 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
     const of = owners.length === 0 ? null : owners;
     const rows = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
       (await connection.query<Row>(sql, [...parameters])).rows;
-    const one = async <Row extends object>(sql: string, parameters: readonly unknown[]): Promise<Row> => {
-      const [row] = await rows<Row>(sql, parameters);
-      if (row === undefined) throw new Error("an aggregate returned no row");
-      return row;
-    };
+    const one = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
+      oneRow(await connection.query<Row>(sql, [...parameters]));
     return {
       now,
       since,

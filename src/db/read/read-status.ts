@@ -2,7 +2,7 @@ import { asc, count, gt, isNull, min, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { SyncState } from "../../model.ts";
 import { readNow } from "../clock.ts";
-import type { Connection, Pool } from "../connect.ts";
+import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { librarySync, rejects } from "../schema.ts";
 import { readSnapshot } from "../transaction.ts";
 import { readHolder, readLastGoodRun, readRecentRuns } from "./recent-runs.ts";
@@ -35,7 +35,7 @@ export async function readStatus(pool: Pool, isSettled: (sync: SyncState) => boo
 
 /** Sums the scenario counts that the runs keep by library: there may be too many scenarios to count them. */
 async function countLibraries(connection: Connection) {
-  const { rows } = await connection.query<{
+  const result = await connection.query<{
     live: number;
     removed: number;
     neverStored: number;
@@ -50,9 +50,7 @@ async function countLibraries(connection: Connection) {
              l.removed_at, y.content_read_at, y.scenario_count
            FROM simcat.libraries l FULL JOIN simcat.library_sync y USING (owner, library_name)) AS library`,
   );
-  const [row] = rows;
-  if (row === undefined) throw new Error("an aggregate returned no row");
-  const { oldestReadMs, ...counts } = row;
+  const { oldestReadMs, ...counts } = oneRow(result);
   return { ...counts, oldestContentReadAt: oldestReadMs === null ? null : new Date(oldestReadMs) };
 }
 
