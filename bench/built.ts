@@ -4,7 +4,7 @@
  */
 const load = <T>(path: string): Promise<T> => import(new URL(`../dist/${path}`, import.meta.url).href);
 
-export const { openClock } = await load<typeof import("../src/db/clock.ts")>("db/clock.js");
+export const { createClock } = await load<typeof import("../src/db/clock.ts")>("db/clock.js");
 export const { connect, disconnect } = await load<typeof import("../src/db/connect.ts")>("db/connect.js");
 export const { openEmbeddedPostgres } = await load<typeof import("../src/embedded-postgres/embedded-postgres.ts")>(
   "embedded-postgres/embedded-postgres.js",
@@ -14,11 +14,12 @@ export const { writeLibraries } =
   await load<typeof import("../src/db/store/write-libraries.ts")>("db/store/write-libraries.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
 export const { createFencedTransaction } =
-  await load<typeof import("../src/db/fenced-writes.ts")>("db/fenced-writes.js");
+  await load<typeof import("../src/db/fenced-transaction.ts")>("db/fenced-transaction.js");
 export const { saveListing } = await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
-export const { readSnapshot } = await load<typeof import("../src/db/snapshot.ts")>("db/snapshot.js");
-export const { readStored } = await load<typeof import("../src/db/read/stored.ts")>("db/read/stored.js");
+export const { readSnapshot } = await load<typeof import("../src/db/transaction.ts")>("db/transaction.js");
+export const { readStored } =
+  await load<typeof import("../src/db/read/stored-libraries.ts")>("db/read/stored-libraries.js");
 export const { openService } = await load<typeof import("../src/service/client.ts")>("service/client.js");
 export const { buildLibraryContent } =
   await load<typeof import("../src/sync/decide-storage.ts")>("sync/decide-storage.js");

@@ -1,5 +1,5 @@
 import type { RunKind, RunReport } from "../../src/model.ts";
-import { openClock, runSync } from "../built.ts";
+import { createClock, runSync } from "../built.ts";
 import { CONCURRENCY, withClient } from "./client.ts";
 import type { Database } from "./database.ts";
 
@@ -12,7 +12,7 @@ export async function run(
   { pool }: Database,
   concurrency = CONCURRENCY,
 ): Promise<RunReport> {
-  const clock = await openClock(pool, never);
+  const clock = await createClock(pool, never);
   const settings = {
     concurrency,
     fullEveryMs: 7 * 86_400_000,

@@ -1,8 +1,8 @@
 import type { SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
+  createClock,
   createFencedTransaction,
   createValueParsers,
-  openClock,
   readSnapshot,
   readStored,
   saveListing,
@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 
 /** Stores libraries that are in memory as a run does, through the writer and under a lease, the listing's texts first. */
 export async function store({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<SavedLibrary[]> {
-  const clock = await openClock(pool, never);
+  const clock = await createClock(pool, never);
   const listedAt = clock.now();
   const stored = await readSnapshot(pool, "reading what is stored", readStored, never);
   const storedOf = ({ listed: { key } }: ReadLibrary): StoredLibrary | null =>
@@ -26,7 +26,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
   await withLease(
     pool,
     clock,
-    "bench",
+    { name: "sync", holder: "bench" },
     async (lease) => {
       const write = createFencedTransaction(pool, lease);
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);

@@ -7,15 +7,20 @@ import { printWaits, withDatabaseUrls } from "./with-database.ts";
 
 export async function migrate(context: Context, { json }: { readonly json: boolean }): Promise<number> {
   const config = loadSettings(context, { service: false, database: true });
-  const applied = await withDatabaseUrls(context, config, ({ directUrl }) =>
+  const { applied, recreated } = await withDatabaseUrls(context, config, ({ directUrl }) =>
     applyMigrations(directUrl, context.stop, { onWait: printWaits(context, config) }),
   );
-  if (json) context.print(formatJson({ applied }));
-  else
+  if (json) context.print(formatJson({ applied, recreated }));
+  else {
+    if (recreated.length > 0) {
+      context.print(`created again, because they were missing: ${recreated.join(", ")}`);
+      context.print("if you use the roles of deploy/roles.sql, run it again");
+    }
     context.print(
       applied === 0
         ? "the schema is up to date"
         : `applied ${applied} of simcat's migrations; the schema is up to date`,
     );
+  }
   return EXIT.ok;
 }

@@ -1,7 +1,7 @@
-import { type DatabaseClock, MACHINE_CLOCK, openClock } from "../db/clock.ts";
+import { createClock, type DatabaseClock, MACHINE_CLOCK } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { assertUsable, readSchemaState } from "../db/migrate.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { assertUsable, readSchemaState } from "../db/schema-state.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { formatJson } from "../report/json.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { checkRemovals, listLibraries, planRun } from "../sync/plan-run.ts";
@@ -29,7 +29,7 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
   const { planned, verdict } = isMissing
     ? await plan(null, MACHINE_CLOCK)
     : await withDatabase(context, config, "any", async (pool) => {
-        const clock = await openClock(pool, context.stop);
+        const clock = await createClock(pool, context.stop);
         return plan(await storedIn(pool, context.stop), clock);
       });
   context.print(json ? formatJson(toPlanJson(planned, verdict)) : formatPlan(planned, verdict));

@@ -1,8 +1,9 @@
 import { hostname } from "node:os";
-import { openClock } from "../db/clock.ts";
+import { createClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { type Lease, withLease } from "../db/lease.ts";
 import { countPrunable, type PrunedRows, prune as pruneRows, readCutoff } from "../db/prune/prune.ts";
+import { SYNC_LEASE } from "../db/runs.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { plural } from "../report/amounts.ts";
 import { formatJson } from "../report/json.ts";
@@ -48,12 +49,13 @@ function parseAge(text: string): number {
 }
 
 async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cutoff: Date): Promise<PrunedRows> {
-  const tell = (rows: number) => {
+  const onProgress = (rows: number) => {
     if (terminal.isErr) draw(`\r${plural(rows, "row")} deleted\x1b[K`);
   };
-  const work = (lease: Lease) => pruneRows({ pool, lease, cutoff, tell }, AbortSignal.any([stop, lease.lost]));
+  const work = (lease: Lease) => pruneRows({ pool, lease, cutoff, onProgress }, AbortSignal.any([stop, lease.lost]));
   try {
-    return await withLease(pool, await openClock(pool, stop), `${hostname()}:${process.pid} prune`, work, stop);
+    const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
+    return await withLease(pool, await createClock(pool, stop), lease, work, stop);
   } finally {
     if (terminal.isErr) draw("\r\x1b[K");
   }

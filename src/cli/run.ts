@@ -1,4 +1,4 @@
-import { openClock } from "../db/clock.ts";
+import { createClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError } from "../errors.ts";
 import { isColored, openLog } from "../log.ts";
@@ -55,7 +55,7 @@ async function runWithProgress(
   const logs = !terminal.isErr || log.isLevelEnabled("debug");
   const screen = !logs && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
   const progress = followRun(screen, lines.progress);
-  const clock = await openClock(pool, context.stop);
+  const clock = await createClock(pool, context.stop);
   const onEvent = logs ? lines.service : () => {};
   return withService(context, config, { onEvent }, async (service) => {
     try {

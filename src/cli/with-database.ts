@@ -1,8 +1,9 @@
 import type { Config } from "../config.ts";
 import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
-import { namingDatabase } from "../db/failures.ts";
-import { assertUsable, migrate, readSchemaState } from "../db/migrate.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { asDatabaseError } from "../db/db-errors.ts";
+import { migrate } from "../db/migrate.ts";
+import { assertUsable, readSchemaState } from "../db/schema-state.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { ConfigurationError } from "../errors.ts";
 import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
 import type { Context } from "./context.ts";
@@ -62,7 +63,7 @@ export async function withDatabase<T>(
     try {
       return await work(pool);
     } catch (error) {
-      throw namingDatabase("working with the database", error);
+      throw asDatabaseError("working with the database", error);
     } finally {
       await disconnect(pool);
     }

@@ -1,21 +1,21 @@
-import { ANSWER_MS, announceOutage, type Pool, within } from "./connect.ts";
-import { namingDatabase } from "./failures.ts";
-import { persist } from "./patience.ts";
+import { ANSWER_MS, type Connection, oneRow, type Pool, within } from "./connect.ts";
+import { asDatabaseError } from "./db-errors.ts";
+import { retryTransient } from "./retry-transient.ts";
 
-/** The database's clock, so that a wrong local one decides nothing. */
+/** The database's clock. All decisions use it, so a wrong local clock has no effect. */
 export interface DatabaseClock {
-  /** Milliseconds since the epoch by the database's clock, right to within a round trip. */
+  /** Milliseconds since the epoch by the database's clock, exact to a round trip. */
   now(): number;
-  /** The same for a moment of `performance.now()`. */
+  /** The database's time at a moment of `performance.now()`. */
   at(monotonic: number): number;
   /**
-   * Compares the clocks anew.
-   * @throws DatabaseError when the database does not answer in time
+   * Compares the clocks again.
+   * @throws DatabaseError if the database does not answer in time
    */
   sample(signal: AbortSignal): Promise<void>;
 }
 
-/** This machine's clock, for where there is no database. */
+/** This machine's clock, for commands without a database. */
 export const MACHINE_CLOCK: DatabaseClock = {
   now: () => performance.timeOrigin + performance.now(),
   at: (monotonic) => performance.timeOrigin + monotonic,
@@ -27,30 +27,41 @@ interface Sample {
   readonly offset: number;
 }
 
-const KEPT = 1_000;
+const MAX_SAMPLES = 1_000;
 
-/** @throws DatabaseError when the database does not answer in time */
-export async function openClock(pool: Pool, signal: AbortSignal): Promise<DatabaseClock> {
+/** numeric, because the precision of a float8 depends on the role's extra_float_digits. */
+const SELECT_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::numeric::text AS now";
+
+interface NowRow {
+  /** Milliseconds since the epoch. */
+  readonly now: string;
+}
+
+/** The current time of the database. */
+export async function readNow(connection: Connection): Promise<Date> {
+  return new Date(Number(oneRow(await connection.query<NowRow>(SELECT_NOW)).now));
+}
+
+/** @throws DatabaseError if the database does not answer in time */
+export async function createClock(pool: Pool, signal: AbortSignal): Promise<DatabaseClock> {
   const samples: Sample[] = [];
-  const take = async () => {
+  const takeSample = async () => {
     const before = performance.now();
-    // A numeric travels exactly; a float8 travels as the role's extra_float_digits has it.
-    const { rows } = await pool.query<{ now: string }>(
-      within(ANSWER_MS, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::numeric::text AS now"),
-    );
+    const { now } = oneRow(await pool.query<NowRow>(within(ANSWER_MS, SELECT_NOW)));
     const takenAt = performance.now();
-    samples.push({ takenAt, offset: Number(rows[0]?.now) - (before + takenAt) / 2 });
-    if (samples.length > KEPT) samples.shift();
+    samples.push({ takenAt, offset: Number(now) - (before + takenAt) / 2 });
+    if (samples.length > MAX_SAMPLES) samples.shift();
   };
   const sample = (until: AbortSignal) =>
-    persist(take, until, { onWait: (error) => announceOutage(pool, error) }).catch((error) => {
-      throw namingDatabase("asking the database for its time", error);
+    retryTransient(takeSample, until, { onWait: (error) => pool.announceOutage(error) }).catch((error) => {
+      throw asDatabaseError("reading the database's clock", error);
     });
   await sample(signal);
-  // By the sample of its time: a machine that slept in between must not make an earlier moment look later than it was.
+  // The newest sample before the moment: if the machine slept after it, a later offset would shift the moment forward.
   const at = (monotonic: number) => {
-    const then = samples.findLast((one) => one.takenAt <= monotonic) ?? samples[0];
-    return monotonic + (then?.offset ?? 0);
+    const sampleThen = samples.findLast(({ takenAt }) => takenAt <= monotonic) ?? samples[0];
+    if (sampleThen === undefined) throw new Error("the clock has no sample");
+    return monotonic + sampleThen.offset;
   };
   return { now: () => at(performance.now()), at, sample };
 }

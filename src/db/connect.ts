@@ -1,69 +1,122 @@
-import type { EventEmitter } from "node:events";
+/**
+ * Connections to Postgres.
+ *
+ * A query that reads or writes rows of one table by a simple condition uses drizzle-orm and the tables of schema.ts. These
+ * are SQL texts: set-based statements over many libraries, aggregates, queries of views and of the system catalogue, and
+ * queries with a time limit (`within`) or a callback per row (`streamRows`), which drizzle-orm cannot pass to the driver.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ConfigurationError } from "../errors.ts";
 import { unlessAborted } from "../pause.ts";
-import { databaseError, failureText } from "./failures.ts";
-import { ANNOUNCE_AFTER_MS, persist } from "./patience.ts";
+import { databaseError, formatDatabaseFailure } from "./db-errors.ts";
+import { retryTransient } from "./retry-transient.ts";
 
-export type Pool = pg.Pool;
 export type Connection = pg.PoolClient;
 
 export interface ConnectOptions {
-  /** Connections at the most. */
+  /** The maximum number of connections. */
   readonly max?: number;
-  /** How long a database that does not answer is waited for, in milliseconds. */
-  readonly patienceMs?: number;
-  /** Called when work on this pool has been waiting for a second: once per outage, and once per lease. */
+  /** How long to retry while the database cannot be reached, in milliseconds. */
+  readonly retryForMs?: number;
+  /** Called when work on this pool has waited for a second: once per outage, and once per lease. */
   readonly onWait?: (wait: Wait) => void;
 }
 
-/** Why work on a pool does not go on. */
+/** The reason why work on a pool is waiting. */
 export interface Wait {
   readonly code: "waiting_for_database" | "waiting_for_lease";
   readonly message: string;
 }
 
-/** The event of a pool that carries a `Wait`. */
-const WAIT = "wait";
-/** A connection is opened, and any instant statement is answered, within this time, or the connection is given up. */
+/** A connection that is not opened, or does not answer a short statement, within this time is closed. In milliseconds. */
 export const ANSWER_MS = 10_000;
+const CONNECT_FOR_MS = 10_000;
+const MAX_CONNECTIONS = 5;
+/** Operating systems wait two hours before they test an idle connection. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** No statement of simcat takes this long: a connection that is silent for longer has lost its route. */
+const MAX_STATEMENT_MS = 900_000;
+const CLOSE_MS = 2_000;
 
-/** `int8` as a number where that is exact, else as a bigint. */
-const readInt8 = (text: string): number | bigint => {
+/** Parses `int8` as a number where that is exact, otherwise as a bigint. */
+const parseInt8 = (text: string): number | bigint => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
 };
 
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
-    oid === pg.types.builtins.INT8 && format !== "binary" ? readInt8 : pg.types.getTypeParser(oid, format as "text"),
+    oid === pg.types.builtins.INT8 && format !== "binary" ? parseInt8 : pg.types.getTypeParser(oid, format as "text"),
 };
 
+/** A connection pool that keeps the errors of closed connections and announces waits. */
+export class Pool extends pg.Pool {
+  readonly #serverErrors = new WeakMap<Connection, Error>();
+  readonly #onWait: (wait: Wait) => void;
+  #isOutageAnnounced = false;
+
+  /** Sets no start-up options, because a pooler in transaction mode refuses them. */
+  constructor(url: string, { max = MAX_CONNECTIONS, onWait = () => {} }: ConnectOptions) {
+    super({
+      connectionString: url,
+      max,
+      connectionTimeoutMillis: ANSWER_MS,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+      query_timeout: MAX_STATEMENT_MS,
+      application_name: "simcat",
+      types,
+    });
+    this.#onWait = onWait;
+    // Emitted when the server closes an idle connection; the next query opens another one.
+    this.on("error", () => {});
+    this.on("connect", (connection) => {
+      this.#isOutageAnnounced = false;
+      this.#rememberServerError(connection);
+    });
+  }
+
+  /**
+   * The error that the server sent when it closed this idle connection; pg reports only "connection terminated" to the
+   * next query. Undefined if there was none, or if a statement received it.
+   */
+  serverErrorOf(connection: Connection): Error | undefined {
+    return this.#serverErrors.get(connection);
+  }
+
+  /** Listens from the first moment: the server's error may arrive while the pool hands the connection over. */
+  #rememberServerError(connection: Connection): void {
+    connection.on("error", (error) => {
+      if (error instanceof pg.DatabaseError) this.#serverErrors.set(connection, error);
+    });
+  }
+
+  /** Reports why work on this pool is waiting. An outage is reported once: the next new connection ends it. */
+  announce(wait: Wait): void {
+    if (wait.code === "waiting_for_database") {
+      if (this.#isOutageAnnounced) return;
+      this.#isOutageAnnounced = true;
+    }
+    this.#onWait(wait);
+  }
+
+  /** Reports that the database does not answer, or its last error. */
+  announceOutage(error?: unknown): void {
+    const detail = error === undefined ? "no answer yet" : formatDatabaseFailure(error);
+    this.announce({ code: "waiting_for_database", message: `waiting for the database: ${detail}` });
+  }
+}
+
 /**
- * A pool whose database answered. No start-up options: a pooler in transaction mode refuses them.
- * @throws DatabaseError when it does not answer in time, ConfigurationError when it cannot hold the service's text
+ * Opens a pool and waits until its database answers.
+ * @throws DatabaseError if it does not answer in time, ConfigurationError if its encoding cannot hold the service's texts
  */
 export async function connect(url: string, options: ConnectOptions, signal: AbortSignal): Promise<Pool> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: options.max ?? 5,
-    connectionTimeoutMillis: ANSWER_MS,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    // The system's own default is two hours.
-    keepAliveInitialDelayMillis: 10_000,
-    // A connection that fell silent (a lost route) must end some day; no statement of ours takes this long.
-    query_timeout: 900_000,
-    application_name: "simcat",
-    types,
-  });
-  // An idle connection that the server ends reports here; the next query opens another one.
-  pool.on("error", () => {});
-  pool.on("connect", keepLastWords);
-  if (options.onWait) announceTo(pool, options.onWait);
+  const pool = new Pool(url, options);
   try {
-    if ((await readEncoding(pool, options.patienceMs ?? 10_000, signal)) === "UTF8") return pool;
+    if ((await readEncoding(pool, options.retryForMs ?? CONNECT_FOR_MS, signal)) === "UTF8") return pool;
     throw new ConfigurationError(
       "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
     );
@@ -73,69 +126,32 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   }
 }
 
-/** An outage is announced once: the next connection that is made ends it. */
-function announceTo(pool: Pool, onWait: (wait: Wait) => void): void {
-  let isAway = false;
-  pool.on("connect", () => {
-    isAway = false;
-  });
-  (pool as EventEmitter).on(WAIT, (wait: Wait) => {
-    if (wait.code === "waiting_for_database" && isAway) return;
-    isAway ||= wait.code === "waiting_for_database";
-    onWait(wait);
-  });
+async function readEncoding(pool: Pool, retryForMs: number, signal: AbortSignal): Promise<string> {
+  const statement = within(ANSWER_MS, "SELECT current_setting('server_encoding') AS encoding");
+  const attempt = () => unlessAborted(pool.query<{ encoding: string }>(statement), signal);
+  const onWait = (error: unknown) => pool.announceOutage(error);
+  try {
+    const answer = await retryTransient(attempt, signal, { retryForMs, onWait, announceFirstAttempt: true });
+    return oneRow(answer).encoding;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw databaseError("connecting to the database", error);
+  }
 }
 
-/** Tells whoever opened the pool why its work does not go on. */
-export function announce(pool: Pool, wait: Wait): void {
-  pool.emit(WAIT, wait);
-}
-
-/** Announces that the database does not answer, or what it answered last. */
-export function announceOutage(pool: Pool, error?: unknown): void {
-  const said = error === undefined ? "no answer yet" : failureText(error);
-  announce(pool, { code: "waiting_for_database", message: `waiting for the database: ${said}` });
-}
-
-/** A statement that fails, and costs its connection, when it is not answered within `ms` milliseconds. */
+/** A statement that fails, and loses its connection, if it is not answered within `ms` milliseconds. */
 export function within(ms: number, text: string, values?: unknown[]): pg.QueryConfig {
   const query = { text, ...(values && { values }), query_timeout: ms };
   return query;
 }
 
-const lastWords = new WeakMap<Connection, Error>();
-
-/** Also while a connection is handed over, when nobody else listens to it: its end may come in that very packet. */
-function keepLastWords(connection: Connection): void {
-  connection.on("error", (error) => {
-    if (error instanceof pg.DatabaseError) lastWords.set(connection, error);
-  });
+/** The row of a query that always returns one, such as an aggregate. */
+export function oneRow<Row>({ rows: [row] }: { readonly rows: readonly Row[] }): Row {
+  if (row === undefined) throw new Error("a query that always returns a row returned none");
+  return row;
 }
 
-/**
- * What the server said as it ended the session of this connection between two statements: to the next one the driver says only
- * that there is none. Undefined when it said nothing, or said it to a statement.
- */
-export function endedBy(connection: Connection): Error | undefined {
-  return lastWords.get(connection);
-}
-
-async function readEncoding(pool: Pool, patienceMs: number, signal: AbortSignal): Promise<string | undefined> {
-  const question = within(ANSWER_MS, "SELECT current_setting('server_encoding') AS encoding");
-  const ask = () => unlessAborted(pool.query<{ encoding: string }>(question), signal);
-  const announcing = setTimeout(() => announceOutage(pool), ANNOUNCE_AFTER_MS);
-  try {
-    const { rows } = await persist(ask, signal, { patienceMs });
-    return rows[0]?.encoding;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw databaseError("connecting to the database", error);
-  } finally {
-    clearTimeout(announcing);
-  }
-}
-
-/** Closes the pool; a connection that the server no longer answers on does not hold us up. */
+/** Closes the pool. Waits at most two seconds for connections on which the server no longer answers. */
 export async function disconnect(pool: Pool): Promise<void> {
-  await Promise.race([pool.end(), sleep(2_000, undefined, { ref: false })]);
+  await Promise.race([pool.end(), sleep(CLOSE_MS, undefined, { ref: false })]);
 }

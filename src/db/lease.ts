@@ -1,36 +1,37 @@
 import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
 import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
-import { persist } from "./patience.ts";
-import { LEASE_MS, NAME, RENEW_MS, takeLease } from "./take-lease.ts";
+import { retryTransient } from "./retry-transient.ts";
+import { LEASE_MS, type LeaseRequest, RENEW_MS, takeLease } from "./take-lease.ts";
 import { type TransactionOptions, withTransaction } from "./transaction.ts";
 
-/** Whoever comes next waits for the rest of a lease that was not given back. */
-const GIVE_BACK_MS = 2_000;
-/** A renewal that is not answered by then is lost with its connection; the next one takes another. */
+/** The next run waits until a lease that was not released expires. */
+const RELEASE_MS = 2_000;
+/** An unanswered renewal loses its connection after this time; the next renewal opens another one. */
 const RENEWAL_MS = 4_000;
-const GIVE_BACK = "UPDATE simcat.leases SET expires_at = '-infinity' WHERE name = $1 AND token = $2";
-/** Never brings back what was given back. */
+const RELEASE = "UPDATE simcat.leases SET expires_at = '-infinity' WHERE name = $1 AND token = $2";
+/** A released lease stays released. */
 const RENEW = `
 UPDATE simcat.leases
 SET expires_at = CASE WHEN expires_at > '-infinity' THEN clock_timestamp() + $3 * interval '1 ms' ELSE expires_at END
 WHERE name = $1 AND token = $2`;
+const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
 
-/** The right to write, held by one run at a time. */
+/** The right to write. One run at a time holds it. */
 export interface Lease {
-  /** Moves with every takeover, never with a renewal. */
+  /** Changes with every takeover, never with a renewal. */
   readonly token: number;
   /** Aborted, with a LostLeaseError, when another run has taken the lease. */
   readonly lost: AbortSignal;
-  /** The first statement of each of the run's transactions. @throws LostLeaseError when the token has moved */
+  /** The first statement of each of the run's transactions. @throws LostLeaseError if the token has changed */
   fence(connection: Connection): Promise<void>;
   /**
-   * The run's last transaction, which gives the lease back as well. `isDone` is asked when the token has moved: whether an
-   * earlier attempt did it all, whose COMMIT was not answered.
-   * @throws LostLeaseError when the token has moved and nothing was done
+   * The run's last transaction, which also releases the lease. If the token has changed, `isDone` must find out whether
+   * an earlier attempt, whose COMMIT was not answered, was committed.
+   * @throws LostLeaseError if the token has changed and nothing was committed
    */
   end(options: LastOptions, work: (connection: Connection) => Promise<void>): Promise<void>;
-  /** Stops renewing, and gives the lease back unless `end` has. Never rejects. */
+  /** Stops the renewals, and releases the lease unless `end` did. Never rejects. */
   release(): Promise<void>;
 }
 
@@ -38,15 +39,21 @@ interface LastOptions extends TransactionOptions<void> {
   readonly isDone: (connection: Connection) => Promise<boolean>;
 }
 
-/** Holds the lease while `work` runs. @throws BusyError when another run holds it */
+/** Identifies a taken lease in the statements. */
+interface HeldLease {
+  readonly name: string;
+  readonly token: number;
+}
+
+/** Holds the lease while `work` runs. @throws BusyError if another run holds it and renews it */
 export async function withLease<T>(
   pool: Pool,
   clock: DatabaseClock,
-  holder: string,
+  request: LeaseRequest,
   work: (lease: Lease) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const { lease } = await acquireLease(pool, clock, holder, async () => null, signal);
+  const { lease } = await acquireLease(pool, clock, request, async () => null, signal);
   try {
     return await work(lease);
   } finally {
@@ -55,25 +62,25 @@ export async function withLease<T>(
 }
 
 /**
- * Takes the lease and renews it until it is released or ended. Another holder's lease is watched: if it is renewed, this
- * throws; if it expires, this takes it over. `start` writes in the transaction that takes the lease, and again if the
- * answer to its COMMIT was lost.
- * @throws BusyError when another run holds it
+ * Takes the lease, and renews it until it is released. If another run holds it, watches whether that run renews it, and
+ * takes it over if not. `start` runs in the transaction that takes the lease; again if its COMMIT was not answered.
+ * @throws BusyError if another run holds it and renews it
  */
 export async function acquireLease<S>(
   pool: Pool,
   clock: DatabaseClock,
-  holder: string,
+  request: LeaseRequest,
   start: (connection: Connection) => Promise<S>,
   signal: AbortSignal,
 ): Promise<{ readonly lease: Lease; readonly started: S }> {
-  const { token, started } = await takeLease(pool, holder, start, signal);
+  const { token, started } = await takeLease(pool, request, start, signal);
+  const held: HeldLease = { name: request.name, token };
   const lost = new AbortController();
-  const renewing = keepRenewed(pool, clock, token, lost);
+  const renewing = keepRenewed(pool, clock, held, lost);
   let isReleased = false;
   const end: Lease["end"] = async ({ isDone, ...options }, write) => {
     const last = async (connection: Connection) => {
-      const { rowCount } = await connection.query(GIVE_BACK, [NAME, token]);
+      const { rowCount } = await connection.query(RELEASE, [held.name, token]);
       if (rowCount === 0 && !(await isDone(connection))) throw lostLease();
       if (rowCount !== 0) await write(connection);
     };
@@ -83,35 +90,38 @@ export async function acquireLease<S>(
   const lease: Lease = {
     token,
     lost: lost.signal,
-    fence: (connection) => fence(connection, token),
+    fence: (connection) => fence(connection, held),
     end,
     async release() {
       clearInterval(renewing);
-      if (!isReleased) await giveBack(pool, token);
+      if (!isReleased) await release(pool, held);
     },
   };
   return { lease, started };
 }
 
-function keepRenewed(pool: Pool, clock: DatabaseClock, token: number, lost: AbortController): NodeJS.Timeout {
-  // One that still waits for a connection does not keep the next one from being sent.
+function keepRenewed(
+  pool: Pool,
+  clock: DatabaseClock,
+  { name, token }: HeldLease,
+  lost: AbortController,
+): NodeJS.Timeout {
+  // A renewal that still waits for a connection does not delay the next one.
   const renew = async () => {
     if (lost.signal.aborted) return;
     try {
-      const { rowCount } = await pool.query(within(RENEWAL_MS, RENEW, [NAME, token, LEASE_MS]));
+      const { rowCount } = await pool.query(within(RENEWAL_MS, RENEW, [name, token, LEASE_MS]));
       if (rowCount === 0) lost.abort(lostLease());
       await clock.sample(AbortSignal.timeout(RENEW_MS));
     } catch {
-      // A database that does not answer now fails the run's own transactions, with words; the next renewal may succeed.
+      // If the database stays away, the run's own transactions report it; otherwise the next renewal succeeds.
     }
   };
   return setInterval(() => void renew(), RENEW_MS);
 }
 
-async function fence(connection: Connection, token: number): Promise<void> {
-  const { rowCount } = await connection.query(
-    within(ANSWER_MS, "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE", [NAME, token]),
-  );
+async function fence(connection: Connection, { name, token }: HeldLease): Promise<void> {
+  const { rowCount } = await connection.query(within(ANSWER_MS, FENCE, [name, token]));
   if (rowCount === 0) throw lostLease();
 }
 
@@ -121,10 +131,11 @@ function lostLease(): LostLeaseError {
   );
 }
 
-async function giveBack(pool: Pool, token: number): Promise<void> {
+async function release(pool: Pool, { name, token }: HeldLease): Promise<void> {
+  const attempt = () => pool.query(within(RELEASE_MS, RELEASE, [name, token]));
   try {
-    await persist(() => pool.query(within(GIVE_BACK_MS, GIVE_BACK, [NAME, token])), AbortSignal.timeout(GIVE_BACK_MS));
+    await retryTransient(attempt, AbortSignal.timeout(RELEASE_MS));
   } catch {
-    // It expires by itself.
+    // It will expire.
   }
 }

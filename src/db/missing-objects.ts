@@ -1,69 +1,141 @@
-import { is } from "drizzle-orm";
-import type { MigrationMeta } from "drizzle-orm/migrator";
-import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
-import type { Connection, Pool } from "./connect.ts";
-import * as schema from "./schema.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Connection, oneRow, type Pool } from "./connect.ts";
+import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
+import { MIGRATIONS_FOLDER } from "./schema-state.ts";
 
-/** Tables, columns and views that the migrations made and that are gone. */
-export interface MissingObjects {
-  /** Such as `table simcat.leases` or `column simcat.libraries.listed`. */
-  readonly names: readonly string[];
-  /** The tables of simcat's that are left. */
-  readonly tables: readonly string[];
+/** The objects of the schemas `simcat` and `simcat_report`, by their full names. */
+interface SchemaObjects {
+  readonly tables: Readonly<Record<string, TableObjects>>;
+  readonly views: readonly string[];
+  /** With the types of their arguments. */
+  readonly functions: readonly string[];
 }
 
-/** Compares the catalogue with what the program expects. */
-export async function readMissingObjects(
+interface TableObjects {
+  readonly columns: readonly string[];
+  /** Definitions of keys and checks by name, such as `PRIMARY KEY (name)`. */
+  readonly constraints: Readonly<Record<string, string>>;
+  /** Statements that create an index, by its name. Without the indexes of constraints. */
+  readonly indexes: Readonly<Record<string, string>>;
+}
+
+/**
+ * The objects of two schemas: $1 has the tables, $2 the views. An invalid index counts as missing. Leaves out `NOT NULL`,
+ * which is a constraint only since Postgres 18.
+ */
+const SELECT_OBJECTS = `
+WITH relation AS (
+  SELECT c.oid, c.relkind, n.nspname || '.' || c.relname AS name
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname IN ($1, $2)
+), constraints AS (
+  SELECT conrelid, conindid, conname, pg_get_constraintdef(oid) AS definition
+  FROM pg_constraint WHERE contype IN ('p', 'u', 'f', 'c')
+), indexes AS (
+  SELECT x.indrelid, i.relname, pg_get_indexdef(i.oid) AS definition
+  FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+  WHERE x.indisvalid AND NOT EXISTS (SELECT FROM constraints WHERE conrelid = x.indrelid AND conindid = i.oid)
+)
+SELECT
+  (SELECT coalesce(jsonb_object_agg(r.name, jsonb_build_object(
+    'columns', ARRAY(SELECT attname FROM pg_attribute WHERE attrelid = r.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum),
+    'constraints', (SELECT coalesce(jsonb_object_agg(conname, definition), '{}') FROM constraints WHERE conrelid = r.oid),
+    'indexes', (SELECT coalesce(jsonb_object_agg(relname, definition), '{}') FROM indexes WHERE indrelid = r.oid)
+  )), '{}') FROM relation r WHERE relkind IN ('r', 'p')) AS tables,
+  ARRAY(SELECT name FROM relation WHERE relkind IN ('v', 'm') ORDER BY name) AS views,
+  ARRAY(SELECT n.nspname || '.' || p.proname || '(' || oidvectortypes(p.proargtypes) || ')'
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    WHERE n.nspname IN ($1, $2) ORDER BY 1) AS functions`;
+
+export async function readSchemaObjects(
   connection: Connection | Pool,
-  migrations: readonly MigrationMeta[],
-): Promise<MissingObjects> {
-  const { rows } = await connection.query<{ name: string; columns: string[] }>(
-    `SELECT n.nspname || '.' || c.relname AS name,
-       ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) AS columns
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname IN ('simcat', 'simcat_report') AND c.relkind IN ('r', 'p', 'v', 'm')`,
-  );
-  const found = new Map(rows.map(({ name, columns }) => [name, new Set(columns)]));
-  const declared: readonly unknown[] = Object.values(schema);
-  const tables = declared
-    .filter((value) => is(value, PgTable))
-    .map(getTableConfig)
-    .map(({ schema = "", name, columns }) => ({ name: `${schema}.${name}`, columns }));
-  const inTables = tables.flatMap(({ name, columns }) => {
-    const there = found.get(name);
-    if (there === undefined) return [`table ${name}`];
-    return columns.filter((column) => !there.has(column.name)).map((column) => `column ${name}.${column.name}`);
-  });
-  const views = [...createdViews(migrations)].filter((name) => !found.has(name)).map((name) => `view ${name}`);
-  return { names: [...inTables, ...views], tables: tables.map(({ name }) => name).filter((name) => found.has(name)) };
+  { tables, views }: SchemaNames = SCHEMAS,
+): Promise<SchemaObjects> {
+  return oneRow(await connection.query<SchemaObjects>(SELECT_OBJECTS, [tables, views]));
 }
 
-/** The views that are there when all migrations have been applied. */
-function createdViews(migrations: readonly MigrationMeta[]): Set<string> {
-  const views = new Set<string>();
-  const statements = migrations.flatMap(({ sql }) => sql).join(";\n");
-  for (const [, created, dropped] of statements.matchAll(
-    /^\s*(?:CREATE (?:OR REPLACE )?VIEW ([\w."]+)|DROP VIEW (?:IF EXISTS )?([\w.", ]+))/gm,
-  )) {
-    if (created !== undefined) views.add(created.replaceAll('"', ""));
-    for (const name of dropped?.split(",") ?? []) views.delete(name.replaceAll('"', "").trim().split(" ")[0] ?? "");
+/** Objects that the applied migrations created and that are missing. */
+export interface MissingObjects {
+  /** All of them, such as `table simcat.leases` or `column simcat.libraries.listed`. */
+  readonly names: readonly string[];
+  /** Those of them that hold no rows: views and functions. */
+  readonly views: readonly string[];
+  /** Statements that create the missing constraints and indexes of the tables that are left. */
+  readonly statements: readonly string[];
+  /** simcat's tables that are left. */
+  readonly tables: readonly string[];
+  readonly hasLostRows: boolean;
+}
+
+/** Compares the database, migrated by all migrations, with the objects that they create (migrations/meta/_objects.json). */
+export async function readMissingObjects(connection: Connection | Pool): Promise<MissingObjects> {
+  const expected: SchemaObjects = JSON.parse(await readFile(join(MIGRATIONS_FOLDER, "meta/_objects.json"), "utf8"));
+  return findMissing(expected, await readSchemaObjects(connection));
+}
+
+function findMissing(expected: SchemaObjects, found: SchemaObjects): MissingObjects {
+  const lost: string[] = [];
+  const tables: string[] = [];
+  const constraints: string[] = [];
+  const indexes: string[] = [];
+  const statements: string[] = [];
+  for (const [table, wanted] of Object.entries(expected.tables)) {
+    const actual = found.tables[table];
+    if (actual === undefined) {
+      lost.push(`table ${table}`);
+      continue;
+    }
+    tables.push(table);
+    lost.push(...without(wanted.columns, actual.columns).map((column) => `column ${table}.${column}`));
+    for (const name of without(Object.keys(wanted.constraints), Object.keys(actual.constraints))) {
+      constraints.push(`constraint ${name} of ${table}`);
+      statements.push(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${wanted.constraints[name]}`);
+    }
+    for (const name of without(Object.keys(wanted.indexes), Object.keys(actual.indexes))) {
+      indexes.push(`index ${name} of ${table}`);
+      statements.push(`DROP INDEX IF EXISTS ${table.replace(/\.\w+$/, `.${name}`)}`, `${wanted.indexes[name]}`);
+    }
   }
-  return views;
+  const views = [
+    ...without(expected.views, found.views).map((name) => `view ${name}`),
+    ...without(expected.functions, found.functions).map((name) => `function ${name}`),
+  ];
+  // A foreign key needs the other table's primary key.
+  const isLast = (statement: string) => Number(statement.includes(" FOREIGN KEY "));
+  return {
+    names: [...lost, ...constraints, ...indexes, ...views],
+    views,
+    statements: statements.sort((a, b) => isLast(a) - isLast(b)),
+    tables,
+    hasLostRows: lost.length > 0,
+  };
 }
 
-const SHOWN = 5;
+function without(names: readonly string[], found: readonly string[]): string[] {
+  const known = new Set(found);
+  return names.filter((name) => !known.has(name));
+}
+
+const MAX_SHOWN = 5;
 
 /** The first few names. */
 export function formatMissing({ names }: MissingObjects): string {
-  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
-  return names.slice(0, SHOWN).join(", ") + more;
+  const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : "";
+  return names.slice(0, MAX_SHOWN).join(", ") + more;
 }
 
-/** How to get them back. */
-export function hintForMissing({ tables }: MissingObjects): string {
-  const startOver =
-    "DROP SCHEMA IF EXISTS simcat, simcat_report, simcat_migrations CASCADE; then run simcat migrate and simcat backfill";
-  return tables.length === 0
-    ? `no table is left, so start over: ${startOver}`
-    : `restore them from a backup; to start over instead, which deletes the history: ${startOver}`;
+const START_OVER =
+  "DROP SCHEMA IF EXISTS simcat, simcat_report, simcat_migrations CASCADE; then run simcat migrate and simcat backfill";
+
+/** How to get the missing objects back. */
+export function hintForMissing({ tables, statements, views, hasLostRows }: MissingObjects): string {
+  if (tables.length === 0) return `no table is left, so start over: ${START_OVER}`;
+  if (hasLostRows) {
+    return `restore them from a backup; to start over instead, which deletes the history: ${START_OVER}`;
+  }
+  const migrate =
+    "run simcat migrate, which creates missing views and functions again, and deploy/roles.sql if you use its roles";
+  const repair = `as the owner of the tables run ${statements.map((statement) => `${statement};`).join(" ")}`;
+  const steps = [...(statements.length > 0 ? [repair] : []), ...(views.length > 0 ? [migrate] : [])];
+  return `no row is lost; ${steps.join(" Then ")}`;
 }

@@ -1,41 +1,67 @@
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, notInArray, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { RunCounts, RunKind, RunStatus, Selection, Trigger } from "../model.ts";
 import type { Connection } from "./connect.ts";
 import { syncRuns } from "./schema.ts";
 
+/** The lease that runs and `prune` hold, so that one of them writes at a time. */
+export const SYNC_LEASE = "sync";
+
+/** The selectors of a run, as stored: sorted and without repetition, so that equal scopes are equal values. */
+export interface RunScope {
+  /** Each as [owner, name]. */
+  readonly libraries: readonly (readonly string[])[];
+  readonly owners: readonly string[];
+}
+
+/** The scope of a run without selectors. */
+export const WHOLE_SCOPE = null;
+
+/** The statuses of completed runs. */
+const GOOD_STATUSES = ["ok", "partial", "held"] as const satisfies readonly RunStatus[];
+
+/** The fields of a new run's row. */
 export interface RunStart {
   readonly kind: RunKind;
   readonly trigger: Trigger;
   readonly selection: Selection;
   readonly allowRemovals: boolean;
-  /** Since when this backfill, with the interrupted ones that it goes on from, has been reading; null for a sync. */
+  /** When this backfill began, or the interrupted one that it continues, in database ms; null for a sync. */
   readonly backfillSince: number | null;
-  /** Compare row by row whatever was read before this run, also when a later run reads it. */
+  /** Compare content read before this run row by row, in later runs too. */
   readonly restart: boolean;
   readonly version: string;
 }
 
-/** The selectors as stored: null stands for everything. Sorted and each once, so that equal scopes are equal values. */
-export function toScope({ libraries, owners }: Selection) {
-  if (libraries.length === 0 && owners.length === 0) return null;
-  const keys = new Map(libraries.map(({ owner, name }) => [JSON.stringify([owner, name]), [owner, name]]));
+export function toScope({ libraries, owners }: Selection): RunScope | null {
+  if (libraries.length === 0 && owners.length === 0) return WHOLE_SCOPE;
+  const byText = new Map(libraries.map(({ owner, name }) => [JSON.stringify([owner, name]), [owner, name]]));
   return {
-    libraries: [...keys.keys()].sort().map((text) => keys.get(text)),
+    libraries: [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key),
     owners: [...new Set(owners)].sort(),
   };
 }
 
-/** Since when the newest `--restart` of any scope has been reading, in milliseconds; null when there was none. */
-const RESTARTED_AT = sql<number | null>`(
-  SELECT (extract(epoch FROM max(backfill_since)) * 1000)::float8 FROM simcat.sync_runs WHERE restart)`;
+/** Selects the runs of this scope. */
+const hasScope = (scope: RunScope | null): SQL =>
+  scope === WHOLE_SCOPE ? isNull(syncRuns.scope) : eq(syncRuns.scope, scope);
 
-/** Writes the run's row. Answers its id, and since when the newest `--restart` before it has been reading. */
+/** Selects the completed runs of this scope. */
+export const isGoodRun = (scope: RunScope | null) => and(hasScope(scope), inArray(syncRuns.status, [...GOOD_STATUSES]));
+
+/** In milliseconds since the epoch. */
+const toMs = (instant: SQL | typeof syncRuns.backfillSince) =>
+  sql<number | null>`(extract(epoch FROM ${instant}) * 1000)::float8`;
+
+/** When the newest `--restart` of any scope began, in database ms; null if there was none. */
+const RESTARTED_AT = sql<number | null>`(
+  SELECT ${toMs(sql`max(backfill_since)`)} FROM ${syncRuns} WHERE restart)`;
+
+/** Writes the run's row. `restartedAt` is when the newest `--restart` before it began, in database ms. */
 export async function insertRun(
   connection: Connection,
-  start: RunStart,
+  { kind, trigger, selection, allowRemovals, backfillSince, restart, version }: RunStart,
 ): Promise<{ readonly id: number; readonly restartedAt: number | null }> {
-  const { kind, trigger, allowRemovals, backfillSince, restart, version } = start;
   const [row] = await drizzle(connection)
     .insert(syncRuns)
     .values({
@@ -44,7 +70,7 @@ export async function insertRun(
       allowRemovals,
       restart,
       version,
-      scope: toScope(start.selection),
+      scope: toScope(selection),
       backfillSince: backfillSince === null ? null : new Date(backfillSince),
       status: "running",
     })
@@ -53,20 +79,30 @@ export async function insertRun(
   return row;
 }
 
-/** Takes back the row of a run that had nothing to do, or of an attempt whose COMMIT was not answered. */
+/** Deletes the row of a run that had nothing to do, or of an attempt whose COMMIT was not answered. */
 export async function deleteRun(connection: Connection, id: number): Promise<void> {
-  await connection.query("DELETE FROM simcat.sync_runs WHERE id = $1", [id]);
+  await drizzle(connection).delete(syncRuns).where(eq(syncRuns.id, id));
 }
 
-/** Whether its row says how it ended, in its own words. */
+/** Marks each running run as abandoned. The caller has taken the lease, so none of them can be alive. */
+export async function abandonRuns(connection: Connection): Promise<void> {
+  await drizzle(connection)
+    .update(syncRuns)
+    .set({
+      status: "abandoned",
+      finishedAt: sql`clock_timestamp()`,
+      error: "the process ended without a report (killed, or out of memory); what it had stored is kept",
+    })
+    .where(eq(syncRuns.status, "running"));
+}
+
+/** Whether the run's own process has recorded its end. */
 export async function isFinished(connection: Connection, id: number): Promise<boolean> {
-  const { rowCount } = await connection.query(
-    "SELECT FROM simcat.sync_runs WHERE id = $1 AND status NOT IN ('running', 'abandoned')",
-    [id],
-  );
-  return rowCount === 1;
+  const hasEnded = and(eq(syncRuns.id, id), notInArray(syncRuns.status, ["running", "abandoned"]));
+  return (await drizzle(connection).$count(syncRuns, hasEnded)) === 1;
 }
 
+/** Records how the run ended. */
 export async function finishRun(
   connection: Connection,
   id: number,
@@ -78,41 +114,32 @@ export async function finishRun(
     .where(eq(syncRuns.id, id));
 }
 
-/**
- * Since when the newest backfill of this scope has been reading, in milliseconds, if it did not reach its end.
- * Null when there is none to go on from.
- */
+/** When the newest backfill of this scope began, in database ms, if it was not completed; otherwise null. */
 export async function readUnfinishedBackfill(connection: Connection, selection: Selection): Promise<number | null> {
-  const scope = toScope(selection);
-  const [row] = await drizzle(connection)
-    .select({
-      status: syncRuns.status,
-      since: sql<number | null>`(extract(epoch FROM ${syncRuns.backfillSince}) * 1000)::float8`,
-    })
+  const [newest] = await drizzle(connection)
+    .select({ status: syncRuns.status, since: toMs(syncRuns.backfillSince) })
     .from(syncRuns)
-    .where(
-      and(
-        eq(syncRuns.kind, "backfill"),
-        scope === null ? isNull(syncRuns.scope) : sql`${syncRuns.scope} = ${JSON.stringify(scope)}::jsonb`,
-      ),
-    )
+    .where(and(eq(syncRuns.kind, "backfill"), hasScope(toScope(selection))))
     .orderBy(desc(syncRuns.id))
     .limit(1);
-  if (row === undefined || ["ok", "partial", "held"].includes(row.status)) return null;
-  return row.since;
+  if (newest === undefined || GOOD_STATUSES.some((status) => status === newest.status)) return null;
+  return newest.since;
 }
 
-const IDLE_RUNS = `
-WITH recent AS (
-  SELECT id, libraries_listed >= 10 AND libraries_read * 10 >= libraries_listed * 9 AND libraries_changed = 0 AS idle
-  FROM simcat.sync_runs
-  WHERE kind = 'sync' AND scope IS NULL AND status IN ('ok', 'partial', 'held')
-  ORDER BY id DESC LIMIT 100
-)
-SELECT count(*) AS idle FROM recent WHERE idle AND id > (SELECT coalesce(max(id), 0) FROM recent WHERE NOT idle)`;
+/** The library counts of a finished run. */
+export type LibraryCounts = Pick<RunCounts, "librariesListed" | "librariesRead" | "librariesChanged">;
 
-/** How many of the newest syncs, in a row, read nine in ten libraries and found nothing changed. */
-export async function countIdleRuns(connection: Connection): Promise<number> {
-  const { rows } = await connection.query<{ idle: number }>(IDLE_RUNS);
-  return rows[0]?.idle ?? 0;
+/** The counts of the newest good syncs of this scope, newest first. */
+export function readSyncCounts(
+  connection: Connection,
+  scope: RunScope | null,
+  limit: number,
+): Promise<LibraryCounts[]> {
+  const { librariesListed, librariesRead, librariesChanged } = syncRuns;
+  return drizzle(connection)
+    .select({ librariesListed, librariesRead, librariesChanged })
+    .from(syncRuns)
+    .where(and(eq(syncRuns.kind, "sync"), isGoodRun(scope)))
+    .orderBy(desc(syncRuns.id))
+    .limit(limit);
 }

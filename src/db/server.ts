@@ -1,6 +1,6 @@
-import type { Connection, Pool } from "./connect.ts";
+import { type Connection, oneRow, type Pool } from "./connect.ts";
 
-/** What a server says of itself and of the session on it. */
+/** A server and the session on it. */
 export interface Server {
   /** As Postgres counts: 180004 is 18.4. */
   readonly versionNumber: number;
@@ -8,20 +8,18 @@ export interface Server {
   readonly database: string;
   readonly role: string;
   readonly encoding: string;
-  /** A standby, or a session that may not write. */
+  /** True on a standby, and in a session that may not write. */
   readonly readOnly: boolean;
-  /** Differs from that of every other server. */
+  /** The start of the server, in seconds; two servers differ in it. */
   readonly startedAt: string;
 }
 
 export async function readServer(connection: Connection | Pool): Promise<Server> {
-  const { rows } = await connection.query<Server>(
+  const result = await connection.query<Server>(
     `SELECT current_setting('server_version_num')::int AS "versionNumber", current_setting('server_version') AS version,
        current_database() AS database, current_user AS role, current_setting('server_encoding') AS encoding,
        current_setting('transaction_read_only') = 'on' AS "readOnly",
        extract(epoch FROM pg_postmaster_start_time())::text AS "startedAt"`,
   );
-  const [server] = rows;
-  if (server === undefined) throw new Error("SELECT without FROM returned no row");
-  return server;
+  return oneRow(result);
 }

@@ -1,119 +1,142 @@
+import { eq, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/node-postgres";
 import { BusyError } from "../errors.ts";
 import { pause } from "../pause.ts";
-import { announce, type Connection, type Pool } from "./connect.ts";
-import { ANNOUNCE_AFTER_MS } from "./patience.ts";
-import { readSnapshot } from "./snapshot.ts";
-import { withTransaction } from "./transaction.ts";
+import type { Connection, Pool } from "./connect.ts";
+import { ANNOUNCE_AFTER_MS } from "./retry-transient.ts";
+import { abandonRuns } from "./runs.ts";
+import { leases } from "./schema.ts";
+import { readSnapshot, withTransaction } from "./transaction.ts";
 
-export const NAME = "sync";
 export const LEASE_MS = 20_000;
 export const RENEW_MS = 5_000;
-const WATCH_MS = 500;
-/** Whose lease is not renewed for so long is dead, whatever the clock says. */
-const SILENT_MS = 3 * RENEW_MS;
+const WATCH_EVERY_MS = 500;
+/** A holder that has not renewed for this long is considered dead, whatever the clock says. */
+const DEAD_AFTER_MS = 3 * RENEW_MS;
 
-/** What identifies a lease at one moment: a renewal moves when it expires. */
-type Taken = Pick<LiveLease, "token" | "expires">;
+export interface LeaseRequest {
+  /** Runs with the same name exclude each other. */
+  readonly name: string;
+  /** Host, process and command of the holder. Operators read it in messages. */
+  readonly holder: string;
+}
+
+/** Identifies one period of a lease: a renewal changes `expires`, a takeover also `token`. */
+interface LeasePeriod {
+  readonly token: number;
+  readonly expires: string;
+}
 
 /**
- * Takes the lease, and does `start` in the same transaction; both again when its COMMIT was not answered.
- * @throws BusyError when another run holds it and lives
+ * Takes the lease and runs `start` in the same transaction; repeats both if its COMMIT was not answered.
+ * @throws BusyError if another run holds it and renews it
  */
 export async function takeLease<S>(
   pool: Pool,
-  holder: string,
+  request: LeaseRequest,
   start: (connection: Connection) => Promise<S>,
   signal: AbortSignal,
 ): Promise<{ readonly token: number; readonly started: S }> {
-  const seen = new Map<number, { readonly expires: string; readonly since: number }>();
-  const beganAt = performance.now();
-  let isAnnounced = false;
-  let free: Taken | null = null;
+  const watch = createLeaseWatch(pool);
+  let dead: LeasePeriod | null = null;
   for (;;) {
-    const mine = await withTransaction(
+    const taken = await withTransaction(
       pool,
-      { doing: "taking the lease" },
+      { operation: "taking the lease" },
       async (connection) => {
-        const taken = await tryTake(connection, holder, free);
-        if (taken === null) return null;
-        // If the COMMIT of this attempt is not answered, the next one may take over what it took.
-        free = taken;
-        return { token: taken.token, started: await start(connection) };
+        const mine = await tryTake(connection, request, dead);
+        if (mine === null) return null;
+        // If the COMMIT of this attempt is not answered, the next attempt may take over this lease.
+        dead = mine;
+        return { token: mine.token, started: await start(connection) };
       },
       signal,
     );
-    if (mine !== null) return mine;
-    const live = await readSnapshot(pool, "watching the lease", readLive, signal);
-    if (live) {
-      const first = seen.get(live.token) ?? { expires: live.expires, since: performance.now() };
-      if (first.expires !== live.expires) {
-        throw new BusyError(
-          `another run is at work (${live.holder}) and renews its lease; nothing was done here. Let it finish, see: simcat status`,
-        );
-      }
-      seen.set(live.token, first);
-      if (live.isAhead && performance.now() - first.since > SILENT_MS) free = live;
-      if (!isAnnounced && performance.now() - beganAt > ANNOUNCE_AFTER_MS) {
-        isAnnounced = true;
-        announce(pool, { code: "waiting_for_lease", message: waitMessage(live) });
-      }
-    }
-    await pause(WATCH_MS, signal);
+    if (taken !== null) return taken;
+    const other = await readSnapshot(
+      pool,
+      "watching the lease",
+      (connection) => readLease(connection, request.name),
+      signal,
+    );
+    if (other !== undefined && watch(other) === "dead") dead = other;
+    await pause(WATCH_EVERY_MS, signal);
   }
 }
 
-function waitMessage({ holder, isOver }: LiveLease): string {
-  return isOver
+interface OtherLease extends LeasePeriod {
+  readonly holder: string;
+  /** It expires later than a lease renewed now: the database's clock was set back, so only the watch can judge it. */
+  readonly isAhead: boolean;
+  /** It has expired, but could not be taken: a transaction of its holder still locks its row. */
+  readonly isExpired: boolean;
+}
+
+/** Judges another run's lease by what was seen of it so far. Throws BusyError if it was renewed; announces a long wait. */
+function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead" {
+  const seen = new Map<number, { readonly expires: string; readonly since: number }>();
+  const beganAt = performance.now();
+  let isAnnounced = false;
+  return (lease) => {
+    const first = seen.get(lease.token) ?? { expires: lease.expires, since: performance.now() };
+    if (first.expires !== lease.expires) {
+      throw new BusyError(
+        `another run is at work (${lease.holder}) and renews its lease; nothing was done here. Let it finish, see: simcat status`,
+      );
+    }
+    seen.set(lease.token, first);
+    if (!isAnnounced && performance.now() - beganAt > ANNOUNCE_AFTER_MS) {
+      isAnnounced = true;
+      pool.announce({ code: "waiting_for_lease", message: formatWait(lease) });
+    }
+    return lease.isAhead && performance.now() - first.since > DEAD_AFTER_MS ? "dead" : "waiting";
+  };
+}
+
+function formatWait({ holder, isExpired }: OtherLease): string {
+  return isExpired
     ? `waiting for the last transaction of another run (${holder}): its lease has expired, and it still holds a lock`
     : `waiting for the lease of another run (${holder}): if it is not renewed within ${LEASE_MS / 1000} s, this run takes over`;
 }
 
-interface LiveLease {
-  readonly token: number;
-  readonly holder: string;
-  readonly expires: string;
-  /** It ends later than any lease taken or renewed now: the database's clock was set back, and whoever lives renews it. */
-  readonly isAhead: boolean;
-  /** It has expired, and whoever held it holds a lock on its row. */
-  readonly isOver: boolean;
+async function readLease(connection: Connection, name: string): Promise<OtherLease | undefined> {
+  const { token, holder, expiresAt } = leases;
+  const [lease] = await drizzle(connection)
+    .select({
+      token,
+      holder,
+      expires: sql<string>`${expiresAt}::text`,
+      isAhead: sql<boolean>`${expiresAt} > clock_timestamp() + ${LEASE_MS} * interval '1 ms'`,
+      isExpired: sql<boolean>`${expiresAt} < clock_timestamp()`,
+    })
+    .from(leases)
+    .where(eq(leases.name, name));
+  return lease;
 }
 
-async function readLive(connection: Connection): Promise<LiveLease | undefined> {
-  const { rows } = await connection.query<LiveLease>(
-    `SELECT token, holder, expires_at::text AS expires, expires_at > clock_timestamp() + $2 * interval '1 ms' AS "isAhead", expires_at < clock_timestamp() AS "isOver"
-     FROM simcat.leases WHERE name = $1`,
-    [NAME, LEASE_MS],
-  );
-  return rows[0];
-}
+/** Takes a lease that is absent, expired, or the `dead` one. SKIP LOCKED, because a locking transaction may still renew it. */
+const TAKE = `
+WITH lease AS (SELECT * FROM simcat.leases WHERE name = $1),
+free AS (
+  SELECT FROM simcat.leases
+  WHERE name = $1 AND (expires_at < clock_timestamp() OR (token = $4 AND expires_at = $5::timestamptz))
+  FOR UPDATE SKIP LOCKED
+)
+INSERT INTO simcat.leases AS held (name, holder, token, expires_at)
+SELECT $1, $2, 1, clock_timestamp() + $3 * interval '1 ms'
+WHERE NOT EXISTS (SELECT FROM lease) OR EXISTS (SELECT FROM free)
+ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at
+  WHERE held.expires_at < clock_timestamp() OR (held.token = $4 AND held.expires_at = $5::timestamptz)
+RETURNING token, expires_at::text AS expires`;
 
-/**
- * Takes a lease that is absent, expired, or the `free` one; whatever run it belonged to is dead, so its row says so in the
- * same transaction. Waits for no lock on the lease: a transaction that holds one belongs to a run that may still renew it.
- */
-async function tryTake(connection: Connection, holder: string, free: Taken | null): Promise<Taken | null> {
-  const { rows } = await connection.query<Taken>(
-    `WITH lease AS (SELECT * FROM simcat.leases WHERE name = $1),
-     free AS (
-       SELECT FROM simcat.leases
-       WHERE name = $1 AND (expires_at < clock_timestamp() OR (token = $4 AND expires_at = $5::timestamptz))
-       FOR UPDATE SKIP LOCKED
-     )
-     INSERT INTO simcat.leases AS held (name, holder, token, expires_at)
-     SELECT $1, $2, 1, clock_timestamp() + $3 * interval '1 ms'
-     WHERE NOT EXISTS (SELECT FROM lease) OR EXISTS (SELECT FROM free)
-     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at
-       WHERE held.expires_at < clock_timestamp() OR (held.token = $4 AND held.expires_at = $5::timestamptz)
-     RETURNING token, expires_at::text AS expires`,
-    [NAME, holder, LEASE_MS, free?.token, free?.expires],
-  );
+/** Takes the lease if no run can hold it any more, and marks the dead holder's run as abandoned. */
+async function tryTake(
+  connection: Connection,
+  { name, holder }: LeaseRequest,
+  dead: LeasePeriod | null,
+): Promise<LeasePeriod | null> {
+  const { rows } = await connection.query<LeasePeriod>(TAKE, [name, holder, LEASE_MS, dead?.token, dead?.expires]);
   const taken = rows[0] ?? null;
-  if (taken !== null) {
-    await connection.query(
-      `UPDATE simcat.sync_runs SET status = 'abandoned', finished_at = clock_timestamp(),
-         error = 'the process ended without a word (killed, or out of memory); what it had stored stays'
-       WHERE status = 'running'`,
-    );
-  }
+  if (taken !== null) await abandonRuns(connection);
   return taken;
 }

@@ -1,9 +1,9 @@
 import { DatabaseError } from "../errors.ts";
-import { ANSWER_MS, announceOutage, type Connection, endedBy, type Pool, within } from "./connect.ts";
-import { isConnectionLost, namingDatabase } from "./failures.ts";
-import { type Patience, persist } from "./patience.ts";
+import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
+import { asDatabaseError, isConnectionLost } from "./db-errors.ts";
+import { type RetryOptions, retryTransient } from "./retry-transient.ts";
 
-/** No limit of a role or a database ends what simcat began. Postgres knows `transaction_timeout` from 17 on. */
+/** Lifts the time limits that a role or a database may set. Postgres has `transaction_timeout` since version 17. */
 const UNLIMITED = `SET LOCAL statement_timeout = 0;
     SELECT set_config('transaction_timeout', '0', true) WHERE current_setting('transaction_timeout', true) IS NOT NULL`;
 
@@ -13,38 +13,41 @@ const UNLIMITED = `SET LOCAL statement_timeout = 0;
  */
 const PLANNED = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = auto";
 
-/** A few rows of large tables, by their keys: statistics, or a role's settings, must never make it a scan of the table. */
+/** Rows of large tables are found by their keys, whatever the statistics and the role's settings are. */
 export const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_nestloop = on";
 
-/** Values travel as text: a role's own settings must neither round a number nor turn a NULL in an array into a word. */
+/** Values travel as text, so a role's settings could round numbers, or read NULL in an array as a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 
-/** Times are read from text, and a database or a role may have another style of it by default. */
+/** Times travel as text too, in a format that a database or a role may set. */
 const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'";
 
-/** A COMMIT may wait for a slow disk or a standby; one that takes longer is on a connection that has fallen silent. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** In milliseconds; below the time of a lease, so that a stopped process cannot hold its row locks past a takeover. */
+const IDLE_TIMEOUT_MS = 15_000;
+/** A COMMIT may wait for a slow disk or a standby. */
 const COMMIT_MS = 60_000;
 
-export interface TransactionOptions<T> extends Pick<Patience, "patienceMs" | "lockAttempts"> {
-  /** What the transaction is for, in the words of an error message: "storing 12 libraries". */
-  readonly doing: string;
-  /** READ ONLY, and one moment for all its queries. */
+export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" | "lockAttempts"> {
+  /** Begins the error message: "storing 12 libraries". */
+  readonly operation: string;
+  /** Makes it READ ONLY, with one snapshot for all its queries. */
   readonly snapshot?: boolean;
-  /** How long a statement waits for a lock that somebody else holds, in milliseconds. */
+  /** How long a statement waits for another session's lock, in milliseconds. */
   readonly lockTimeoutMs?: number;
-  /** All statements find their rows by keys, however large the tables are. */
+  /** Makes all statements find their rows by keys, however large the tables are. */
   readonly byKey?: boolean;
   /**
-   * When the answer to COMMIT was lost, the work is done once more: it finds itself done, or does it now. This says what to
-   * answer then, from what the two attempts computed; without it, what the last one did.
+   * If the answer to COMMIT is lost, the work is repeated: it finds itself done, or does it now. This chooses the result
+   * from those of the first and the last attempt; without it, the last one counts.
    */
   readonly reconcile?: (first: T, last: T) => T;
 }
 
 /**
- * Runs `work` in one transaction, and the whole of it again after a deadlock, a serialization failure or a lost connection,
- * bounded. `work` must be safe to repeat.
- * @throws DatabaseError when the database cannot be reached or stays contended; what else `work` throws passes unchanged
+ * Runs `work` in one transaction. Repeats the whole transaction after a deadlock, a serialization failure or a lost
+ * connection, a bounded number of times, so `work` must be safe to repeat.
+ * @throws DatabaseError if the database cannot be reached or stays contended; other errors of `work` pass unchanged
  */
 export async function withTransaction<T>(
   pool: Pool,
@@ -61,30 +64,40 @@ export async function withTransaction<T>(
     throw result.error;
   };
   try {
-    return await persist(attempt, signal, { ...options, onWait: (error) => announceOutage(pool, error) });
+    return await retryTransient(attempt, signal, { ...options, onWait: (error) => pool.announceOutage(error) });
   } catch (error) {
-    throw namingDatabase(options.doing, error);
+    throw asDatabaseError(options.operation, error);
   }
+}
+
+/**
+ * Runs several queries on one snapshot; they cannot write.
+ * @throws DatabaseError if the database refuses or cannot be reached
+ */
+export async function readSnapshot<T>(
+  pool: Pool,
+  operation: string,
+  work: (connection: Connection) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  return withTransaction(pool, { operation, snapshot: true }, work, signal);
 }
 
 type Attempt<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "failed"; readonly error: unknown }
-  /** COMMIT was sent and its answer did not come: it may have been done. */
+  /** COMMIT was sent and its answer was lost: the transaction may have been committed. */
   | { readonly kind: "unanswered"; readonly error: unknown; readonly value: T };
 
-/**
- * How each of our transactions begins. Local settings alone: a pooler forbids others. The idle limit is below the lease time, so that a stopped process cannot
- * hold its row locks past a takeover.
- */
+/** The statements that begin each transaction. All settings are local, because a pooler refuses others. */
 export function begin({
   snapshot = false,
-  lockTimeoutMs = 5_000,
+  lockTimeoutMs = LOCK_TIMEOUT_MS,
   byKey = false,
 }: Pick<TransactionOptions<unknown>, "snapshot" | "lockTimeoutMs" | "byKey">): string {
   return `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};
     ${UNLIMITED};
-    SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = 15000;
+    SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
     ${EXACT}; ${READABLE}; ${PLANNED}${byKey ? `; ${BY_KEY}` : ""}`;
 }
 
@@ -95,27 +108,28 @@ async function tryOnce<T>(
 ): Promise<Attempt<T>> {
   let connection: Connection | undefined;
   let computed: { readonly value: T } | undefined;
-  let broken: Error | undefined;
-  let lost = false;
+  let rollbackError: Error | undefined;
+  let isLost = false;
   try {
     connection = await pool.connect();
     await connection.query(within(ANSWER_MS, begin(options)));
     const value = await work(connection);
     computed = { value };
     const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
-    if (command !== "COMMIT") throw new DatabaseError(`${options.doing} failed: COMMIT was answered with ${command}`);
+    if (command !== "COMMIT")
+      throw new DatabaseError(`${options.operation} failed: COMMIT was answered with ${command}`);
     return { kind: "done", value };
   } catch (thrown) {
-    lost = isConnectionLost(thrown);
-    const error = (lost && connection && endedBy(connection)) || thrown;
-    if (connection && !lost) {
+    isLost = isConnectionLost(thrown);
+    const error = (isLost && connection && pool.serverErrorOf(connection)) || thrown;
+    if (connection && !isLost) {
       await connection.query(within(ANSWER_MS, "ROLLBACK")).catch((failed: Error) => {
-        broken = failed;
+        rollbackError = failed;
       });
     }
-    return computed && lost ? { kind: "unanswered", error, ...computed } : { kind: "failed", error };
+    return computed && isLost ? { kind: "unanswered", error, ...computed } : { kind: "failed", error };
   } finally {
-    // What was lost, or may have been, is not used again.
-    connection?.release(broken ?? lost);
+    // A connection that is or may be lost is closed.
+    connection?.release(rollbackError ?? isLost);
   }
 }

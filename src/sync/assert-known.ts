@@ -1,6 +1,6 @@
 import type { Pool } from "../db/connect.ts";
-import { eachKnownKey, readUnknown } from "../db/read/known-keys.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { typeableKey } from "../key.ts";
 import type { Listing, Selection } from "../model.ts";
@@ -30,7 +30,7 @@ export async function assertKnown(
   const near = createNearNames(unknown);
   for (const { key } of listing?.libraries ?? []) near.offer(key);
   if (pool !== null) {
-    await readSnapshot(pool, "looking for near names", (connection) => eachKnownKey(connection, near.offer), signal);
+    await readSnapshot(pool, "looking for near names", (connection) => streamKnownKeys(connection, near.offer), signal);
   }
   throw new UsageError(explainUnknown(unknown, near, listing !== null));
 }

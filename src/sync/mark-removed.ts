@@ -23,23 +23,23 @@ export async function markMissing(
     refused.push(refusedByDatabase("marking the library as removed", error).toFailedLibrary(key, mask));
   };
   if (holds.length > 0) {
-    const doing = "recording that removals are held";
+    const operation = "recording that removals are held";
     await writeInHalves(holds, {
       write: (part, patience) =>
-        write({ doing, ...patience }, (connection) => holdRemovals(connection, part, heldSince)),
-      writeNothing: () => write({ doing }, holdNoRemovals),
+        write({ operation, ...patience }, (connection) => holdRemovals(connection, part, heldSince)),
+      writeNothing: () => write({ operation }, holdNoRemovals),
       onRefused,
     });
   }
   if (verdict.kind !== "pass") return { marked: 0, refused };
-  const doing = "marking removed libraries";
+  const operation = "marking removed libraries";
   let marked = 0;
   const mark = async (stored: readonly LibraryKey[], notStored: readonly LibraryKey[], patience: LockPatience) => {
-    marked += await write({ doing, reconcile: Math.max, ...patience }, (connection) =>
+    marked += await write({ operation, reconcile: Math.max, ...patience }, (connection) =>
       markRemoved(connection, id, stored, notStored),
     );
   };
-  const writeNothing = () => write({ doing }, (connection) => markNoneRemoved(connection, id));
+  const writeNothing = () => write({ operation }, (connection) => markNoneRemoved(connection, id));
   if (missing.length > 0) {
     await writeInHalves(missing, { write: (part, patience) => mark(part, [], patience), writeNothing, onRefused });
   }

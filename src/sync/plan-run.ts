@@ -1,9 +1,9 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { eachStored } from "../db/read/stored.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { streamStored } from "../db/read/stored-libraries.ts";
 import { readRemovalNumbers } from "../db/store/removals.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import type { LibraryKey, Listing, Selection } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { assertKnown } from "./assert-known.ts";
@@ -75,7 +75,7 @@ export async function planRun(
     "reading what is stored",
     async (connection) => {
       const started = startPlanner();
-      await eachStored(connection, started.addStored);
+      await streamStored(connection, started.addStored);
       return { planner: started, openRejects: await hasListingRejects(connection) };
     },
     signal,

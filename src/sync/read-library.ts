@@ -69,7 +69,7 @@ async function findLost(
   read: ContentRead,
 ): Promise<readonly LostField[]> {
   if (content.kind !== "changed" || !lacksFields(read)) return [];
-  const options = { doing: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
+  const options = { operation: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
   const find = (connection: Connection) => readStoredFields(connection, content, lackedFields(read));
   const stored = await attributeError(
     (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),

@@ -1,6 +1,6 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import type { Write } from "../db/fenced-writes.ts";
+import type { RunInTransaction } from "../db/fenced-transaction.ts";
 import type { Lease } from "../db/lease.ts";
 import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
 import type { LibraryKey, Reject, RunKind, RunReport, Selection, Trigger } from "../model.ts";
@@ -48,7 +48,7 @@ export interface Run extends RunTools {
   readonly hashesSince: number | null;
   readonly lease: Lease;
   /** Runs one transaction under the lease. */
-  readonly write: Write;
+  readonly write: RunInTransaction;
   readonly parsers: ValueParsers;
   readonly totals: RunTotals;
 }

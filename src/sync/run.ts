@@ -1,9 +1,10 @@
 import { hostname } from "node:os";
-import { createFencedTransaction } from "../db/fenced-writes.ts";
+import type { Connection } from "../db/connect.ts";
+import { createFencedTransaction } from "../db/fenced-transaction.ts";
 import { acquireLease } from "../db/lease.ts";
-import { countIdleRuns, deleteRun, finishRun, isFinished } from "../db/runs.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { deleteRun, finishRun, isFinished, readSyncCounts, SYNC_LEASE, WHOLE_SCOPE } from "../db/runs.ts";
 import { writeLibraries } from "../db/store/write-libraries.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import type { WriteOutcome } from "../model.ts";
 import { groupRejects } from "./group-rejects.ts";
@@ -18,7 +19,7 @@ import { RunTotals } from "./run-totals.ts";
 import type { Run, RunRequest, RunResult, RunTools } from "./run-types.ts";
 import { createRunStarter } from "./start-run.ts";
 import { createValueParsers } from "./value-parsers.ts";
-import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
+import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
 
 /**
  * One run: takes the lease, lists, plans, guards removals, marks them, reads, writes, finishes. Aborting `signal` stops the
@@ -28,11 +29,11 @@ import { isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling 
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
   const startedAt = performance.now();
-  const holder = `${hostname()}:${process.pid}`;
+  const leaseRequest = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid}` };
   const { lease, started } = await acquireLease(
     tools.pool,
     tools.clock,
-    holder,
+    leaseRequest,
     createRunStarter(tools, request),
     signal,
   );
@@ -105,8 +106,9 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   }
 
   warnOfReading(totals, run.parsers);
-  if (isIdle(request, totals)) {
-    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", countIdleRuns, run.lease.lost));
+  if (request.kind === "sync" && isWhole && isIdle(totals.counts)) {
+    const read = (connection: Connection) => readSyncCounts(connection, WHOLE_SCOPE, COMPARED_RUNS);
+    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", read, run.lease.lost));
   }
   if (verdict.kind === "held") return completed("held", verdict.message);
   return completed(listing.incomplete === null ? totals.status() : "partial");
@@ -129,7 +131,7 @@ function logOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
 async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promise<RunResult> {
   const { lease, id } = run;
   if (outcome.error instanceof UsageError) {
-    await lease.end({ doing: "deleting the run", isDone: async () => false }, (connection) =>
+    await lease.end({ operation: "deleting the run", isDone: async () => false }, (connection) =>
       deleteRun(connection, id),
     );
     throw outcome.error;
@@ -138,9 +140,9 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
   if (outcome.status === "lost_lease") return { report, error: outcome.error };
   try {
     // The run has waited for this server already.
-    const patience = outcome.status === "database_failed" ? { patienceMs: 1_000 } : {};
+    const patience = outcome.status === "database_failed" ? { retryForMs: 1_000 } : {};
     await lease.end(
-      { doing: "finishing the run", isDone: (connection) => isFinished(connection, id), ...patience },
+      { operation: "finishing the run", isDone: (connection) => isFinished(connection, id), ...patience },
       (connection) => finishRun(connection, id, report),
     );
     return { report, error: outcome.error };

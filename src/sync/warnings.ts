@@ -1,8 +1,7 @@
+import type { LibraryCounts } from "../db/runs.ts";
 import type { PlannedRun } from "./plan-run.ts";
-import { isEverything } from "./rules/selection.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 import type { RunTotals } from "./run-totals.ts";
-import type { RunRequest } from "./run-types.ts";
 import type { ValueParsers } from "./value-parsers.ts";
 
 /** Adds the warnings about the listing. */
@@ -73,28 +72,26 @@ export function warnOfThrottling(totals: RunTotals, throttled: number): void {
   });
 }
 
-/** Smaller organizations get no warning about idle runs. */
-const MIN_LISTED = 10;
+/** Below this count, reading nine in ten libraries for nothing is not worth a warning. */
+const MIN_IDLE_LIBRARIES = 10;
+/** Warn from this many idle runs in a row. */
 const MIN_IDLE_RUNS = 3;
+/** How many earlier runs the warning counts at most. */
+export const COMPARED_RUNS = 100;
 
-/** Whether a sync of everything read nine in ten libraries and found nothing changed. */
-export function isIdle(request: Pick<RunRequest, "kind" | "selection">, { counts }: RunTotals): boolean {
-  const { librariesListed, librariesRead, librariesChanged } = counts;
-  return (
-    request.kind === "sync" &&
-    isEverything(request.selection) &&
-    librariesListed >= MIN_LISTED &&
-    librariesRead * 10 >= librariesListed * 9 &&
-    librariesChanged === 0
-  );
+/** Whether a run read nine in ten libraries and found nothing changed. */
+export function isIdle({ librariesListed, librariesRead, librariesChanged }: LibraryCounts): boolean {
+  return librariesListed >= MIN_IDLE_LIBRARIES && librariesRead * 10 >= librariesListed * 9 && librariesChanged === 0;
 }
 
-/** `before`: how many runs in a row were idle before this one. */
-export function warnOfIdleRuns(totals: RunTotals, before: number): void {
-  if (before + 1 < MIN_IDLE_RUNS) return;
+/** Warns if this idle run and those directly before it are many. `earlier`: the syncs of everything, newest first. */
+export function warnOfIdleRuns(totals: RunTotals, earlier: readonly LibraryCounts[]): void {
+  const lastBusy = earlier.findIndex((counts) => !isIdle(counts));
+  const runs = 1 + (lastBusy === -1 ? earlier.length : lastBusy);
+  if (runs < MIN_IDLE_RUNS) return;
   const { librariesRead } = totals.counts;
   totals.warnings.push({
     code: "dates_untrustworthy",
-    message: `the last ${before + 1} runs read nine in ten libraries or more and found nothing changed: the service's dates do not show what changed, so no library can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
+    message: `the last ${runs} runs read nine in ten libraries or more and found nothing changed: the service's dates do not show what changed, so no library can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
   });
 }

@@ -7,7 +7,7 @@ import {
   readScenarioSources,
   readUnlistedScenarios,
 } from "../db/read/read-library-rows.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import type { ContentRead, ListedLibrary, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
 import { EXAMPLES, type LibraryDifference, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";
 

@@ -1,5 +1,5 @@
-import { readStored } from "../db/read/stored.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { readStored } from "../db/read/stored-libraries.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryKey, Listing, Selection, StoredLibrary } from "../model.ts";
 import { assertKnown } from "../sync/assert-known.ts";

@@ -1,5 +1,6 @@
+import { readNow } from "../db/clock.ts";
 import { readLastGoodRun } from "../db/read/recent-runs.ts";
-import { readNow, readSnapshot } from "../db/snapshot.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { EXIT, InterruptedError } from "../errors.ts";
 import type { Schedule } from "./schedule.ts";
 import { type Desk, runScheduled } from "./scheduled-run.ts";

@@ -1,6 +1,6 @@
 import { readStatus, type StatusRows } from "../db/read/read-status.ts";
 import { type RunRow, readRecentRuns } from "../db/read/recent-runs.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import type { StatusPage } from "../report/status-page.ts";
 import { isSettled } from "../sync/rules/settle.ts";
 import type { Gauges } from "./gauges.ts";

@@ -1,4 +1,4 @@
-import type { SchemaState } from "../db/migrate.ts";
+import type { SchemaState } from "../db/schema-state.ts";
 import type { EndedRun } from "./known-runs.ts";
 import type { Trouble, WorkerState } from "./state.ts";
 import type { Vitals } from "./vitals.ts";

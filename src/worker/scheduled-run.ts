@@ -1,8 +1,8 @@
-import { openClock } from "../db/clock.ts";
+import { createClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { databaseError, isConnectionLost } from "../db/failures.ts";
-import { assertUsable, readSchemaState } from "../db/migrate.ts";
-import { readSnapshot } from "../db/snapshot.ts";
+import { databaseError, isConnectionLost } from "../db/db-errors.ts";
+import { assertUsable, readSchemaState } from "../db/schema-state.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { BusyError, ConfigurationError, SimcatError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { followRun } from "../report/progress.ts";
@@ -90,7 +90,7 @@ async function runFollowed(
     const followed = await desk.withService(onEvent, async (service) => {
       // Somebody may have migrated it while we waited.
       assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
-      const clock = await openClock(pool, signal);
+      const clock = await createClock(pool, signal);
       const result = await runSync(
         { pool, clock, service, settings, version, mask, onEvent: onRunEvent },
         REQUEST,

@@ -1,11 +1,11 @@
 import { isNull } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
+import { readNow } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
-import { databaseError } from "../db/failures.ts";
-import { readSchemaState, type SchemaState } from "../db/migrate.ts";
+import { databaseError } from "../db/db-errors.ts";
 import { type RunRow, readLastGoodRun } from "../db/read/recent-runs.ts";
 import { rejects } from "../db/schema.ts";
-import { readNow } from "../db/snapshot.ts";
+import { readSchemaState, type SchemaState } from "../db/schema-state.ts";
 import { begin } from "../db/transaction.ts";
 
 /** The facts that readiness is judged by, at one moment. Reading it touches only small tables, however large the copy is. */

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { expect, onTestFinished, test } from "vitest";
+import { readSchemaObjects } from "../../src/db/missing-objects.ts";
 import * as schema from "../../src/db/schema.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { byTable } from "./schema-doc.ts";
@@ -68,6 +69,15 @@ test("the migrated tables have the keys, indexes and checks of src/db/schema.ts,
   }));
   const byName = (a: { table: string }, b: { table: string }) => (a.table < b.table ? -1 : 1);
   expect(found.sort(byName)).toEqual(declared.sort(byName));
+});
+
+/** Regenerate the file with `npx vitest run test/docs/drizzle.test.ts -u` after adding a migration. */
+test("migrations/meta/_objects.json lists every object that the migrations create", async () => {
+  const connection = await database().pool.connect();
+  // A schema in the search path would be left out of the definitions.
+  await connection.query("SET search_path = pg_catalog");
+  const objects = await readSchemaObjects(connection).finally(() => connection.release(true));
+  await expect(`${JSON.stringify(objects, null, 2)}\n`).toMatchFileSnapshot("../../migrations/meta/_objects.json");
 });
 
 test("the migrations do not collide", async () => {

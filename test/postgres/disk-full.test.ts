@@ -10,7 +10,7 @@ import { library, scenario } from "../support/organization.ts";
 import { startOwnServer } from "./own-server.ts";
 import { told } from "./told.ts";
 
-const MEND = "free space on the database's disk; the next run goes on from what is stored";
+const MEND = "free space on the database's disk; the next run continues from what is stored";
 /** Incompressible: 60 scenarios of 40 KB need more than the free space of the disk. */
 const long = () => Array.from({ length: 2_500 }, () => Math.random().toString(36).slice(2, 18)).join("");
 const big = () => Array.from({ length: 60 }, (_, at) => scenario(at + 1, { description: long() }));
@@ -56,7 +56,7 @@ test("a full disk ends the run with 69 and a hint; the copy stays, and free spac
   const ended = await simcat(["sync"], toServer);
 
   const said = expect.stringMatching(
-    /could not extend file .*No space left on device \(53100\); free space on the database's disk; the next run goes on from what is stored$/,
+    /could not extend file .*No space left on device \(53100\); free space on the database's disk; the next run continues from what is stored$/,
   );
   expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
   const after = await storedRows(query);

@@ -24,7 +24,7 @@ async function end(connection: Connection): Promise<void> {
 test("a session that the server ended between statements is reported in the server's words", async () => {
   const failing = withTransaction(
     await pool(),
-    { doing: "looking", patienceMs: 0 },
+    { operation: "looking", retryForMs: 0 },
     async (connection) => {
       await end(connection);
       await connection.query("SELECT 1");
@@ -45,11 +45,11 @@ test("a session ended before its COMMIT is reported in the server's words, and t
     return attempts;
   };
 
-  await expect(withTransaction(await pool(), { doing: "looking", patienceMs: 0 }, work, never)).rejects.toThrow(
+  await expect(withTransaction(await pool(), { operation: "looking", retryForMs: 0 }, work, never)).rejects.toThrow(
     "(57P01)",
   );
   attempts = 0;
-  expect(await withTransaction(await pool(), { doing: "looking" }, work, never)).toBe(2);
+  expect(await withTransaction(await pool(), { operation: "looking" }, work, never)).toBe(2);
 });
 
 test("a session ended as soon as it is ready is reported in the server's words", async () => {
@@ -64,8 +64,8 @@ test("a session ended as soon as it is ready is reported in the server's words",
 
   proxy.endAtOnce = 2;
 
-  await expect(connect(url, { max: 1, patienceMs: 0 }, never)).rejects.toThrow(words);
-  await expect(withTransaction(used, { doing: "looking", patienceMs: 0 }, async () => {}, never)).rejects.toThrow(
+  await expect(connect(url, { max: 1, retryForMs: 0 }, never)).rejects.toThrow(words);
+  await expect(withTransaction(used, { operation: "looking", retryForMs: 0 }, async () => {}, never)).rejects.toThrow(
     words,
   );
   expect(proxy.endAtOnce).toBe(0);

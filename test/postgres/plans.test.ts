@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openClock } from "../../src/db/clock.ts";
+import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
 import { prune } from "../../src/db/prune/prune.ts";
@@ -93,7 +93,7 @@ async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[
   const settings = { concurrency: 8, fullEveryMs: 7 * 86_400_000, maxRemoved, serviceTimezone: "UTC" };
   const tools = {
     pool,
-    clock: await openClock(pool, never),
+    clock: await createClock(pool, never),
     service: client,
     settings,
     version: "test",
@@ -189,9 +189,9 @@ test("prunes small libraries by key when another one has most rows (fault 87)", 
 
   const pruned = await withLease(
     pool,
-    await openClock(pool, never),
-    "test",
-    (lease) => prune({ pool, lease, cutoff, tell: () => {} }, never),
+    await createClock(pool, never),
+    { name: "sync", holder: "test" },
+    (lease) => prune({ pool, lease, cutoff, onProgress: () => {} }, never),
     never,
   );
 

@@ -131,9 +131,9 @@ test("a run continues if a session is ended at any statement and so are the next
 test("a connection attempt interrupted by system sleep is retried once, unless no wait is configured", async () => {
   const { database } = await fixture([]);
   const proxy = await startPostgresProxy(database.url);
-  const patiently = (patienceMs: number) => {
+  const patiently = (retryForMs: number) => {
     proxy.endAtOnce = 1;
-    return connect(proxy.url(database.url), { max: 1, patienceMs }, new AbortController().signal);
+    return connect(proxy.url(database.url), { max: 1, retryForMs }, new AbortController().signal);
   };
 
   // The patience ends before a connection can be made.
@@ -246,8 +246,8 @@ test("a role limited to one connection can run every command (fault 83)", async 
 });
 
 test.each([
-  ["statement_timeout", "1ms", /\(57014\); see the time limits of this role and of the server/],
-  ["transaction_timeout", "1ms", /\((25P04|57014)\); see the time limits|terminat/],
+  ["statement_timeout", "1ms", /\(57014\); check the time limits of this role and of the server/],
+  ["transaction_timeout", "1ms", /\((25P04|57014)\); check the time limits|terminat/],
   ["idle_in_transaction_session_timeout", "1ms", /25P03|terminat/],
   ["idle_session_timeout", "1ms", /57P05|terminat/],
 ])(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { eachRow } from "../../src/db/read/each-row.ts";
-import { eachStored, readStored, readStoredLibrary } from "../../src/db/read/stored.ts";
+import { readStored, readStoredLibrary, streamStored } from "../../src/db/read/stored-libraries.ts";
+import { streamRows } from "../../src/db/read/stream-rows.ts";
 import { keyText } from "../../src/key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../src/model.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -112,8 +112,8 @@ test("an error thrown for a row is raised after the last row, and the connection
       taken++;
       throw new Error(`row ${taken}`);
     };
-    await expect(eachStored(connection, take)).rejects.toThrow("row 1");
-    await expect(eachRow(connection, "SELECT 1 / (3 - n) FROM generate_series(1, 5) n", () => {})).rejects.toThrow(
+    await expect(streamStored(connection, take)).rejects.toThrow("row 1");
+    await expect(streamRows(connection, "SELECT 1 / (3 - n) FROM generate_series(1, 5) n", () => {})).rejects.toThrow(
       "division by zero",
     );
     expect(taken).toBe(1);

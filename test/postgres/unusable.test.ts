@@ -114,7 +114,7 @@ test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the 
   expect(told(refused)).toEqual({
     exit: 78,
     code: "configuration",
-    said: "the database holds nothing of simcat's yet; run: simcat migrate (with SIMCAT_AUTO_MIGRATE at true, simcat sync and simcat backfill do so by themselves)",
+    said: "the database has no simcat schema yet; run: simcat migrate (if SIMCAT_AUTO_MIGRATE is true, simcat sync and simcat backfill migrate it themselves)",
   });
   expect(asked()).toEqual([]);
   expect(await schemas()).toEqual([]);
@@ -166,7 +166,7 @@ test("a role that may not create the schema gets an error, and nothing is create
   expect(told(ended)).toEqual({
     exit: 69,
     code: "database_failed",
-    said: `migrating the schema failed: permission denied for database ${name} (42501); grant what is missing to this role, then run it again`,
+    said: `migrating the schema failed: permission denied for database ${name} (42501); grant the missing privilege to this role, then run the command again`,
   });
   expect(asked()).toEqual([]);
   expect(await empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
@@ -202,7 +202,7 @@ test.each([
     expect(told(ended)).toEqual({
       exit: 69,
       code: "database_failed",
-      said: expect.stringContaining(`${says} (42501); grant what is missing to this role`),
+      said: expect.stringContaining(`${says} (42501); grant the missing privilege to this role`),
     });
     expect(ended.stderr).not.toMatch(/bug|\bat .*\.js:/);
     expect(asked()).toEqual([]);
@@ -226,7 +226,7 @@ test.each([
 
   const table = right.split(".").at(-1);
   const said = expect.stringContaining(
-    `permission denied for table ${table} (42501); grant what is missing to this role`,
+    `permission denied for table ${table} (42501); grant the missing privilege to this role`,
   );
   expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
   expect(await query("SELECT status, error FROM simcat.sync_runs")).toEqual([
@@ -250,7 +250,7 @@ test("a read-only server ends with 69 and a hint about DATABASE_URL, without a r
       exit: 69,
       code: "database_failed",
       said: expect.stringMatching(
-        /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\), or default_transaction_read_only is on: use the primary, or turn it off$/,
+        /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\), or default_transaction_read_only is on; use the primary, or turn the setting off$/,
       ),
     });
     expect(asked()).toEqual([]);

@@ -9,7 +9,7 @@ import { createRole } from "./roles.ts";
 import { told } from "./told.ts";
 
 const HELD = expect.stringMatching(
-  /canceling statement due to lock timeout \(55P03\); somebody else holds a lock on simcat's tables: see pg_stat_activity$/,
+  /canceling statement due to lock timeout \(55P03\); another session holds a lock on simcat's tables; see pg_stat_activity$/,
 );
 
 /** All of them wait at the same time, because each takes half a minute or more. */

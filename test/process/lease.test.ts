@@ -88,7 +88,7 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
   expect(await query("SELECT * FROM simcat.leases")).toEqual([lease]);
   expect(
     await query(
-      "SELECT status, error LIKE 'the process ended without a word%' AS told FROM simcat.sync_runs ORDER BY id",
+      "SELECT status, error LIKE 'the process ended without a report%' AS told FROM simcat.sync_runs ORDER BY id",
     ),
   ).toEqual([
     { status: "abandoned", told: true },

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openClock } from "../../src/db/clock.ts";
+import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
 import { countPrunable, type PrunedRows, prune } from "../../src/db/prune/prune.ts";
-import { readSnapshot } from "../../src/db/snapshot.ts";
 import { readRemovalNumbers } from "../../src/db/store/removals.ts";
+import { readSnapshot } from "../../src/db/transaction.ts";
 import { LostLeaseError } from "../../src/errors.ts";
 import { serve } from "../mock/service.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -164,14 +164,14 @@ test("a prune whose lease another run takes over stops", async () => {
     await insertVersion(database, table, "gone", OLD, table === "library_history" ? undefined : 1);
   }
   const pool = await openPool(database);
-  const clock = await openClock(pool, never);
+  const clock = await createClock(pool, never);
   const cutDown = withLease(
     pool,
     clock,
-    "test",
+    { name: "sync", holder: "test" },
     async (lease) => {
       await database.query("UPDATE simcat.leases SET token = token + 1");
-      return prune({ pool, lease, cutoff: CUTOFF, tell: () => {} }, never);
+      return prune({ pool, lease, cutoff: CUTOFF, onProgress: () => {} }, never);
     },
     never,
   );
@@ -273,7 +273,7 @@ describe("the command", () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     const pool = await openPool(database);
-    const clock = await openClock(pool, never);
+    const clock = await createClock(pool, never);
     const work = async () => {
       // The lease is renewed every five seconds; a reader must see a renewal to consider its holder alive.
       const renewing = setInterval(
@@ -286,7 +286,7 @@ describe("the command", () => {
         clearInterval(renewing);
       }
     };
-    const { code, err } = await withLease(pool, clock, "worker-1:42", work, never);
+    const { code, err } = await withLease(pool, clock, { name: "sync", holder: "worker-1:42" }, work, never);
 
     expect(code).toBe(75);
     expect(err).toContain("worker-1:42");
@@ -367,8 +367,14 @@ async function openPool(database: TestDatabase): Promise<Pool> {
 
 async function pruneUntil(database: TestDatabase, signal: AbortSignal, tell: () => void): Promise<PrunedRows> {
   const pool = await openPool(database);
-  const clock = await openClock(pool, never);
-  return withLease(pool, clock, "test", (lease) => prune({ pool, lease, cutoff: CUTOFF, tell }, signal), never);
+  const clock = await createClock(pool, never);
+  return withLease(
+    pool,
+    clock,
+    { name: "sync", holder: "test" },
+    (lease) => prune({ pool, lease, cutoff: CUTOFF, onProgress: tell }, signal),
+    never,
+  );
 }
 
 async function pruneAll(database: TestDatabase): Promise<{ counted: PrunedRows; pruned: PrunedRows }> {

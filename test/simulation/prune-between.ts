@@ -1,4 +1,4 @@
-import { openClock } from "../../src/db/clock.ts";
+import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
 import { countPrunable, prune, readCutoff } from "../../src/db/prune/prune.ts";
@@ -21,11 +21,11 @@ export async function pruneBetween(stage: Stage, olderThanMs: number): Promise<v
     const cutoff = await readCutoff(pool, olderThanMs, never);
     const foretold = await countPrunable(pool, cutoff, never);
     const work = async () => {
-      const tools = { pool, cutoff, tell: () => {} };
+      const tools = { pool, cutoff, onProgress: () => {} };
       return withLease(
         pool,
-        await openClock(pool, never),
-        "prune",
+        await createClock(pool, never),
+        { name: "sync", holder: "prune" },
         (lease) => prune({ ...tools, lease }, never),
         never,
       );

@@ -1,6 +1,6 @@
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import { expect, test } from "vitest";
-import { isConnectionLost } from "../../src/db/failures.ts";
+import { isConnectionLost } from "../../src/db/db-errors.ts";
 
 /** Failures found by the simulation, reduced to the smallest case. */
 

@@ -263,9 +263,9 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "only bad data counts as one library's own error",
-    file: "src/db/failures.ts",
-    line: "/^[0-9A-Z]{5}$/.test(code) && !SERVER_WIDE.test(code)",
-    instead: "/^(21|22|23|54)/.test(code)",
+    file: "src/db/db-errors.ts",
+    line: "return SQLSTATE.test(code) && !SERVER_WIDE.test(code)",
+    instead: "return /^(21|22|23|54)/.test(code)",
   },
   {
     name: "a refused batch fails as a whole",

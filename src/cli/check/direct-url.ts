@@ -1,8 +1,8 @@
 import type { Config } from "../../config.ts";
 import { connect, disconnect, type Pool } from "../../db/connect.ts";
-import { databaseError } from "../../db/failures.ts";
-import { readSchemaState } from "../../db/migrate.ts";
+import { databaseError } from "../../db/db-errors.ts";
 import { readMigrationLacks } from "../../db/privileges.ts";
+import { readSchemaState } from "../../db/schema-state.ts";
 import { readServer } from "../../db/server.ts";
 import { SimcatError } from "../../errors.ts";
 import type { CheckLine } from "../../report/check.ts";
@@ -16,7 +16,7 @@ const CHECK = "direct";
 
 /** What DATABASE_DIRECT_URL leads to, where it is set apart: the same database, by a role that may migrate it. */
 export async function* checkDirectUrl(config: Config, { url, directUrl }: DatabaseUrls, signal: AbortSignal): Lines {
-  const pool = await connect(directUrl, { max: 1, patienceMs: PATIENCE_MS }, signal);
+  const pool = await connect(directUrl, { max: 1, retryForMs: PATIENCE_MS }, signal);
   try {
     yield await checkDirectPool(pool, config, { url, directUrl }, signal);
   } catch (error) {
@@ -43,7 +43,7 @@ async function checkDirectPool(
 
 /** Whether `url` leads to another database; false where it does not answer, which the other lines tell. */
 async function isElsewhere(pool: Pool, url: string, signal: AbortSignal): Promise<boolean> {
-  const other = await connect(url, { max: 1, patienceMs: PATIENCE_MS }, signal).catch(() => null);
+  const other = await connect(url, { max: 1, retryForMs: PATIENCE_MS }, signal).catch(() => null);
   if (other === null) return false;
   try {
     const [here, there] = [await readServer(pool), await readServer(other)];

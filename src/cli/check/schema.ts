@@ -1,6 +1,6 @@
-import type { SchemaState } from "../../db/migrate.ts";
 import { formatMissing, hintForMissing, type MissingObjects } from "../../db/missing-objects.ts";
 import type { Lack } from "../../db/privileges.ts";
+import type { SchemaState } from "../../db/schema-state.ts";
 import { EXIT } from "../../errors.ts";
 import { plural } from "../../report/amounts.ts";
 import type { CheckLine } from "../../report/check.ts";

@@ -1,10 +1,11 @@
 import type { Config } from "../../config.ts";
-import { openClock } from "../../db/clock.ts";
+import { createClock } from "../../db/clock.ts";
 import { type Connection, connect, disconnect, type Pool } from "../../db/connect.ts";
-import { databaseError } from "../../db/failures.ts";
+import { databaseError } from "../../db/db-errors.ts";
 import { lockError } from "../../db/lock-holders.ts";
-import { readMissing, readSchemaState } from "../../db/migrate.ts";
+import { readMissingObjects } from "../../db/missing-objects.ts";
 import { readMigrationLacks, readRunLacks } from "../../db/privileges.ts";
+import { readSchemaState } from "../../db/schema-state.ts";
 import { readServer } from "../../db/server.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, SimcatError } from "../../errors.ts";
@@ -29,7 +30,7 @@ export async function* checkUrl(config: Config, { url }: DatabaseUrls, signal: A
   const where = config.databaseUrl === null ? "the embedded database" : maskDatabaseUrl(url);
   let pool: Pool;
   try {
-    pool = await connect(url, { max: 1, patienceMs: PATIENCE_MS }, signal);
+    pool = await connect(url, { max: 1, retryForMs: PATIENCE_MS }, signal);
   } catch (error) {
     // It answered, but with an encoding that will not do.
     if (error instanceof ConfigurationError) yield ok("database", `${where} answered`);
@@ -55,7 +56,7 @@ async function* checkPool(pool: Pool, where: string, config: Config, signal: Abo
     yield judgePrivileges(lacks);
   } else {
     const state = await read(readSchemaState);
-    const missing = state.kind === "current" ? await read(readMissing) : null;
+    const missing = state.kind === "current" ? await read(readMissingObjects) : null;
     if (missing !== null && lacks.length === 0) {
       await read((connection) =>
         connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";")),
@@ -66,7 +67,7 @@ async function* checkPool(pool: Pool, where: string, config: Config, signal: Abo
     const more = migratesHere && state.kind === "behind" ? await read(readMigrationLacks) : [];
     yield judgePrivileges([...lacks, ...more]);
   }
-  const clock = await openClock(pool, signal);
+  const clock = await createClock(pool, signal);
   yield judgeClock(Date.now(), clock.now());
 }
 
@@ -79,8 +80,8 @@ export async function readBounded<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const doing = "asking the database";
-  const options = { doing, patienceMs: PATIENCE_MS, lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: 1 };
+  const operation = "asking the database";
+  const options = { operation, retryForMs: PATIENCE_MS, lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: 1 };
   try {
     return await withTransaction(
       pool,
@@ -92,6 +93,6 @@ export async function readBounded<T>(
       signal,
     );
   } catch (error) {
-    throw await lockError(pool, doing, error, signal);
+    throw await lockError(pool, operation, error, signal);
   }
 }

@@ -1,10 +1,10 @@
-/** Deleting what ended before a moment: $1 in every statement. */
+/** Statements that delete old rows. $1 of each is the cutoff: rows that ended before it are old. */
 const OF_LIBRARY = "simcat.libraries l USING (owner, library_name)";
 
-/** Rows a transaction, so that neither vacuum nor the next run waits for long. */
-export const ROWS_AT_ONCE = 10_000;
+/** Rows per transaction, so that neither vacuum nor the next run waits for long. */
+export const ROWS_PER_TRANSACTION = 10_000;
 
-/** One row: by table, how many rows the statements below would delete together. */
+/** One row: how many rows of each table the statements below would delete together. */
 export const COUNT_PRUNABLE = `
 SELECT (SELECT count(*) FROM simcat.libraries l WHERE l.removed_at < $1) AS libraries,
   (SELECT count(*) FROM simcat.scenarios s JOIN ${OF_LIBRARY}
@@ -19,14 +19,14 @@ SELECT (SELECT count(*) FROM simcat.libraries l WHERE l.removed_at < $1) AS libr
   (SELECT count(*) FROM simcat.rejects r LEFT JOIN ${OF_LIBRARY}
     WHERE r.resolved_at < $1 OR l.removed_at < $1) AS rejects`;
 
-/** Removed libraries, and how many rows their scenarios and the versions of these are. */
+/** Libraries removed before the cutoff, each with the number of its scenarios and their versions. */
 export const SELECT_REMOVED_LIBRARIES = `
 SELECT owner, library_name AS name,
   (SELECT count(*) FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name)) +
   (SELECT count(*) FROM simcat.scenario_history h WHERE (h.owner, h.library_name) = (l.owner, l.library_name)) AS rows
 FROM simcat.libraries l WHERE removed_at < $1`;
 
-/** Of these libraries ($2 owners, $3 names), as far as they are removed. */
+/** Libraries by their keys ($2 owners, $3 names). Their rows are deleted only if they are still removed. */
 const KEYS = "unnest($2::text[], $3::text[]) AS k(owner, library_name)";
 export const deleteOfLibraries = (table: string) => `
 DELETE FROM simcat.${table} t USING ${KEYS} JOIN ${OF_LIBRARY}
@@ -36,8 +36,8 @@ DELETE FROM simcat.libraries l USING ${KEYS}
 WHERE (l.owner, l.library_name) = (k.owner, k.library_name) AND l.removed_at < $1`;
 
 /**
- * Removed scenarios with their versions, in the blocks from $2 up to $3. No index knows which ones are removed: walking
- * the blocks reads each once, where asking again and again for the first ones would read the whole table every time.
+ * Removed scenarios with their versions, in the blocks from $2 up to $3. No index covers removed scenarios: reading block
+ * by block reads each block once; a LIMIT would read the whole table for each transaction.
  */
 export const DELETE_SCENARIOS = `
 WITH gone AS (
@@ -51,9 +51,9 @@ SELECT (SELECT count(*) FROM gone) AS scenarios, (SELECT count(*) FROM versions)
 
 const deleteOldest = (table: string, column: string) => `
 DELETE FROM simcat.${table} WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM simcat.${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT ${ROWS_AT_ONCE}))`;
+  SELECT ctid FROM simcat.${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT ${ROWS_PER_TRANSACTION}))`;
 
-/** The oldest of each, by the index on the end of a version; rejects are few. */
+/** The oldest rows first, found by the index on `valid_to`. There are too few rejects to need an index. */
 export const DELETE_OLDEST = {
   libraryHistory: deleteOldest("library_history", "valid_to"),
   scenarioHistory: deleteOldest("scenario_history", "valid_to"),

@@ -1,12 +1,12 @@
 import type { LibraryKey } from "../../model.ts";
-import type { Connection, Pool } from "../connect.ts";
-import { createFencedTransaction } from "../fenced-writes.ts";
+import { readNow } from "../clock.ts";
+import { type Connection, oneRow, type Pool } from "../connect.ts";
+import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
-import { readNow, readSnapshot } from "../snapshot.ts";
-import { BY_KEY } from "../transaction.ts";
+import { BY_KEY, readSnapshot } from "../transaction.ts";
 import * as statements from "./prune-statements.ts";
 
-/** How many rows of each table are old enough to be deleted, or were deleted. */
+/** How many rows of each table are old, or were deleted. */
 export interface PrunedRows {
   libraries: number;
   scenarios: number;
@@ -17,41 +17,39 @@ export interface PrunedRows {
   rejects: number;
 }
 
-/** Nothing is older than this, and Postgres has no dates for much greater ages. */
-const OLDEST_MS = 1000 * 365 * 86_400_000;
-const LIBRARIES_AT_ONCE = 500;
-/** Holds about ROWS_AT_ONCE scenarios. */
-const BLOCKS_AT_ONCE = 500;
+/** No row is older than this, and Postgres has no dates for much greater ages. */
+const MAX_AGE_MS = 1000 * 365 * 86_400_000;
+const LIBRARIES_PER_TRANSACTION = 500;
+/** They contain about ROWS_PER_TRANSACTION scenarios. */
+const BLOCKS_PER_TRANSACTION = 500;
 
-/** The moment so long ago, by the database's clock: what ended before it is old. */
+/** The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old. */
 export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortSignal): Promise<Date> {
-  const now = await readSnapshot(pool, "asking the database for its time", readNow, signal);
-  return new Date(now.getTime() - Math.min(olderThanMs, OLDEST_MS));
+  const now = await readSnapshot(pool, "reading the database's clock", readNow, signal);
+  return new Date(now.getTime() - Math.min(olderThanMs, MAX_AGE_MS));
 }
 
-/** How much `prune` would delete. */
+/** Counts the rows that `prune` would delete. */
 export function countPrunable(pool: Pool, cutoff: Date, signal: AbortSignal): Promise<PrunedRows> {
-  const count = async (connection: Connection) => {
-    const { rows } = await connection.query<PrunedRows>(statements.COUNT_PRUNABLE, [cutoff]);
-    return rows[0] ?? noRows();
-  };
-  return readSnapshot(pool, "counting what is old", count, signal);
+  const count = async (connection: Connection) =>
+    oneRow(await connection.query<PrunedRows>(statements.COUNT_PRUNABLE, [cutoff]));
+  return readSnapshot(pool, "counting old rows", count, signal);
 }
 
 export interface PruneTools {
   readonly pool: Pool;
   readonly lease: Lease;
-  /** What ended before it is deleted. */
+  /** Rows that ended before it are deleted. */
   readonly cutoff: Date;
-  /** Hears after each transaction how many rows are gone. */
-  readonly tell: (rows: number) => void;
+  /** Called after each transaction with the number of rows deleted so far. */
+  readonly onProgress: (rows: number) => void;
 }
 
 /**
- * Deletes removed libraries with all that is kept of them, removed scenarios with their versions, old versions, and
- * resolved rejects. Stopped between two transactions it leaves a consistent database, and the next prune goes on.
+ * Deletes removed libraries with all their rows, removed scenarios with their versions, old versions, and resolved
+ * rejects. If it is stopped between two transactions, the database is consistent, and the next prune continues.
  */
-export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
+export async function prune({ pool, lease, cutoff, onProgress }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
   const pruned = noRows();
   const inTransaction = createFencedTransaction(pool, lease);
   const write = async (
@@ -59,27 +57,29 @@ export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: A
     { byKey = false } = {},
   ): Promise<number> => {
     signal.throwIfAborted();
-    const some = await inTransaction({ doing: "deleting what is old", byKey }, work);
-    for (const [table, rows] of Object.entries(some)) pruned[table as keyof PrunedRows] += rows;
-    tell(sumOf(pruned));
-    return sumOf(some);
+    const deleted = await inTransaction({ operation: "deleting old rows", byKey }, work);
+    for (const [table, rows] of Object.entries(deleted)) pruned[table as keyof PrunedRows] += rows;
+    onProgress(sumOf(pruned));
+    return sumOf(deleted);
   };
 
   const { libraries, blocks } = await readSnapshot(
     pool,
-    "looking for what is old",
+    "looking for old rows",
     (connection) => readOld(connection, cutoff),
     signal,
   );
   for (const keys of groupByRows(libraries)) {
     await write((connection) => deleteLibraries(connection, keys, cutoff), { byKey: true });
   }
-  for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE) {
+  for (let block = 0; block < blocks; block += BLOCKS_PER_TRANSACTION) {
     await write((connection) => deleteScenarios(connection, block, cutoff));
   }
   for (const [table, text] of Object.entries(statements.DELETE_OLDEST)) {
-    const some = async (connection: Connection) => ({ [table]: await countDeleted(connection, text, [cutoff]) });
-    while ((await write(some)) === statements.ROWS_AT_ONCE);
+    const deleteOldest = async (connection: Connection) => ({
+      [table]: await countDeleted(connection, text, [cutoff]),
+    });
+    while ((await write(deleteOldest)) === statements.ROWS_PER_TRANSACTION);
   }
   return pruned;
 }
@@ -87,8 +87,8 @@ export async function prune({ pool, lease, cutoff, tell }: PruneTools, signal: A
 async function readOld(connection: Connection, cutoff: Date) {
   await connection.query(BY_KEY);
   const libraries = await connection.query<RemovedLibrary>(statements.SELECT_REMOVED_LIBRARIES, [cutoff]);
-  const { rows } = await connection.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS);
-  return { libraries: libraries.rows, blocks: rows[0]?.blocks ?? 0 };
+  const { blocks } = oneRow(await connection.query<{ blocks: number }>(statements.COUNT_SCENARIO_BLOCKS));
+  return { libraries: libraries.rows, blocks };
 }
 
 const noRows = (): PrunedRows => ({
@@ -101,18 +101,18 @@ const noRows = (): PrunedRows => ({
   rejects: 0,
 });
 
-export const sumOf = (rows: Partial<PrunedRows>) => Object.values(rows).reduce((sum, some) => sum + some, 0);
+export const sumOf = (rows: Partial<PrunedRows>) => Object.values(rows).reduce((sum, count) => sum + count, 0);
 
 interface RemovedLibrary extends LibraryKey {
   readonly rows: number;
 }
 
-/** Many small libraries together, a large one alone. */
+/** Groups small libraries for one transaction; a large library is its own group. */
 function* groupByRows(libraries: readonly RemovedLibrary[]): Generator<LibraryKey[]> {
   let group: LibraryKey[] = [];
   let rows = 0;
   for (const library of libraries) {
-    const isFull = rows + library.rows > statements.ROWS_AT_ONCE || group.length === LIBRARIES_AT_ONCE;
+    const isFull = rows + library.rows > statements.ROWS_PER_TRANSACTION || group.length === LIBRARIES_PER_TRANSACTION;
     if (isFull && group.length > 0) {
       yield group;
       group = [];
@@ -125,8 +125,8 @@ function* groupByRows(libraries: readonly RemovedLibrary[]): Generator<LibraryKe
 }
 
 /**
- * All that is kept of these libraries in one transaction: with its bookmark still there and some scenarios gone already,
- * a library that comes back unchanged would pass for one that is stored.
+ * Deletes all rows of these libraries in one transaction. If a bookmark outlived some scenarios, a library that returns
+ * unchanged would be skipped without them.
  */
 async function deleteLibraries(connection: Connection, keys: readonly LibraryKey[], cutoff: Date): Promise<PrunedRows> {
   const values = [cutoff, keys.map((key) => key.owner), keys.map((key) => key.name)];
@@ -143,13 +143,15 @@ async function deleteLibraries(connection: Connection, keys: readonly LibraryKey
 }
 
 async function deleteScenarios(connection: Connection, block: number, cutoff: Date): Promise<Partial<PrunedRows>> {
-  const { rows } = await connection.query<Pick<PrunedRows, "scenarios" | "scenarioHistory">>(
+  const result = await connection.query<Pick<PrunedRows, "scenarios" | "scenarioHistory">>(
     statements.DELETE_SCENARIOS,
-    [cutoff, `(${block},0)`, `(${block + BLOCKS_AT_ONCE},0)`],
+    [cutoff, `(${block},0)`, `(${block + BLOCKS_PER_TRANSACTION},0)`],
   );
-  return rows[0] ?? {};
+  return oneRow(result);
 }
 
 async function countDeleted(connection: Connection, text: string, values: unknown[]): Promise<number> {
-  return (await connection.query(text, values)).rowCount ?? 0;
+  const { rowCount } = await connection.query(text, values);
+  if (rowCount === null) throw new Error("DELETE returned no row count");
+  return rowCount;
 }

@@ -1,8 +1,8 @@
 import type { LibraryKey, Selection } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { eachRow } from "./each-row.ts";
+import { streamRows } from "./stream-rows.ts";
 
-/** Every library that was ever stored or listed, some more than once; of an unaddressable one only rejects are kept. */
+/** Every library that was ever stored or listed; some more than once. Of an unaddressable one only rejects are stored. */
 const KNOWN = `(
   SELECT owner, library_name FROM simcat.libraries
   UNION ALL SELECT owner, library_name FROM simcat.library_sync
@@ -23,18 +23,18 @@ export async function readUnknown(connection: Connection, { libraries, owners }:
     libraries.map((key) => key.owner),
     libraries.map((key) => key.name),
   ]);
-  const names = new Set(rows.map(({ owner, name }) => JSON.stringify([owner, name])));
+  const unknown = new Set(rows.map(({ owner, name }) => JSON.stringify([owner, name])));
   return {
-    libraries: libraries.filter(({ owner, name }) => names.has(JSON.stringify([owner, name]))),
-    owners: owners.filter((owner) => names.has(JSON.stringify([owner, null]))),
+    libraries: libraries.filter(({ owner, name }) => unknown.has(JSON.stringify([owner, name]))),
+    owners: owners.filter((owner) => unknown.has(JSON.stringify([owner, null]))),
   };
 }
 
-/** Hands over the key of each library that is known, some more than once. */
-export function eachKnownKey(connection: Connection, take: (key: LibraryKey) => void): Promise<void> {
-  return eachRow<LibraryKey & Record<string, unknown>>(
+/** Passes the key of each known library to `onKey`; some more than once. */
+export function streamKnownKeys(connection: Connection, onKey: (key: LibraryKey) => void): Promise<void> {
+  return streamRows<LibraryKey & Record<string, unknown>>(
     connection,
     `SELECT owner, library_name AS name FROM ${KNOWN} k`,
-    take,
+    onKey,
   );
 }

@@ -1,18 +1,19 @@
 import { and, desc, eq, isNull } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { LibraryKey } from "../../model.ts";
+import { readNow } from "../clock.ts";
 import type { Connection, Pool } from "../connect.ts";
 import { libraries, libraryHistory, librarySync, rejects, scenarioHistory, scenarios } from "../schema.ts";
-import { readNow, readSnapshot } from "../snapshot.ts";
+import { readSnapshot } from "../transaction.ts";
 import { readLastGoodRun } from "./recent-runs.ts";
-import { readStoredLibrary } from "./stored.ts";
+import { readStoredLibrary } from "./stored-libraries.ts";
 
-/** So many rejects are told one by one; of the rest there is the number. */
-const SHOWN = 20;
+/** How many open rejects are read; of the others only their number. */
+const MAX_SHOWN = 20;
 
 export type LibraryRows = Awaited<ReturnType<typeof readLibrary>>;
 
-/** Everything that the database knows of one library, at one moment. */
+/** Everything that is stored of one library, from one snapshot. */
 export async function readLibrary(pool: Pool, key: LibraryKey, signal: AbortSignal) {
   const read = async (connection: Connection) => ({
     key,
@@ -75,7 +76,7 @@ async function readRejects(connection: Connection, key: LibraryKey) {
     .from(rejects)
     .where(and(isOf(rejects, key), isNull(resolvedAt)))
     .orderBy(desc(lastSeenAt), rejects.id)
-    .limit(SHOWN);
+    .limit(MAX_SHOWN);
   const open = await countOf(connection, rejects, key, isNull(resolvedAt));
   return { open, resolved: (await countOf(connection, rejects, key)) - open, shown };
 }

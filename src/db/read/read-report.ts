@@ -1,7 +1,8 @@
 import type { RunStatus } from "../../model.ts";
-import type { Connection, Pool } from "../connect.ts";
-import { readNow, readSnapshot } from "../snapshot.ts";
-import { CHANGED_LIBRARIES, CHANGES, type ChangedLibrary, type ChangeRow, FIRST_FILL } from "./report-changes.ts";
+import { readNow } from "../clock.ts";
+import { type Connection, oneRow, type Pool } from "../connect.ts";
+import { readSnapshot } from "../transaction.ts";
+import { CHANGED_LIBRARIES, CHANGES, type ChangedLibrary, type ChangeRow, INITIAL_LOAD } from "./report-changes.ts";
 import {
   COMPLETE,
   type Completeness,
@@ -12,7 +13,6 @@ import {
   RECENT_RUNS,
   type ReportRun,
 } from "./report-health.ts";
-import { type ReportScope, stepOf } from "./report-scope.ts";
 import {
   ACTIVITY,
   AGES,
@@ -24,18 +24,19 @@ import {
   type StorageRow,
   VERSIONS,
   type VersionRow,
-} from "./report-stock.ts";
+} from "./report-inventory.ts";
+import { type ReportScope, stepOf } from "./report-scope.ts";
 
 export type ReportRows = Awaited<ReturnType<typeof readReport>>;
 
-/** So many are told one by one; of the rest there are the numbers. */
-const SHOWN = 12;
-const RUNS = 40;
+/** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
+const MAX_SHOWN = 12;
+const MAX_RUNS = 40;
 
-/** What the page tells, from the views of simcat_report and the counts of library_sync, at one moment. */
+/** The contents of the report page: views of simcat_report and the counts of library_sync, from one snapshot. */
 export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, signal: AbortSignal) {
   const read = async (connection: Connection) => {
-    // Whole tables are counted here: in memory rather than on disk.
+    // Keeps the aggregates over whole tables in memory.
     await connection.query("SET LOCAL work_mem TO '64MB'");
     const now = await readNow(connection);
     const since = new Date(now.getTime() - sinceMs);
@@ -43,11 +44,8 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
     const of = owners.length === 0 ? null : owners;
     const rows = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
       (await connection.query<Row>(sql, [...parameters])).rows;
-    const one = async <Row extends object>(sql: string, parameters: readonly unknown[]): Promise<Row> => {
-      const [row] = await rows<Row>(sql, parameters);
-      if (row === undefined) throw new Error("an aggregate answered no row");
-      return row;
-    };
+    const one = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
+      oneRow(await connection.query<Row>(sql, [...parameters]));
     return {
       now,
       since,
@@ -57,15 +55,15 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
       libraries: await one<LibraryTotals>(LIBRARIES, [of]),
       ages: await rows<{ age: number | null; libraries: number }>(AGES, [of]),
       activity: await rows<{ month: string; libraries: number; scenarios: number }>(ACTIVITY, [of, now]),
-      storage: await rows<StorageRow>(STORAGE, [of, SHOWN]),
+      storage: await rows<StorageRow>(STORAGE, [of, MAX_SHOWN]),
       versions: await rows<VersionRow>(VERSIONS, [of]),
-      parents: await rows<ParentsRow>(PARENTS, [of, SHOWN]),
-      runs: (await rows<ReportRun>(RECENT_RUNS, [RUNS])).toReversed(),
+      parents: await rows<ParentsRow>(PARENTS, [of, MAX_SHOWN]),
+      runs: (await rows<ReportRun>(RECENT_RUNS, [MAX_RUNS])).toReversed(),
       endings: await rows<{ status: RunStatus; runs: number }>(ENDINGS, [since]),
-      firstFill: await one<{ runId: number | null; libraries: number; scenarios: number }>(FIRST_FILL, [of, since]),
+      firstFill: await one<{ runId: number | null; libraries: number; scenarios: number }>(INITIAL_LOAD, [of, since]),
       changes: await rows<ChangeRow>(CHANGES, [of, since, step]),
-      changed: await rows<ChangedLibrary>(CHANGED_LIBRARIES, [of, since, SHOWN]),
-      failing: await rows<FailingLibrary>(FAILING, [of, SHOWN]),
+      changed: await rows<ChangedLibrary>(CHANGED_LIBRARIES, [of, since, MAX_SHOWN]),
+      failing: await rows<FailingLibrary>(FAILING, [of, MAX_SHOWN]),
       problems: await rows<{ problem: string; rows: number }>(PROBLEMS, [of]),
     };
   };

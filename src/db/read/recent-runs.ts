@@ -1,7 +1,8 @@
-import { and, desc, gt, inArray, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, gt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { RunStatus } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { isGoodRun, type RunScope, SYNC_LEASE, WHOLE_SCOPE } from "../runs.ts";
 import { leases, syncRuns } from "../schema.ts";
 
 const RUN = {
@@ -21,28 +22,30 @@ const RUN = {
 
 export type RunRow = Awaited<ReturnType<typeof readRecentRuns>>[number];
 
-/** The newest first. */
+/** Newest first. */
 export async function readRecentRuns(connection: Connection, limit: number) {
   return drizzle(connection).select(RUN).from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit);
 }
 
-/** The newest run over everything that came to its end; null before the first. */
-export async function readLastGoodRun(connection: Connection): Promise<RunRow | null> {
-  const isGood = inArray(syncRuns.status, ["ok", "partial", "held"] satisfies RunStatus[]);
+/** The newest completed run of this scope; null if there is none. */
+export async function readLastGoodRun(
+  connection: Connection,
+  scope: RunScope | null = WHOLE_SCOPE,
+): Promise<RunRow | null> {
   const [run] = await drizzle(connection)
     .select(RUN)
     .from(syncRuns)
-    .where(and(isNull(syncRuns.scope), isGood))
+    .where(isGoodRun(scope))
     .orderBy(desc(syncRuns.id))
     .limit(1);
   return run ?? null;
 }
 
-/** Who holds the lease; null when nobody does, so that a run that is still `running` is dead. */
-export async function readHolder(connection: Connection): Promise<string | null> {
+/** The holder of the lease; null without one: a run that is still `running` is dead then. */
+export async function readHolder(connection: Connection, leaseName = SYNC_LEASE): Promise<string | null> {
   const [lease] = await drizzle(connection)
     .select({ holder: leases.holder })
     .from(leases)
-    .where(gt(leases.expiresAt, sql`clock_timestamp()`));
+    .where(and(eq(leases.name, leaseName), gt(leases.expiresAt, sql`clock_timestamp()`)));
   return lease?.holder ?? null;
 }

@@ -10,32 +10,32 @@ export interface ChangeRow {
 export interface ChangedLibrary {
   readonly owner: string;
   readonly name: string;
-  /** What became of the library itself; null when only its scenarios changed. */
+  /** The newest change of the library itself; null if only its scenarios changed. */
   readonly library: string | null;
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
   readonly lastChangedAt: Date;
-  /** Of how many this is one. */
+  /** How many libraries changed. */
   readonly total: number;
 }
 
-/** What the runs up to the first whole one brought was there before simcat was: it did not change. */
-const FIRST_WHOLE = "(SELECT min(run_id) FROM simcat_report.run_history WHERE saw_everything)";
+/** Rows loaded up to and including the first complete run are the initial load, not changes. */
+const FIRST_COMPLETE_RUN = "(SELECT min(run_id) FROM simcat_report.run_history WHERE saw_everything)";
 
-const NO_FIRST_FILL = `NOT (kind = 'added' AND (run_id IS NULL OR run_id <= coalesce(${FIRST_WHOLE}, run_id)))`;
+const IS_CHANGE = `NOT (kind = 'added' AND (run_id IS NULL OR run_id <= coalesce(${FIRST_COMPLETE_RUN}, run_id)))`;
 
-export const FIRST_FILL = `
-SELECT ${FIRST_WHOLE} AS "runId", count(*) FILTER (WHERE what = 'library') AS libraries,
+export const INITIAL_LOAD = `
+SELECT ${FIRST_COMPLETE_RUN} AS "runId", count(*) FILTER (WHERE what = 'library') AS libraries,
   count(*) FILTER (WHERE what = 'scenario') AS scenarios
-FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND NOT (${NO_FIRST_FILL})`;
+FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND NOT (${IS_CHANGE})`;
 
-/** A version counts once, however many of its fields differ. */
+/** Counts a version once, however many of its fields differ. */
 export const CHANGES = `
 SELECT date_trunc($3::text, changed_at) AS at, what, kind, count(*) AS count
 FROM (
   SELECT DISTINCT changed_at, what, kind, owner, library_name, scenario_id
-  FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND ${NO_FIRST_FILL}
+  FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND ${IS_CHANGE}
 ) AS version
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
 
@@ -48,6 +48,6 @@ SELECT owner, library_name AS name,
   max(changed_at) AS "lastChangedAt", count(*) OVER () AS total
 FROM (
   SELECT DISTINCT changed_at, what, kind, owner, library_name, scenario_id
-  FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND ${NO_FIRST_FILL}
+  FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND ${IS_CHANGE}
 ) AS version
 GROUP BY owner, library_name ORDER BY max(changed_at) DESC, owner, library_name LIMIT $3`;

@@ -25,7 +25,7 @@ export interface FailingLibrary {
   readonly openRejects: number;
   readonly lastReadAt: Date | null;
   readonly lastError: string | null;
-  /** Of how many this is one. */
+  /** How many libraries fail. */
   readonly total: number;
 }
 

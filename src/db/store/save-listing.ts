@@ -1,6 +1,6 @@
 import type { LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { Write } from "../fenced-writes.ts";
+import type { RunInTransaction } from "../fenced-transaction.ts";
 import { statement } from "../statement.ts";
 import { textArray } from "./binary-arrays.ts";
 import { keyArrays } from "./columns.ts";
@@ -73,12 +73,12 @@ async function saveNoListing(connection: Connection, runId: number): Promise<voi
  * `onRefused` with each library whose rows were refused, and with null if the listing's rejects were.
  */
 export async function saveListing(
-  write: Write,
+  write: RunInTransaction,
   runId: number,
   listing: ListingWrite,
   onRefused: (key: LibraryKey | null, error: unknown) => void,
 ): Promise<void> {
-  const options = { doing: "recording the listing" };
+  const options = { operation: "recording the listing" };
   const save = (some: ListingWrite) => (patience: LockPatience) =>
     write({ ...options, ...patience }, (connection) => saveParts(connection, runId, some));
   const writeNothing = () => write(options, (connection) => saveNoListing(connection, runId));

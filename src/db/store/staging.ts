@@ -1,10 +1,10 @@
 import type { Scenario, ScenarioId } from "../../model.ts";
 import type { Pool } from "../connect.ts";
 import type { TextParsers } from "../content-fields.ts";
-import { createFencedTransaction } from "../fenced-writes.ts";
+import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
-import { readSnapshot } from "../snapshot.ts";
 import { type BoundStatement, statement } from "../statement.ts";
+import { readSnapshot } from "../transaction.ts";
 import { int8Array } from "./binary-arrays.ts";
 import { namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
 import { attributeError, type LockPatience, RefusedRows } from "./write-in-halves.ts";
@@ -41,7 +41,7 @@ export function createStaging(pool: Pool, lease: Lease, parse: TextParsers): Sta
   let stages = 0;
   const inTransaction = createFencedTransaction(pool, lease);
   const write = (query: BoundStatement, patience?: LockPatience) =>
-    inTransaction({ doing: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
+    inTransaction({ operation: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
       await connection.query(query);
     });
   /** `withoutRows` is the same statement without a row. */

@@ -1,5 +1,5 @@
 import { ContentError } from "../../errors.ts";
-import { databaseError, driverError, mayComeFromRows } from "../failures.ts";
+import { databaseError, driverError, mayComeFromRows } from "../db-errors.ts";
 import type { TransactionOptions } from "../transaction.ts";
 
 /** The database refused rows, and accepts the same statements without any. The cause is its error. */

@@ -1,15 +1,15 @@
 import { Channel } from "../../channel.ts";
 import { DatabaseError } from "../../errors.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
-import { databaseError, driverError } from "../failures.ts";
-import type { Write } from "../fenced-writes.ts";
+import { databaseError, driverError } from "../db-errors.ts";
+import type { RunInTransaction } from "../fenced-transaction.ts";
 import { type SaveContext, scenarioCount } from "./library-content.ts";
 import { saveFailures } from "./save-failures.ts";
 import { saveLibraries, saveNothing } from "./save-libraries.ts";
 import { type LockPatience, refusedByDatabase, writeInHalves } from "./write-in-halves.ts";
 
 export interface WriterOptions {
-  readonly write: Write;
+  readonly write: RunInTransaction;
   readonly context: SaveContext;
   /** Takes the secrets out of a message. */
   readonly mask: (message: string) => string;
@@ -159,7 +159,7 @@ class Batches {
       await writeInHalves(batch, {
         write: (part, patience, isPart) => this.#save(part, patience, isPart),
         writeNothing: () =>
-          write({ doing: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context)),
+          write({ operation: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context)),
         onRefused: (library, error) => this.#refuse(library, error),
       });
     }
@@ -171,7 +171,7 @@ class Batches {
     let attempts = 0;
     const saved = await this.#options.write<SavedLibrary[]>(
       {
-        doing: `storing ${batch.length} libraries`,
+        operation: `storing ${batch.length} libraries`,
         byKey: true,
         ...patience,
         // What the first attempt stored already, the last one finds unchanged.
@@ -205,7 +205,7 @@ class Batches {
   #record(failures: readonly FailedLibrary[]): Promise<void> {
     const { write, context, mask } = this.#options;
     const save = (part: readonly FailedLibrary[], patience?: LockPatience) =>
-      write({ doing: `recording ${part.length} failed libraries`, byKey: true, ...patience }, (connection) =>
+      write({ operation: `recording ${part.length} failed libraries`, byKey: true, ...patience }, (connection) =>
         saveFailures(connection, context.runId, part),
       );
     return writeInHalves(failures, {

@@ -1,5 +1,5 @@
 import type { ReportRows } from "../../db/read/read-report.ts";
-import type { VersionRow } from "../../db/read/report-stock.ts";
+import type { VersionRow } from "../../db/read/report-inventory.ts";
 import { formatCount, plural } from "../amounts.ts";
 import type { Draw } from "../charts/open-charts.ts";
 import { html } from "../html/html.ts";

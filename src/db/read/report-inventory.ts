@@ -12,7 +12,7 @@ export interface LibraryTotals {
   readonly medianDays: number | null;
 }
 
-/** `owner` is null for all the others together. */
+/** `owner` is null for the sum of all other owners. */
 export interface StorageRow {
   readonly owner: string | null;
   readonly owners: number;
@@ -25,11 +25,11 @@ export interface VersionRow {
   readonly packageVersion: string | null;
   readonly libraries: number;
   readonly newestVersion: string | null;
-  /** Null where no version or no package is known. */
+  /** Null if the version or the package is not known. */
   readonly versionsBehind: number | null;
 }
 
-/** `owner` is null for all the others together. */
+/** `owner` is null for the sum of all other owners. */
 export interface ParentsRow {
   readonly owner: string | null;
   readonly owners: number;
@@ -47,12 +47,12 @@ SELECT count(*) AS libraries, count(DISTINCT owner) AS owners, coalesce(sum(file
   percentile_disc(0.5) WITHIN GROUP (ORDER BY days_since_modified) AS "medianDays"
 FROM simcat_report.stale_libraries WHERE ${OF_OWNERS}`;
 
-/** The place among the page's age classes (AGE_CLASSES): 0 is dated ahead; null has no date. */
+/** The index of an age class of the page (AGE_CLASSES): 0 for dates in the future, null without a date. */
 export const AGES = `
 SELECT width_bucket(days_since_modified, ARRAY[0, 7, 30, 90, 180, 365, 730, 1825]::bigint[]) AS age, count(*) AS libraries
 FROM simcat_report.stale_libraries WHERE ${OF_OWNERS} GROUP BY 1 ORDER BY 1`;
 
-/** Twenty-four months; a library counts once in each in which it or a scenario of it is dated. */
+/** 24 months. A library counts once in each month that its own date or a date of one of its scenarios is in. */
 export const ACTIVITY = `
 SELECT to_char(month, 'YYYY-MM') AS month, count(*) AS libraries, sum(scenarios)::float8 AS scenarios
 FROM (
@@ -74,10 +74,10 @@ SELECT CASE WHEN place <= $2::int THEN owner END AS owner, count(*) AS owners, s
 FROM (
   SELECT owner, libraries, bytes, row_number() OVER (ORDER BY bytes DESC, owner) AS place
   FROM simcat_report.owner_storage WHERE ${OF_OWNERS}
-) AS one
+) AS ranked
 GROUP BY least(place, $2::int + 1), 1 ORDER BY least(place, $2::int + 1)`;
 
-/** The newest is that of the whole organization, whoever's libraries are counted. */
+/** The newest version is that of the whole organization, also if only some owners are counted. */
 export const VERSIONS = `
 SELECT l.package_name AS "packageName", l.package_version AS "packageVersion", l.libraries,
   v.newest_version AS "newestVersion", v.versions_behind AS "versionsBehind"
@@ -89,7 +89,7 @@ JOIN simcat_report.package_versions v
   ON v.package_name IS NOT DISTINCT FROM l.package_name AND v.package_version IS NOT DISTINCT FROM l.package_version
 ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_version`;
 
-/** Scenarios and parents as the runs have counted them by library; which parents lack results must be looked up. */
+/** Sums the scenario counts that the runs keep by library; parents without results must be looked up. */
 export const PARENTS = `
 SELECT CASE WHEN place <= $2::int THEN owner END AS owner, count(*) AS owners, sum(scenarios)::float8 AS scenarios,
   sum(parents)::float8 AS parents, sum(without)::float8 AS "withoutResults"
@@ -104,5 +104,5 @@ FROM (
   LEFT JOIN (
     SELECT owner, count(*) AS without FROM simcat_report.parents_without_results WHERE ${OF_OWNERS} GROUP BY owner
   ) AS w USING (owner)
-) AS one
+) AS ranked
 GROUP BY least(place, $2::int + 1), 1 ORDER BY least(place, $2::int + 1)`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { databaseError, isConnectionLost } from "../../src/db/failures.ts";
+import { databaseError, isConnectionLost } from "../../src/db/db-errors.ts";
 
 const failure = (code: string) => Object.assign(new Error("said the server"), { code });
 
@@ -14,6 +14,6 @@ test.each(["57014", "42501", "23505", "53100", "57P04"])("%s is not retried in a
 
 test.each(["57014", "25P03", "25P04", "57P05"])("the message for %s refers to the time limits", (code) =>
   expect(databaseError("storing", failure(code)).message).toBe(
-    `storing failed: said the server (${code}); see the time limits of this role and of the server, or who cancelled it`,
+    `storing failed: said the server (${code}); check the time limits of this role and of the server, or who cancelled the statement`,
   ),
 );

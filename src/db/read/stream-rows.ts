@@ -2,13 +2,13 @@ import pg from "pg";
 import type { Connection } from "../connect.ts";
 
 /**
- * Hands over the rows of a query while they come: the server computes the next ones meanwhile, and nobody holds them all.
- * What `take` throws is thrown when the query has ended.
+ * Passes each row of a query to `onRow` as it arrives, so that they are never all in memory. An error that `onRow` throws
+ * is thrown after the query has ended, and no further row is passed.
  */
-export function eachRow<Row extends pg.QueryResultRow>(
+export function streamRows<Row extends pg.QueryResultRow>(
   connection: Connection,
   text: string,
-  take: (row: Row) => void,
+  onRow: (row: Row) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let failure: { readonly thrown: unknown } | null = null;
@@ -18,11 +18,11 @@ export function eachRow<Row extends pg.QueryResultRow>(
       else resolve();
     });
     query.on("row", (row, result) => {
-      // The driver keeps every row for whoever wants them all.
+      // The driver also collects all rows in its result.
       if (result) result.rows.length = 0;
       if (failure) return;
       try {
-        take(row);
+        onRow(row);
       } catch (thrown) {
         failure = { thrown };
       }

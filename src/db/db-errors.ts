@@ -1,0 +1,139 @@
+import { DatabaseError, SimcatError } from "../errors.ts";
+
+const SOCKET_ERRORS = new Set([
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EAI_AGAIN",
+]);
+/** SQLSTATEs of a shutdown, a start, too many connections, and the time limits that end a session. */
+const SESSION_ENDED = new Set(["57P01", "57P02", "57P03", "53300", "25P03", "25P04", "57P05"]);
+/** The driver gives these errors no code. */
+const LOST_CONNECTION_MESSAGE =
+  /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|query read timeout|not queryable/i;
+/** No file descriptor is left for a connection, in this process or on this machine. */
+const NO_DESCRIPTOR = /^E[MN]FILE$/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/**
+ * The classes of SQLSTATEs that no row causes: the connection, the session's state (a read-only server), authentication,
+ * resources, a shutdown, the server's own system.
+ */
+const SERVER_WIDE = /^(08|25|28|3D|53|57P|58)/;
+
+/** The SQLSTATE or the system's error code; empty if there is none. Looks into the causes. */
+function errorCode(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  return "cause" in error ? errorCode(error.cause) : "";
+}
+
+/** Whether the session has ended, so that another one may succeed. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = errorCode(error);
+  if (SOCKET_ERRORS.has(code) || SESSION_ENDED.has(code) || code.startsWith("08")) return true;
+  const thrown = unwrapDrizzle(error);
+  return code === "" && thrown instanceof Error && LOST_CONNECTION_MESSAGE.test(thrown.message);
+}
+
+/** Whether it is a deadlock, a serialization failure or a lock timeout, so that the same transaction may succeed later. */
+export function isContention(error: unknown): boolean {
+  return ["40P01", "40001", "55P03"].includes(errorCode(error));
+}
+
+/** Whether a lock on a row or a table was not granted in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return errorCode(error) === "55P03";
+}
+
+/** Whether the rows that were sent may have caused the error, so that other rows can be stored. */
+export function mayComeFromRows(error: unknown): boolean {
+  const thrown = driverError(error);
+  const code = errorCode(thrown);
+  return SQLSTATE.test(code) && !SERVER_WIDE.test(code) && !isConnectionLost(thrown) && !hasStaleSequence(thrown);
+}
+
+/** The driver's own error, also if it has become the cause of a DatabaseError. */
+export function driverError(error: unknown): unknown {
+  return error instanceof DatabaseError ? error.cause : error;
+}
+
+/** A DatabaseError that says what was tried, what the database answered, and what to do. */
+export function databaseError(operation: string, error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error;
+  return new DatabaseError(`${operation} failed: ${formatDatabaseFailure(error)}`, { cause: error });
+}
+
+/** A DatabaseError if the database or the way to it failed; any other error unchanged. */
+export function asDatabaseError(operation: string, thrown: unknown): unknown {
+  return isDatabaseFailure(thrown) && !(thrown instanceof SimcatError) ? databaseError(operation, thrown) : thrown;
+}
+
+function isDatabaseFailure(error: unknown): boolean {
+  const code = errorCode(error);
+  return SQLSTATE.test(code) || NO_DESCRIPTOR.test(code) || isConnectionLost(error);
+}
+
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/^(28P01|28000)$/, "check the user and the password in DATABASE_URL"],
+  [/^3D000$/, "create that database, or correct its name in DATABASE_URL"],
+  [/^(42P01|42703|3F000)$/, "a table, column or schema of simcat is missing; run simcat check"],
+  [/^42501$/, "grant the missing privilege to this role, then run the command again"],
+  [/^53100$/, "free space on the database's disk; the next run continues from what is stored"],
+  [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],
+  [
+    /^(57014|25P03|25P04|57P05)$/,
+    "check the time limits of this role and of the server, or who cancelled the statement",
+  ],
+  [/^55P03$/, "another session holds a lock on simcat's tables; see pg_stat_activity"],
+  [
+    /^25006$/,
+    "DATABASE_URL points at a read-only server (a standby?), or default_transaction_read_only is on; use the primary, or turn the setting off",
+  ],
+  [NO_DESCRIPTOR, "too many open files; raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY"],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, "check the host name in DATABASE_URL"],
+  [
+    /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03)$/,
+    "check that the server runs and that DATABASE_URL names it",
+  ],
+];
+
+/** The driver's message, its code, and what to do. */
+export function formatDatabaseFailure(error: unknown): string {
+  const code = errorCode(error);
+  const thrown = unwrapDrizzle(error);
+  const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+  const message = first instanceof Error ? first.message : String(first);
+  const hint = hasStaleSequence(error)
+    ? formatSetvalHint(constraintOf(thrown))
+    : (HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
+  return `${message}${code ? ` (${code})` : ""}; ${hint}`;
+}
+
+/**
+ * Whether a new row got an id that another row has. Logical replication copies rows but not sequences, so the sequences of
+ * a promoted replica are older than its rows.
+ */
+function hasStaleSequence(error: unknown): boolean {
+  const constraint = constraintOf(unwrapDrizzle(error));
+  return errorCode(error) === "23505" && /^(sync_runs|rejects)_pkey$/.test(constraint);
+}
+
+function constraintOf(thrown: unknown): string {
+  const isNamed = typeof thrown === "object" && thrown !== null && "constraint" in thrown;
+  return isNamed ? String(thrown.constraint) : "";
+}
+
+function formatSetvalHint(constraint: string): string {
+  const table = `simcat.${constraint.replace(/_pkey$/, "")}`;
+  return `its sequence is older than its rows (a promoted replica?), so run: SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT max(id) FROM ${table}))`;
+}
+
+/** The driver's error. drizzle wraps it in one whose message is the statement and its parameters. */
+function unwrapDrizzle(error: unknown): unknown {
+  const inner = error instanceof Error ? error.cause : undefined;
+  return inner !== undefined && errorCode(inner) === errorCode(error) ? unwrapDrizzle(inner) : error;
+}
