@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ConfigurationError } from "../errors.ts";
 import { unlessAborted } from "../pause.ts";
-import { databaseError, failureText } from "./failures.ts";
+import { databaseError, describeFailure } from "./failures.ts";
 import { ANNOUNCE_AFTER_MS, persist } from "./patience.ts";
 
 export type Pool = pg.Pool;
@@ -65,7 +65,8 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   try {
     if ((await readEncoding(pool, options.patienceMs ?? 10_000, signal)) === "UTF8") return pool;
     throw new ConfigurationError(
-      "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
+      "the database's encoding is not UTF8, so it cannot hold every name the service may send",
+      { hint: "create one with ENCODING 'UTF8'" },
     );
   } catch (error) {
     await disconnect(pool);
@@ -93,8 +94,9 @@ export function announce(pool: Pool, wait: Wait): void {
 
 /** Announces that the database does not answer, or what it answered last. */
 export function announceOutage(pool: Pool, error?: unknown): void {
-  const said = error === undefined ? "no answer yet" : failureText(error);
-  announce(pool, { code: "waiting_for_database", message: `waiting for the database: ${said}` });
+  const { text, hint } = error === undefined ? { text: "no answer yet", hint: null } : describeFailure(error);
+  const message = `waiting for the database: ${hint === null ? text : `${text}; ${hint}`}`;
+  announce(pool, { code: "waiting_for_database", message });
 }
 
 /** A statement that fails, and costs its connection, when it is not answered within `ms` milliseconds. */

@@ -107,11 +107,12 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 /** Says what was tried, what the database answered, and what to do. */
 export function databaseError(doing: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
-  return new DatabaseError(`${doing} failed: ${failureText(error)}`, { cause: error });
+  const { text, hint } = describeFailure(error);
+  return new DatabaseError(`${doing} failed: ${text}`, { hint, cause: error });
 }
 
-/** The message of what a driver threw, its code, and what to do. */
-export function failureText(error: unknown): string {
+/** The message of what a driver threw with its code, and what to do. */
+export function describeFailure(error: unknown): { readonly text: string; readonly hint: string } {
   const code = errorCode(error);
   const thrown = asDriverThrew(error);
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
@@ -119,7 +120,7 @@ export function failureText(error: unknown): string {
   const hint = hasStaleIdentity(error)
     ? setvalHint(constraintOf(thrown))
     : (HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
-  return `${said}${code ? ` (${code})` : ""}; ${hint}`;
+  return { text: `${said}${code ? ` (${code})` : ""}`, hint };
 }
 
 function setvalHint(constraint: string): string {

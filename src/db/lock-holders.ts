@@ -38,8 +38,8 @@ export async function lockError(
   if (holder === undefined) return databaseError(doing, error);
   const { relation, pid, role, application, seconds } = holder;
   const known = [role && `role ${role}`, application, seconds === null ? null : `for ${seconds} s`].filter(Boolean);
-  return new DatabaseError(
-    `${relation} is locked by session ${pid} (${known.join(", ")}); wait until it ends, or end it: SELECT pg_terminate_backend(${pid})`,
-    { cause: error },
-  );
+  return new DatabaseError(`${relation} is locked by session ${pid} (${known.join(", ")})`, {
+    hint: `wait until it ends, or end it: SELECT pg_terminate_backend(${pid})`,
+    cause: error,
+  });
 }

@@ -121,16 +121,17 @@ async function attachOrStart(
   if (running !== null) return { port: running, started: false };
   await startServer(cluster, settings, launcher, signal);
   const port = await attachToServer(cluster, password, signal);
-  if (port === null) throw new DatabaseError(`the embedded Postgres exited after its start; see ${cluster.log}`);
+  if (port === null)
+    throw new DatabaseError("the embedded Postgres exited after its start", { hint: `see ${cluster.log}` });
   return { port, started: true };
 }
 
 /** The URL that was handed out names the old port. */
 function assertSamePort(known: number, port: number): void {
   if (port === known) return;
-  throw new DatabaseError(
-    `another program uses its port ${known} now, so the server listens on ${port}; restart simcat to use it`,
-  );
+  throw new DatabaseError(`another program uses its port ${known} now, so the server listens on ${port}`, {
+    hint: "restart simcat to use it",
+  });
 }
 
 async function stopIfLast(stateDir: string, native: string): Promise<void> {

@@ -57,15 +57,15 @@ function endRun(failed: FailedGet, asked: Asked): SourceUnavailableError | null 
   if (failed.why === "no_success") {
     const patience = sayDuration(asked.patienceMs);
     const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
-    return new SourceUnavailableError(`${said}; for ${patience} the service has asked to wait, and ${advice}`);
+    return new SourceUnavailableError(said, { hint: `for ${patience} the service has asked to wait, and ${advice}` });
   }
-  if (failed.failure.kind === "too_many_files") return new SourceUnavailableError(`${said}; ${failed.failure.hint}`);
+  if (failed.failure.kind === "too_many_files") return new SourceUnavailableError(said, { hint: failed.failure.hint });
   if (failed.why !== "asked_too_long") return null;
   const wait = sayDuration(failed.setback.retryAfterMs ?? 0);
   const most = sayDuration(asked.maxRetryWaitMs);
-  return new SourceUnavailableError(
-    `${said} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${most}); run again later`,
-  );
+  return new SourceUnavailableError(`${said} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${most})`, {
+    hint: "run again later",
+  });
 }
 
 const OWN_AUTHORITY =
@@ -79,24 +79,24 @@ export function endListing(failed: FailedGet, asked: Asked): SimcatError {
   const options = causeOf(failed);
   const ending = endRun(failed, asked);
   if (ending !== null) return ending;
-  if (failure.hint !== "") return new SourceUnavailableError(`${said}; ${failure.hint}`, options);
-  if (failure.kind === "certificate") return new SourceUnavailableError(`${said}; ${OWN_AUTHORITY}`, options);
+  if (failure.hint !== "") return new SourceUnavailableError(said, { hint: failure.hint, ...options });
+  if (failure.kind === "certificate") return new SourceUnavailableError(said, { hint: OWN_AUTHORITY, ...options });
   if (status === 401 || status === 403) {
     const advice = "check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant";
     // A gateway may refuse a path that it does not know.
     const excess = adviseExcess(asked.base);
     const refused = `the service refused the key: ${advice}`;
-    return new UnauthorizedError(`${said}; ${excess === null ? refused : `${excess}. Otherwise ${refused}`}`);
+    return new UnauthorizedError(said, { hint: excess === null ? refused : `${excess}. Otherwise ${refused}` });
   }
   if (status === 429) {
-    return new SourceUnavailableError(`${said}; the service asks for fewer requests: run again later`);
+    return new SourceUnavailableError(said, { hint: "the service asks for fewer requests: run again later" });
   }
   const isDown = status === null ? !["untrusted", "too_large"].includes(failure.kind) : isRetryableStatus(status);
   if (isDown) {
-    const advice = `the service is down or the base URL ${asked.base.href} is wrong`;
-    return new SourceUnavailableError(`${said}; ${advice}`, options);
+    const hint = `the service is down or the base URL ${asked.base.href} is wrong`;
+    return new SourceUnavailableError(said, { hint, ...options });
   }
-  return new SourceUntrustedError(`${said}; ${adviseUntrusted(failed, asked)}`);
+  return new SourceUntrustedError(said, { hint: adviseUntrusted(failed, asked) });
 }
 
 function adviseUntrusted({ failure: { kind, head } }: FailedGet, { base }: Asked): string {

@@ -88,7 +88,7 @@ describe("check", () => {
     const context = surroundings(environment);
     expect(await check(context, { json: false })).toBe(0);
     const lines = context.printed().split("\n");
-    expect(lines).toContain("ok    key            the service takes it");
+    expect(lines).toContain("ok    key            the service accepts it");
     expect(lines.at(-1)).toBe("everything that a run needs is there");
   });
 
@@ -184,8 +184,8 @@ describe("check", () => {
       {
         check: "configuration",
         result: "warn",
-        text: "SIMCAT_BASEURL is no setting of simcat's and has no effect",
-        hint: "is SIMCAT_BASE_URL meant?",
+        text: "unknown setting SIMCAT_BASEURL (ignored)",
+        hint: "did you mean SIMCAT_BASE_URL?",
         details: [],
         exit_code: null,
       },
@@ -301,7 +301,7 @@ describe("check of the database", () => {
     expect(apart.exitCode).toBe(0);
     expect(apart.line("direct")).toMatchObject({
       result: "warn",
-      hint: "let both name the same one: what is migrated must be what runs write to",
+      hint: "name the same database in both: runs write to what is migrated",
     });
   });
 });

@@ -1,7 +1,7 @@
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError } from "../errors.ts";
-import { isColored, openLog } from "../log.ts";
+import { createLog, isColored } from "../log.ts";
 import type { RunKind, RunStatus } from "../model.ts";
 import { formatJson } from "../report/json.ts";
 import { followRun } from "../report/progress.ts";
@@ -10,35 +10,31 @@ import { logRun } from "../report/run-log.ts";
 import { formatSummary } from "../report/summary.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
-import type { RunResult } from "../sync/run-request.ts";
+import type { RunRequest, RunResult } from "../sync/run-request.ts";
+import { withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, type ServiceConfig } from "./settings.ts";
-import { withDatabase } from "./with-database.ts";
-import { withService } from "./with-service.ts";
 
 export interface RunOptions {
   readonly library: readonly string[];
   readonly owner: readonly string[];
   readonly allowRemovals: boolean;
+  /** For a backfill: start over instead of continuing an interrupted one. */
   readonly restart: boolean;
   readonly json: boolean;
 }
 
-export interface SyncOptions extends Omit<RunOptions, "restart"> {
-  readonly dryRun: boolean;
-}
-
-/** `sync` and `backfill`: one run, its progress, its summary, its exit code. */
+/** `sync` and `backfill`: performs one run, shows its progress and prints its summary. */
 export async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
-  const selection = parseSelection(options.library, options.owner);
+  const { library, owner, allowRemovals, restart, json } = options;
+  const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
-  const { allowRemovals, restart } = options;
-  const request = { kind, trigger: "cli", selection, allowRemovals, restart } as const;
+  const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
   const result = await withDatabase(context, config, "migrate", (pool) =>
     runWithProgress(context, config, pool, request),
   );
   const exitCode = exitCodeOf(result);
-  context.print(options.json ? formatJson(toRunJson(result.report, exitCode)) : formatSummary(result.report));
+  context.print(json ? formatJson(toRunJson(result.report, exitCode)) : formatSummary(result.report));
   return exitCode;
 }
 
@@ -46,26 +42,25 @@ async function runWithProgress(
   context: Context,
   config: ServiceConfig,
   pool: Pool,
-  request: Parameters<typeof runSync>[1],
+  request: RunRequest,
 ): Promise<RunResult> {
   const { terminal, draw, mask, version, stop } = context;
-  const log = openLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
+  const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
   const lines = logRun(log);
-  // A terminal has the progress line, and the summary says the rest; whoever wants to see more than that gets the lines.
-  const logs = !terminal.isErr || log.isLevelEnabled("debug");
-  const screen = !logs && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
+  // A terminal shows the progress line and the summary; the log lines only with --verbose.
+  const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
+  const screen = !isLogged && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
   const progress = followRun(screen, lines.progress);
-  const clock = await openClock(pool, context.stop);
-  const onEvent = logs ? lines.service : () => {};
-  return withService(context, config, { onEvent }, async (service) => {
+  const clock = await openClock(pool, stop);
+  return withService(context, config, { onEvent: isLogged ? lines.service : () => {} }, async (service) => {
+    const tell = (event: Parameters<typeof progress.event>[0]) => {
+      progress.event(event);
+      if (isLogged) lines.event(event);
+    };
     try {
-      const tell = (event: Parameters<typeof progress.event>[0]) => {
-        progress.event(event);
-        if (logs) lines.event(event);
-      };
       const result = await runSync({ pool, clock, service, settings: config, version, mask, tell }, request, stop);
       progress.end();
-      if (logs) lines.finished(result.report);
+      if (isLogged) lines.finished(result.report);
       return result;
     } finally {
       progress.end();
@@ -73,9 +68,13 @@ async function runWithProgress(
   });
 }
 
-const ENDED: Readonly<Partial<Record<RunStatus, number>>> = { ok: EXIT.ok, partial: EXIT.partial, held: EXIT.held };
+const EXIT_CODES: Readonly<Partial<Record<RunStatus, number>>> = {
+  ok: EXIT.ok,
+  partial: EXIT.partial,
+  held: EXIT.held,
+};
 
 function exitCodeOf({ report, error }: RunResult): number {
   if (error instanceof SimcatError) return error.exitCode;
-  return ENDED[report.status] ?? EXIT.failed;
+  return EXIT_CODES[report.status] ?? EXIT.failed;
 }
