@@ -42,7 +42,7 @@ export interface Config {
   readonly sources: Readonly<Partial<Record<Name, string>>>;
 }
 
-/** What the command connects to. */
+/** The services that a command connects to. */
 export interface Needs {
   readonly service: boolean;
   /** If false, the settings of the database are not even read. */
@@ -82,7 +82,7 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
 
 type Texts = Readonly<Partial<Record<Field, string>>>;
 
-/** What is expected of the settings without a default. */
+/** Descriptions of the required settings. */
 const REQUIRED = {
   baseUrl: "the service's base URL, such as https://api.example.com/v1/",
   apiKey: "the service's API key, here or in the file that SIMCAT_API_KEY_FILE names",
@@ -150,7 +150,7 @@ function configurationError(problems: readonly ConfigurationProblem[], secrets: 
   const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
   return new ConfigurationError(`the configuration has ${count}:`, {
     problems: problems.map(({ name, problem, expected, hint }) => ({
-      name: redact(name),
+      name,
       problem: redact(problem),
       expected: expected && redact(expected),
       hint: hint && redact(hint),

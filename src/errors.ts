@@ -19,7 +19,7 @@ export const EXIT = {
 } as const;
 
 export interface ErrorDetails extends ErrorOptions {
-  /** What to do about it. */
+  /** The action that solves it, as an imperative. */
   readonly hint?: string | null;
 }
 
@@ -33,9 +33,9 @@ export abstract class SimcatError extends Error {
   abstract readonly code: string;
   /** Status of a run that ends with this error; null if it leaves no run row. */
   abstract readonly status: RunStatus | null;
-  /** What failed, where, and with which numbers. `message` is the summary and the hint in one line. */
+  /** The failure with its place and numbers. `message` is the summary and the hint in one line. */
   readonly summary: string;
-  /** What to do about it; null if there is nothing to add to the summary. */
+  /** The action that solves it; null if there is nothing to add to the summary. */
   readonly hint: string | null;
 
   constructor(summary: string, { hint = null, ...options }: ErrorDetails = {}) {
@@ -53,15 +53,15 @@ export class UsageError extends SimcatError {
   readonly status = null;
 }
 
-/** What is wrong with one setting. Never contains a secret. */
+/** A missing or invalid setting. It never contains a secret. */
 export interface ConfigurationProblem {
   /** The setting's name in the environment. */
   readonly name: string;
-  /** Follows the name in a sentence: `is "x"`, `is not set`. */
+  /** The predicate of a sentence that begins with the name: `is "x"`, `is not set`. */
   readonly problem: string;
-  /** What a valid value is, as a noun phrase: `a whole number from 1 to 1024`; null if the hint says it. */
+  /** The valid values, as a noun phrase: `a whole number from 1 to 1024`; null if there is a hint. */
   readonly expected: string | null;
-  /** What to do; null if it is to give what is expected. */
+  /** The action that solves it; null if `expected` is given. */
   readonly hint: string | null;
 }
 

@@ -138,7 +138,7 @@ export async function openEmbedded(context: Context, { stateDir, ...config }: Co
 
 /**
  * Returns the directory in which a run would create the embedded database; null if there is a database. Creates nothing.
- * @throws ConfigurationError if a run could not create one there
+ * @throws ConfigurationError if this machine or the permissions of the directory rule one out
  */
 export async function findMissingEmbedded(
   { environment }: Context,
@@ -147,6 +147,12 @@ export async function findMissingEmbedded(
   if (databaseUrl !== null) return null;
   const { findMissingDatabase } = await import("../embedded-postgres/embedded-postgres.ts");
   return findMissingDatabase({ stateDir, environment });
+}
+
+/** @throws ConfigurationError or DatabaseError if a run could not create the embedded database */
+export async function assertEmbeddedCreatable({ environment }: Context, { stateDir }: Config): Promise<void> {
+  const { assertCreatable } = await import("../embedded-postgres/embedded-postgres.ts");
+  assertCreatable({ stateDir, environment });
 }
 
 /** @throws ConfigurationError if no run has created the embedded database yet */

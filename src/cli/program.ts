@@ -50,10 +50,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.ok;
-    if (error.code === "commander.help") {
-      context.note(program.helpInformation());
-      return EXIT.usage;
-    }
+    if (error.code === "commander.help") return EXIT.usage;
     const isExcess = error.code === "commander.excessArguments";
     // commander begins each message with `error: `.
     const summary = isExcess ? describeExcess(program) : error.message.replace(/^error: /, "");
@@ -68,8 +65,12 @@ function createProgram(context: Context, run: RunAction): Command {
     .helpOption("-h, --help", "print this help")
     .option("-q, --quiet", "log only warnings and errors, and show no progress")
     .option("-v, --verbose", "log everything, including each retry")
-    // Errors are printed by the caller, like those of the commands.
-    .configureOutput({ writeOut: (text) => context.print(text.trimEnd()), writeErr: () => {} })
+    .configureOutput({
+      writeOut: (text) => context.print(text.trimEnd()),
+      writeErr: (text) => context.note(text.trimEnd()),
+      // The caller reports the CommanderError, like the errors of the commands.
+      outputError: () => {},
+    })
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .helpCommand("help [command]", "print the help of a command")

@@ -21,7 +21,7 @@ export function reportCommand(run: RunAction): Command {
   const description = "write an HTML page with charts: contents, changes, what needs attention";
   return createCommand("report", description, "simcat report --since 30d --out simcat-report.html")
     .option("--out <FILE>", "the file to write", "simcat-report.html")
-    .option("--since <DURATION>", "list the changes of this time, such as 30d", "7d")
+    .option("--since <DURATION>", "how far back to list changes, such as 30d", "7d")
     .addOption(ownerOption())
     .addOption(jsonOption())
     .action(run(report));

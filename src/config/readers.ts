@@ -71,7 +71,7 @@ export const cronSchedule: Reader<string> = (text) => {
     task.getNextRuns(1);
     return { value: text };
   } catch {
-    return rejected(text, `${expression}; this one never comes due: no day of the next hundred years matches it`);
+    return rejected(text, `${expression}; this one is never due: no day of the next hundred years matches it`);
   } finally {
     // node-cron keeps every task in a registry until it is destroyed. The worker reads its settings before every run.
     void task.destroy();

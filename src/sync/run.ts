@@ -11,6 +11,7 @@ import { failLibrary, unstorable } from "./fail-library.ts";
 import { markGone } from "./mark-gone.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { recordListing } from "./record-listing.ts";
+import { isEverything } from "./rules/selection.ts";
 import { toReport } from "./run-report.ts";
 import type { RunRequest, RunResult, RunTools } from "./run-request.ts";
 import { runStarter, type StartedRun } from "./start-run.ts";
@@ -42,11 +43,24 @@ async function runUnderLease(
   const startedAt = performance.now();
   const write = fencedWrites(tools.pool, lease);
   const before = tools.service.counters();
-  tools.tell({ kind: "started", id, run: request.kind });
+  // An unknown selector is a usage error and no run, so a run of selected libraries is announced once they are known.
+  const isWhole = isEverything(request.selection);
+  const announce = () => tools.tell({ kind: "started", id, run: request.kind });
+  if (isWhole) announce();
 
   const tally = openTally();
   const reading = AbortSignal.any([signal, lease.lost]);
   const ending = await prepare(tools, { ...request, backfillSince }, tools.settings, reading)
+    .then(
+      (prepared) => {
+        if (!isWhole) announce();
+        return prepared;
+      },
+      (error) => {
+        if (!isWhole && !(error instanceof UsageError)) announce();
+        throw error;
+      },
+    )
     .then((prepared) => carryOut(tools, request, prepared, { id, hashesSince, lease, write, tally }, reading))
     .catch(toEnding);
 

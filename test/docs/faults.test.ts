@@ -21,7 +21,8 @@ function faultsNamed(text: string): Set<number> {
 }
 
 test("every fault has its row, in order", () => {
-  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 117 }, (_, at) => at + 1));
+  const numbers = [...Array.from({ length: 117 }, (_, at) => at + 1), 320, 321, 322];
+  expect(rows.map(({ number }) => number)).toEqual(numbers);
 });
 
 test.each(rows)("fault $number is shown by tests that name it", ({ number, files }) => {

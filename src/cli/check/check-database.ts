@@ -10,7 +10,7 @@ import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, SimcatError } from "../../errors.ts";
 import type { CheckLine } from "../../report/check.ts";
 import { maskDatabaseUrl } from "../../secrets.ts";
-import { type DatabaseUrls, findMissingEmbedded, withDatabaseUrls } from "../connections.ts";
+import { assertEmbeddedCreatable, type DatabaseUrls, findMissingEmbedded, withDatabaseUrls } from "../connections.ts";
 import type { Context } from "../context.ts";
 import { loadEssential } from "./check-configuration.ts";
 import { judgeClock, judgePrivileges, judgeSchema, judgeServer } from "./judge-database.ts";
@@ -35,7 +35,10 @@ export async function checkDatabase(context: Context): Promise<CheckLine[]> {
   const { stop } = context;
   try {
     const missingIn = await findMissingEmbedded(context, config);
-    if (missingIn !== null) return missingLines(missingIn);
+    if (missingIn !== null) {
+      await assertEmbeddedCreatable(context, config);
+      return missingLines(missingIn);
+    }
     return await withDatabaseUrls(context, config, async (urls) => {
       const lines = await collectLines(CHECKS, checkUrl(config, urls, stop), stop);
       if (config.databaseDirectUrl === config.databaseUrl) return lines;
