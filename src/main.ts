@@ -90,7 +90,7 @@ process.on("SIGTERM", onStopSignal);
 process.on("SIGHUP", ignoresHangup(process.env, process.ppid) ? () => {} : onStopSignal);
 
 let context: Context = {
-  environment: {},
+  environment: process.env,
   dotenv: new Set(),
   version: readVersion(),
   invocation: process.argv[1]?.endsWith(".js") ? `node ${process.argv[1]}` : "simcat",

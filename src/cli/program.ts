@@ -39,8 +39,8 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     async (...received: unknown[]) => {
       // commander passes the arguments, the options and, last, the command, which knows both.
       const command = received.at(-1) as Command;
-      const levelled = withLogLevel(context, command.optsWithGlobals());
-      exitCode = await action(levelled, command.opts() as Options, ...(command.args as readonly string[] as Args));
+      const [options, args] = [command.opts() as Options, command.args as readonly string[] as Args];
+      exitCode = await action(withLogLevel(context, command.optsWithGlobals()), options, ...args);
     };
   const program = createProgram(context, run);
   try {

@@ -3,7 +3,7 @@ import { MIN_SECRET_CHARS, parseDatabaseUrl } from "../secrets.ts";
 import { parseDuration, parseShare, parseSize, type Share } from "../units.ts";
 
 /** A parsed value; otherwise the problem, with what is expected (a noun phrase) or what to do. */
-export type Reading<T> =
+type Reading<T> =
   | { readonly value: T }
   | { readonly problem: string; readonly expected: string }
   | { readonly problem: string; readonly hint: string };

@@ -4,7 +4,7 @@ import { check } from "../../src/cli/check.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { type Environment, surroundings } from "./surroundings.ts";
+import { createContext, type Environment } from "./test-context.ts";
 
 /** No server listens on this port. */
 const CLOSED = "127.0.0.1:9";
@@ -19,11 +19,11 @@ interface Line {
 }
 
 async function checked(environment: Environment) {
-  const context = surroundings(environment);
+  const context = createContext(environment);
   const exitCode = await check(context, { json: true });
   const lines: Line[] = JSON.parse(context.printed());
   const results = Object.fromEntries(lines.map((line) => [line.check, line.result]));
-  const line = (name: string) => lines.find((one) => one.check === name);
+  const line = (name: string) => lines.find((candidate) => candidate.check === name);
   return { exitCode, lines, results, line, printed: context.printed() };
 }
 
@@ -85,7 +85,7 @@ describe("check", () => {
 
   test("prints readable lines on a terminal", async () => {
     const { environment } = await fixture(ORGANIZATION);
-    const context = surroundings(environment);
+    const context = createContext(environment);
     expect(await check(context, { json: false })).toBe(0);
     const lines = context.printed().split("\n");
     expect(lines).toContain("ok    key            the service accepts it");
