@@ -53,5 +53,5 @@ export function parseWholeNumber(text: string): number {
 export function parseDurationOption(option: string, text: string, examples: string): number {
   const ms = parseDuration(text);
   if (ms !== null) return ms;
-  throw new UsageError(`${option} ${JSON.stringify(text)} is no duration`, { hint: `write it as ${examples}` });
+  throw new UsageError(`${option} ${JSON.stringify(text)} is not a duration`, { hint: `write it as ${examples}` });
 }

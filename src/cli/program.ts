@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
 import { checkCommand } from "./check.ts";
 import type { Action, RunAction } from "./command.ts";
@@ -71,13 +71,18 @@ function createProgram(context: Context, run: RunAction): Command {
       // The caller reports the CommanderError, like the errors of the commands.
       outputError: () => {},
     })
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, optionDescription: describeOption })
     .showSuggestionAfterError()
     .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
     .addHelpText("after", "\nStart with: simcat demo (needs no setup), then simcat check (reports what is missing).\n");
   for (const define of COMMANDS) program.addCommand(define(run).copyInheritedSettings(program));
   return program;
+}
+
+/** Omits `(default: false)` from the help of a flag. */
+function describeOption(option: Option): string {
+  return option.isBoolean() ? option.description : new Help().optionDescription(option);
 }
 
 /** The options override SIMCAT_LOG_LEVEL. */

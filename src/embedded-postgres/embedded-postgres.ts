@@ -179,11 +179,11 @@ async function readPassword(cluster: Cluster): Promise<string> {
 function asKnownError(error: unknown, stateDir: string): unknown {
   const reason = error instanceof Error ? error.message : String(error);
   if (hasErrorCode(error, "ENOSPC", "EDQUOT") || /No space left on device|Disk quota exceeded/.test(reason))
-    return new DatabaseError(`no space for the embedded database in ${stateDir} (${reason})`, {
-      hint: "free some, or set SIMCAT_STATE_DIR to a directory on a larger disk",
+    return new DatabaseError(`no space for the embedded database in ${stateDir}`, {
+      hint: `free some, or set SIMCAT_STATE_DIR to a directory on a larger disk. ${reason}`,
       cause: error,
     });
-  if (reason.startsWith("spawn "))
+  if (error instanceof Error && "syscall" in error && String(error.syscall).startsWith("spawn"))
     return new ConfigurationError(`the embedded Postgres does not run on this machine (${reason})`, {
       hint: "set DATABASE_URL to a Postgres 14 to 18",
       cause: error,

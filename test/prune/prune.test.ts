@@ -294,12 +294,12 @@ describe("the command", () => {
   });
 
   test.each([
-    ["removed", "is no duration"],
-    ["", "is no duration"],
-    ["90", "is no duration"],
-    ["90 d", "is no duration"],
-    ["-90d", "is no duration"],
-    ["0d", "is no duration"],
+    ["removed", "is not a duration"],
+    ["", "is not a duration"],
+    ["90", "is not a duration"],
+    ["90 d", "is not a duration"],
+    ["-90d", "is not a duration"],
+    ["0d", "is not a duration"],
   ])("refuses the age %j", async (age, said) => {
     const database = await freshTestDatabase();
     const { code, out, err } = await simcat({ database }, ["prune", `--older-than=${age}`]);
