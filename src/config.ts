@@ -1,22 +1,21 @@
 import { z } from "zod";
-import type { Environment } from "./config/environment.ts";
+import { type Environment, readSecretFiles } from "./config/environment.ts";
 import { type Field, NAME_OF, type Name, SECRET_NAMES, unknownNames } from "./config/names.ts";
-import { configurationError, type Problem } from "./config/problems.ts";
 import * as read from "./config/readers.ts";
-import { readSecretFiles } from "./config/secret-files.ts";
-import { readApiKey, readBaseUrl, readDatabaseUrl } from "./config/urls.ts";
-import { databaseSecrets } from "./secrets.ts";
+import { ConfigurationError, type ConfigurationProblem } from "./errors.ts";
+import { createRedactor, databaseSecrets } from "./secrets.ts";
 import type { Share } from "./units.ts";
 
-/** What simcat was told to do, checked. Durations are in milliseconds, sizes in bytes. */
+/** The valid configuration. Durations are in milliseconds, sizes in bytes. */
 export interface Config {
-  /** Ends with a slash. Null only where the command needs no service; so the key. */
+  /** Ends with a slash. Null only if the command needs no service. */
   readonly baseUrl: URL | null;
+  /** Null only if the command needs no service. */
   readonly apiKey: string | null;
   readonly allowHttp: boolean;
   /** Null for the embedded database. */
   readonly databaseUrl: string | null;
-  /** For migrations; `databaseUrl` where it is not set apart. */
+  /** For migrations; equal to `databaseUrl` unless it is set. */
   readonly databaseDirectUrl: string | null;
   readonly defaultOwner: string | null;
   readonly serviceTimezone: string;
@@ -33,25 +32,27 @@ export interface Config {
   readonly httpHost: string;
   readonly httpPort: number;
   readonly autoMigrate: boolean;
-  /** Null for the platform's own place. */
+  /** Null for the default directory of the platform. */
   readonly stateDir: string | null;
   readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   readonly logFormat: "auto" | "json" | "pretty";
-  /** Names that begin with `SIMCAT_` and mean nothing. */
+  /** Names that look like a setting and are none. */
   readonly unknown: readonly string[];
-  /** Where each setting came from: `environment`, `.env`, or a file's path; absent for a default. */
+  /** The source of each setting: `environment`, `.env`, or the path of a file; absent for a default. */
   readonly sources: Readonly<Partial<Record<Name, string>>>;
 }
 
+/** The services that a command connects to. */
 export interface Needs {
   readonly service: boolean;
-  /** Without it nothing of the database's settings is read. */
+  /** If false, the settings of the database are not even read. */
   readonly database: boolean;
 }
 
 /**
- * Checks the environment (a `.env` file already merged into it, `dotenv` its names) and throws one ConfigurationError
- * that tells every problem. An empty value counts as unset. What a command does not need may be unset, not wrong.
+ * Parses the environment, into which a `.env` file is merged already; `dotenv` holds the names taken from that file. An
+ * empty value counts as unset. A setting of the service that the command does not need may be unset, but not invalid.
+ * @throws ConfigurationError with every problem
  */
 export function loadConfig(environment: Environment, needs: Needs, dotenv: ReadonlySet<string> = new Set()): Config {
   const files = readSecretFiles(environment, needs.database ? SECRET_NAMES : ["SIMCAT_API_KEY"]);
@@ -65,15 +66,14 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
   }
   const parsed = schemaFor(texts.allowHttp === "true").safeParse(texts);
   const problems = [...files.problems, ...(parsed.error?.issues ?? []).map(problemOf)];
-  const unset = needs.service ? (["baseUrl", "apiKey"] as const).filter((field) => texts[field] === undefined) : [];
-  problems.push(
-    ...unset.filter((field) => !isTold(field, problems)).map((field) => ({ name: NAME_OF[field], text: UNSET[field] })),
-  );
-  if (texts.databaseDirectUrl !== undefined && texts.databaseUrl === undefined && !isTold("databaseUrl", problems)) {
-    problems.push({
-      name: NAME_OF.databaseDirectUrl,
-      text: "is set without DATABASE_URL; set both, or DATABASE_URL alone",
-    });
+  const isReported = (field: Field) => problems.some(({ name }) => name.startsWith(NAME_OF[field]));
+  for (const field of needs.service ? (["baseUrl", "apiKey"] as const) : []) {
+    if (texts[field] !== undefined || isReported(field)) continue;
+    problems.push({ name: NAME_OF[field], problem: "is not set", expected: REQUIRED[field], hint: null });
+  }
+  if (texts.databaseDirectUrl !== undefined && texts.databaseUrl === undefined && !isReported("databaseUrl")) {
+    const [problem, hint] = ["is set without DATABASE_URL", "set both, or only DATABASE_URL"];
+    problems.push({ name: NAME_OF.databaseDirectUrl, problem, expected: null, hint });
   }
   if (problems.length > 0 || !parsed.success) throw configurationError(problems, secretsOf(texts));
   const databaseDirectUrl = parsed.data.databaseDirectUrl ?? parsed.data.databaseUrl;
@@ -82,18 +82,19 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
 
 type Texts = Readonly<Partial<Record<Field, string>>>;
 
-const UNSET = {
-  baseUrl: "is not set; expected the service's base URL, such as https://api.example.com/v1/",
-  apiKey: "is not set; expected the service's API key, here or in the file that SIMCAT_API_KEY_FILE names",
+/** Descriptions of the required settings. */
+const REQUIRED = {
+  baseUrl: "the service's base URL, such as https://api.example.com/v1/",
+  apiKey: "the service's API key, here or in the file that SIMCAT_API_KEY_FILE names",
 };
 
 function schemaFor(allowHttp: boolean) {
   return z.object({
-    baseUrl: optional((text) => readBaseUrl(text, allowHttp)),
+    baseUrl: optional(read.baseUrl(allowHttp)),
     allowHttp: withDefault("false", read.flag),
-    apiKey: optional(readApiKey),
-    databaseUrl: optional(readDatabaseUrl),
-    databaseDirectUrl: optional(readDatabaseUrl),
+    apiKey: optional(read.apiKey),
+    databaseUrl: optional(read.databaseUrl),
+    databaseDirectUrl: optional(read.databaseUrl),
     defaultOwner: optional(read.ownerName),
     serviceTimezone: withDefault("UTC", read.timeZone),
     concurrency: withDefault("16", read.wholeNumber(1, 1024)),
@@ -104,7 +105,7 @@ function schemaFor(allowHttp: boolean) {
     maxBodyBytes: withDefault("512MiB", read.size),
     fullEveryMs: withDefault("7d", read.interval),
     maxRemoved: withDefault("30%", read.share),
-    // Not read, as it is good: the scheduler would be loaded for it.
+    // The default bypasses the reader, which would load the scheduler to check it.
     schedule: readBy(z.string(), read.cronSchedule).default("*/15 * * * *"),
     timezone: withDefault("UTC", read.timeZone),
     httpHost: withDefault("127.0.0.1", read.anyText),
@@ -128,19 +129,33 @@ function readBy<T>(source: z.ZodType<string, string | undefined>, reader: read.R
   return source.transform((text, context): T => {
     const reading = reader(text);
     if ("value" in reading) return reading.value;
-    context.issues.push({ code: "custom", message: reading.problem, input: null });
+    context.issues.push({ code: "custom", message: reading.problem, params: reading, input: null });
     return z.NEVER;
   });
 }
 
-function problemOf(issue: z.core.$ZodIssue): Problem {
+/** The reading that `readBy` attached to an issue. */
+function problemOf(issue: z.core.$ZodIssue): ConfigurationProblem {
   const field = issue.path[0] as Field;
-  return { name: NAME_OF[field], text: issue.message };
+  const { expected, hint } = (issue.code === "custom" ? (issue.params ?? {}) : {}) as {
+    expected?: string;
+    hint?: string;
+  };
+  return { name: NAME_OF[field], problem: issue.message, expected: expected ?? null, hint: hint ?? null };
 }
 
-/** Whether something is already said about the field or its file. */
-function isTold(field: Field, problems: readonly Problem[]): boolean {
-  return problems.some(({ name }) => name.startsWith(NAME_OF[field]));
+/** One error for all problems. Secrets are masked, because people paste them into the wrong setting. */
+function configurationError(problems: readonly ConfigurationProblem[], secrets: readonly string[]): ConfigurationError {
+  const redact = createRedactor(secrets);
+  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+  return new ConfigurationError(`the configuration has ${count}:`, {
+    problems: problems.map(({ name, problem, expected, hint }) => ({
+      name,
+      problem: redact(problem),
+      expected: expected && redact(expected),
+      hint: hint && redact(hint),
+    })),
+  });
 }
 
 function secretsOf({ apiKey, databaseUrl, databaseDirectUrl }: Texts): string[] {

@@ -18,19 +18,31 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
+export interface ErrorDetails extends ErrorOptions {
+  /** The action that solves it, as an imperative. */
+  readonly hint?: string | null;
+}
+
 /**
- * An ending that was foreseen. The message says what was tried, what came back and what to do;
- * the top prints it without a stack trace. Everything else that is thrown is a bug or an accident (exit 1).
+ * An expected failure. The command ends with its exit code and prints its message without a stack trace. Any other error
+ * is a bug or a fault of the machine (exit 1).
  */
 export abstract class SimcatError extends Error {
   abstract readonly exitCode: number;
-  /** Stable name of this ending in log lines. */
+  /** Stable name of this failure in log lines. */
   abstract readonly code: string;
-  /** The status of the run that ends so; null where no run row is written. */
+  /** Status of a run that ends with this error; null if it leaves no run row. */
   abstract readonly status: RunStatus | null;
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
+  /** The failure with its place and numbers. `message` is the summary and the hint in one line. */
+  readonly summary: string;
+  /** The action that solves it; null if there is nothing to add to the summary. */
+  readonly hint: string | null;
+
+  constructor(summary: string, { hint = null, ...options }: ErrorDetails = {}) {
+    super(hint === null ? summary : `${summary}; ${hint}`, options);
     this.name = new.target.name;
+    this.summary = summary;
+    this.hint = hint;
   }
 }
 
@@ -41,35 +53,67 @@ export class UsageError extends SimcatError {
   readonly status = null;
 }
 
-/** Environment or schema that does not let simcat work. Holds every problem found. */
+/** A missing or invalid setting. It never contains a secret. */
+export interface ConfigurationProblem {
+  /** The setting's name in the environment. */
+  readonly name: string;
+  /** The predicate of a sentence that begins with the name: `is "x"`, `is not set`. */
+  readonly problem: string;
+  /** The valid values, as a noun phrase: `a whole number from 1 to 1024`; null if there is a hint. */
+  readonly expected: string | null;
+  /** The action that solves it; null if `expected` is given. */
+  readonly hint: string | null;
+}
+
+/** An environment, a directory or a database schema that simcat cannot work with. */
 export class ConfigurationError extends SimcatError {
   readonly exitCode = EXIT.configuration;
   readonly code = "configuration";
   readonly status = "failed" as const;
+  /** Every problem of the settings; empty if the error is about something else. */
+  readonly problems: readonly ConfigurationProblem[];
+
+  constructor(summary: string, details: ErrorDetails & { readonly problems?: readonly ConfigurationProblem[] } = {}) {
+    const { problems = [], ...options } = details;
+    super([summary, ...problems.map((problem) => `  ${formatProblem(problem)}`)].join("\n"), options);
+    this.problems = problems;
+  }
 }
 
-/** The service did not answer: network, TLS, truncation, time-out, 408, 429 or 5xx after all retries. */
+function formatProblem({ name, problem, expected, hint }: ConfigurationProblem): string {
+  const remedy = expected === null ? hint : `expected ${expected}`;
+  return remedy === null ? `${name} ${problem}` : `${name} ${problem}; ${remedy}`;
+}
+
+/** Standard output cannot be written: its disk is full, for example. */
+export class OutputError extends SimcatError {
+  readonly exitCode = EXIT.failed;
+  readonly code = "output_failed";
+  readonly status = null;
+}
+
+/** The service did not respond after all retries: network, TLS, truncation, time-out, 408, 429 or 5xx. */
 export class SourceUnavailableError extends SimcatError {
   readonly exitCode = EXIT.sourceUnavailable;
   readonly code = "source_unavailable";
   readonly status = "source_unavailable" as const;
 }
 
-/** The listing answered something that cannot be the service's. */
+/** The response to the listing cannot be from the Simulation Cloud API. */
 export class SourceUntrustedError extends SimcatError {
   readonly exitCode = EXIT.sourceUntrusted;
   readonly code = "source_untrusted";
   readonly status = "source_untrusted" as const;
 }
 
-/** The service refused the key. */
+/** The service rejected the API key. */
 export class UnauthorizedError extends SimcatError {
   readonly exitCode = EXIT.unauthorized;
   readonly code = "unauthorized";
   readonly status = "unauthorized" as const;
 }
 
-/** The database could not be reached, or refused what a run needs. */
+/** The database is unreachable, or refused a statement that a run needs. */
 export class DatabaseError extends SimcatError {
   readonly exitCode = EXIT.databaseFailed;
   readonly code = "database_failed";
@@ -83,38 +127,38 @@ export class BusyError extends SimcatError {
   readonly status = null;
 }
 
-/** Another run took the lease from this one, which therefore wrote nothing more. */
+/** Another run took the lease from this one, which wrote nothing after that. */
 export class LostLeaseError extends SimcatError {
   readonly exitCode = EXIT.busy;
   readonly code = "lost_lease";
   readonly status = "lost_lease" as const;
 }
 
-/** The exit code of an interruption by each signal that stops a command in order: 128 and the signal's number. */
+/** The signals that stop a command, with its exit code: 128 plus the signal's number. */
 export const STOP_SIGNALS = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
 
 export type StopSignal = keyof typeof STOP_SIGNALS;
 
-/** A signal asked us to stop. */
+/** A signal asked the command to stop. */
 export class InterruptedError extends SimcatError {
   readonly code = "interrupted";
   readonly status = "interrupted" as const;
   readonly exitCode: number;
   constructor(signal: StopSignal, options?: ErrorOptions) {
-    super(`stopped by ${signal}; what was stored stays, and the next run goes on from there`, options);
+    super(`stopped by ${signal}; what was stored stays, and the next run continues from there`, options);
     this.exitCode = STOP_SIGNALS[signal];
   }
 }
 
 /**
- * One library's content could not be read. Not an ending: the run goes on, keeps what is stored of that library,
- * and reads it again next time.
+ * The content of one library could not be read. The run continues, keeps what is stored of that library, and the next run
+ * reads it again.
  */
 export class ContentError extends Error {
   readonly code: ContentErrorCode;
-  /** Network, time-out or 5xx: counts towards the breaker (twenty libraries in a row end the run). */
+  /** Network, time-out or 5xx: counts towards the circuit breaker, which ends the run. */
   readonly unavailable: boolean;
-  /** What the answer held that is worth keeping. */
+  /** Items of the response to store as rejects. */
   readonly rejects: readonly Reject[];
   constructor(code: ContentErrorCode, message: string, options: ErrorOptions & { rejects?: readonly Reject[] } = {}) {
     super(message, options);

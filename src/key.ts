@@ -34,9 +34,9 @@ export function shellWord(text: string): string {
 export function parseKey(text: string): LibraryKey {
   const [owner, name, ...more] = text.split("/").map(parsePart);
   if (!owner || !name || more.length > 0) {
-    throw new UsageError(
-      `${JSON.stringify(text)} names no library; write OWNER/NAME, in each part % as %25 and / as %2F, such as "${EXAMPLE}"`,
-    );
+    throw new UsageError(`${JSON.stringify(text)} names no library`, {
+      hint: `write OWNER/NAME, in each part % as %25 and / as %2F, such as "${EXAMPLE}"`,
+    });
   }
   return { owner, name };
 }

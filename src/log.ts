@@ -5,24 +5,25 @@ import { printable } from "./printable.ts";
 
 export type { Logger } from "pino";
 
-/** Whether people or machines read standard error. */
+/** True if people read standard error, false if programs do. */
 export function isPretty({ logFormat }: Pick<Config, "logFormat">, isTerminal: boolean): boolean {
   return logFormat === "pretty" || (logFormat === "auto" && isTerminal);
 }
 
-/** Colours only where somebody sees them, and where NO_COLOR is not set to anything. */
+/** True on a terminal that can show colours, unless NO_COLOR is set. */
 export function isColored({ NO_COLOR, TERM }: Environment, isTerminal: boolean): boolean {
   return isTerminal && !NO_COLOR && TERM !== "dumb";
 }
 
-/** Fields that hold messages. All others are structured data, which is never rewritten. */
-const MESSAGES = ["error", "detail", "stack"];
+/** Fields that contain messages. All others are structured data, which is never rewritten. */
+const MESSAGE_FIELDS = ["error", "detail", "stack"];
 
 /**
- * One JSON object a line, or for people a line with a coloured level. `mask` takes the secrets out of the fields that
- * hold messages; `msg` is simcat's own text. Text from the service stands in fields, never in the message, so it cannot forge a line.
+ * Creates a log that writes one line per entry: JSON for programs, text with a coloured level for people. `mask` removes the
+ * secrets from the fields that contain messages. Text from the service belongs into fields, never into `msg`, so that it
+ * cannot forge a line.
  */
-export function openLog(
+export function createLog(
   config: Pick<Config, "logFormat" | "logLevel">,
   isTerminal: boolean,
   write: (text: string) => void,
@@ -42,7 +43,7 @@ export function openLog(
 }
 
 function maskMessages(fields: Record<string, unknown>, mask: (message: string) => string): Record<string, unknown> {
-  const messages = MESSAGES.flatMap((name) => {
+  const messages = MESSAGE_FIELDS.flatMap((name) => {
     const message = fields[name];
     return typeof message === "string" ? [[name, mask(message)]] : [];
   });
@@ -59,8 +60,8 @@ const COLORS: Readonly<Record<string, number>> = { fatal: 31, error: 31, warn: 3
 
 function prettyLine(line: string, colored: boolean): string {
   const { time, level, msg = "", ...fields } = JSON.parse(line) as LogLine & Record<string, unknown>;
-  const rest = Object.entries(fields).map(([name, value]) => `${name}=${printable(JSON.stringify(value))}`);
+  const formatted = Object.entries(fields).map(([name, value]) => `${name}=${printable(JSON.stringify(value))}`);
   const padded = level.toUpperCase().padEnd(5);
-  const shown = colored ? `\x1b[${COLORS[level] ?? 2}m${padded}\x1b[0m` : padded;
-  return [time.slice(11, 19), shown, printable(msg), ...rest].join(" ");
+  const label = colored ? `\x1b[${COLORS[level] ?? 2}m${padded}\x1b[0m` : padded;
+  return [time.slice(11, 19), label, printable(msg), ...formatted].join(" ");
 }

@@ -1,34 +1,57 @@
 #!/usr/bin/env node
-/** Arguments, environment, signals, exit code: the only file that touches `process`. */
+/** Arguments, environment, streams, signals and exit code: the only file that uses `process`. */
 import { closeSync, writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
 import { ignoresHangup } from "./cli/hangup.ts";
 import { readEnvironment } from "./config/environment.ts";
-import { EXIT, InterruptedError, STOP_SIGNALS, type StopSignal } from "./errors.ts";
-import { environmentSecrets, redactorOf } from "./secrets.ts";
+import { EXIT, hasErrorCode, InterruptedError, OutputError, STOP_SIGNALS, type StopSignal } from "./errors.ts";
+import { createRedactor, environmentSecrets } from "./secrets.ts";
 import { readVersion } from "./version.ts";
 
 const secrets: string[] = [];
-let mask = redactorOf(secrets);
+let mask = createRedactor(secrets);
 const hide = (more: readonly string[]) => {
   secrets.push(...more);
-  mask = redactorOf(secrets);
+  mask = createRedactor(secrets);
 };
 
-const STILL = new Int32Array(new SharedArrayBuffer(4));
+const SLEEP_CELL = new Int32Array(new SharedArrayBuffer(4));
+const FULL_PIPE_PAUSE_MS = 10;
 
-/** Written at once, so that nothing is lost when the process ends; a reader that went away is nobody's error. */
+/** Writes synchronously, so that nothing is lost when the process exits. */
 function write(descriptor: 1 | 2, text: string): void {
-  let rest = Buffer.from(text);
-  while (rest.length > 0) {
+  let remaining = Buffer.from(text);
+  while (remaining.length > 0) {
     try {
-      rest = rest.subarray(writeSync(descriptor, rest));
+      remaining = remaining.subarray(writeSync(descriptor, remaining));
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : "";
-      if (code !== "EAGAIN") return;
-      // The pipe is full: its reader takes its time.
-      Atomics.wait(STILL, 0, 0, 10);
+      if (!hasErrorCode(error, "EAGAIN")) throw error;
+      // The pipe is full.
+      Atomics.wait(SLEEP_CELL, 0, 0, FULL_PIPE_PAUSE_MS);
     }
+  }
+}
+
+/**
+ * Writes to standard output. A reader that closed its pipe, such as `head`, or a terminal that hung up is no error.
+ * @throws OutputError for any other failure
+ */
+function writeOut(text: string): void {
+  try {
+    write(1, text);
+  } catch (error) {
+    if (hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO"))) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OutputError(`standard output cannot be written: ${reason}`, { cause: error });
+  }
+}
+
+/** Writes to standard error. A failure is ignored, because there is no other place to report it. */
+function writeErr(text: string): void {
+  try {
+    write(2, text);
+  } catch {
+    return;
   }
 }
 
@@ -45,11 +68,12 @@ function onStopSignal(signal: StopSignal): void {
     hungUpAt = performance.now();
   }
   signals += 1;
-  // What is committed is whole, so that a second signal may end us anywhere.
+  // The second signal exits at once: every committed transaction is complete.
   if (signals > 1) process.exit(STOP_SIGNALS[signal]);
   stop.abort(new InterruptedError(signal));
 }
-/** At its exit Node resets the terminal, and aborts if that has hung up. It skips closed descriptors. */
+
+/** Node resets the terminal when it exits, and aborts if the terminal has hung up. It skips closed descriptors. */
 function closeStandardStreams(): void {
   for (const descriptor of [0, 1, 2]) {
     try {
@@ -62,21 +86,21 @@ function closeStandardStreams(): void {
 
 process.on("SIGINT", onStopSignal);
 process.on("SIGTERM", onStopSignal);
-// Without a listener the signal would end the process: Node does not keep the disposition that nohup sets.
+// Without a listener SIGHUP would end the process, also under nohup, because Node resets the disposition that nohup sets.
 process.on("SIGHUP", ignoresHangup(process.env, process.ppid) ? () => {} : onStopSignal);
 
 let context: Context = {
-  environment: {},
+  environment: process.env,
   dotenv: new Set(),
   version: readVersion(),
   invocation: process.argv[1]?.endsWith(".js") ? `node ${process.argv[1]}` : "simcat",
-  print: (text) => write(1, `${text}\n`),
-  note: (text) => write(2, `${mask(text)}\n`),
-  draw: (text) => write(2, text),
+  print: (text) => writeOut(`${text}\n`),
+  note: (text) => writeErr(`${mask(text)}\n`),
+  draw: writeErr,
   terminal: {
     isOut: process.stdout.isTTY === true,
     isErr: process.stderr.isTTY === true,
-    // Some pseudo-terminals say 0.
+    // Some pseudo-terminals report 0 columns.
     columns: process.stderr.columns || process.stdout.columns || 80,
   },
   stop: stop.signal,
@@ -84,21 +108,18 @@ let context: Context = {
   mask: (text) => mask(text),
 };
 
-/** Imported when it is needed: the logger that it brings along would be a quarter of the time that `--help` takes. */
-async function tellError(error: unknown): Promise<number> {
+/** Returns the exit code. Imports the logger only now, because it takes a quarter of the time of `--help`. */
+async function reportError(error: unknown): Promise<number> {
   try {
-    const { printError } = await import("./cli/print-error.ts");
+    const { printError } = await import("./cli/notify.ts");
     return printError(context, error);
   } catch {
-    // Not even the logger can be loaded, as when no file can be opened any more. Thrown on, this would come back here for ever.
-    write(2, `simcat failed: ${error instanceof Error ? error.message : String(error)}${adviseOpenFiles(error)}\n`);
+    // The logger cannot be loaded, for example because no file can be opened. An exception here would end up here again.
+    const isOutOfFiles = hasErrorCode(error, "EMFILE", "ENFILE");
+    const hint = isOutOfFiles ? "; raise the limit of open files (ulimit -n)" : "";
+    writeErr(`simcat failed: ${error instanceof Error ? error.message : String(error)}${hint}\n`);
     return EXIT.failed;
   }
-}
-
-function adviseOpenFiles(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : "";
-  return code === "EMFILE" || code === "ENFILE" ? "; raise the limit of open files (ulimit -n)" : "";
 }
 
 const VERSION_FLAGS = ["--version", "-V"];
@@ -109,15 +130,15 @@ async function main(args: readonly string[]): Promise<number> {
       context.print(context.version);
       return EXIT.ok;
     }
-    // Imported behind the one command that needs no command line: it would be half of its time.
+    // Imported only now, because it takes half of the time of `--version`.
     const { runProgram } = await import("./cli/program.ts");
     context = { ...context, ...readEnvironment(process.env, process.cwd()) };
     hide(environmentSecrets(context.environment));
     return await runProgram(context, args);
   } catch (error) {
-    return tellError(error);
+    return reportError(error);
   }
 }
 
-process.on("uncaughtException", (error) => void tellError(error).then((code) => process.exit(code)));
+process.on("uncaughtException", (error) => void reportError(error).then((code) => process.exit(code)));
 process.exit(await main(process.argv.slice(2)));

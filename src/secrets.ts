@@ -1,21 +1,16 @@
 const MASK = "***";
 
-/** A shorter secret may be an ordinary word, such as `dev` or `test`. It is masked only where a URL has its password. */
-export const SHORTEST_SECRET = 8;
+/** A shorter secret may be an ordinary word, such as `dev`. It is masked only in the password of a URL. */
+export const MIN_SECRET_CHARS = 8;
 
-/** Base64 hides a text behind three alignments; a core shorter than this is found by chance. */
-const SHORTEST_BASE64 = 8;
+/** A shorter part of a Base64 text occurs by chance. */
+const MIN_BASE64_CHARS = 8;
 
 /**
- * Replaces every secret, in whichever form it may come along, by `***`. Only for messages: in JSON or metrics it could
- * replace a key or a value that happens to read like a secret.
+ * Returns a function that replaces every secret by `***`, in each form in which it may occur (URL, JSON, Base64). Use it
+ * only for messages: in JSON or metrics it could replace a key or a value that happens to equal a secret.
  */
-export function redact(text: string, secrets: readonly string[]): string {
-  return redactorOf(secrets)(text);
-}
-
-/** `redact` for many texts: the forms are worked out once. */
-export function redactorOf(secrets: readonly string[]): (text: string) => string {
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const [short, long] = [secrets.filter(isShort), secrets.filter((secret) => !isShort(secret))];
   const sources = [...longestFirst(long.flatMap(formsOf)).map(escapePattern), ...urlPatterns(short)];
   if (sources.length === 0) return (text) => text;
@@ -23,12 +18,12 @@ export function redactorOf(secrets: readonly string[]): (text: string) => string
   return (text) => text.replace(pattern, MASK);
 }
 
-const isShort = (secret: string) => secret.length < SHORTEST_SECRET;
+const isShort = (secret: string) => secret.length < MIN_SECRET_CHARS;
 
-/** Longest first: of a form that holds another one, no rest may remain. */
+/** Longest first, so that a form that contains another one is replaced as a whole. */
 const longestFirst = (forms: readonly string[]) => [...new Set(forms)].sort((a, b) => b.length - a.length);
 
-/** These passwords where a URL has them: before the `@` of its host, or in its query. */
+/** Patterns of these passwords in a URL: before the `@` of its host, or in its query. */
 function urlPatterns(passwords: readonly string[]): string[] {
   const forms = passwords.filter((password) => password !== "").flatMap(plainFormsOf);
   return longestFirst(forms)
@@ -36,7 +31,7 @@ function urlPatterns(passwords: readonly string[]): string[] {
     .flatMap((form) => [`(?<=:)${form}(?=@)`, `(?<=password=)${form}(?=[&#\\s"'\\\\]|$)`]);
 }
 
-/** What of a database URL is secret: its password, as written and as meant. */
+/** The passwords in a database URL, both as written and percent-decoded. */
 export function databaseSecrets(url: string): string[] {
   const inAuthority = /^[a-z]+:\/\/[^:/?#]*:(.*)@/is.exec(url)?.[1];
   const inQuery = [...url.matchAll(/[?&](?:ssl)?password=([^&#]*)/gi)].map(([, password]) => password);
@@ -46,17 +41,17 @@ export function databaseSecrets(url: string): string[] {
 
 const PROXY_NAMES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
-/** What of an environment is secret, whether it is well-formed or not. */
+/** Every secret in an environment, even if its setting is malformed. */
 export function environmentSecrets(environment: Readonly<Record<string, string | undefined>>): string[] {
   const { SIMCAT_API_KEY: key, DATABASE_URL: url, DATABASE_DIRECT_URL: direct } = environment;
   return [
     ...(key ? [key] : []),
-    ...[url, direct].flatMap((one) => (one ? databaseSecrets(one) : [])),
+    ...[url, direct].flatMap((value) => (value ? databaseSecrets(value) : [])),
     ...PROXY_NAMES.flatMap((name) => proxySecrets(environment[name])),
   ];
 }
 
-/** The password in a proxy's URL, by itself and with the user name, as a header would have them in Base64. */
+/** The password in a proxy's URL, alone and as `user:password`, which a header contains in Base64. */
 function proxySecrets(url: string | undefined): string[] {
   if (!url) return [];
   const passwords = databaseSecrets(url);
@@ -65,16 +60,16 @@ function proxySecrets(url: string | undefined): string[] {
   return [...passwords, `${decode(username)}:${decode(password)}`];
 }
 
-/** `URL` demands a host after a user; a socket's URL (postgres://user@/database?host=/directory) has none. */
+/** `URL` requires a host after a user name; the URL of a socket (postgres://user@/database?host=/directory) has none. */
 const NO_HOST = "no-host.invalid";
 
-/** Null when it is no URL that the driver can read. */
+/** Null if it is not a valid URL. */
 export function parseDatabaseUrl(url: string): URL | null {
   const withHost = url.replace(/^([^/]*\/\/[^/?#]*@)(?=\/)/, `$1${NO_HOST}`);
   return URL.canParse(withHost) ? new URL(withHost) : null;
 }
 
-/** The URL for people: where it leads, without its passwords. */
+/** The URL for display, without its passwords. */
 export function maskDatabaseUrl(url: string): string {
   const masked = parseDatabaseUrl(url);
   if (masked === null) return MASK;
@@ -87,7 +82,7 @@ export function maskDatabaseUrl(url: string): string {
   return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join("|"), "g"), MASK);
 }
 
-/** As it is, and as URLs write it. */
+/** Unchanged and percent-encoded in the usual ways. */
 function plainFormsOf(secret: string): string[] {
   const wellFormed = secret.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
@@ -101,7 +96,7 @@ function formsOf(secret: string): string[] {
   return [...plainFormsOf(secret), once, twice, once.replaceAll("/", "\\/"), ...base64FormsOf(secret)];
 }
 
-/** The part of the Base64 text that stays the same whatever stands before and behind the secret. */
+/** The parts of the Base64 text that do not depend on the bytes around the secret, one for each of the three alignments. */
 function base64FormsOf(secret: string): string[] {
   const bytes = Buffer.from(secret, "utf8");
   const cores = [0, 1, 2].map((shift) => {
@@ -109,7 +104,7 @@ function base64FormsOf(secret: string): string[] {
     const unstableEnd = (bytes.length + shift) % 3 === 0 ? 0 : 1;
     return text.slice(shift === 0 ? 0 : shift + 1, text.length - unstableEnd);
   });
-  const urlSafe = cores.filter((core) => core.length >= SHORTEST_BASE64);
+  const urlSafe = cores.filter((core) => core.length >= MIN_BASE64_CHARS);
   return urlSafe.flatMap((core) => [core, core.replaceAll("-", "+").replaceAll("_", "/")]);
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** simcat's own version, from package.json, which stands beside `dist` and `src` alike. */
+/** The version in package.json, which is next to both `dist` and `src`. */
 export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   return typeof manifest === "object" && manifest !== null && "version" in manifest

@@ -117,22 +117,56 @@ test("migrations use DATABASE_URL unless DATABASE_DIRECT_URL is set", () => {
     "postgres://host/db",
   );
   expect(problemsOf({ ...NEEDED, DATABASE_DIRECT_URL: "postgres://host/db" })).toEqual([
-    "DATABASE_DIRECT_URL is set without DATABASE_URL; set both, or DATABASE_URL alone",
+    "DATABASE_DIRECT_URL is set without DATABASE_URL; set both, or only DATABASE_URL",
   ]);
 });
 
-test("reports all problems in one message, one per line", () => {
-  expect(() => loadConfig({ SIMCAT_CONCURRENCY: "0", SIMCAT_MAX_BODY: "512MB" }, ALL)).toThrow(
-    new ConfigurationError(
-      [
-        "the configuration has 4 problems:",
-        '  SIMCAT_CONCURRENCY is "0"; expected a whole number from 1 to 1024',
-        '  SIMCAT_MAX_BODY is "512MB"; expected a size such as 64KiB, 512MiB or 1GiB',
-        "  SIMCAT_BASE_URL is not set; expected the service's base URL, such as https://api.example.com/v1/",
-        "  SIMCAT_API_KEY is not set; expected the service's API key, here or in the file that SIMCAT_API_KEY_FILE names",
-      ].join("\n"),
-    ),
-  );
+test("reports all problems in one message, one per line, and as values", () => {
+  const environment = { SIMCAT_CONCURRENCY: "0", SIMCAT_MAX_BODY: "512MB", DATABASE_DIRECT_URL: "postgres://host/db" };
+  const thrown = expect.objectContaining({
+    message: [
+      "the configuration has 5 problems:",
+      '  SIMCAT_CONCURRENCY is "0"; expected a whole number from 1 to 1024',
+      '  SIMCAT_MAX_BODY is "512MB"; expected a size such as 64KiB, 512MiB or 1GiB',
+      "  SIMCAT_BASE_URL is not set; expected the service's base URL, such as https://api.example.com/v1/",
+      "  SIMCAT_API_KEY is not set; expected the service's API key, here or in the file that SIMCAT_API_KEY_FILE names",
+      "  DATABASE_DIRECT_URL is set without DATABASE_URL; set both, or only DATABASE_URL",
+    ].join("\n"),
+    problems: [
+      {
+        name: "SIMCAT_CONCURRENCY",
+        problem: 'is "0"',
+        expected: "a whole number from 1 to 1024",
+        hint: null,
+      },
+      {
+        name: "SIMCAT_MAX_BODY",
+        problem: 'is "512MB"',
+        expected: "a size such as 64KiB, 512MiB or 1GiB",
+        hint: null,
+      },
+      {
+        name: "SIMCAT_BASE_URL",
+        problem: "is not set",
+        expected: "the service's base URL, such as https://api.example.com/v1/",
+        hint: null,
+      },
+      {
+        name: "SIMCAT_API_KEY",
+        problem: "is not set",
+        expected: "the service's API key, here or in the file that SIMCAT_API_KEY_FILE names",
+        hint: null,
+      },
+      {
+        name: "DATABASE_DIRECT_URL",
+        problem: "is set without DATABASE_URL",
+        expected: null,
+        hint: "set both, or only DATABASE_URL",
+      },
+    ],
+  });
+  expect(() => loadConfig(environment, ALL)).toThrow(thrown);
+  expect(() => loadConfig(environment, ALL)).toThrow(ConfigurationError);
 });
 
 test("an empty value counts as unset", () => {
@@ -177,7 +211,7 @@ test.each([
 test("a schedule is rejected with its actual problem, however long it is", () => {
   const refused = (schedule: string) => problemsOf({ ...NEEDED, SIMCAT_SCHEDULE: schedule })[0];
   expect(refused("0 24 * * *")).toContain("its hour cannot be read");
-  expect(refused("0 0 30 2 *")).toMatch(/its dayOfMonth cannot be read|never comes due/);
+  expect(refused("0 0 30 2 *")).toMatch(/its dayOfMonth cannot be read|is never due/);
   expect(refused(`${"9".repeat(5_000)} * * * *`)?.length).toBeLessThan(300);
 });
 
@@ -234,7 +268,7 @@ test.each(["mysql://user:canary@host/db", "canary", "postgres://user:ca/nary#1@h
   (url) => {
     const problems = problemsOf({ ...NEEDED, DATABASE_URL: url });
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(/DATABASE_URL (is not a|has an @ behind its host)/);
+    expect(problems[0]).toMatch(/DATABASE_URL (is not a|has an @ after its host)/);
     expect(problems[0]).not.toContain("nary");
   },
 );

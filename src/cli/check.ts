@@ -1,12 +1,21 @@
-import { type CheckLine, exitCodeOf, formatChecks, toChecksJson } from "../report/check.ts";
-import { formatJson } from "../report/json.ts";
-import { checkConfiguration } from "./check/configuration.ts";
-import { checkDatabase } from "./check/database.ts";
-import { checkService } from "./check/service.ts";
+import type { Command } from "commander";
+import type { CheckLine } from "../report/check.ts";
+import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
 import type { Context } from "./context.ts";
 
-/** Everything that a run needs, a line each; ends as the first that fails would end a run. */
-export async function check(context: Context, { json }: { readonly json: boolean }): Promise<number> {
+export function checkCommand(run: RunAction): Command {
+  const description = "check configuration, service, key, database, privileges and schema";
+  return createCommand("check", description, "simcat check").addOption(jsonOption()).action(run(check));
+}
+
+/** Prints a line for each requirement of a run. Exits with the code that a run would end with. */
+export async function check(context: Context, { json }: JsonOptions): Promise<number> {
+  const { checkConfiguration } = await import("./check/check-configuration.ts");
+  const { checkService } = await import("./check/check-service.ts");
+  const { checkDatabase } = await import("./check/check-database.ts");
+  const { exitCodeOf, formatChecks, toChecksJson } = await import("../report/check.ts");
+  const { formatJson } = await import("../report/json.ts");
+
   const found = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];
   const lines = found.map((line) => maskLine(line, context.mask));
   context.print(json ? formatJson(toChecksJson(lines)) : formatChecks(lines));

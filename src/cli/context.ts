@@ -1,25 +1,28 @@
 import type { Environment } from "../config/environment.ts";
 
-/** What a command sees of the process. */
+/** The part of the process that a command can use. */
 export interface Context {
   readonly environment: Environment;
-  /** Names that the `.env` file gave. */
+  /** Names taken from the `.env` file. */
   readonly dotenv: ReadonlySet<string>;
   readonly version: string;
-  /** How it was called, to be put before a command: `simcat` where it is installed, else `node` and the script's path. */
+  /** How to call simcat in a printed command line: `simcat` if it is installed, otherwise `node` and the script's path. */
   readonly invocation: string;
-  /** Data and summaries: standard output, by the line. Nothing is masked here: messages in it were masked before. */
+  /**
+   * Prints data and summaries to standard output, one line or more. It masks nothing: mask messages before they are part of it.
+   * @throws OutputError if standard output cannot be written
+   */
   readonly print: (text: string) => void;
-  /** Messages for people: standard error, by the line, masked. */
+  /** Prints a message for people to standard error, masked. */
   readonly note: (text: string) => void;
-  /** Raw standard error, for log lines and for what redraws itself. Nothing is masked here. */
+  /** Writes raw text to standard error: log lines, and progress that redraws itself. Masks nothing. */
   readonly draw: (text: string) => void;
   readonly terminal: Terminal;
-  /** Aborted, with an InterruptedError, by the first SIGHUP, SIGINT or SIGTERM. */
+  /** Aborted with an InterruptedError by the first SIGHUP, SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
-  /** From now on `mask` replaces these. */
+  /** Adds secrets that `mask` replaces from now on. */
   readonly hide: (secrets: readonly string[]) => void;
-  /** A message without the secrets. Every message passes it before it becomes part of a log line, JSON, a page or a row. */
+  /** Replaces the secrets in a message. Apply it before the message becomes part of a log line, JSON, a page or a row. */
   readonly mask: (text: string) => string;
 }
 
@@ -27,4 +30,20 @@ interface Terminal {
   readonly isOut: boolean;
   readonly isErr: boolean;
   readonly columns: number;
+}
+
+/** The width of a table on standard output: that of the terminal, unlimited in a file or pipe. */
+export function outputWidth({ terminal }: Context): number {
+  return terminal.isOut ? terminal.columns : Number.POSITIVE_INFINITY;
+}
+
+/** Resolves at the first SIGHUP, SIGINT or SIGTERM, which is the normal end of a command that runs until it is stopped. */
+export async function waitForSignal({ stop }: Context): Promise<void> {
+  // A pending promise alone does not keep the process alive.
+  const timer = setInterval(() => {}, 2 ** 30);
+  await new Promise<void>((resolve) => {
+    if (stop.aborted) resolve();
+    stop.addEventListener("abort", () => resolve(), { once: true });
+  });
+  clearInterval(timer);
 }

@@ -1,41 +1,37 @@
+import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../report/json.ts";
-import type { Context } from "./context.ts";
-import { openEmbedded } from "./embedded.ts";
-import { loadSettings } from "./settings.ts";
-import { untilStopped } from "./until-stopped.ts";
+import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
+import { type Context, waitForSignal } from "./context.ts";
 
-/** The embedded Postgres, kept up for psql and BI tools. What it prints holds its password: that is what it is for. */
-export async function db(context: Context, { json }: { readonly json: boolean }): Promise<number> {
+export function dbCommand(run: RunAction): Command {
+  return createCommand("db", "run the embedded Postgres until Ctrl-C, and print how to connect", "simcat db")
+    .addOption(jsonOption())
+    .action(run(db));
+}
+
+/** Prints the password of the embedded database, because people need it for psql and BI tools. */
+async function db(context: Context, { json }: JsonOptions): Promise<number> {
+  const { loadSettings } = await import("./settings.ts");
+  const { openEmbedded } = await import("./connections.ts");
+  const { formatJson } = await import("../report/json.ts");
+
   const embedded = await openEmbedded(context, loadSettings(context, { service: false, database: false }));
   try {
-    const { url, psql, dataDirectory } = embedded;
-    const { hostname, port, username, password, pathname } = new URL(url);
+    const { url, psql, dataDirectory, started } = embedded;
+    const { hostname: host, port, username: user, password, pathname } = new URL(url);
     const database = pathname.slice(1);
-    if (json)
-      context.print(
-        formatJson({
-          url,
-          host: hostname,
-          port: Number(port),
-          user: username,
-          password,
-          database,
-          data_directory: dataDirectory,
-        }),
-      );
-    else {
-      context.print(
-        [
-          `the embedded Postgres is ${embedded.started ? "up" : "up already; this keeps it up"} (data in ${dataDirectory})`,
-          `  ${psql}`,
-          `for a BI tool: host ${hostname}, port ${port}, database ${database}, user ${username}, password ${password}`,
-          `as a URL: ${url}`,
-          "views for people are in schema simcat_report, the tables in simcat; Ctrl-C ends it",
-        ].join("\n"),
-      );
-    }
-    await untilStopped(context);
+    context.print(
+      json
+        ? formatJson({ url, host, port: Number(port), user, password, database, data_directory: dataDirectory })
+        : [
+            `the embedded Postgres ${started ? "is running" : "was running already; this keeps it running"} (data in ${dataDirectory})`,
+            `  ${psql}`,
+            `for a BI tool: host ${host}, port ${port}, database ${database}, user ${user}, password ${password}`,
+            `as a URL: ${url}`,
+            "views for people are in schema simcat_report, the tables in simcat; Ctrl-C stops it",
+          ].join("\n"),
+    );
+    await waitForSignal(context);
   } finally {
     await embedded.stop();
   }

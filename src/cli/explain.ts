@@ -1,20 +1,27 @@
-import { readLibrary } from "../db/read/read-library.ts";
+import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
 import { parseKey } from "../key.ts";
-import { formatExplanation } from "../report/explain.ts";
-import { toExplanationJson } from "../report/explain-json.ts";
-import { formatJson } from "../report/json.ts";
-import { assertKnown } from "../sync/assert-known.ts";
+import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
 import type { Context } from "./context.ts";
-import { loadSettings } from "./settings.ts";
-import { withDatabase } from "./with-database.ts";
 
-/** Why one library was or will be read or not. @throws UsageError when it was never listed nor stored */
-export async function explain(
-  context: Context,
-  { json }: { readonly json: boolean },
-  library: string,
-): Promise<number> {
+export function explainCommand(run: RunAction): Command {
+  const example = "simcat explain example.user/helloworldCourse";
+  return createCommand("explain", "explain why a library was or will be read or skipped", example)
+    .argument("<OWNER/NAME>", "the library; write % and / in a part as %25 and %2F")
+    .addOption(jsonOption())
+    .action(run(explain));
+}
+
+/** @throws UsageError if the library is not stored and no run has listed it */
+export async function explain(context: Context, { json }: JsonOptions, library: string): Promise<number> {
+  const { loadSettings } = await import("./settings.ts");
+  const { withDatabase } = await import("./connections.ts");
+  const { readLibrary } = await import("../db/read/read-library.ts");
+  const { assertKnown } = await import("../sync/assert-known.ts");
+  const { formatExplanation } = await import("../report/explain.ts");
+  const { toExplanationJson } = await import("../report/explain-json.ts");
+  const { formatJson } = await import("../report/json.ts");
+
   const key = parseKey(library);
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", async (pool) => {

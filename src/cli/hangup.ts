@@ -5,15 +5,15 @@ import type { Environment } from "../config/environment.ts";
 const SIGHUP_BIT = 1n;
 
 /**
- * Whether the caller wants this process to survive the end of its terminal, as `nohup` asks for by ignoring SIGHUP. Node
- * resets ignored signals to their defaults before any script runs, so the disposition itself is lost. Two traces of it
- * remain: shells name the command that they ran in `_`, and a script under `nohup` ignores SIGHUP itself.
+ * True if the process was started under `nohup`, which ignores SIGHUP so that the process survives its terminal. Node resets
+ * ignored signals before any script runs, so there are only two traces of it: shells put the command that they run into
+ * `_`, and the parent, a script under `nohup`, ignores SIGHUP itself.
  */
 export function ignoresHangup({ _: command = "" }: Environment, parent: number): boolean {
   return /(?:^|\/)nohup$/.test(command) || isIgnoredBy(parent);
 }
 
-/** Linux only: other systems have no such file. */
+/** Works on Linux. Other systems have no such file. */
 function isIgnoredBy(pid: number): boolean {
   try {
     const [, mask = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

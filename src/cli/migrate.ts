@@ -1,26 +1,33 @@
-import { migrate as applyMigrations } from "../db/migrate.ts";
+import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../report/json.ts";
+import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
 import type { Context } from "./context.ts";
-import { loadSettings } from "./settings.ts";
-import { printWaits, withDatabaseUrls } from "./with-database.ts";
 
-export async function migrate(context: Context, { json }: { readonly json: boolean }): Promise<number> {
+export function migrateCommand(run: RunAction): Command {
+  return createCommand("migrate", "update the database schema", "simcat migrate")
+    .addOption(jsonOption())
+    .action(run(migrate));
+}
+
+async function migrate(context: Context, { json }: JsonOptions): Promise<number> {
+  const { loadSettings } = await import("./settings.ts");
+  const { printWaits, withDatabaseUrls } = await import("./connections.ts");
+  const { migrate: applyMigrations } = await import("../db/migrate.ts");
+  const { formatJson } = await import("../report/json.ts");
+
   const config = loadSettings(context, { service: false, database: true });
   const { applied, recreated } = await withDatabaseUrls(context, config, ({ directUrl }) =>
     applyMigrations(directUrl, context.stop, { onWait: printWaits(context, config) }),
   );
-  if (json) context.print(formatJson({ applied, recreated }));
-  else {
-    if (recreated.length > 0) {
-      context.print(`created again, because they were missing: ${recreated.join(", ")}`);
-      context.print("if you use the roles of deploy/roles.sql, run it again");
-    }
-    context.print(
-      applied === 0
-        ? "the schema is up to date"
-        : `applied ${applied} of simcat's migrations; the schema is up to date`,
-    );
+  if (json) {
+    context.print(formatJson({ applied, recreated }));
+    return EXIT.ok;
   }
+  if (recreated.length > 0) {
+    context.print(`created again, because they were missing: ${recreated.join(", ")}`);
+    context.print("if you use the roles of deploy/roles.sql, run it again");
+  }
+  const done = applied === 0 ? "" : `applied ${applied} of simcat's migrations; `;
+  context.print(`${done}the schema is up to date`);
   return EXIT.ok;
 }

@@ -1,11 +1,9 @@
+import type { Command } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
-import { createOrganization } from "../mock/organization.ts";
-import { startMockService } from "../mock/server.ts";
-import { parseDuration } from "../units.ts";
-import type { Context } from "./context.ts";
-import { untilStopped } from "./until-stopped.ts";
+import { createCommand, parseDurationOption, parseWholeNumber, type RunAction } from "./command.ts";
+import { type Context, waitForSignal } from "./context.ts";
 
-export interface MockOptions {
+interface MockOptions {
   readonly port: number;
   readonly libraries: number;
   readonly scenarios: number;
@@ -13,35 +11,49 @@ export interface MockOptions {
   readonly editEvery?: string;
 }
 
-/** No secret: whoever runs a mock is told it. */
+/** Not a secret: the command prints it. */
 export const MOCK_KEY = "mock-key";
 
-export async function mock(context: Context, options: MockOptions): Promise<number> {
-  const { port, libraries, scenarios, seed } = options;
-  const editEvery = options.editEvery === undefined ? null : parseDuration(options.editEvery);
-  if (options.editEvery !== undefined && editEvery === null) {
-    throw new UsageError(`--edit-every ${options.editEvery} is no duration; write it as 500ms, 10s or 5m`);
-  }
+export function mockCommand(run: RunAction): Command {
+  const description = "run a mock of the service with generated data";
+  return createCommand("mock", description, "simcat mock --libraries 50 --edit-every 10s")
+    .option("--port <PORT>", "the port to listen on; 0 selects a free one", parseWholeNumber, 8080)
+    .option("--libraries <COUNT>", "the number of libraries", parseWholeNumber, 200)
+    .option("--scenarios <COUNT>", "the average number of scenarios in a library", parseWholeNumber, 20)
+    .option("--seed <NUMBER>", "the same seed generates the same organization", parseWholeNumber, 1)
+    .option("--edit-every <DURATION>", "edit something at this interval, such as 10s")
+    .action(run(mock));
+}
+
+async function mock(context: Context, options: MockOptions): Promise<number> {
+  const { createOrganization } = await import("../mock/organization.ts");
+  const { startMockService } = await import("../mock/server.ts");
+
+  const { port, libraries, scenarios, seed, editEvery } = options;
+  const editEveryMs =
+    editEvery === undefined ? null : parseDurationOption("--edit-every", editEvery, "500ms, 10s or 5m");
   const organization = createOrganization({ seed, libraries, scenariosPerLibrary: scenarios, now: new Date() });
-  const service = await startMockService({ organization, apiKey: MOCK_KEY, port, seed, editEvery }).catch((error) => {
-    throw new UsageError(
-      `port ${port} cannot be listened on (${error.code}); choose another with --port, or 0 for a free one`,
-    );
+  const mocked = { organization, apiKey: MOCK_KEY, port, seed, editEvery: editEveryMs };
+  const service = await startMockService(mocked).catch((error) => {
+    throw new UsageError(`cannot listen on port ${port} (${error.code})`, {
+      hint: "choose another one with --port, or 0 for a free one",
+      cause: error,
+    });
   });
-  // A key that the environment has is a secret and is not printed.
-  const keyAlreadySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
+  // A key that is set in the environment is masked, so it is printed only if it is not.
+  const isKeySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
   context.print(
     [
       `a mock of the Simulation Cloud service with ${libraries} libraries listens at ${service.url}`,
-      editEvery === null
-        ? "it stays as it is (--edit-every 10s would edit it)"
-        : `it edits itself every ${options.editEvery}`,
-      "point simcat at it:",
-      `  export SIMCAT_BASE_URL=${service.url}${keyAlreadySet ? "" : ` SIMCAT_API_KEY=${MOCK_KEY}`}`,
+      editEvery === undefined
+        ? "its content does not change (--edit-every 10s would edit it)"
+        : `it edits itself every ${editEvery}`,
+      "connect simcat to it:",
+      `  export SIMCAT_BASE_URL=${service.url}${isKeySet ? "" : ` SIMCAT_API_KEY=${MOCK_KEY}`}`,
       "Ctrl-C stops it",
     ].join("\n"),
   );
-  await untilStopped(context);
+  await waitForSignal(context);
   await service.stop();
   return EXIT.ok;
 }

@@ -2,19 +2,21 @@ import { createClock, type DatabaseClock, MACHINE_CLOCK } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { assertUsable, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
+import { EXIT } from "../errors.ts";
 import { formatJson } from "../report/json.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { checkRemovals, listLibraries, planRun } from "../sync/plan-run.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
+import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
-import { findMissingEmbedded } from "./embedded.ts";
-import type { SyncOptions } from "./run.ts";
+import type { RunOptions } from "./run-once.ts";
 import { loadServiceSettings } from "./settings.ts";
-import { withDatabase } from "./with-database.ts";
-import { withService } from "./with-service.ts";
 
-/** `sync --dry-run`: what a run would do and why. Takes no lease, migrates nothing, writes nothing. */
-export async function printPlan(context: Context, { library, owner, allowRemovals, json }: SyncOptions): Promise<void> {
+/** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */
+export async function printPlan(
+  context: Context,
+  { library, owner, allowRemovals, json }: Omit<RunOptions, "restart">,
+): Promise<number> {
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
   const plan = (pool: Pool | null, clock: DatabaseClock) =>
@@ -30,15 +32,19 @@ export async function printPlan(context: Context, { library, owner, allowRemoval
     ? await plan(null, MACHINE_CLOCK)
     : await withDatabase(context, config, "any", async (pool) => {
         const clock = await createClock(pool, context.stop);
-        return plan(await storedIn(pool, context.stop), clock);
+        return plan((await hasSchema(pool, context.stop)) ? pool : null, clock);
       });
   context.print(json ? formatJson(toPlanJson(planned, verdict)) : formatPlan(planned, verdict));
+  return EXIT.ok;
 }
 
-/** The pool, or null where nothing was ever stored. */
-async function storedIn(pool: Pool, signal: AbortSignal): Promise<Pool | null> {
+/**
+ * False if nothing was ever stored in this database.
+ * @throws ConfigurationError if the schema is neither missing nor current
+ */
+async function hasSchema(pool: Pool, signal: AbortSignal): Promise<boolean> {
   const state = await readSnapshot(pool, "looking at the schema", readSchemaState, signal);
-  if (state.kind === "behind" && state.version === 0) return null;
+  if (state.kind === "behind" && state.version === 0) return false;
   assertUsable(state);
-  return pool;
+  return true;
 }

@@ -1,16 +1,91 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
+import { checkCommand } from "./check.ts";
+import type { Action, RunAction } from "./command.ts";
 import type { Context } from "./context.ts";
+import { dbCommand } from "./db.ts";
+import { demoCommand } from "./demo.ts";
+import { explainCommand } from "./explain.ts";
+import { migrateCommand } from "./migrate.ts";
+import { mockCommand } from "./mock.ts";
+import { pruneCommand } from "./prune.ts";
+import { reportCommand } from "./report.ts";
+import { startCommand } from "./start.ts";
+import { statusCommand } from "./status.ts";
+import { backfillCommand, syncCommand } from "./sync.ts";
+import { verifyCommand } from "./verify.ts";
 
-const collect = (value: string, before: readonly string[]) => [...before, value];
+const COMMANDS = [
+  syncCommand,
+  backfillCommand,
+  startCommand,
+  migrateCommand,
+  checkCommand,
+  statusCommand,
+  explainCommand,
+  verifyCommand,
+  pruneCommand,
+  reportCommand,
+  mockCommand,
+  dbCommand,
+  demoCommand,
+];
 
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new InvalidArgumentError("expected a whole number.");
-  return value;
+/** Runs a command line (without `node` and the script). Returns the exit code. */
+export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const run: RunAction =
+    <Options, Args extends readonly string[]>(action: Action<Options, Args>) =>
+    async (...received: unknown[]) => {
+      // commander passes the arguments, the options and, last, the command, which knows both.
+      const command = received.at(-1) as Command;
+      const [options, args] = [command.opts() as Options, command.args as readonly string[] as Args];
+      exitCode = await action(withLogLevel(context, command.optsWithGlobals()), options, ...args);
+    };
+  const program = createProgram(context, run);
+  try {
+    if (argv.length > 0) await program.parseAsync(normalizeHelp(program, argv), { from: "user" });
+    else program.help({ error: true });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return EXIT.ok;
+    if (error.code === "commander.help") return EXIT.usage;
+    const isExcess = error.code === "commander.excessArguments";
+    // commander begins each message with `error: `.
+    const summary = isExcess ? describeExcess(program) : error.message.replace(/^error: /, "");
+    throw new UsageError(`${summary}\n(see simcat --help or simcat COMMAND --help)`, { cause: error });
+  }
 }
 
-/** The options stand over the environment's level. */
+function createProgram(context: Context, run: RunAction): Command {
+  const program = new Command("simcat")
+    .description("Keeps a Postgres copy of a Simulation Cloud organization.")
+    .version(context.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .option("-q, --quiet", "log only warnings and errors, and show no progress")
+    .option("-v, --verbose", "log everything, including each retry")
+    .configureOutput({
+      writeOut: (text) => context.print(text.trimEnd()),
+      writeErr: (text) => context.note(text.trimEnd()),
+      // The caller reports the CommanderError, like the errors of the commands.
+      outputError: () => {},
+    })
+    .configureHelp({ showGlobalOptions: true, optionDescription: describeOption })
+    .showSuggestionAfterError()
+    .helpCommand("help [command]", "print the help of a command")
+    .exitOverride()
+    .addHelpText("after", "\nStart with: simcat demo (needs no setup), then simcat check (reports what is missing).\n");
+  for (const define of COMMANDS) program.addCommand(define(run).copyInheritedSettings(program));
+  return program;
+}
+
+/** Omits `(default: false)` from the help of a flag. */
+function describeOption(option: Option): string {
+  return option.isBoolean() ? option.description : new Help().optionDescription(option);
+}
+
+/** The options override SIMCAT_LOG_LEVEL. */
 function withLogLevel(context: Context, { quiet, verbose }: { quiet?: boolean; verbose?: boolean }): Context {
   const level = quiet ? "warn" : verbose ? "debug" : undefined;
   return level === undefined
@@ -18,189 +93,11 @@ function withLogLevel(context: Context, { quiet, verbose }: { quiet?: boolean; v
     : { ...context, environment: { ...context.environment, SIMCAT_LOG_LEVEL: level } };
 }
 
-/** The command line. Each command imports only what it uses, when it is called. */
-function buildProgram(context: Context, complaints: string[], ended: (exitCode: number) => void): Command {
-  const program = new Command("simcat")
-    .description("Keeps a Postgres copy of everything that a Simulation Cloud organization has.")
-    .version(context.version, "-V, --version", "print simcat's version")
-    .helpOption("-h, --help", "print this help")
-    .option("-q, --quiet", "no progress, and of the log only warnings and errors")
-    .option("-v, --verbose", "the whole log, each retry included")
-    .configureOutput({
-      writeOut: (text) => context.print(text.trimEnd()),
-      // Its errors are thrown below, and told like all others.
-      writeErr: (text) => complaints.push(text.trimEnd().replace(/^error: /, "")),
-    })
-    .configureHelp({ showGlobalOptions: true })
-    .showSuggestionAfterError()
-    .showHelpAfterError("(simcat --help, or simcat COMMAND --help, says what there is)")
-    .helpCommand("help [command]", "print the help of a command")
-    .exitOverride()
-    .addHelpText("after", "\nStart with: simcat demo (needs nothing), then simcat check (says what is missing).\n");
-
-  const add = <Options>(
-    name: string,
-    description: string,
-    example: string,
-    load: () => Promise<(context: Context, options: Options, ...args: string[]) => Promise<number>>,
-  ): Command => {
-    const command = program.command(name).description(description).addHelpText("after", `\nExample:\n  $ ${example}\n`);
-    command.copyInheritedSettings(program);
-    command.action(async (...args: unknown[]) => {
-      // commander hands over the arguments, then the options, then the command itself.
-      const options = args.at(-2) as Options;
-      const rest = args.slice(0, -2).filter((one): one is string => typeof one === "string");
-      ended(await (await load())(withLogLevel(context, command.optsWithGlobals()), options, ...rest));
-    });
-    return command;
-  };
-  const json = () => new Option("--json", "data for machines, on standard output alone").default(false);
-  const library = () =>
-    new Option("--library <OWNER/NAME>", "only this one; repeatable; % and / in a part are written %25 and %2F")
-      .argParser(collect)
-      .default([], "all");
-  const owner = () =>
-    new Option("--owner <OWNER>", "only this owner's; repeatable").argParser(collect).default([], "all");
-  const allowRemovals = () =>
-    new Option("--allow-removals", "let this run mark as removed more than the guards allow").default(false);
-
-  add(
-    "sync",
-    "one incremental run",
-    "simcat sync --library example.user/helloworldCourse",
-    async () => (await import("./sync.ts")).sync,
-  )
-    .option("--dry-run", "print what would be done and why; write nothing", false)
-    .addOption(library())
-    .addOption(owner())
-    .addOption(allowRemovals())
-    .addOption(json());
-  add(
-    "backfill",
-    "one full run; an interrupted one is gone on with",
-    "simcat backfill",
-    async () => (await import("./backfill.ts")).backfill,
-  )
-    .option("--restart", "begin again instead of going on, and compare every row", false)
-    .addOption(library())
-    .addOption(owner())
-    .addOption(allowRemovals())
-    .addOption(json());
-  add(
-    "start",
-    "the long-running worker: sync on a schedule, health and metrics over HTTP",
-    "SIMCAT_SCHEDULE='*/5 * * * *' simcat start",
-    async () => (await import("./start.ts")).start,
-  );
-  add(
-    "migrate",
-    "bring the database's schema up to date",
-    "simcat migrate",
-    async () => (await import("./migrate.ts")).migrate,
-  ).addOption(json());
-  add(
-    "check",
-    "check configuration, service, key, database, privileges and schema",
-    "simcat check",
-    async () => (await import("./check.ts")).check,
-  ).addOption(json());
-  add(
-    "status",
-    "last runs, freshness, failing libraries, rejects",
-    "simcat status",
-    async () => (await import("./status.ts")).status,
-  ).addOption(json());
-  add(
-    "explain",
-    "why a library was or will be read or not",
-    "simcat explain example.user/helloworldCourse",
-    async () => (await import("./explain.ts")).explain,
-  )
-    .argument("<OWNER/NAME>", "the library; % and / in a part are written %25 and %2F")
-    .addOption(json());
-  add(
-    "verify",
-    "compare service and database, library by library, scenario by scenario",
-    "simcat verify",
-    async () => (await import("./verify.ts")).verify,
-  )
-    .addOption(library())
-    .addOption(owner())
-    .addOption(json());
-  add(
-    "prune",
-    "delete old history, removed rows and resolved rejects",
-    "simcat prune --older-than 365d --dry-run",
-    async () => (await import("./prune.ts")).prune,
-  )
-    .requiredOption("--older-than <DURATION>", "such as 90d")
-    .option("--dry-run", "only say the numbers", false)
-    .addOption(json());
-  add(
-    "report",
-    "a page with pictures: what is there, what changed, what needs attention",
-    "simcat report --since 30d --out simcat-report.html",
-    async () => (await import("./report.ts")).report,
-  )
-    .option("--out <FILE>", "where to write the page", "simcat-report.html")
-    .option("--since <DURATION>", "how far back changes are told, such as 30d", "7d")
-    .addOption(owner())
-    .addOption(json());
-  add(
-    "mock",
-    "a mock of the service with a lifelike organization",
-    "simcat mock --libraries 50 --edit-every 10s",
-    async () => (await import("./mock.ts")).mock,
-  )
-    .option("--port <PORT>", "0 takes a free one", wholeNumber, 8080)
-    .option("--libraries <COUNT>", "how many libraries", wholeNumber, 200)
-    .option("--scenarios <COUNT>", "how many scenarios a library has on average", wholeNumber, 20)
-    .option("--seed <NUMBER>", "the same seed gives the same organization", wholeNumber, 1)
-    .option("--edit-every <DURATION>", "edit something every so often, such as 10s");
-  add(
-    "db",
-    "keep the embedded Postgres up until Ctrl-C, and print how to connect",
-    "simcat db",
-    async () => (await import("./db.ts")).db,
-  ).addOption(json());
-  add(
-    "demo",
-    "the whole thing in one go, on an embedded Postgres and a mock service",
-    "simcat demo",
-    async () => (await import("./demo.ts")).demo,
-  );
-  return program;
-}
-
-/** Runs a command line (without `node` and the script); answers the exit code. */
-export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
-  let exitCode: number = EXIT.ok;
-  const complaints: string[] = [];
-  const program = buildProgram(context, complaints, (code) => {
-    exitCode = code;
-  });
-  try {
-    if (argv.length === 0) {
-      context.note(program.helpInformation());
-      return EXIT.usage;
-    }
-    await program.parseAsync(readable(program, argv), { from: "user" });
-    return exitCode;
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return EXIT.ok;
-    const [complaint = "", ...hints] = complaints;
-    const isExcess = error.code === "commander.excessArguments";
-    const said = isExcess ? sayExcess(program) : complaint;
-    throw new UsageError([said, ...hints].join("\n"), { cause: error });
-  }
-}
-
 /**
- * Asked for the help of a command that does not exist, commander prints the general help without a complaint: `help nosuch`
- * and `nosuch --help` are read as `nosuch`.
+ * For the help of an unknown command, commander prints the general help without an error. Therefore `help nosuch` and
+ * `nosuch --help` become `nosuch`, which is an error.
  */
-function readable(program: Command, argv: readonly string[]): readonly string[] {
+function normalizeHelp(program: Command, argv: readonly string[]): readonly string[] {
   const words = argv.filter((word) => !word.startsWith("-"));
   const name = words[0] === "help" ? words[1] : words[0];
   if (name === "help") return ["help"];
@@ -208,10 +105,10 @@ function readable(program: Command, argv: readonly string[]): readonly string[] 
   return isUnknown ? [name] : argv;
 }
 
-/** Names the arguments that a command does not take, which commander only counts. */
-function sayExcess(program: Command): string {
-  const taken = ({ args, registeredArguments }: Command) => args.slice(registeredArguments.length);
-  const command = program.commands.find((one) => taken(one).length > 0) ?? program;
-  const words = taken(command).map((word) => `'${word}'`);
-  return `too many arguments for '${command.name()}': ${words.join(" ")}; quote a name that holds blanks`;
+/** Names the excess arguments, which commander only counts. */
+function describeExcess(program: Command): string {
+  const excessOf = ({ args, registeredArguments }: Command) => args.slice(registeredArguments.length);
+  const command = program.commands.find((candidate) => excessOf(candidate).length > 0) ?? program;
+  const words = excessOf(command).map((word) => `'${word}'`);
+  return `too many arguments for '${command.name()}': ${words.join(" ")}; quote a name that contains spaces`;
 }

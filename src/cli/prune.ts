@@ -1,54 +1,59 @@
 import { hostname } from "node:os";
-import { createClock } from "../db/clock.ts";
+import type { Command } from "commander";
 import type { Pool } from "../db/connect.ts";
-import { type Lease, withLease } from "../db/lease.ts";
-import { countPrunable, type PrunedRows, prune as pruneRows, readCutoff } from "../db/prune/prune.ts";
-import { SYNC_LEASE } from "../db/runs.ts";
-import { EXIT, UsageError } from "../errors.ts";
-import { plural } from "../report/amounts.ts";
-import { formatJson } from "../report/json.ts";
-import { formatPrune, toPruneJson } from "../report/prune.ts";
-import { parseDuration } from "../units.ts";
+import type { Lease } from "../db/lease.ts";
+import type { PrunedRows } from "../db/prune/prune.ts";
+import { EXIT } from "../errors.ts";
+import { createCommand, type JsonOptions, jsonOption, parseDurationOption, type RunAction } from "./command.ts";
 import type { Context } from "./context.ts";
-import { loadSettings } from "./settings.ts";
-import { withDatabase } from "./with-database.ts";
 
-export interface PruneOptions {
+interface PruneOptions extends JsonOptions {
   readonly olderThan: string;
   readonly dryRun: boolean;
-  readonly json: boolean;
 }
 
-/** The guard of removals counts those of the last 24 hours, and the libraries live in them, from the history. */
-const GUARDED_MS = 24 * 3_600_000;
+export function pruneCommand(run: RunAction): Command {
+  const description = "delete old history, removed rows and resolved rejects";
+  return createCommand("prune", description, "simcat prune --older-than 365d --dry-run")
+    .requiredOption("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d")
+    .option("--dry-run", "only print the numbers", false)
+    .addOption(jsonOption())
+    .action(run(prune));
+}
 
-export async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
-  const olderThanMs = parseAge(olderThan);
+/** The limit on removals uses the history of the last 24 hours. */
+const REMOVALS_WINDOW_MS = 24 * 3_600_000;
+
+async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
+  const { loadSettings } = await import("./settings.ts");
+  const { withDatabase } = await import("./connections.ts");
+  const { countPrunable, readCutoff } = await import("../db/prune/prune.ts");
+  const { formatPrune, toPruneJson } = await import("../report/prune.ts");
+  const { formatJson } = await import("../report/json.ts");
+
+  const olderThanMs = parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true });
-  if (olderThanMs < GUARDED_MS) {
+  if (olderThanMs < REMOVALS_WINDOW_MS) {
     context.note(
-      `simcat: the guard of removals judges by the history of the last 24 h; what is younger than that and pruned, it no longer sees (--older-than ${olderThan})`,
+      `simcat: --older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`,
     );
   }
-  const work = async (pool: Pool) => {
+  const report = await withDatabase(context, config, "require", async (pool) => {
     const cutoff = await readCutoff(pool, olderThanMs, context.stop);
     const rows = await (dryRun ? countPrunable(pool, cutoff, context.stop) : pruneUnderLease(context, pool, cutoff));
     return { dryRun, olderThanMs, cutoff, rows };
-  };
-  const report = await withDatabase(context, config, "require", work);
+  });
   context.print(json ? formatJson(toPruneJson(report)) : formatPrune(report));
   return EXIT.ok;
 }
 
-function parseAge(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === null) {
-    throw new UsageError(`--older-than ${JSON.stringify(text)} is no duration; write it as 90d, 36h or 2000m`);
-  }
-  return ms;
-}
-
 async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cutoff: Date): Promise<PrunedRows> {
+  const { createClock } = await import("../db/clock.ts");
+  const { withLease } = await import("../db/lease.ts");
+  const { SYNC_LEASE } = await import("../db/runs.ts");
+  const { prune: pruneRows } = await import("../db/prune/prune.ts");
+  const { plural } = await import("../report/amounts.ts");
+
   const onProgress = (rows: number) => {
     if (terminal.isErr) draw(`\r${plural(rows, "row")} deleted\x1b[K`);
   };

@@ -1,71 +1,79 @@
 import { resolve } from "node:path";
-import { readReport } from "../db/read/read-report.ts";
+import type { Command } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
-import { formatBytes } from "../report/amounts.ts";
-import { formatJson } from "../report/json.ts";
-import { parseDuration } from "../units.ts";
+import {
+  createCommand,
+  type JsonOptions,
+  jsonOption,
+  ownerOption,
+  parseDurationOption,
+  type RunAction,
+} from "./command.ts";
 import type { Context } from "./context.ts";
-import { loadSettings } from "./settings.ts";
-import { withDatabase } from "./with-database.ts";
-import { writeOutput } from "./write-output.ts";
 
-export interface ReportOptions {
+interface ReportOptions extends JsonOptions {
   readonly out: string;
   readonly since: string;
   readonly owner: readonly string[];
-  readonly json: boolean;
 }
 
-/** A page with pictures of what the database holds, in a file of its own. */
+export function reportCommand(run: RunAction): Command {
+  const description = "write an HTML page with charts: contents, changes, what needs attention";
+  return createCommand("report", description, "simcat report --since 30d --out simcat-report.html")
+    .option("--out <FILE>", "the file to write", "simcat-report.html")
+    .option("--since <DURATION>", "how far back to list changes, such as 30d", "7d")
+    .addOption(ownerOption())
+    .addOption(jsonOption())
+    .action(run(report));
+}
+
 export async function report(context: Context, { out, since, owner, json }: ReportOptions): Promise<number> {
+  const { loadSettings } = await import("./settings.ts");
+  const { withDatabase } = await import("./connections.ts");
+  const { readReport } = await import("../db/read/read-report.ts");
+  const { openCharts } = await import("../report/charts/open-charts.ts");
+  const { formatReport } = await import("../report/page/report-page.ts");
+  const { formatBytes } = await import("../report/amounts.ts");
+  const { formatJson } = await import("../report/json.ts");
+
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", (pool) => readReport(pool, scope, context.stop));
-  const [{ openCharts }, { formatReport }] = await Promise.all([
-    import("../report/charts/open-charts.ts"),
-    import("../report/page/report-page.ts"),
-  ]);
   const { page, findings } = formatReport(rows, context.version, await openCharts());
   const file = resolve(out);
   const bytes = Buffer.from(page, "utf8");
   const isPrinted = await writePage(file, bytes, context.stop);
-  const tell = isPrinted ? (text: string) => context.draw(`${text}\n`) : context.print;
-  tell(
-    json
-      ? formatJson({
-          file,
-          bytes: bytes.length,
-          at: rows.now.toISOString(),
-          since: rows.since.toISOString(),
-          owners: scope.owners,
-          findings,
-        })
-      : [
-          `report: ${file} (${formatBytes(bytes.length)})`,
-          ...Object.values(findings).map((finding) => `  ${finding}`),
-        ].join("\n"),
-  );
+  // Standard output contains only the page if the page was written there.
+  const print = isPrinted ? (text: string) => context.draw(`${text}\n`) : context.print;
+  if (json) {
+    const times = { at: rows.now.toISOString(), since: rows.since.toISOString() };
+    print(formatJson({ file, bytes: bytes.length, ...times, owners: scope.owners, findings }));
+  } else {
+    const lines = Object.values(findings).map((finding) => `  ${finding}`);
+    print([`report: ${file} (${formatBytes(bytes.length)})`, ...lines].join("\n"));
+  }
   return EXIT.ok;
 }
 
-/** As far back as dates go that every system knows. */
-const LONGEST_MS = 100 * 365 * 86_400_000;
+/** Every system can represent dates of the last 100 years. */
+const MAX_SINCE_MS = 100 * 365 * 86_400_000;
 
 function parseSince(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === null) throw new UsageError(`--since ${JSON.stringify(text)} is no duration; write it as 7d, 36h or 90m`);
-  if (ms > LONGEST_MS) throw new UsageError(`--since ${text} is longer than 36500d, which is the most`);
+  const ms = parseDurationOption("--since", text, "7d, 36h or 90m");
+  if (ms > MAX_SINCE_MS) throw new UsageError(`--since ${text} is longer than 36500d, which is the maximum`);
   return ms;
 }
 
-/** @returns whether it went to standard output */
+/** @returns true if the page was written to standard output */
 async function writePage(file: string, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
+  const { writeOutput } = await import("./write-output.ts");
   try {
     return await writeOutput(file, bytes, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`the report cannot be written to ${file}: ${why}; choose another place with --out`, {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`the report cannot be written to ${file}: ${reason}`, {
+      hint: "choose another place with --out",
       cause: error,
     });
   }

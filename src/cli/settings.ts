@@ -1,36 +1,39 @@
-import { nearestName } from "../config/names.ts";
+import { describeUnknown } from "../config/names.ts";
 import { type Config, loadConfig, type Needs } from "../config.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
-import { tellBeside } from "./tell-beside.ts";
+import { notify } from "./notify.ts";
 
+/** A configuration with the required settings of the service. */
 export type ServiceConfig = Config & { readonly baseUrl: URL; readonly apiKey: string };
 
-/** The checked configuration; its secrets are hidden from everything that is printed from here on. */
+/**
+ * Loads the configuration, hides its secrets from all output, and warns about unknown settings.
+ * @throws ConfigurationError with every problem
+ */
 export function loadSettings(context: Context, needs: Needs): Config {
   const config = loadConfig(context.environment, needs, context.dotenv);
   const { apiKey, databaseUrl, databaseDirectUrl } = config;
   const urls = [databaseUrl, databaseDirectUrl].flatMap((url) => (url === null ? [] : databaseSecrets(url)));
   context.hide(apiKey === null ? urls : [apiKey, ...urls]);
-  for (const name of config.unknown) tellBeside(context, config, "warn", "unknown_setting", sayUnknown(name));
+  for (const name of config.unknown) {
+    const { text, hint } = describeUnknown(name);
+    notify(context, config, "warn", "unknown_setting", hint === null ? text : `${text}; ${hint}`);
+  }
   return config;
 }
 
-function sayUnknown(name: string): string {
-  const near = nearestName(name);
-  return `${name} is no setting of simcat's and has no effect${near === null ? "" : `; is ${near} meant?`}`;
-}
-
-/** The same, for commands that talk to the service. */
+/** The same for a command that connects to the service. */
 export function loadServiceSettings(context: Context): ServiceConfig {
   const config = loadSettings(context, { service: true, database: true });
-  if (config.baseUrl === null || config.apiKey === null) throw new Error("loadConfig let a needed setting pass unset");
+  if (config.baseUrl === null || config.apiKey === null)
+    throw new Error("loadConfig returned without a required setting");
   return { ...config, baseUrl: config.baseUrl, apiKey: config.apiKey };
 }
 
 /**
- * The same with the key as its file has it now, so that a rotated one needs no restart.
- * @throws ConfigurationError where the file cannot be read, or holds no key
+ * Reads the API key again, so that a rotated key in a file needs no restart.
+ * @throws ConfigurationError if the file cannot be read or contains no key
  */
 export function withCurrentKey(context: Context, config: ServiceConfig): ServiceConfig {
   const { apiKey } = loadConfig(context.environment, { service: true, database: false }, context.dotenv);

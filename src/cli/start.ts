@@ -1,68 +1,13 @@
-import { isColored, openLog } from "../log.ts";
-import { withinGrace } from "../worker/grace.ts";
-import { openHttpServer } from "../worker/http-server.ts";
-import { keepSyncing } from "../worker/loop.ts";
-import { openMetrics } from "../worker/metrics.ts";
-import { openObserver } from "../worker/observer.ts";
-import { openRoutes } from "../worker/routes.ts";
-import { openSchedule } from "../worker/schedule.ts";
-import type { Desk } from "../worker/scheduled-run.ts";
-import { openState } from "../worker/state.ts";
+import type { Command } from "commander";
+import { createCommand, type RunAction } from "./command.ts";
 import type { Context } from "./context.ts";
-import { loadServiceSettings, withCurrentKey } from "./settings.ts";
-import { withDatabase } from "./with-database.ts";
-import { withService } from "./with-service.ts";
 
-/** What a run may take for a moment beside its requests, before it counts as stuck. */
-const SPARE_MS = 60_000;
+export function startCommand(run: RunAction): Command {
+  const description = "run as a worker: sync on a schedule, health and metrics over HTTP";
+  return createCommand("start", description, "SIMCAT_SCHEDULE='*/5 * * * *' simcat start").action(run(start));
+}
 
-/** How old the answer may be of whether the database can be reached, when a due moment is missed. */
-const TICK_AGE_MS = 500;
-
-/** The long-running worker: `sync` on a schedule, and HTTP for probes, Prometheus and people, until it is told to stop. */
 export async function start(context: Context): Promise<number> {
-  const { stop, terminal, version, draw, mask } = context;
-  const config = loadServiceSettings(context);
-  const { timezone, requestTimeoutMs, maxRetryWaitMs } = config;
-  const schedule = openSchedule(config);
-  const log = openLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
-  const state = openState();
-  const metrics = openMetrics(version);
-  const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + SPARE_MS;
-  const observer = openObserver({ state, schedule, stuckAfterMs, version, timezone, mask });
-  const onError = (error: unknown) =>
-    log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
-  const server = await openHttpServer(
-    { host: config.httpHost, port: config.httpPort, onError },
-    openRoutes(observer, metrics, schedule.isAlive),
-  );
-  try {
-    log.info(
-      { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
-      "the worker is up",
-    );
-    const work = withDatabase(context, config, "migrate", (pool) => {
-      state.pool = pool;
-      const desk: Desk = {
-        settings: config,
-        version,
-        pool,
-        withService: async (onEvent, run) => withService(context, withCurrentKey(context, config), { onEvent }, run),
-        mask,
-        log,
-        metrics,
-        state,
-        askDatabase: async () => (await observer.look(TICK_AGE_MS)).databaseError,
-      };
-      return keepSyncing(desk, schedule, stop).finally(() => {
-        state.pool = null;
-      });
-    });
-    const exitCode = await withinGrace(work, log, stop);
-    log.info({ code: "worker_stopped" }, "stopped");
-    return exitCode;
-  } finally {
-    schedule.stop();
-    await server.close();
-  }
+  const { startWorker } = await import("./start-worker.ts");
+  return startWorker(context);
 }

@@ -1,19 +1,26 @@
-import { readStatus } from "../db/read/read-status.ts";
+import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../report/json.ts";
-import { formatStatus } from "../report/status.ts";
-import { toStatusJson } from "../report/status-json.ts";
-import { isSettled } from "../sync/rules/settle.ts";
-import type { Context } from "./context.ts";
-import { loadSettings } from "./settings.ts";
-import { withDatabase } from "./with-database.ts";
+import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
+import { type Context, outputWidth } from "./context.ts";
 
-/** How the copy is: runs, freshness, what fails, what was put aside. Answers 0 whatever it has to tell. */
-export async function status(context: Context, { json }: { readonly json: boolean }): Promise<number> {
+export function statusCommand(run: RunAction): Command {
+  return createCommand("status", "show the last runs, freshness, failing libraries and rejects", "simcat status")
+    .addOption(jsonOption())
+    .action(run(status));
+}
+
+/** Exits with 0, whatever the state is. */
+export async function status(context: Context, { json }: JsonOptions): Promise<number> {
+  const { loadSettings } = await import("./settings.ts");
+  const { withDatabase } = await import("./connections.ts");
+  const { readStatus } = await import("../db/read/read-status.ts");
+  const { isSettled } = await import("../sync/rules/settle.ts");
+  const { formatStatus } = await import("../report/status.ts");
+  const { toStatusJson } = await import("../report/status-json.ts");
+  const { formatJson } = await import("../report/json.ts");
+
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", (pool) => readStatus(pool, isSettled, context.stop));
-  const { isOut, columns } = context.terminal;
-  // What goes into a file or a pipe is not cut.
-  context.print(json ? formatJson(toStatusJson(rows)) : formatStatus(rows, isOut ? columns : Number.POSITIVE_INFINITY));
+  context.print(json ? formatJson(toStatusJson(rows)) : formatStatus(rows, outputWidth(context)));
   return EXIT.ok;
 }

@@ -1,41 +1,48 @@
+import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import { openLog } from "../log.ts";
-import { formatJson } from "../report/json.ts";
-import { followRun } from "../report/progress.ts";
-import { logRun } from "../report/run-log.ts";
-import { formatVerify } from "../report/verify.ts";
-import { toVerifyJson } from "../report/verify-json.ts";
-import { parseSelection } from "../sync/rules/selection.ts";
-import { createValueParsers } from "../sync/value-parsers.ts";
 import type { VerifyReport } from "../verify/findings.ts";
-import { verifyStored } from "../verify/verify.ts";
-import type { Context } from "./context.ts";
-import { loadServiceSettings } from "./settings.ts";
-import { withDatabase } from "./with-database.ts";
-import { withService } from "./with-service.ts";
+import { createCommand, type JsonOptions, jsonOption, libraryOption, ownerOption, type RunAction } from "./command.ts";
+import { type Context, outputWidth } from "./context.ts";
 
-export interface VerifyOptions {
+interface VerifyOptions extends JsonOptions {
   readonly library: readonly string[];
   readonly owner: readonly string[];
-  readonly json: boolean;
 }
 
-/** Whether the database says what the service says. Takes no lease and writes nothing. */
-export async function verify(context: Context, { library, owner, json }: VerifyOptions): Promise<number> {
-  const report = await compareSides(context, { library, owner });
+export function verifyCommand(run: RunAction): Command {
+  return createCommand("verify", "compare the database with the service, scenario by scenario", "simcat verify")
+    .addOption(libraryOption())
+    .addOption(ownerOption())
+    .addOption(jsonOption())
+    .action(run(verify));
+}
+
+/** Exits with 0 if the database equals the service, otherwise with 2. Takes no lease and writes nothing. */
+async function verify(context: Context, options: VerifyOptions): Promise<number> {
+  const { formatVerify } = await import("../report/verify.ts");
+  const { toVerifyJson } = await import("../report/verify-json.ts");
+  const { formatJson } = await import("../report/json.ts");
+
+  const report = await compareWithService(context, options);
   const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
-  const { isOut, columns } = context.terminal;
-  // What goes into a file or a pipe is not cut.
-  const width = isOut ? columns : Number.POSITIVE_INFINITY;
-  context.print(json ? formatJson(toVerifyJson(report, exitCode)) : formatVerify(report, width));
+  context.print(options.json ? formatJson(toVerifyJson(report, exitCode)) : formatVerify(report, outputWidth(context)));
   return exitCode;
 }
 
-async function compareSides(context: Context, { library, owner }: Omit<VerifyOptions, "json">): Promise<VerifyReport> {
+async function compareWithService(context: Context, { library, owner }: VerifyOptions): Promise<VerifyReport> {
+  const { loadServiceSettings } = await import("./settings.ts");
+  const { withDatabase, withService } = await import("./connections.ts");
+  const { verifyStored } = await import("../verify/verify.ts");
+  const { parseSelection } = await import("../sync/rules/selection.ts");
+  const { createValueParsers } = await import("../sync/value-parsers.ts");
+  const { createLog } = await import("../log.ts");
+  const { followRun } = await import("../report/progress.ts");
+  const { logRun } = await import("../report/run-log.ts");
+
   const { terminal, draw, mask, stop } = context;
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
-  const lines = logRun(openLog(config, terminal.isErr, draw, mask));
+  const lines = logRun(createLog(config, terminal.isErr, draw, mask));
   const screen = terminal.isErr ? { columns: terminal.columns, draw } : null;
   const { event: tell, end } = followRun(screen, lines.progress);
   const texts = createValueParsers(config.serviceTimezone);

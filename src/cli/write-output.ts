@@ -6,14 +6,14 @@ import { hasErrorCode } from "../errors.ts";
 import { pause } from "../pause.ts";
 
 /**
- * Writes to what a path leads to. A regular file is replaced, with its mode and owner, so that a reader sees the old
- * content or the new one; devices, pipes and standard output are written into and stay what they are.
- * @returns whether the text went to standard output
+ * Writes to the file at a path. A regular file is replaced atomically and keeps its mode and owner; a device, a pipe or
+ * standard output is written to.
+ * @returns true if the bytes were written to standard output
  */
 export async function writeOutput(path: string, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
   const found = await statOrNull(path);
   const descriptor =
-    found === null || found.isCharacterDevice() ? undefined : STANDARD.find((one) => isSame(one, found));
+    found === null || found.isCharacterDevice() ? undefined : STANDARD.find((standard) => isSame(standard, found));
   if (descriptor !== undefined) await writeAll(descriptor, bytes, signal);
   else if (found === null || found.isFile()) await replaceFile(await followLinks(path), bytes, found);
   else await writeInto(path, bytes, found, signal);
@@ -21,7 +21,7 @@ export async function writeOutput(path: string, bytes: Buffer, signal: AbortSign
 }
 
 const STDOUT = 1;
-/** Opened by their paths, such as /dev/stdout, a socket could not be written to, and a file would be replaced. */
+/** Not opened by a path such as /dev/stdout: a socket could not be opened, and a file would be replaced. */
 const STANDARD = [STDOUT, 2];
 
 function isSame(descriptor: number, { dev, ino }: Stats): boolean {
@@ -43,7 +43,7 @@ async function statOrNull(path: string): Promise<Stats | null> {
   }
 }
 
-/** The path of the file itself. It may not exist yet, also where a link leads to it. */
+/** Resolves all links. The file may not exist yet, even if a link leads to it. */
 async function followLinks(path: string): Promise<string> {
   const directory = await realpath(dirname(path));
   const link = await readlink(path).catch((error: unknown) => {
@@ -65,7 +65,7 @@ async function replaceFile(file: string, bytes: Buffer, found: Stats | null): Pr
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
-    // The directory is read-only, or the file is a mount of its own: only its content can be replaced.
+    // The directory is read-only, or the file is a mount: only its content can be replaced.
     if (found === null || !hasErrorCode(error, "EACCES", "EPERM", "EROFS", "EBUSY")) throw error;
     await withFile(file, "r+", 0o600, async (handle) => {
       await handle.truncate();
@@ -77,7 +77,7 @@ async function replaceFile(file: string, bytes: Buffer, found: Stats | null): Pr
 
 async function copyAccess(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   await handle.chown(uid, gid).catch((error: unknown) => {
-    // Only root may give a file away.
+    // Only root may change the owner of a file.
     if (!hasErrorCode(error, "EPERM")) throw error;
   });
   await handle.chmod(mode & 0o7777);
@@ -95,28 +95,28 @@ async function writeInto(path: string, bytes: Buffer, found: Stats, signal: Abor
   }
 }
 
-/** Between two looks at a pipe that nobody reads, or that is full. */
-const LOOK_MS = 20;
+/** The pause between two attempts to open a pipe without a reader, or to write to a full one. */
+const PIPE_PAUSE_MS = 20;
 
-/** Waits for the reader of a pipe, as a shell does. Not in `open` itself: nothing could interrupt it. */
+/** Waits for the reader of a pipe, as a shell does, but by polling, because a blocking `open` cannot be interrupted. */
 async function openForWriting(path: string, isPipe: boolean, signal: AbortSignal): Promise<FileHandle> {
   for (;;) {
     try {
       return await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch (error) {
       if (!isPipe || !hasErrorCode(error, "ENXIO")) throw error;
-      await pause(LOOK_MS, signal);
+      await pause(PIPE_PAUSE_MS, signal);
     }
   }
 }
 
 async function writeAll(descriptor: number, bytes: Buffer, signal: AbortSignal): Promise<void> {
-  for (let rest = bytes; rest.length > 0; ) {
+  for (let remaining = bytes; remaining.length > 0; ) {
     try {
-      rest = rest.subarray(writeSync(descriptor, rest));
+      remaining = remaining.subarray(writeSync(descriptor, remaining));
     } catch (error) {
       if (!hasErrorCode(error, "EAGAIN")) throw error;
-      await pause(LOOK_MS, signal);
+      await pause(PIPE_PAUSE_MS, signal);
     }
   }
 }

@@ -3,12 +3,12 @@ import { maskDatabaseUrl } from "../secrets.ts";
 import { formatDuration, formatShare, formatSize } from "../units.ts";
 import { NAMES, type Name } from "./names.ts";
 
-/** One line of the configuration for people; it holds no secret. */
+/** A setting for display, without secrets. */
 export interface Setting {
   readonly name: Name;
   /** Null when unset. */
   readonly value: string | null;
-  /** Where it came from: `environment`, `.env`, `default`, or the path of a secret's file. */
+  /** `environment`, `.env`, `default`, or the path of a secret's file. */
   readonly source: string;
 }
 
@@ -39,7 +39,7 @@ const VALUES: Readonly<Record<Name, (config: Config) => string | null>> = {
   SIMCAT_LOG_FORMAT: ({ logFormat }) => logFormat,
 };
 
-/** Every setting, what it is and where it came from, with its secrets masked. */
+/** Every setting with its value and source, with masked secrets. */
 export function describeConfig(config: Config): Setting[] {
   return NAMES.map((name) => ({ name, value: VALUES[name](config), source: config.sources[name] ?? "default" }));
 }

@@ -1,7 +1,7 @@
-/** Secrets, whose `NAME_FILE` may name a file that holds them. */
+/** Secrets. Each can be set through `NAME_FILE`, the path of a file that contains it. */
 export const SECRET_NAMES = ["SIMCAT_API_KEY", "DATABASE_URL", "DATABASE_DIRECT_URL"] as const;
 
-/** Every setting's name, in the order in which they are told. */
+/** The name of every setting in the environment, in the order of the reports. */
 export const NAME_OF = {
   baseUrl: "SIMCAT_BASE_URL",
   allowHttp: "SIMCAT_ALLOW_HTTP",
@@ -36,38 +36,39 @@ export const NAMES: readonly Name[] = Object.values(NAME_OF);
 const KNOWN: ReadonlySet<string> = new Set([...NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)]);
 
 /**
- * Names that look like ours and are not: misspelt ones would be overlooked in silence. DATABASE_HOST, DB_URL and the like
- * are not meant: another program of the same machine may use them.
+ * Names that look like a setting and are none, because a misspelt setting would otherwise be ignored silently.
+ * DATABASE_HOST, DB_URL and the like are excluded: another program of the same machine may use them.
  */
 export function unknownNames(environment: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(environment).filter((name) => !KNOWN.has(name) && (name.startsWith(PREFIX) || isNearMiss(name)));
 }
 
 const PREFIX = "SIMCAT_";
-/** Letters that a misspelt name may have wrong. */
-const MISSPELT = 2;
+/** A name with at most this many wrong letters counts as a misspelt setting. */
+const MAX_WRONG_LETTERS = 2;
 
 function isNearMiss(name: string): boolean {
   const text = name.toUpperCase();
   return [...KNOWN].some(
-    (known) => Math.abs(known.length - text.length) <= MISSPELT && distanceBetween(text, known) <= MISSPELT,
+    (known) =>
+      Math.abs(known.length - text.length) <= MAX_WRONG_LETTERS && editDistance(text, known) <= MAX_WRONG_LETTERS,
   );
 }
 
-/** The known name that an unknown one was probably meant to be; null when none comes close. */
+/** The setting with the most similar name; null if none is similar. */
 export function nearestName(unknown: string): string | null {
   const text = unknown.toUpperCase();
   const texts = text.startsWith(PREFIX) ? [text, text.slice(PREFIX.length)] : [text];
-  const distances = texts.flatMap((one) =>
+  const distances = texts.flatMap((candidate) =>
     [...KNOWN]
-      .map((name) => ({ name, distance: distanceBetween(one, name) }))
-      .filter(({ distance }) => distance <= one.length / 3),
+      .map((name) => ({ name, distance: editDistance(candidate, name) }))
+      .filter(({ distance }) => distance <= candidate.length / 3),
   );
   return distances.sort((a, b) => a.distance - b.distance)[0]?.name ?? null;
 }
 
-/** How many letters must be put in, taken out or replaced (Levenshtein). */
-function distanceBetween(a: string, b: string): number {
+/** The number of letters to insert, delete or replace (Levenshtein distance). */
+function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1];
@@ -78,4 +79,10 @@ function distanceBetween(a: string, b: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+/** `unknown setting X (ignored); did you mean Y?`, in two parts. */
+export function describeUnknown(name: string): { readonly text: string; readonly hint: string | null } {
+  const nearest = nearestName(name);
+  return { text: `unknown setting ${name} (ignored)`, hint: nearest === null ? null : `did you mean ${nearest}?` };
 }

@@ -1,81 +1,87 @@
 import { createRequire } from "node:module";
+import { MIN_SECRET_CHARS, parseDatabaseUrl } from "../secrets.ts";
 import { parseDuration, parseShare, parseSize, type Share } from "../units.ts";
-import type { Reading } from "./urls.ts";
 
-/** Timers of Node overflow, and fire at once, beyond 24.8 days. */
-const LONGEST_TIMER_MS = 24 * 86_400_000;
-const LONGEST_MS = 3650 * 86_400_000;
-const LARGEST_BODY = 2 ** 40;
+/** A parsed value; otherwise the problem, with what is expected (a noun phrase) or what to do. */
+type Reading<T> =
+  | { readonly value: T }
+  | { readonly problem: string; readonly expected: string }
+  | { readonly problem: string; readonly hint: string };
 
-/** What a setting's text means. The problem is told behind its name and value. */
+/** Parses the text of a setting. */
 export type Reader<T> = (text: string) => Reading<T>;
+
+/** Timers of Node overflow above 24.8 days and then fire at once. */
+const MAX_TIMER_MS = 24 * 86_400_000;
+const MAX_DURATION_MS = 3650 * 86_400_000;
+const MAX_BODY_BYTES = 2 ** 40;
 
 export function wholeNumber(from: number, to: number): Reader<number> {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= from && value <= to ? { value } : expected(text, `a whole number from ${from} to ${to}`);
+    return value >= from && value <= to ? { value } : rejected(text, `a whole number from ${from} to ${to}`);
   };
 }
 
 export const timer: Reader<number> = (text) => {
   const value = parseDuration(text);
-  if (value !== null && value <= LONGEST_TIMER_MS) return { value };
-  return expected(text, "a duration of at most 24d, such as 500ms, 60s, 15m or 24h");
+  if (value !== null && value <= MAX_TIMER_MS) return { value };
+  return rejected(text, "a duration of at most 24d, such as 500ms, 60s, 15m or 24h");
 };
 
 export const interval: Reader<number> = (text) => {
   const value = parseDuration(text);
-  return value !== null && value <= LONGEST_MS ? { value } : expected(text, "a duration such as 15m, 24h or 7d");
+  return value !== null && value <= MAX_DURATION_MS ? { value } : rejected(text, "a duration such as 15m, 24h or 7d");
 };
 
 export const size: Reader<number> = (text) => {
   const value = parseSize(text);
-  return value !== null && value <= LARGEST_BODY ? { value } : expected(text, "a size such as 64KiB, 512MiB or 1GiB");
+  return value !== null && value <= MAX_BODY_BYTES ? { value } : rejected(text, "a size such as 64KiB, 512MiB or 1GiB");
 };
 
 export const share: Reader<Share> = (text) => {
   const value = parseShare(text);
-  return value !== null ? { value } : expected(text, "a share from 0% to 100%");
+  return value !== null ? { value } : rejected(text, "a share from 0% to 100%");
 };
 
 export const flag: Reader<boolean> = (text) => {
-  return text === "true" || text === "false" ? { value: text === "true" } : expected(text, "true or false");
+  return text === "true" || text === "false" ? { value: text === "true" } : rejected(text, "true or false");
 };
 
 export const timeZone: Reader<string> = (text) => {
-  // The first formatter of a process takes as long as to read all other settings.
+  // Creating the first formatter of a process takes as long as reading all other settings.
   if (text === "UTC") return { value: text };
   try {
     return { value: new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone && text };
   } catch {
-    return expected(text, "the name of a time zone, such as UTC or Europe/Berlin");
+    return rejected(text, "the name of a time zone, such as UTC or Europe/Berlin");
   }
 };
 
-/** Loaded for those who set a schedule: no command but the worker needs it. */
+/** Loaded only if a schedule is set, because only the worker needs it otherwise. */
 const loadScheduler = () => createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
 
 export const cronSchedule: Reader<string> = (text) => {
   const { validateDetailed, createTask } = loadScheduler();
   const expression = "a cron expression such as */15 * * * *";
   const [wrong] = validateDetailed(text).errors;
-  if (wrong) return expected(text, `${expression}; its ${wrong.field} cannot be read (${shorten(wrong.message)})`);
+  if (wrong) return rejected(text, `${expression}; its ${wrong.field} cannot be read (${shorten(wrong.message)})`);
   const task = createTask(text, () => {});
   try {
     task.getNextRuns(1);
     return { value: text };
   } catch {
-    return expected(text, `${expression}; this one never comes due: no day of the next hundred years is like that`);
+    return rejected(text, `${expression}; this one is never due: no day of the next hundred years matches it`);
   } finally {
     // node-cron keeps every task in a registry until it is destroyed. The worker reads its settings before every run.
     void task.destroy();
   }
 };
 
-/** A path segment of the service's URLs: `.` and `..` would lead elsewhere. */
+/** A path segment of the service's URLs. `.` and `..` would change the path. */
 export const ownerName: Reader<string> = (text) => {
   const isAddressable = text !== "." && text !== ".." && text.isWellFormed() && !text.includes("\0");
-  return isAddressable ? { value: text } : expected(text, "the name of an owner");
+  return isAddressable ? { value: text } : rejected(text, "the name of an owner");
 };
 
 export const anyText: Reader<string> = (text) => ({ value: text });
@@ -83,12 +89,66 @@ export const anyText: Reader<string> = (text) => ({ value: text });
 export function oneOf<const T extends string>(...choices: readonly T[]): Reader<T> {
   return (text) => {
     const value = choices.find((choice) => choice === text);
-    return value !== undefined ? { value } : expected(text, `one of ${choices.join(", ")}`);
+    return value !== undefined ? { value } : rejected(text, `one of ${choices.join(", ")}`);
   };
 }
 
-function expected(text: string, what: string): { readonly problem: string } {
-  return { problem: `is ${JSON.stringify(shorten(text))}; expected ${what}` };
+const BASE_URL_EXAMPLE = "one such as https://api.example.com/v1/";
+
+/**
+ * The service's base URL, always with a trailing slash, so that paths can be joined to it. A problem never contains the
+ * URL, because people paste keys into the wrong place.
+ */
+export function baseUrl(allowHttp: boolean): Reader<URL> {
+  return (text) => {
+    const wrong = (problem: string) => ({ problem, expected: BASE_URL_EXAMPLE });
+    if (!URL.canParse(text)) return wrong("is not a URL");
+    const url = new URL(text);
+    if (url.protocol !== "https:" && url.protocol !== "http:") return wrong("is not an https URL");
+    if (url.username !== "" || url.password !== "") {
+      return {
+        problem: "has a user name or password in it",
+        hint: "remove them: the service requires only the API key",
+      };
+    }
+    if (text.includes("?") || text.includes("#")) return wrong("has a query or a fragment");
+    if (url.protocol === "http:" && !allowHttp && !isLoopback(url.hostname)) {
+      const hint = "use https, or set SIMCAT_ALLOW_HTTP=true";
+      return { problem: "is plain http, which would send the key unencrypted", hint };
+    }
+    if (!url.pathname.endsWith("/")) url.pathname += "/";
+    return { value: url };
+  };
+}
+
+/** True for the host name of a parsed URL, in which `URL` has written every IPv4 address as four decimal numbers. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** A Postgres URL. A problem never contains it, because it contains a password. */
+export const databaseUrl: Reader<string> = (text) => {
+  const expected = "one such as postgres://user:password@host:5432/database";
+  const encoded = `${expected}, with / ? # @ : in the password percent-encoded`;
+  if (!/^postgres(?:ql)?:\/\//i.test(text)) return { problem: "is not a Postgres URL", expected };
+  // An unencoded / ? # in the password ends the host there, and messages would show the rest as a host or a database.
+  if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text)) return { problem: "has an @ after its host", expected: encoded };
+  return parseDatabaseUrl(text) === null ? { problem: "is not a valid URL", expected: encoded } : { value: text };
+};
+
+/** An API key that can be sent in a header. A problem never contains it. */
+export const apiKey: Reader<string> = (text) => {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)) {
+    const problem = "has a line break, a space at an end, or a character that is not printable ASCII";
+    return { problem, expected: "the bare key" };
+  }
+  if (text.length >= MIN_SECRET_CHARS) return { value: text };
+  const reason = "so messages could not be masked without hiding ordinary words";
+  return { problem: `is shorter than ${MIN_SECRET_CHARS} characters, ${reason}`, expected: "the whole key" };
+};
+
+function rejected(text: string, expected: string): { readonly problem: string; readonly expected: string } {
+  return { problem: `is ${JSON.stringify(shorten(text))}`, expected };
 }
 
 function shorten(text: string): string {

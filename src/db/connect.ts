@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ConfigurationError } from "../errors.ts";
 import { unlessAborted } from "../pause.ts";
-import { databaseError, formatDatabaseFailure } from "./db-errors.ts";
+import { databaseError, describeDatabaseFailure } from "./db-errors.ts";
 import { retryTransient } from "./retry-transient.ts";
 
 export type Connection = pg.PoolClient;
@@ -104,8 +104,9 @@ export class Pool extends pg.Pool {
 
   /** Reports that the database does not answer, or its last error. */
   announceOutage(error?: unknown): void {
-    const detail = error === undefined ? "no answer yet" : formatDatabaseFailure(error);
-    this.announce({ code: "waiting_for_database", message: `waiting for the database: ${detail}` });
+    const { text, hint } = error === undefined ? { text: "no answer yet", hint: null } : describeDatabaseFailure(error);
+    const message = `waiting for the database: ${hint === null ? text : `${text}; ${hint}`}`;
+    this.announce({ code: "waiting_for_database", message });
   }
 }
 
@@ -118,7 +119,8 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   try {
     if ((await readEncoding(pool, options.retryForMs ?? CONNECT_FOR_MS, signal)) === "UTF8") return pool;
     throw new ConfigurationError(
-      "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
+      "the database's encoding is not UTF8, so it cannot hold every name the service may send",
+      { hint: "create one with ENCODING 'UTF8'" },
     );
   } catch (error) {
     await disconnect(pool);

@@ -64,7 +64,8 @@ export function driverError(error: unknown): unknown {
 /** A DatabaseError that says what was tried, what the database answered, and what to do. */
 export function databaseError(operation: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
-  return new DatabaseError(`${operation} failed: ${formatDatabaseFailure(error)}`, { cause: error });
+  const { text, hint } = describeDatabaseFailure(error);
+  return new DatabaseError(`${operation} failed: ${text}`, { hint, cause: error });
 }
 
 /** A DatabaseError if the database or the way to it failed; any other error unchanged. */
@@ -101,8 +102,8 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The driver's message, its code, and what to do. */
-export function formatDatabaseFailure(error: unknown): string {
+/** The driver's message with its code, and what to do. */
+export function describeDatabaseFailure(error: unknown): { readonly text: string; readonly hint: string } {
   const code = errorCode(error);
   const thrown = unwrapDrizzle(error);
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
@@ -110,7 +111,7 @@ export function formatDatabaseFailure(error: unknown): string {
   const hint = hasStaleSequence(error)
     ? formatSetvalHint(constraintOf(thrown))
     : (HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
-  return `${message}${code ? ` (${code})` : ""}; ${hint}`;
+  return { text: `${message}${code ? ` (${code})` : ""}`, hint };
 }
 
 /**

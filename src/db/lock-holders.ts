@@ -42,8 +42,8 @@ export async function lockError(
   if (holder === undefined) return databaseError(operation, error);
   const { relation, pid, role, application, seconds } = holder;
   const details = [role && `role ${role}`, application, seconds === null ? null : `for ${seconds} s`].filter(Boolean);
-  return new DatabaseError(
-    `${relation} is locked by session ${pid} (${details.join(", ")}); wait until it ends, or end it: SELECT pg_terminate_backend(${pid})`,
-    { cause: error },
-  );
+  return new DatabaseError(`${relation} is locked by session ${pid} (${details.join(", ")})`, {
+    hint: `wait until it ends, or end it: SELECT pg_terminate_backend(${pid})`,
+    cause: error,
+  });
 }

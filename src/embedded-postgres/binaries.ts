@@ -27,8 +27,8 @@ export function findBinaries(): Binaries {
   const entry = resolveOrNull(name);
   if (entry === null)
     throw new ConfigurationError(
-      `DATABASE_URL is not set and this installation has no embedded Postgres (${name} is not installed): ` +
-        "set DATABASE_URL to a Postgres 14 to 18",
+      `DATABASE_URL is not set and this installation has no embedded Postgres (${name} is not installed)`,
+      { hint: "set DATABASE_URL to a Postgres 14 to 18" },
     );
   const packageDir = dirname(dirname(entry));
   const { version }: { version: string } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));

@@ -49,8 +49,10 @@ export async function hasCluster(cluster: Cluster, major: string): Promise<boole
   if (found === null) return false;
   if (found.trim() === major) return true;
   throw new ConfigurationError(
-    `${cluster.data} was created by Postgres ${found.trim()}, but this simcat contains Postgres ${major}: set SIMCAT_STATE_DIR ` +
-      "to another directory and run simcat backfill, or set DATABASE_URL to a Postgres that holds that data",
+    `${cluster.data} was created by Postgres ${found.trim()}, but this simcat contains Postgres ${major}`,
+    {
+      hint: "set SIMCAT_STATE_DIR to another directory and run simcat backfill, or set DATABASE_URL to a Postgres that contains that data",
+    },
   );
 }
 
@@ -95,8 +97,8 @@ function assertUserHasName({ user }: Launcher): void {
     userInfo();
   } catch {
     throw new ConfigurationError(
-      `the embedded Postgres cannot be created, because user id ${process.getuid?.()} has no passwd entry: ` +
-        "set DATABASE_URL to a Postgres 14 to 18, or run simcat as a user of this machine",
+      `the embedded Postgres cannot be created, because user id ${process.getuid?.()} has no passwd entry`,
+      { hint: "set DATABASE_URL to a Postgres 14 to 18, or run simcat as a user of this machine" },
     );
   }
 }

@@ -6,7 +6,7 @@ import { type Cluster, clusterIn, createCluster, hasCluster } from "./cluster.ts
 import { chooseServerUser, type Launcher } from "./launch.ts";
 import { attachToServer, databaseUrl, readPostmaster, stopServer } from "./postmaster.ts";
 import { startServer } from "./start-server.ts";
-import { createStateDir, embeddedStateDir, isWritable, type StateDirOptions } from "./state-dir.ts";
+import { createStateDir, embeddedStateDir, isWritable, type StateDirOptions, tryCreatingIn } from "./state-dir.ts";
 import { superviseServer } from "./supervise.ts";
 
 export interface EmbeddedOptions extends StateDirOptions {
@@ -68,7 +68,20 @@ export async function findMissingDatabase(options: StateDirOptions): Promise<str
     throw asKnownError(error, stateDir);
   }
   if (isWritable(stateDir)) return stateDir;
-  throw new ConfigurationError(cannotStore(stateDir));
+  throw cannotStore(stateDir);
+}
+
+/**
+ * Checks that the embedded database can be created, and leaves nothing behind.
+ * @throws ConfigurationError or DatabaseError with the reason
+ */
+export function assertCreatable(options: StateDirOptions): void {
+  const stateDir = embeddedStateDir(options);
+  try {
+    tryCreatingIn(stateDir);
+  } catch (error) {
+    throw asKnownError(error, stateDir);
+  }
 }
 
 /** Attaches to the server of a state directory, or starts it. The caller holds the lock. */
@@ -121,16 +134,17 @@ async function attachOrStart(
   if (running !== null) return { port: running, started: false };
   await startServer(cluster, settings, launcher, signal);
   const port = await attachToServer(cluster, password, signal);
-  if (port === null) throw new DatabaseError(`the embedded Postgres exited after its start; see ${cluster.log}`);
+  if (port === null)
+    throw new DatabaseError("the embedded Postgres exited after its start", { hint: `see ${cluster.log}` });
   return { port, started: true };
 }
 
 /** The URL that was handed out names the old port. */
 function assertSamePort(known: number, port: number): void {
   if (port === known) return;
-  throw new DatabaseError(
-    `another program uses its port ${known} now, so the server listens on ${port}; restart simcat to use it`,
-  );
+  throw new DatabaseError(`another program uses its port ${known} now, so the server listens on ${port}`, {
+    hint: "restart simcat to use it",
+  });
 }
 
 async function stopIfLast(stateDir: string, native: string): Promise<void> {
@@ -155,8 +169,8 @@ async function readPassword(cluster: Cluster): Promise<string> {
   } catch (error) {
     if (!hasErrorCode(error, "ENOENT")) throw error;
     throw new ConfigurationError(
-      `${cluster.password} is missing, and the embedded database cannot be opened without it: ` +
-        `restore that file, or remove ${cluster.directory} and run simcat backfill`,
+      `${cluster.password} is missing, and the embedded database cannot be opened without it`,
+      { hint: `restore that file, or remove ${cluster.directory} and run simcat backfill` },
     );
   }
 }
@@ -165,17 +179,16 @@ async function readPassword(cluster: Cluster): Promise<string> {
 function asKnownError(error: unknown, stateDir: string): unknown {
   const reason = error instanceof Error ? error.message : String(error);
   if (hasErrorCode(error, "ENOSPC", "EDQUOT") || /No space left on device|Disk quota exceeded/.test(reason))
-    return new DatabaseError(
-      `no space for the embedded database: free some, or set SIMCAT_STATE_DIR to a directory on a larger disk than ${stateDir}. ${reason}`,
-      { cause: error },
-    );
-  if (reason.startsWith("spawn "))
-    return new ConfigurationError(
-      `the embedded Postgres does not run on this machine (${reason}): set DATABASE_URL to a Postgres 14 to 18`,
-      { cause: error },
-    );
-  if (hasErrorCode(error, ...UNUSABLE_DIRECTORY))
-    return new ConfigurationError(cannotStore(stateDir, ` (${reason})`), { cause: error });
+    return new DatabaseError(`no space for the embedded database in ${stateDir}`, {
+      hint: `free some, or set SIMCAT_STATE_DIR to a directory on a larger disk. ${reason}`,
+      cause: error,
+    });
+  if (error instanceof Error && "syscall" in error && String(error.syscall).startsWith("spawn"))
+    return new ConfigurationError(`the embedded Postgres does not run on this machine (${reason})`, {
+      hint: "set DATABASE_URL to a Postgres 14 to 18",
+      cause: error,
+    });
+  if (hasErrorCode(error, ...UNUSABLE_DIRECTORY)) return cannotStore(stateDir, ` (${reason})`, error);
   return error;
 }
 
@@ -191,5 +204,7 @@ const UNUSABLE_DIRECTORY = [
   "ELOOP",
 ];
 
-const cannotStore = (stateDir: string, reason = "") =>
-  `the embedded database cannot be stored in ${stateDir}${reason}: set SIMCAT_STATE_DIR to a writable directory`;
+function cannotStore(stateDir: string, reason = "", cause?: unknown): ConfigurationError {
+  const hint = "set SIMCAT_STATE_DIR to a writable directory";
+  return new ConfigurationError(`the embedded database cannot be stored in ${stateDir}${reason}`, { hint, cause });
+}

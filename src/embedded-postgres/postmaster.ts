@@ -123,7 +123,9 @@ export async function stopServer(pid: number, data: string, native: string): Pro
     await requestShutdown(pid, mode, data, native);
     if (await poll(gone, timeoutMs, never)) return;
   }
-  throw new DatabaseError(`the embedded Postgres (process ${pid}, ${data}) does not stop: end that process yourself`);
+  throw new DatabaseError(`the embedded Postgres (process ${pid}, ${data}) does not stop`, {
+    hint: "end that process",
+  });
 }
 
 async function requestShutdown(pid: number, mode: "fast" | "immediate", data: string, native: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { ConfigurationError, hasErrorCode } from "../errors.ts";
@@ -29,7 +29,9 @@ export async function createStateDir(options: StateDirOptions): Promise<string> 
     // In a shared temporary directory another user may have created it first, and would own our database.
     const { uid: owner } = await stat(stateDir);
     if (owner !== uid)
-      throw new ConfigurationError(`${stateDir} belongs to user ${owner}: set SIMCAT_STATE_DIR to your own directory`);
+      throw new ConfigurationError(`${stateDir} belongs to user ${owner}`, {
+        hint: "set SIMCAT_STATE_DIR to your own directory",
+      });
   }
   return stateDir;
 }
@@ -65,14 +67,26 @@ function temporaryDir(environment: StateDirOptions["environment"]): string {
 
 /** Returns whether the directory, or its nearest existing parent, is writable. */
 export function isWritable(directory: string): boolean {
-  let existing = directory;
-  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+  const existing = nearestExisting(directory);
   try {
     accessSync(existing, constants.W_OK | constants.X_OK);
     return statSync(existing).isDirectory();
   } catch {
     return false;
   }
+}
+
+/**
+ * Throws the system error of a directory that cannot be created. Tries it next to where it would be and removes the result,
+ * because permissions do not tell it: /proc refuses new directories, and so does a full disk.
+ */
+export function tryCreatingIn(directory: string): void {
+  rmdirSync(mkdtempSync(join(nearestExisting(directory), ".simcat-")));
+}
+
+function nearestExisting(directory: string): string {
+  const parent = dirname(directory);
+  return existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
 /** Removes a directory, trying for ten seconds, because an exiting process may still be writing to it. */

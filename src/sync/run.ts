@@ -66,8 +66,11 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const isWhole = isEverything(request.selection);
   if (isWhole) onEvent(started);
   const planRequest = { ...request, backfillSince: run.backfillSince };
-  const listed = await listLibraries(run, planRequest, signal);
-  // A selection may name nothing that exists: then no run is recorded, and none may be reported as started.
+  const listed = await listLibraries(run, planRequest, signal).catch((error) => {
+    if (!isWhole && !(error instanceof UsageError)) onEvent(started);
+    throw error;
+  });
+  // A selection that names nothing known is a usage error, and then there is no run to report.
   if (!isWhole) onEvent(started);
 
   const planned = await planRun(run, planRequest, listed, signal);

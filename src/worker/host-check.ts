@@ -1,4 +1,4 @@
-import { isLoopback } from "../config/urls.ts";
+import { isLoopback } from "../config/readers.ts";
 
 /**
  * Whether a request's Host header may be answered. A web page can make its own host name resolve to 127.0.0.1 (DNS

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { failedBy, splitHint } from "../../src/cli/check/lines.ts";
-import { checkListing } from "../../src/cli/check/listing.ts";
-import { judgeSchema } from "../../src/cli/check/schema.ts";
-import { judgeClock, judgeServer } from "../../src/cli/check/server.ts";
+import { checkListing } from "../../src/cli/check/check-service.ts";
+import { judgeClock, judgeSchema, judgeServer } from "../../src/cli/check/judge-database.ts";
+import { failedBy } from "../../src/cli/check/lines.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import type { Listing, Reject } from "../../src/model.ts";
 import { listingOf } from "../listed.ts";
@@ -18,10 +17,10 @@ const SERVER = {
 };
 
 test.each([
-  [139_999, "fail", 78, "simcat knows Postgres 14 to 18: use one of these"],
+  [139_999, "fail", 78, "simcat supports Postgres 14 to 18: use one of these"],
   [140_000, "ok", null, null],
   [189_999, "ok", null, null],
-  [190_000, "warn", null, "simcat knows Postgres 14 to 18; a later simcat may know this one"],
+  [190_000, "warn", null, "simcat supports Postgres 14 to 18; a later simcat may support this one"],
 ])("a server of version %i is %s", (versionNumber, result, exitCode, hint) => {
   expect(judgeServer({ ...SERVER, versionNumber }, "postgres://host/sim")).toEqual({
     check: "database",
@@ -44,8 +43,8 @@ test("a read-only server fails the check", () => {
 test.each([
   [60_000, "ok", "this machine's and the database's are 1 min 00 s apart"],
   [-60_000, "ok", "this machine's and the database's are 1 min 00 s apart"],
-  [60_001, "warn", "this machine's is 1 min 00 s ahead of the database's, by which simcat goes"],
-  [-7_200_000, "warn", "this machine's is 2 h 00 min behind the database's, by which simcat goes"],
+  [60_001, "warn", "this machine's is 1 min 00 s ahead of the database's, which simcat uses"],
+  [-7_200_000, "warn", "this machine's is 2 h 00 min behind the database's, which simcat uses"],
 ])("a clock difference of %i ms is judged as %s", (apart, result, text) => {
   expect(judgeClock(1_800_000_000_000 + apart, 1_800_000_000_000)).toMatchObject({ check: "clock", result, text });
 });
@@ -108,24 +107,12 @@ test("entries without an owner produce a warning that names the setting that fix
 
 test("a paged listing produces a warning", () => {
   expect(checkListing({ ...LISTING, incomplete: "one page" }, { defaultOwner: null })).toMatchObject([
-    { result: "warn", text: "is not whole", hint: null },
+    { result: "warn", text: "is incomplete", hint: null },
   ]);
 });
 
-test("a message is split where its hint begins, but not within brackets", () => {
-  expect(splitHint('GET /libs answered 503 (asked https://x/libs; it said "a; b"); the service is down')).toEqual({
-    text: 'GET /libs answered 503 (asked https://x/libs; it said "a; b")',
-    hint: "the service is down",
-  });
-  expect(splitHint("SIMCAT_API_KEY is not set; expected the key")).toEqual({
-    text: "SIMCAT_API_KEY is not set",
-    hint: "give the key",
-  });
-  expect(splitHint("nothing to do")).toEqual({ text: "nothing to do", hint: null });
-});
-
-test("a failed check has the exit code of its error, or 1 for an unexpected error", () => {
-  expect(failedBy("database", new DatabaseError("it is down; start it"))).toEqual({
+test("a failed check has the summary, hint and exit code of its error, or 1 for an unexpected error", () => {
+  expect(failedBy("database", new DatabaseError("it is down", { hint: "start it" }))).toEqual({
     check: "database",
     result: "fail",
     text: "it is down",
@@ -133,5 +120,13 @@ test("a failed check has the exit code of its error, or 1 for an unexpected erro
     details: [],
     exitCode: 69,
   });
-  expect(failedBy("database", new TypeError("oops"))).toMatchObject({ text: "oops", hint: null, exitCode: 1 });
+  expect(failedBy("database", new DatabaseError("it said (a; b)"))).toMatchObject({
+    text: "it said (a; b)",
+    hint: null,
+  });
+  expect(failedBy("database", new TypeError("oops; really"))).toMatchObject({
+    text: "oops; really",
+    hint: null,
+    exitCode: 1,
+  });
 });

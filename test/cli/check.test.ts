@@ -4,7 +4,7 @@ import { check } from "../../src/cli/check.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { type Environment, surroundings } from "./surroundings.ts";
+import { createContext, type Environment } from "./test-context.ts";
 
 /** No server listens on this port. */
 const CLOSED = "127.0.0.1:9";
@@ -19,11 +19,11 @@ interface Line {
 }
 
 async function checked(environment: Environment) {
-  const context = surroundings(environment);
+  const context = createContext(environment);
   const exitCode = await check(context, { json: true });
   const lines: Line[] = JSON.parse(context.printed());
   const results = Object.fromEntries(lines.map((line) => [line.check, line.result]));
-  const line = (name: string) => lines.find((one) => one.check === name);
+  const line = (name: string) => lines.find((candidate) => candidate.check === name);
   return { exitCode, lines, results, line, printed: context.printed() };
 }
 
@@ -85,10 +85,10 @@ describe("check", () => {
 
   test("prints readable lines on a terminal", async () => {
     const { environment } = await fixture(ORGANIZATION);
-    const context = surroundings(environment);
+    const context = createContext(environment);
     expect(await check(context, { json: false })).toBe(0);
     const lines = context.printed().split("\n");
-    expect(lines).toContain("ok    key            the service takes it");
+    expect(lines).toContain("ok    key            the service accepts it");
     expect(lines.at(-1)).toBe("everything that a run needs is there");
   });
 
@@ -184,8 +184,8 @@ describe("check", () => {
       {
         check: "configuration",
         result: "warn",
-        text: "SIMCAT_BASEURL is no setting of simcat's and has no effect",
-        hint: "is SIMCAT_BASE_URL meant?",
+        text: "unknown setting SIMCAT_BASEURL (ignored)",
+        hint: "did you mean SIMCAT_BASE_URL?",
         details: [],
         exit_code: null,
       },
@@ -301,7 +301,7 @@ describe("check of the database", () => {
     expect(apart.exitCode).toBe(0);
     expect(apart.line("direct")).toMatchObject({
       result: "warn",
-      hint: "let both name the same one: what is migrated must be what runs write to",
+      hint: "name the same database in both: runs write to what is migrated",
     });
   });
 });

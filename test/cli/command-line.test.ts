@@ -27,49 +27,49 @@ test.each([
   [["help", "nosuch"], "unknown command 'nosuch'"],
   [["nosuch", "--help"], "unknown command 'nosuch'"],
   [["-q", "help", "snyc"], "unknown command 'snyc'\n(Did you mean sync?)"],
-  [["sync", "extra", "--quiet"], "too many arguments for 'sync': 'extra'; quote a name that holds blanks"],
-  [["explain", "ann/My", "Lib"], "too many arguments for 'explain': 'Lib'; quote a name that holds blanks"],
+  [["sync", "extra", "--quiet"], "too many arguments for 'sync': 'extra'; quote a name that contains spaces"],
+  [["explain", "ann/My", "Lib"], "too many arguments for 'explain': 'Lib'; quote a name that contains spaces"],
   [["sync", "extra", "--nosuch"], "unknown option '--nosuch'"],
   [["prune", "--older-than"], "option '--older-than <DURATION>' argument missing"],
   [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number."],
-])("%j exits with 64 and names the wrong word, as text and as JSON (fault 117)", async (args, said) => {
-  const hint = "(simcat --help, or simcat COMMAND --help, says what there is)";
+])("%j exits with 64 and names the wrong word, as text and as JSON (fault 117)", async (args, message) => {
+  const hint = "(see simcat --help or simcat COMMAND --help)";
   expect(await runCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
     code: 64,
     stdout: "",
-    stderr: `simcat: ${said}\n${hint}\n`,
+    stderr: `simcat: ${message}\n${hint}\n`,
   });
   const { code, stdout, stderr } = await runCli(args, {});
   expect([code, stdout]).toEqual([64, ""]);
-  expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg: `${said}\n${hint}` });
+  expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg: `${message}\n${hint}` });
 });
 
 test("every command logs a misspelt setting together with the correct one", async () => {
   const { simcat } = await fixture([]);
   const misspelt = { SIMCAT_SCHEDUL: "* * * * *" };
-  const said = "SIMCAT_SCHEDUL is no setting of simcat's and has no effect; is SIMCAT_SCHEDULE meant?";
+  const warning = "unknown setting SIMCAT_SCHEDUL (ignored); did you mean SIMCAT_SCHEDULE?";
   const forMachines = await simcat(["status"], misspelt);
-  expect(JSON.parse(forMachines.stderr)).toMatchObject({ level: "warn", code: "unknown_setting", msg: said });
-  expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_FORMAT: "pretty" })).stderr).toBe(`simcat: ${said}\n`);
+  expect(JSON.parse(forMachines.stderr)).toMatchObject({ level: "warn", code: "unknown_setting", msg: warning });
+  expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_FORMAT: "pretty" })).stderr).toBe(`simcat: ${warning}\n`);
   expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_LEVEL: "error" })).stderr).toBe("");
 });
 
 test("logs a near miss of DATABASE_URL without its value, also from a .env file (fault 115)", async () => {
   const { database } = await fixture([]);
-  const said = (name: string) => `simcat: ${name} is no setting of simcat's and has no effect; is DATABASE_URL meant?`;
+  const warning = (name: string) => `simcat: unknown setting ${name} (ignored); did you mean DATABASE_URL?`;
   const value = `postgres://u:${SECRET}@h/d`;
   const environment = { DATABASE_URL: database.url, DATABSE_URL: value, SIMCAT_LOG_FORMAT: "pretty" };
   const { stderr } = await startCli(["status"], environment, `DATABASE_URI=${value}\n`).ended;
-  expect(stderr.trimEnd().split("\n").toSorted()).toEqual([said("DATABASE_URI"), said("DATABSE_URL")]);
+  expect(stderr.trimEnd().split("\n").toSorted()).toEqual([warning("DATABASE_URI"), warning("DATABSE_URL")]);
 });
 
 test("the commands printed by simcat mock can be pasted, even where the key is already set", async () => {
-  const told = async (environment: Readonly<Record<string, string>>) => {
+  const exportLine = async (environment: Readonly<Record<string, string>>) => {
     const mock = startCli(["mock", "--port", "0", "--libraries", "1"], environment);
     await expect.poll(() => mock.output()).toContain("Ctrl-C stops it");
     mock.process.kill("SIGTERM");
     return (await mock.ended).stdout.split("\n").find((line) => line.startsWith("  export"));
   };
-  expect(await told({})).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+ SIMCAT_API_KEY=mock-key$/);
-  expect(await told({ SIMCAT_API_KEY: "mock-key" })).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+$/);
+  expect(await exportLine({})).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+ SIMCAT_API_KEY=mock-key$/);
+  expect(await exportLine({ SIMCAT_API_KEY: "mock-key" })).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+$/);
 });

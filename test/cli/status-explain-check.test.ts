@@ -4,16 +4,16 @@ import { status } from "../../src/cli/status.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { type Environment, runSync, surroundings } from "./surroundings.ts";
+import { createContext, type Environment, runSync } from "./test-context.ts";
 
 async function statusOf(environment: Environment) {
-  const context = surroundings(environment);
+  const context = createContext(environment);
   expect(await status(context, { json: true })).toBe(0);
   return JSON.parse(context.printed());
 }
 
 async function explained(environment: Environment, name: string) {
-  const context = surroundings(environment);
+  const context = createContext(environment);
   expect(await explain(context, { json: true }, name)).toBe(0);
   return JSON.parse(context.printed());
 }
@@ -31,7 +31,7 @@ function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, 
 describe("status", () => {
   test("prints the first command to run when no sync has run yet", async () => {
     const database = await freshTestDatabase();
-    const context = surroundings({ DATABASE_URL: database.url });
+    const context = createContext({ DATABASE_URL: database.url });
     expect(await status(context, { json: false })).toBe(0);
     expect(context.printed()).toBe(
       "no run yet\nnext: nothing was ever synced here: run simcat check, then simcat backfill",
@@ -40,7 +40,7 @@ describe("status", () => {
 
   test("requires a schema", async () => {
     const database = await freshTestDatabase({ empty: true });
-    const context = surroundings({ DATABASE_URL: database.url });
+    const context = createContext({ DATABASE_URL: database.url });
     await expect(status(context, { json: true })).rejects.toMatchObject({ exitCode: 78 });
   });
 
@@ -124,14 +124,14 @@ describe("status", () => {
       `INSERT INTO simcat.rejects (run_id, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at)
        SELECT 1, 'listing', 'code_' || n % 21, '', '', '', n, now() - n * interval '1 hour', now() FROM generate_series(1, 43) AS n`,
     );
-    const told = await statusOf({ DATABASE_URL: database.url });
-    expect(told.runs.map((run: { id: number }) => run.id)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
-    expect(told.failing).toHaveLength(20);
-    expect(told.failing[0]).toMatchObject({ library: "Lib 21" });
-    expect(told.libraries).toMatchObject({ failing: 21, never_stored: 21 });
-    expect(told.rejects).toHaveLength(20);
-    expect(told.rejects[0]).toMatchObject({ owner: null, library: null, code: "code_1", count: 3 });
-    expect(told).toMatchObject({ open_rejects: 43, open_reject_groups: 21 });
+    const result = await statusOf({ DATABASE_URL: database.url });
+    expect(result.runs.map((run: { id: number }) => run.id)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+    expect(result.failing).toHaveLength(20);
+    expect(result.failing[0]).toMatchObject({ library: "Lib 21" });
+    expect(result.libraries).toMatchObject({ failing: 21, never_stored: 21 });
+    expect(result.rejects).toHaveLength(20);
+    expect(result.rejects[0]).toMatchObject({ owner: null, library: null, code: "code_1", count: 3 });
+    expect(result).toMatchObject({ open_rejects: 43, open_reject_groups: 21 });
   });
 
   test("works with any DateStyle of the database", async () => {
@@ -148,7 +148,7 @@ describe("status", () => {
   test("names what the database lacks and does not report a bug", async () => {
     const database = await freshTestDatabase();
     await database.query("ALTER TABLE simcat.libraries RENAME TO libraries_elsewhere");
-    const context = surroundings({ DATABASE_URL: database.url });
+    const context = createContext({ DATABASE_URL: database.url });
     await expect(status(context, { json: true })).rejects.toMatchObject({
       exitCode: 69,
       message: expect.stringContaining('reading the status failed: relation "simcat.libraries" does not exist'),
@@ -256,7 +256,7 @@ describe("explain", () => {
 
   test("rejects an unknown library and an argument without a library", async () => {
     const database = await freshTestDatabase();
-    const context = surroundings({ DATABASE_URL: database.url });
+    const context = createContext({ DATABASE_URL: database.url });
     await expect(explain(context, { json: true }, "ann/Lib\u001b[2J")).rejects.toMatchObject({
       exitCode: 64,
       message: "ann/Lib%1B[2J is not stored, and no run has listed it",
@@ -267,7 +267,7 @@ describe("explain", () => {
   test("prints text unless JSON is requested", async () => {
     const { environment } = await fixture([library("ann", "Lib", { scenarios: [1] })]);
     expect(await runSync(environment)).toBe(0);
-    const context = surroundings(environment);
+    const context = createContext(environment);
     expect(await explain(context, { json: false }, "ann/Lib")).toBe(0);
     const [name, verdict] = context.printed().split("\n");
     expect(name).toBe("ann/Lib");

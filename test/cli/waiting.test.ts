@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { status } from "../../src/cli/status.ts";
-import { surroundings } from "./surroundings.ts";
+import { createContext } from "./test-context.ts";
 
 /** Accepts connections and never answers. */
 async function silentServer(): Promise<string> {
@@ -20,7 +20,7 @@ test("a terminal shows a line while simcat waits for the database (fault 96)", a
   const stop = new AbortController();
   const note = vi.fn();
   const draw = vi.fn();
-  const context = { ...surroundings({ DATABASE_URL: await silentServer() }), note, draw, stop: stop.signal };
+  const context = { ...createContext({ DATABASE_URL: await silentServer() }), note, draw, stop: stop.signal };
   const running = status(context, { json: false });
   const ended = expect(running).rejects.toThrow("enough");
 

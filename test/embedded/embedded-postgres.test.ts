@@ -86,7 +86,7 @@ test("refuses data of another major version of Postgres", async () => {
   const failure = await open(stateDir).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ConfigurationError);
   expect(String(failure)).toContain(
-    "was created by Postgres 17, but this simcat contains Postgres 18: set SIMCAT_STATE_DIR",
+    "was created by Postgres 17, but this simcat contains Postgres 18; set SIMCAT_STATE_DIR",
   );
 });
 

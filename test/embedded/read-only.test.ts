@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
@@ -44,11 +44,12 @@ test("a dry run without a database plans to read everything, and creates none (f
 
 test("check reports where the first run will create the database, and creates none (fault 116)", async () => {
   const { stateDir, environment } = await withoutDatabase();
+  mkdirSync(dirname(stateDir));
   const { code, stdout } = await runCli(["check"], environment);
   expect(code).toBe(0);
   const text = `DATABASE_URL is not set: the first run creates an embedded database in ${stateDir}`;
   expect(stdout).toContain(`ok    database       ${text}\nskip  encoding       there is no database yet\n`);
-  expect(existsSync(stateDir)).toBe(false);
+  expect(readdirSync(dirname(stateDir))).toEqual([]);
 });
 
 test("check fails if the first run could not create the database (fault 116)", async () => {
@@ -57,6 +58,19 @@ test("check fails if the first run could not create the database (fault 116)", a
   expect(code).toBe(78);
   expect(stdout).toContain("FAIL  database       the embedded database cannot be stored in /dev/null/state");
 });
+
+test.runIf(process.platform === "linux")(
+  "check fails if the file system refuses new directories although it is writable (fault 322)",
+  async () => {
+    const { environment } = await withoutDatabase();
+    const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: "/proc/x" });
+    expect(code).toBe(78);
+    expect(stdout).toMatch(
+      /^FAIL {2}database {7}the embedded database cannot be stored in \/proc\/x.*; hint: set SIMCAT_STATE_DIR/m,
+    );
+    expect(stdout).toContain("skip  schema         depends on database");
+  },
+);
 
 test("status reads the embedded database that an earlier command created (fault 116)", async () => {
   const { environment } = await withoutDatabase();

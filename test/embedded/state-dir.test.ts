@@ -72,7 +72,7 @@ test.runIf(process.platform === "linux").each(UNUSABLE)(
     expect({ code, msg }).toEqual({
       code: 78,
       msg: expect.stringMatching(
-        /^the embedded database cannot be stored in .*: set SIMCAT_STATE_DIR to a writable directory$/s,
+        /^the embedded database cannot be stored in .*; set SIMCAT_STATE_DIR to a writable directory$/s,
       ),
     });
   },

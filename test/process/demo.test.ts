@@ -13,7 +13,7 @@ test("the tour syncs, reads only edits again, answers SQL, draws a page and leav
     const { code, stdout, stderr } = await runCli(["demo"], { SIMCAT_STATE_DIR: stateDir });
     expect(code, `the ${round} time: ${stdout}${stderr}`).toBe(0);
 
-    const [filled, rest = ""] = stdout.split("# Somebody works in a few of them:");
+    const [filled, rest = ""] = stdout.split("# Users edit a few of them:");
     expect(filled).toMatch(
       /backfill ok in .+ \(run 1\)\n {2}libraries {2}200 listed, 200 read, 0 skipped, 200 changed/,
     );

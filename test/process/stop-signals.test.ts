@@ -40,7 +40,9 @@ test.each([
 
     expect(ended.code).toBe(code);
     expect(performance.now() - askedAt).toBeLessThan(5_000);
-    expect(ended.stdout).toContain(`stopped by ${signal}; what was stored stays, and the next run goes on from there`);
+    expect(ended.stdout).toContain(
+      `stopped by ${signal}; what was stored stays, and the next run continues from there`,
+    );
     const read = sentWhole(service);
     expect(read.length).toBeGreaterThanOrEqual(6);
     const stored = await query<{ name: string; scenarios: number }>(

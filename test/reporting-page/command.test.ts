@@ -90,7 +90,7 @@ describe("simcat report", () => {
     const { simcat } = await fixture([]);
     const since = await simcat(["report", "--since", "a week"]);
     expect(since.code).toBe(64);
-    expect(since.stderr).toContain('--since \\"a week\\" is no duration; write it as 7d, 36h or 90m');
+    expect(since.stderr).toContain('--since \\"a week\\" is not a duration; write it as 7d, 36h or 90m');
     const nowhere = join(folder(), "no such folder", "page.html");
     const out = await simcat(["report", "--out", nowhere]);
     expect(out.code).toBe(64);

@@ -53,6 +53,27 @@ test("an unknown owner or library is a usage error with suggestions and leaves n
   expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([{ status: "ok" }, { status: "ok" }]);
 });
 
+test("logs no start of a run for an unknown library, and one for a known library (fault 320)", async () => {
+  const { simcat } = await fixture(ORGANIZATION);
+  const codesOf = async (library: string) => {
+    const { stderr } = await simcat(["sync", "--library", library]);
+    return stderr
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => (JSON.parse(line) as { code: string }).code);
+  };
+  expect(await codesOf("alice/Fier")).toEqual(["usage"]);
+  expect(await codesOf("alice/Fire")).toEqual(["run_started", "run_planned", "run_finished"]);
+});
+
+test("a selected run whose listing fails logs its start and its end (fault 320)", async () => {
+  const { simcat, service } = await fixture(ORGANIZATION);
+  service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "html" } }]);
+  const { code, stderr } = await simcat(["sync", "--library", "alice/Fire"]);
+  expect(code).toBe(76);
+  expect(stderr).toMatch(/"code":"run_started".*\n.*"code":"source_untrusted"/);
+});
+
 test("an owner or a library that is only listed, or only stored, is known (fault 76)", async () => {
   const { simcat, service } = await fixture([...ORGANIZATION, library("carol", "Ice", { scenarios: [1] })]);
   const code = async (...args: string[]) => (await simcat(args)).code;

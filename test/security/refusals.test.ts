@@ -35,7 +35,7 @@ test.each([
   ["https://s3cret-canary@127.0.0.1/", "has a user name or password in it"],
   [
     "http://api.example.com/",
-    "is plain http, which would show the key to the network; use https, or set SIMCAT_ALLOW_HTTP=true",
+    "is plain http, which would send the key unencrypted; use https, or set SIMCAT_ALLOW_HTTP=true",
   ],
   ["http://127.0.0.1.example.com/", "is plain http"],
   ["http://localhost.example.com/", "is plain http"],

@@ -1,5 +1,5 @@
 import type { Context } from "../../src/cli/context.ts";
-import { printError } from "../../src/cli/print-error.ts";
+import { printError } from "../../src/cli/notify.ts";
 import { runProgram } from "../../src/cli/program.ts";
 import type { MockService } from "../../src/mock/server.ts";
 import { KEY } from "../mock/raw-client.ts";

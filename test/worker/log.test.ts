@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isColored, openLog } from "../../src/log.ts";
+import { createLog, isColored } from "../../src/log.ts";
 import type { RunReport, RunStatus } from "../../src/model.ts";
 import { logRun } from "../../src/report/run-log.ts";
 import { toReport } from "../../src/sync/run-outcome.ts";
@@ -9,7 +9,7 @@ const mask = (text: string) => text.replaceAll("hush-hush", "***");
 
 function written(format: "json" | "pretty", colored = false) {
   const lines: string[] = [];
-  const log = openLog({ logFormat: format, logLevel: "info" }, false, (text) => void lines.push(text), mask, colored);
+  const log = createLog({ logFormat: format, logLevel: "info" }, false, (text) => void lines.push(text), mask, colored);
   return { log, lines };
 }
 

@@ -7,7 +7,7 @@ export const EVERYTHING: Selection = { libraries: [], owners: [] };
 /** The selection that `--library` and `--owner` ask for, each selector once; throws a UsageError for a malformed one. */
 export function parseSelection(libraries: readonly string[], owners: readonly string[]): Selection {
   if (owners.includes(""))
-    throw new UsageError("--owner is empty; give the owner's name, such as --owner example.user");
+    throw new UsageError("--owner is empty", { hint: "give the owner's name, such as --owner example.user" });
   const keys = new Map(libraries.map(parseKey).map((key) => [keyText(key), key]));
   return { libraries: [...keys.values()], owners: [...new Set(owners)] };
 }

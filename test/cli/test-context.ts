@@ -3,8 +3,8 @@ import { sync } from "../../src/cli/sync.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** The part of a process that a command can see. It redacts nothing, so that a leaked secret becomes visible. */
-export function surroundings(environment: Environment): Context & { printed(): string } {
+/** A context that collects standard output. It masks nothing, so that a leaked secret becomes visible. */
+export function createContext(environment: Environment): Context & { printed(): string } {
   const out: string[] = [];
   return {
     environment,
@@ -25,5 +25,5 @@ export function surroundings(environment: Environment): Context & { printed(): s
 /** One run over all libraries. */
 export function runSync(environment: Environment): Promise<number> {
   const options = { library: [], owner: [], allowRemovals: false, dryRun: false, json: true };
-  return sync(surroundings(environment), options);
+  return sync(createContext(environment), options);
 }

@@ -1,0 +1,126 @@
+import type { Config } from "../../config.ts";
+import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
+import { formatKey } from "../../key.ts";
+import type { LibraryKey, Listing, ScenarioSink } from "../../model.ts";
+import { plural } from "../../report/amounts.ts";
+import type { CheckLine } from "../../report/check.ts";
+import type { Service } from "../../service/client.ts";
+import { withService } from "../connections.ts";
+import type { Context } from "../context.ts";
+import type { ServiceConfig } from "../settings.ts";
+import { loadEssential } from "./check-configuration.ts";
+import { fail, failedBy, ok, skipped, warn } from "./lines.ts";
+
+const ESSENTIAL = ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"];
+
+/** Fewer than a run makes, because a person is waiting for the result. */
+const MAX_RETRIES = 1;
+
+/** Requests the listing and the content of one library. */
+export async function checkService(context: Context): Promise<CheckLine[]> {
+  const config = loadEssential(context, { service: true, database: false }, ESSENTIAL);
+  if (config === null || config.baseUrl === null || config.apiKey === null) {
+    return ["service", "key"].map((check) => skipped(check, "requires a valid configuration"));
+  }
+  const { baseUrl, apiKey } = config;
+  const maxRetries = Math.min(config.maxRetries, MAX_RETRIES);
+  return checkAnswers(context, { ...config, baseUrl, apiKey, maxRetries });
+}
+
+async function checkAnswers(context: Context, config: ServiceConfig): Promise<CheckLine[]> {
+  const { href } = config.baseUrl;
+  try {
+    return await withService(context, config, {}, async (service) => {
+      const listing = await service.listLibraries(context.stop);
+      const count = plural(listing.libraries.length, "library", "libraries");
+      const answered = ok("service", `${href} answered; ${count} listed`);
+      const content = await checkContent(service, listing, context.stop);
+      return [answered, ok("key", "the service accepts it"), ...checkListing(listing, config), ...content];
+    });
+  } catch (error) {
+    context.stop.throwIfAborted();
+    if (error instanceof UnauthorizedError) return [ok("service", `${href} answered`), failedBy("key", error)];
+    return [failedBy("service", error), skipped("key", "requires an answer of the service")];
+  }
+}
+
+/** Checks that every entry of the listing can be stored and that the listing is complete. */
+export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "defaultOwner">): CheckLine[] {
+  const { rejects, incomplete, libraries, repeated } = listing;
+  const details = [
+    ...countReasons(listing),
+    ...(incomplete === null ? [] : [`${incomplete}; nothing is marked as removed while that is so`]),
+    ...(repeated === 0 ? [] : [`${plural(repeated, "entry repeats", "entries repeat")} an earlier one`]),
+  ];
+  if (rejects.length === 0 && incomplete === null) {
+    const text = libraries.length === 0 ? "is empty: there is nothing to copy yet" : "every entry can be read";
+    return [ok("listing", text, details)];
+  }
+  const lacksOwner = rejects.some(({ code, path }) => code === "missing_field" && path === "uploadUser");
+  const hint =
+    lacksOwner && defaultOwner === null
+      ? "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser"
+      : null;
+  const text =
+    rejects.length === 0
+      ? "is incomplete"
+      : `${plural(rejects.length, "entry cannot be stored", "entries cannot be stored")}, the others can`;
+  return [warn("listing", text, hint, details)];
+}
+
+/** `2 × missing_field (uploadUser)` for each reason. */
+function countReasons({ rejects }: Listing): string[] {
+  const counts = new Map<string, number>();
+  for (const { code, path } of rejects) {
+    const name = path === "" ? code : `${code} (${path})`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => `${count} × ${name}`);
+}
+
+/** One library may be broken or just removed, but not three. */
+const MAX_FAILED_LIBRARIES = 3;
+const MAX_SHOWN_REJECTS = 3;
+
+const DISCARD: ScenarioSink = {
+  restart: async () => {},
+  add: async () => {},
+  sources: async () => new Map(),
+  remove: async () => {},
+};
+
+/** Reads the content of the first listed library, and of up to two more if that fails. No line for an empty listing. */
+async function checkContent(service: Service, listing: Listing, signal: AbortSignal): Promise<CheckLine[]> {
+  const failed: { readonly key: LibraryKey; readonly error: ContentError }[] = [];
+  for (const { key } of listing.libraries) {
+    if (failed.length === MAX_FAILED_LIBRARIES) break;
+    try {
+      const { items, rejects } = await service.readContent(key, DISCARD, signal);
+      const text = `${formatKey(key)} can be read: metadata and ${plural(items, "scenario")}`;
+      if (failed.length > 0) return [warn("content", `${text}; others cannot`, null, failed.map(describeFailed))];
+      if (rejects.length === 0) return [ok("content", text)];
+      const shown = rejects.slice(0, MAX_SHOWN_REJECTS).map(({ kind, path, reason }) => `${kind} ${path} ${reason}`);
+      return [warn("content", `${text}; ${plural(rejects.length, "item")} cannot be stored`, null, shown)];
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof ContentError)) return [failedBy("content", error)];
+      failed.push({ key, error });
+      if (exitCodeOf(error) === EXIT.sourceUnavailable) break;
+    }
+  }
+  const [first, ...others] = failed;
+  if (first === undefined) return [];
+  const hint = "check that SIMCAT_BASE_URL is the service's, and what the key may read";
+  const line = fail("content", exitCodeOf(first.error), describeFailed(first), hint);
+  return [{ ...line, details: others.map(describeFailed) }];
+}
+
+function describeFailed({ key, error }: { readonly key: LibraryKey; readonly error: ContentError }): string {
+  return `${formatKey(key)}: ${error.message} (${error.code})`;
+}
+
+/** The exit code of a run in which every library fails in this way. */
+function exitCodeOf({ code, unavailable }: ContentError): number {
+  if (unavailable || code === "throttled") return EXIT.sourceUnavailable;
+  return code === "unauthorized" ? EXIT.unauthorized : EXIT.sourceUntrusted;
+}

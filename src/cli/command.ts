@@ -1,0 +1,57 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { UsageError } from "../errors.ts";
+import { parseDuration } from "../units.ts";
+import type { Context } from "./context.ts";
+
+/** The work of a command. Returns the exit code. */
+export type Action<Options, Args extends readonly string[]> = (
+  context: Context,
+  options: Options,
+  ...args: Args
+) => Promise<number>;
+
+/**
+ * Adapts an action to commander. An action imports the modules that it needs when it is called, so that `--help` and other
+ * commands do not load them.
+ */
+export type RunAction = <Options, Args extends readonly string[]>(
+  action: Action<Options, Args>,
+) => (...received: unknown[]) => Promise<void>;
+
+export function createCommand(name: string, description: string, example: string): Command {
+  return new Command(name).description(description).addHelpText("after", `\nExample:\n  $ ${example}\n`);
+}
+
+/** The options of a command that prints data. */
+export interface JsonOptions {
+  readonly json: boolean;
+}
+
+export const jsonOption = () => new Option("--json", "print JSON to standard output").default(false);
+
+export const libraryOption = () =>
+  new Option("--library <OWNER/NAME>", "only this library (repeatable); write % and / in a part as %25 and %2F")
+    .argParser(append)
+    .default([], "all");
+
+export const ownerOption = () =>
+  new Option("--owner <OWNER>", "only libraries of this owner (repeatable)").argParser(append).default([], "all");
+
+const append = (value: string, previous: readonly string[]) => [...previous, value];
+
+/** Parses the value of a numeric option. */
+export function parseWholeNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new InvalidArgumentError("expected a whole number.");
+  return value;
+}
+
+/**
+ * Parses a duration into milliseconds.
+ * @throws UsageError with the examples, such as `7d, 36h or 90m`
+ */
+export function parseDurationOption(option: string, text: string, examples: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null) return ms;
+  throw new UsageError(`${option} ${JSON.stringify(text)} is not a duration`, { hint: `write it as ${examples}` });
+}

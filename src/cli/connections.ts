@@ -1,0 +1,167 @@
+import type { Config } from "../config.ts";
+import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
+import { asDatabaseError } from "../db/db-errors.ts";
+import { migrate } from "../db/migrate.ts";
+import { assertUsable, readSchemaState } from "../db/schema-state.ts";
+import { readSnapshot } from "../db/transaction.ts";
+import type { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
+import { ConfigurationError } from "../errors.ts";
+import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
+import type { Service, ServiceOptions } from "../service/client.ts";
+import type { Context } from "./context.ts";
+import { notify } from "./notify.ts";
+import type { ServiceConfig } from "./settings.ts";
+
+/** Runs `work` with a client of the service, and closes it afterwards. */
+export async function withService<T>(
+  { environment, version, mask }: Context,
+  config: ServiceConfig,
+  options: Pick<ServiceOptions, "onEvent">,
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  // Imported here, because most commands connect only to the database.
+  const { openService } = await import("../service/client.ts");
+  const service = openService({ ...config, environment, version, mask, ...options });
+  try {
+    return await work(service);
+  } finally {
+    await service.close();
+  }
+}
+
+/** The state of the schema that a command requires. */
+export type SchemaUse =
+  /** Current: migrated first, unless SIMCAT_AUTO_MIGRATE is false. */
+  | "migrate"
+  /** Current already. An embedded database must exist; it is not created. */
+  | "require"
+  /** Any: the command inspects it. */
+  | "any";
+
+/**
+ * Runs `work` with a connection pool, and closes it afterwards.
+ * @throws ConfigurationError if the database or its schema is not as required, DatabaseError if the database fails
+ */
+export async function withDatabase<T>(
+  context: Context,
+  config: Config,
+  use: SchemaUse,
+  work: (pool: Pool) => Promise<T>,
+): Promise<T> {
+  const { stop } = context;
+  if (use === "require") await assertDatabaseExists(context, config);
+  return withDatabaseUrls(context, config, async (urls) => {
+    const mayMigrate = use === "migrate" && config.autoMigrate;
+    const options = { onWait: printWaits(context, config) };
+    const pool = await (use === "any"
+      ? connect(urls.url, options, stop)
+      : connectUsable(urls, options, mayMigrate, stop));
+    try {
+      return await work(pool);
+    } catch (error) {
+      throw asDatabaseError("working with the database", error);
+    } finally {
+      await disconnect(pool);
+    }
+  });
+}
+
+/**
+ * Connects to a database whose schema is current. Checks before it migrates, because the schema is nearly always current,
+ * and another connection takes as long as a short run.
+ */
+async function connectUsable(
+  urls: DatabaseUrls,
+  options: ConnectOptions,
+  mayMigrate: boolean,
+  signal: AbortSignal,
+): Promise<Pool> {
+  const pool = await connect(urls.url, options, signal);
+  try {
+    const state = await readSnapshot(pool, "looking at the schema", readSchemaState, signal);
+    if (state.kind !== "behind" || !mayMigrate) {
+      assertUsable(state);
+      return pool;
+    }
+  } catch (error) {
+    await disconnect(pool);
+    throw error;
+  }
+  // Closed before the migration, because a role may be limited to one connection.
+  await disconnect(pool);
+  await migrate(urls.directUrl, signal, options);
+  return connectUsable(urls, options, false, signal);
+}
+
+/** Reports a wait for the database or the lease: on a terminal above the progress line, otherwise as a log line. */
+export function printWaits(context: Context, config: Config): NonNullable<ConnectOptions["onWait"]> {
+  return ({ code, message }) => {
+    if (context.terminal.isErr) context.draw("\r\x1b[K");
+    notify(context, config, "info", code, message);
+  };
+}
+
+export interface DatabaseUrls {
+  readonly url: string;
+  /** For migrations. */
+  readonly directUrl: string;
+}
+
+/** Runs `work` with the database's URLs. The embedded database is started or attached to, and released afterwards. */
+export async function withDatabaseUrls<T>(
+  context: Context,
+  config: Config,
+  work: (urls: DatabaseUrls) => Promise<T>,
+): Promise<T> {
+  if (config.databaseUrl !== null) {
+    return work({ url: config.databaseUrl, directUrl: config.databaseDirectUrl ?? config.databaseUrl });
+  }
+  const embedded = await openEmbedded(context, config);
+  try {
+    context.hide(databaseSecrets(embedded.url));
+    const text = `the embedded database is at ${maskDatabaseUrl(embedded.url)}; simcat db prints its password and keeps it running`;
+    notify(context, config, "info", "embedded_database", text);
+    return await work({ url: embedded.url, directUrl: embedded.url });
+  } finally {
+    await embedded.stop();
+  }
+}
+
+/** Starts the embedded Postgres or attaches to it, and reports its progress. */
+export async function openEmbedded(context: Context, { stateDir, ...config }: Config): Promise<EmbeddedPostgres> {
+  // Imported here, because most commands connect to a database of their own.
+  const { openEmbeddedPostgres } = await import("../embedded-postgres/embedded-postgres.ts");
+  const report = (level: "info" | "warn") => (text: string) =>
+    notify(context, config, level, "embedded_database", text);
+  const { environment, stop } = context;
+  return openEmbeddedPostgres({ stateDir, environment, onProgress: report("info"), onRestart: report("warn") }, stop);
+}
+
+/**
+ * Returns the directory in which a run would create the embedded database; null if there is a database. Creates nothing.
+ * @throws ConfigurationError if this machine or the permissions of the directory rule one out
+ */
+export async function findMissingEmbedded(
+  { environment }: Context,
+  { databaseUrl, stateDir }: Config,
+): Promise<string | null> {
+  if (databaseUrl !== null) return null;
+  const { findMissingDatabase } = await import("../embedded-postgres/embedded-postgres.ts");
+  return findMissingDatabase({ stateDir, environment });
+}
+
+/** @throws ConfigurationError or DatabaseError if a run could not create the embedded database */
+export async function assertEmbeddedCreatable({ environment }: Context, { stateDir }: Config): Promise<void> {
+  const { assertCreatable } = await import("../embedded-postgres/embedded-postgres.ts");
+  assertCreatable({ stateDir, environment });
+}
+
+/** @throws ConfigurationError if no run has created the embedded database yet */
+async function assertDatabaseExists(context: Context, config: Config): Promise<void> {
+  const missingIn = await findMissingEmbedded(context, config);
+  if (missingIn === null) return;
+  throw new ConfigurationError(
+    `nothing is stored yet: DATABASE_URL is not set, and there is no embedded database in ${missingIn}`,
+    { hint: "run simcat backfill, which creates one, or set DATABASE_URL" },
+  );
+}

@@ -1,0 +1,80 @@
+import { createClock } from "../db/clock.ts";
+import type { Pool } from "../db/connect.ts";
+import { EXIT, SimcatError } from "../errors.ts";
+import { createLog, isColored } from "../log.ts";
+import type { RunKind, RunStatus } from "../model.ts";
+import { formatJson } from "../report/json.ts";
+import { followRun } from "../report/progress.ts";
+import { toRunJson } from "../report/run-json.ts";
+import { logRun } from "../report/run-log.ts";
+import { formatSummary } from "../report/summary.ts";
+import { parseSelection } from "../sync/rules/selection.ts";
+import { runSync } from "../sync/run.ts";
+import type { RunEvent, RunRequest, RunResult } from "../sync/run-types.ts";
+import { withDatabase, withService } from "./connections.ts";
+import type { Context } from "./context.ts";
+import { loadServiceSettings, type ServiceConfig } from "./settings.ts";
+
+export interface RunOptions {
+  readonly library: readonly string[];
+  readonly owner: readonly string[];
+  readonly allowRemovals: boolean;
+  /** For a backfill: start over instead of continuing an interrupted one. */
+  readonly restart: boolean;
+  readonly json: boolean;
+}
+
+/** `sync` and `backfill`: performs one run, shows its progress and prints its summary. */
+export async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
+  const { library, owner, allowRemovals, restart, json } = options;
+  const selection = parseSelection(library, owner);
+  const config = loadServiceSettings(context);
+  const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
+  const result = await withDatabase(context, config, "migrate", (pool) =>
+    runWithProgress(context, config, pool, request),
+  );
+  const exitCode = exitCodeOf(result);
+  context.print(json ? formatJson(toRunJson(result.report, exitCode)) : formatSummary(result.report));
+  return exitCode;
+}
+
+async function runWithProgress(
+  context: Context,
+  config: ServiceConfig,
+  pool: Pool,
+  request: RunRequest,
+): Promise<RunResult> {
+  const { terminal, draw, mask, version, stop } = context;
+  const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
+  const lines = logRun(log);
+  // A terminal shows the progress line and the summary; the log lines only with --verbose.
+  const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
+  const screen = !isLogged && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
+  const progress = followRun(screen, lines.progress);
+  const clock = await createClock(pool, stop);
+  return withService(context, config, { onEvent: isLogged ? lines.service : () => {} }, async (service) => {
+    const onEvent = (event: RunEvent) => {
+      progress.event(event);
+      if (isLogged) lines.event(event);
+    };
+    try {
+      const result = await runSync({ pool, clock, service, settings: config, version, mask, onEvent }, request, stop);
+      progress.end();
+      if (isLogged) lines.finished(result.report);
+      return result;
+    } finally {
+      progress.end();
+    }
+  });
+}
+
+const EXIT_CODES: Readonly<Partial<Record<RunStatus, number>>> = {
+  ok: EXIT.ok,
+  partial: EXIT.partial,
+  held: EXIT.held,
+};
+
+function exitCodeOf({ report, error }: RunResult): number {
+  if (error instanceof SimcatError) return error.exitCode;
+  return EXIT_CODES[report.status] ?? EXIT.failed;
+}
