@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createListingStore, type StorableLibrary } from "../../src/service/wire/listing-store.ts";
 
 /** Entries whose text is `owner|name`. */
-function shelf() {
+function createStore() {
   return createListingStore((source) => {
     const [owner = "", name = ""] = source.split("|");
     return { key: { owner, name }, lastModified: null, source };
@@ -14,7 +14,7 @@ const entry = (owner: string, name: string): StorableLibrary => {
 };
 
 test("libraries are found by owner and name, and iterated in the order of the listing", () => {
-  const kept = shelf();
+  const store = createStore();
   const entries = [
     entry("ann", "Lib"),
     entry("bob", "Lib"),
@@ -22,30 +22,30 @@ test("libraries are found by owner and name, and iterated in the order of the li
     entry("annL", "ib"),
     entry("🌲", "é"),
   ];
-  for (const one of entries) kept.add(one);
-  expect([...kept]).toEqual(entries);
-  expect(entries.map(({ key }) => kept.find(key))).toEqual([0, 1, 2, 3, 4]);
-  expect(kept.find({ owner: "cem", name: "Lib" })).toBeUndefined();
+  for (const added of entries) store.add(added);
+  expect([...store]).toEqual(entries);
+  expect(entries.map(({ key }) => store.find(key))).toEqual([0, 1, 2, 3, 4]);
+  expect(store.find({ owner: "cem", name: "Lib" })).toBeUndefined();
 });
 
 test("a replaced entry is found under its key", () => {
-  const kept = shelf();
-  kept.add(entry("ann", "Lib"));
-  expect(kept.at(0).source).toBe("ann|Lib");
+  const store = createStore();
+  store.add(entry("ann", "Lib"));
+  expect(store.at(0).source).toBe("ann|Lib");
   const disputed = { key: { owner: "ann", name: "Lib" }, lastModified: null, source: null };
-  kept.replace(0, disputed);
-  expect(kept.at(0)).toEqual(disputed);
+  store.replace(0, disputed);
+  expect(store.at(0)).toEqual(disputed);
 });
 
 test("holds a hundred thousand entries, and a text longer than a page", () => {
-  const kept = shelf();
+  const store = createStore();
   const nameOf = (at: number) => (at === 70_000 ? "x".repeat(3 * 2 ** 20) : `Lib ${at}`);
-  for (let at = 0; at < 100_000; at++) kept.add(entry("ann", nameOf(at)));
-  expect(kept).toHaveLength(100_000);
+  for (let at = 0; at < 100_000; at++) store.add(entry("ann", nameOf(at)));
+  expect(store).toHaveLength(100_000);
   const all = Array.from({ length: 100_000 }, (_, at) => at);
-  expect(all.filter((at) => kept.find({ owner: "ann", name: nameOf(at) }) !== at)).toEqual([]);
-  expect(all.filter((at) => kept.at(at).source !== `ann|${nameOf(at)}`)).toEqual([]);
+  expect(all.filter((at) => store.find({ owner: "ann", name: nameOf(at) }) !== at)).toEqual([]);
+  expect(all.filter((at) => store.at(at).source !== `ann|${nameOf(at)}`)).toEqual([]);
   const disputed = { key: { owner: "ann", name: nameOf(90_000) }, lastModified: null, source: null };
-  kept.replace(90_000, disputed);
-  expect([kept.at(90_000), kept.find(disputed.key)]).toEqual([disputed, 90_000]);
+  store.replace(90_000, disputed);
+  expect([store.at(90_000), store.find(disputed.key)]).toEqual([disputed, 90_000]);
 });

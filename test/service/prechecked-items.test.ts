@@ -4,18 +4,18 @@ import { createArraySplitter } from "../../src/service/wire/json-array.ts";
 import { readScenarioItem } from "../../src/service/wire/scenario-item.ts";
 import { findUnstorable } from "../../src/service/wire/storable.ts";
 
-/** Splits a list in chunks of this size; returns its items and whether all of them were classified as plain. */
-function split(text: string, chunkSize: number): { items: string[]; plain: boolean } {
+/** Splits a list in chunks of this size; returns its items and whether all of them need no check. */
+function split(text: string, chunkSize: number): { items: string[]; prechecked: boolean } {
   const bytes = Buffer.from(text);
   const splitter = createArraySplitter();
   const items: string[] = [];
-  let plain = true;
+  let prechecked = true;
   for (let at = 0; at < bytes.length; at += chunkSize) {
     items.push(...splitter.push(bytes.subarray(at, at + chunkSize)).map(({ source }) => source));
-    plain &&= splitter.prechecked();
+    prechecked &&= splitter.prechecked();
   }
   splitter.end();
-  return { items, plain };
+  return { items, prechecked };
 }
 
 const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
@@ -32,11 +32,11 @@ test.each([
   ['{"name":"12345678901234567890"}', false],
   [`{"deep":${deep(600)}}`, true],
   ["1", true],
-])("%s is plain: %s, wherever it is cut", (item, plain) => {
-  for (const chunkSize of [1, 2, 3, 7, 10_000]) expect(split(`[${item}]`, chunkSize).plain).toBe(plain);
+])("%s needs no check: %s, wherever it is cut", (item, prechecked) => {
+  for (const chunkSize of [1, 2, 3, 7, 10_000]) expect(split(`[${item}]`, chunkSize).prechecked).toBe(prechecked);
 });
 
-test("one item that is not plain affects its own chunk and no later one", () => {
+test("one item that needs a check affects its own chunk and no later one", () => {
   const splitter = createArraySplitter();
   splitter.push(Buffer.from('[{"a":1},{"a":1e500},{"a":2},'));
   expect(splitter.prechecked()).toBe(false);
@@ -68,12 +68,12 @@ const item = fc
   .array(fc.tuple(fc.constantFrom("scenarioId", "x", "y"), value), { maxLength: 5 })
   .map((fields) => `{${fields.map(([name, one]) => `"${name}":${one}`).join(", ")}}`);
 
-test("an item classified as plain is parsed the same as without the classification, wherever it is cut", () => {
+test("an item that needs no check is parsed the same as with the check, wherever it is cut", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 4 }), fc.integer({ min: 1, max: 40 }), (items, chunkSize) => {
       const found = split(`[${items.join(",")}]`, chunkSize);
       expect(found.items).toEqual(items);
-      if (!found.plain) return;
+      if (!found.prechecked) return;
       for (const source of items) {
         const value = JSON.parse(source);
         expect(findUnstorable(source, value, true)).toEqual(findUnstorable(source, value));
