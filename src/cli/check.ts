@@ -1,5 +1,5 @@
+import { formatJson } from "../format.ts";
 import { type CheckLine, exitCodeOf, formatChecks, toChecksJson } from "../report/check.ts";
-import { formatJson } from "../report/json.ts";
 import { checkConfiguration } from "./check/configuration.ts";
 import { checkDatabase } from "./check/database.ts";
 import { checkService } from "./check/service.ts";

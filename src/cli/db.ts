@@ -1,5 +1,5 @@
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../report/json.ts";
+import { formatJson } from "../format.ts";
 import type { Context } from "./context.ts";
 import { openEmbedded } from "./embedded.ts";
 import { loadSettings } from "./settings.ts";

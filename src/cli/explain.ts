@@ -1,9 +1,8 @@
 import { readLibrary } from "../db/read/read-library.ts";
 import { EXIT } from "../errors.ts";
+import { formatJson } from "../format.ts";
 import { parseKey } from "../key.ts";
-import { formatExplanation } from "../report/explain.ts";
-import { toExplanationJson } from "../report/explain-json.ts";
-import { formatJson } from "../report/json.ts";
+import { formatExplanation, toExplanationJson } from "../report/explain.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { migrate as applyMigrations } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../report/json.ts";
+import { formatJson } from "../format.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { printWaits, withDatabaseUrls } from "./with-database.ts";

@@ -2,7 +2,7 @@ import { type DatabaseClock, MACHINE_CLOCK, openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { assertUsable, readSchemaState } from "../db/migrate.ts";
 import { readSnapshot } from "../db/snapshot.ts";
-import { formatJson } from "../report/json.ts";
+import { formatJson } from "../format.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { prepare } from "../sync/prepare.ts";
 import { parseSelection } from "../sync/rules/selection.ts";

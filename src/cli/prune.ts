@@ -4,10 +4,9 @@ import type { Pool } from "../db/connect.ts";
 import { type Lease, withLease } from "../db/lease.ts";
 import { countPrunable, type PrunedRows, prune as pruneRows, readCutoff } from "../db/prune/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import { plural } from "../report/amounts.ts";
-import { formatJson } from "../report/json.ts";
+import { formatJson, plural } from "../format.ts";
 import { formatPrune, toPruneJson } from "../report/prune.ts";
-import { parseDuration } from "../units.ts";
+import { DAY_MS, parseDuration } from "../units.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { withDatabase } from "./with-database.ts";
@@ -19,7 +18,7 @@ export interface PruneOptions {
 }
 
 /** The guard of removals counts those of the last 24 hours, and the libraries live in them, from the history. */
-const GUARDED_MS = 24 * 3_600_000;
+const GUARDED_MS = DAY_MS;
 
 export async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
   const olderThanMs = parseAge(olderThan);

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { readReport } from "../db/read/read-report.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import { formatBytes } from "../report/amounts.ts";
-import { formatJson } from "../report/json.ts";
-import { parseDuration } from "../units.ts";
+import { formatBytes, formatJson } from "../format.ts";
+import { DAY_MS, parseDuration } from "../units.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { withDatabase } from "./with-database.ts";
@@ -21,11 +20,11 @@ export async function report(context: Context, { out, since, owner, json }: Repo
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", (pool) => readReport(pool, scope, context.stop));
-  const [{ openCharts }, { formatReport }] = await Promise.all([
-    import("../report/charts/open-charts.ts"),
-    import("../report/page/report-page.ts"),
+  const [{ createChartRenderer }, { formatReport }] = await Promise.all([
+    import("../report/charts/chart-renderer.ts"),
+    import("../report/report-page/report-page.ts"),
   ]);
-  const { page, findings } = formatReport(rows, context.version, await openCharts());
+  const { page, findings } = formatReport(rows, context.version, await createChartRenderer());
   const file = resolve(out);
   const bytes = Buffer.from(page, "utf8");
   const isPrinted = await writePage(file, bytes, context.stop);
@@ -49,7 +48,7 @@ export async function report(context: Context, { out, since, owner, json }: Repo
 }
 
 /** As far back as dates go that every system knows. */
-const LONGEST_MS = 100 * 365 * 86_400_000;
+const LONGEST_MS = 100 * 365 * DAY_MS;
 
 function parseSince(text: string): number {
   const ms = parseDuration(text);

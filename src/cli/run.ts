@@ -1,13 +1,12 @@
 import { openClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError } from "../errors.ts";
+import { formatJson } from "../format.ts";
 import { isColored, openLog } from "../log.ts";
 import type { RunKind, RunStatus } from "../model.ts";
-import { formatJson } from "../report/json.ts";
-import { followRun } from "../report/progress.ts";
-import { toRunJson } from "../report/run-json.ts";
-import { logRun } from "../report/run-log.ts";
-import { formatSummary } from "../report/summary.ts";
+import { createProgressLine } from "../report/progress.ts";
+import { createRunLog } from "../report/run-log.ts";
+import { formatSummary, toRunJson } from "../report/summary.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
 import type { RunResult } from "../sync/run-request.ts";
@@ -50,11 +49,11 @@ async function runWithProgress(
 ): Promise<RunResult> {
   const { terminal, draw, mask, version, stop } = context;
   const log = openLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
-  const lines = logRun(log);
+  const lines = createRunLog(log);
   // A terminal has the progress line, and the summary says the rest; whoever wants to see more than that gets the lines.
   const logs = !terminal.isErr || log.isLevelEnabled("debug");
   const screen = !logs && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
-  const progress = followRun(screen, lines.progress);
+  const progress = createProgressLine(screen, lines.progress);
   const clock = await openClock(pool, context.stop);
   const onEvent = logs ? lines.service : () => {};
   return withService(context, config, { onEvent }, async (service) => {

@@ -1,6 +1,6 @@
 import { readStatus } from "../db/read/read-status.ts";
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../report/json.ts";
+import { formatJson } from "../format.ts";
 import { formatStatus } from "../report/status.ts";
 import { toStatusJson } from "../report/status-json.ts";
 import { isSettled } from "../sync/rules/settle.ts";

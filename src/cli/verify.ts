@@ -1,10 +1,9 @@
 import { EXIT } from "../errors.ts";
+import { formatJson } from "../format.ts";
 import { openLog } from "../log.ts";
-import { formatJson } from "../report/json.ts";
-import { followRun } from "../report/progress.ts";
-import { logRun } from "../report/run-log.ts";
-import { formatVerify } from "../report/verify.ts";
-import { toVerifyJson } from "../report/verify-json.ts";
+import { createProgressLine } from "../report/progress.ts";
+import { createRunLog } from "../report/run-log.ts";
+import { formatVerify, toVerifyJson } from "../report/verify.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { openTextReader } from "../sync/texts.ts";
 import type { VerifyReport } from "../verify/findings.ts";
@@ -35,14 +34,14 @@ async function compareSides(context: Context, { library, owner }: Omit<VerifyOpt
   const { terminal, draw, mask, stop } = context;
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
-  const lines = logRun(openLog(config, terminal.isErr, draw, mask));
+  const lines = createRunLog(openLog(config, terminal.isErr, draw, mask));
   const screen = terminal.isErr ? { columns: terminal.columns, draw } : null;
-  const { event: tell, end } = followRun(screen, lines.progress);
+  const { event: onEvent, end } = createProgressLine(screen, lines.progress);
   const texts = openTextReader(config.serviceTimezone);
   try {
     return await withDatabase(context, config, "require", (pool) =>
       withService(context, config, {}, (service) =>
-        verifyStored({ service, pool, texts, tell, concurrency: config.concurrency }, selection, stop),
+        verifyStored({ service, pool, texts, onEvent, concurrency: config.concurrency }, selection, stop),
       ),
     );
   } finally {

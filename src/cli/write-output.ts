@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { constants, fstatSync, type Stats, writeSync } from "node:fs";
 import { access, type FileHandle, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { sleep } from "../async.ts";
 import { hasErrorCode } from "../errors.ts";
-import { pause } from "../pause.ts";
 
 /**
  * Writes to what a path leads to. A regular file is replaced, with its mode and owner, so that a reader sees the old
@@ -105,7 +105,7 @@ async function openForWriting(path: string, isPipe: boolean, signal: AbortSignal
       return await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch (error) {
       if (!isPipe || !hasErrorCode(error, "ENXIO")) throw error;
-      await pause(LOOK_MS, signal);
+      await sleep(LOOK_MS, signal);
     }
   }
 }
@@ -116,7 +116,7 @@ async function writeAll(descriptor: number, bytes: Buffer, signal: AbortSignal):
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
       if (!hasErrorCode(error, "EAGAIN")) throw error;
-      await pause(LOOK_MS, signal);
+      await sleep(LOOK_MS, signal);
     }
   }
 }

@@ -1,10 +1,10 @@
 import { createRequire } from "node:module";
-import { parseDuration, parseShare, parseSize, type Share } from "../units.ts";
+import { DAY_MS, parseDuration, parseShare, parseSize, type Share } from "../units.ts";
 import type { Reading } from "./urls.ts";
 
 /** Timers of Node overflow, and fire at once, beyond 24.8 days. */
-const LONGEST_TIMER_MS = 24 * 86_400_000;
-const LONGEST_MS = 3650 * 86_400_000;
+const LONGEST_TIMER_MS = 24 * DAY_MS;
+const LONGEST_MS = 3650 * DAY_MS;
 const LARGEST_BODY = 2 ** 40;
 
 /** What a setting's text means. The problem is told behind its name and value. */

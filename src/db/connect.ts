@@ -1,8 +1,8 @@
 import type { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { unlessAborted } from "../async.ts";
 import { ConfigurationError } from "../errors.ts";
-import { unlessAborted } from "../pause.ts";
 import { databaseError, failureText } from "./failures.ts";
 import { ANNOUNCE_AFTER_MS, persist } from "./patience.ts";
 

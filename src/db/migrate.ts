@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { ConfigurationError } from "../errors.ts";
+import { DAY_MS } from "../units.ts";
 import { type Connection, type ConnectOptions, connect, disconnect, type Pool, within } from "./connect.ts";
 import { namingDatabase } from "./failures.ts";
 import { formatMissing, hintForMissing, type MissingObjects, readMissingObjects } from "./missing-objects.ts";
@@ -17,7 +18,7 @@ const LOCK_TIMEOUT_MS = 2_500;
 /** Some five minutes, with the pauses in between. */
 const LOCK_ATTEMPTS = 80;
 /** Building an index on a large table takes as long as it takes. */
-const BUILD_MS = 86_400_000;
+const BUILD_MS = DAY_MS;
 /** Settings of a role under which the migrations would mean something else. */
 const AS_WRITTEN = `SET LOCAL standard_conforming_strings = on; SET LOCAL search_path = pg_catalog;
   SET LOCAL default_table_access_method = heap`;

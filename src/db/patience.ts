@@ -1,4 +1,4 @@
-import { pause } from "../pause.ts";
+import { sleep } from "../async.ts";
 import { isConnectionLost, isContention, isLockTimeout } from "./failures.ts";
 
 /** How long a server that is away is waited for, in milliseconds: long enough for a restart. */
@@ -43,7 +43,7 @@ export async function persist<T>(
         last = error;
         announcing ??= setTimeout(() => onWait?.(last), beganAt + ANNOUNCE_AFTER_MS - performance.now());
       }
-      await pause(Math.random() * Math.min(2_000, 50 * 2 ** attempts), signal);
+      await sleep(Math.random() * Math.min(2_000, 50 * 2 ** attempts), signal);
     }
   } finally {
     clearTimeout(announcing);

@@ -1,5 +1,5 @@
+import { sleep } from "../async.ts";
 import { BusyError } from "../errors.ts";
-import { pause } from "../pause.ts";
 import { announce, type Connection, type Pool } from "./connect.ts";
 import { ANNOUNCE_AFTER_MS } from "./patience.ts";
 import { readSnapshot } from "./snapshot.ts";
@@ -58,7 +58,7 @@ export async function takeLease<S>(
         announce(pool, { code: "waiting_for_lease", message: waitMessage(live) });
       }
     }
-    await pause(WATCH_MS, signal);
+    await sleep(WATCH_MS, signal);
   }
 }
 

@@ -6,7 +6,7 @@ import {
   SourceUntrustedError,
   UnauthorizedError,
 } from "../errors.ts";
-import { sayDuration } from "./amounts.ts";
+import { formatLimit } from "../format.ts";
 import type { FailedGet } from "./http/get.ts";
 import { header } from "./http/headers.ts";
 import type { Printable } from "./http/printable.ts";
@@ -55,14 +55,14 @@ function causeOf({ failure: { cause } }: FailedGet): ErrorOptions {
 function endRun(failed: FailedGet, asked: Asked): SourceUnavailableError | null {
   const said = sayFailure(failed, asked);
   if (failed.why === "no_success") {
-    const patience = sayDuration(asked.patienceMs);
+    const patience = formatLimit(asked.patienceMs);
     const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
     return new SourceUnavailableError(`${said}; for ${patience} the service has asked to wait, and ${advice}`);
   }
   if (failed.failure.kind === "too_many_files") return new SourceUnavailableError(`${said}; ${failed.failure.hint}`);
   if (failed.why !== "asked_too_long") return null;
-  const wait = sayDuration(failed.setback.retryAfterMs ?? 0);
-  const most = sayDuration(asked.maxRetryWaitMs);
+  const wait = formatLimit(failed.setback.retryAfterMs ?? 0);
+  const most = formatLimit(asked.maxRetryWaitMs);
   return new SourceUnavailableError(
     `${said} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${most}); run again later`,
   );

@@ -26,8 +26,8 @@ test("each check is a line with its hint, and the last line counts", () => {
 });
 
 test("when all is well the last line says so", () => {
-  expect(formatChecks([OK]).split("\n").at(-1)).toBe("everything that a run needs is there");
-  expect(formatChecks([OK, CLOCK]).split("\n").at(-1)).toBe("everything that a run needs is there, 1 warning");
+  expect(formatChecks([OK]).split("\n").at(-1)).toBe("ready to run");
+  expect(formatChecks([OK, CLOCK]).split("\n").at(-1)).toBe("ready to run, 1 warning");
 });
 
 test("what an answer said cannot act on the terminal (fault 107)", () => {

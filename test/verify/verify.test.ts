@@ -171,7 +171,7 @@ describe("what one side lacks", () => {
     expect(out.replace(/\([\d.]+ m?s\)/, "(… s)")).toBe(
       `verify: 3 libraries differ (… s)
   libraries  2 listed, 0 agree
-  scenarios  3 compared; what differs is told as stored → service
+  scenarios  3 compared; differences are printed as stored → service
   differs    o/deleted: is listed and was never stored
   differs    o/gone: is stored and not listed
   differs    o/shorter: 2 scenarios not stored (3, 4); 1 scenario stored and not in the list (1)
@@ -226,7 +226,7 @@ describe("a library that differs", () => {
     ]);
     const { code, out } = await simcat(sides, ["verify"]);
     expect(code).toBe(0);
-    expect(out).toContain("  passing    1 library differed, and agreed when read once more");
+    expect(out).toContain("  passing    1 library differed, and agreed when read again");
   });
 
   test("at the first look only, on the database's side, counts for nothing", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isColored, openLog } from "../../src/log.ts";
 import type { RunReport, RunStatus } from "../../src/model.ts";
-import { logRun } from "../../src/report/run-log.ts";
+import { createRunLog } from "../../src/report/run-log.ts";
 import { toReport } from "../../src/sync/run-report.ts";
 import { openTally } from "../../src/sync/tally.ts";
 
@@ -36,7 +36,7 @@ test.each([
   ["failed", "error", "failed"],
 ] as const)("a run that ends as %s logs one line at level %s", (status, level, code) => {
   const { log, lines } = written("json");
-  logRun(log).finished(report(status));
+  createRunLog(log).finished(report(status));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ level, code, status, run: 1, duration_ms: 5 }),
   ]);
@@ -44,7 +44,7 @@ test.each([
 
 test("logs pauses that the service requests as info, and retries as debug", () => {
   const { log, lines } = written("json");
-  const { service } = logRun(log);
+  const { service } = createRunLog(log);
   service({ kind: "throttled", operation: "listing", waitMs: 2_000 });
   service({ kind: "retry", operation: "listing", reason: "answered 503", delayMs: 10 });
   service({ kind: "request", operation: "listing", outcome: "5xx", ms: 3 });
@@ -54,7 +54,7 @@ test("logs pauses that the service requests as info, and retries as debug", () =
 test("logs a library's name as a field, which cannot forge a line", () => {
   const { log, lines } = written("json");
   const name = '"x\n{"level":"info"}\u001b[31m';
-  logRun(log).event({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
+  createRunLog(log).event({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
   expect(lines).toHaveLength(1);
   expect(lines[0]?.trimEnd()).not.toContain("\n");
   expect(lines[0]).not.toContain("\u001b");

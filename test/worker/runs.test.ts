@@ -127,7 +127,7 @@ test("a schema of a later version prevents runs and logs an error, until it matc
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilTold("run_finished");
   await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 1)");
-  expect(await worker.untilTold("configuration")).toMatchObject({ level: "error", msg: "run could not begin" });
+  expect(await worker.untilTold("configuration")).toMatchObject({ level: "error", msg: "run could not start" });
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
     expect([status, body.reasons[0]?.code]).toEqual([503, "schema_newer"]);

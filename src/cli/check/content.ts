@@ -1,7 +1,7 @@
 import { ContentError, EXIT } from "../../errors.ts";
+import { plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
 import type { LibraryKey, Listing, ScenarioSink } from "../../model.ts";
-import { plural } from "../../report/amounts.ts";
 import type { CheckLine } from "../../report/check.ts";
 import type { Service } from "../../service/client.ts";
 import { fail, failedBy, ok, warn } from "./lines.ts";

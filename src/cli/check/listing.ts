@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
+import { plural } from "../../format.ts";
 import type { Listing } from "../../model.ts";
-import { plural } from "../../report/amounts.ts";
 import type { CheckLine } from "../../report/check.ts";
 import { ok, warn } from "./lines.ts";
 

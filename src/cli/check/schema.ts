@@ -2,7 +2,7 @@ import type { SchemaState } from "../../db/migrate.ts";
 import { formatMissing, hintForMissing, type MissingObjects } from "../../db/missing-objects.ts";
 import type { Lack } from "../../db/privileges.ts";
 import { EXIT } from "../../errors.ts";
-import { plural } from "../../report/amounts.ts";
+import { plural } from "../../format.ts";
 import type { CheckLine } from "../../report/check.ts";
 import { fail, ok } from "./lines.ts";
 

@@ -1,6 +1,6 @@
 import type { Server } from "../../db/server.ts";
 import { EXIT } from "../../errors.ts";
-import { formatElapsed } from "../../report/amounts.ts";
+import { formatElapsed } from "../../format.ts";
 import type { CheckLine } from "../../report/check.ts";
 import { fail, ok, warn } from "./lines.ts";
 

@@ -1,5 +1,5 @@
 import { UnauthorizedError } from "../../errors.ts";
-import { plural } from "../../report/amounts.ts";
+import { plural } from "../../format.ts";
 import type { CheckLine } from "../../report/check.ts";
 import type { Context } from "../context.ts";
 import type { ServiceConfig } from "../settings.ts";

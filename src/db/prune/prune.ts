@@ -1,4 +1,5 @@
 import type { LibraryKey } from "../../model.ts";
+import { DAY_MS } from "../../units.ts";
 import type { Connection, Pool } from "../connect.ts";
 import { fencedWrites } from "../fenced-writes.ts";
 import type { Lease } from "../lease.ts";
@@ -18,7 +19,7 @@ export interface PrunedRows {
 }
 
 /** Nothing is older than this, and Postgres has no dates for much greater ages. */
-const OLDEST_MS = 1000 * 365 * 86_400_000;
+const OLDEST_MS = 1000 * 365 * DAY_MS;
 const LIBRARIES_AT_ONCE = 500;
 /** Holds about ROWS_AT_ONCE scenarios. */
 const BLOCKS_AT_ONCE = 500;

@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS } from "../../units.ts";
+
 export interface ReportScope {
   /** How far back "what changed" looks, in milliseconds. */
   readonly sinceMs: number;
@@ -10,11 +12,9 @@ export const OF_OWNERS = "($1::text[] IS NULL OR owner = ANY($1))";
 
 export type Step = "hour" | "day" | "week" | "month";
 
-const HOUR_MS = 3_600_000;
-
 /** The finest step that makes no more than about seventy of the time. */
 export function stepOf(sinceMs: number): Step {
   if (sinceMs <= 72 * HOUR_MS) return "hour";
-  if (sinceMs <= 70 * 24 * HOUR_MS) return "day";
-  return sinceMs <= 70 * 7 * 24 * HOUR_MS ? "week" : "month";
+  if (sinceMs <= 70 * DAY_MS) return "day";
+  return sinceMs <= 70 * 7 * DAY_MS ? "week" : "month";
 }

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER } from "./sleep.ts";
+import { MAX_TIMER_MS } from "../../async.ts";
 
 /** Time that runs only while somebody waits, one at a time. */
 export class Deadline {
@@ -19,7 +19,7 @@ export class Deadline {
       this.since = performance.now();
       this.resume = resolve;
       // A busy process runs a late timer before it reads what has long arrived: look at the sockets once more.
-      this.timer = setTimeout(() => setImmediate(() => this.expire(resolve)), Math.min(this.left, LONGEST_TIMER));
+      this.timer = setTimeout(() => setImmediate(() => this.expire(resolve)), Math.min(this.left, MAX_TIMER_MS));
     });
   }
 

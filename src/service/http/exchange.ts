@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
-import { sayDuration } from "../amounts.ts";
+import { formatLimit } from "../../format.ts";
 import { AttemptFailure, type Head, HeldBack } from "./attempt-failure.ts";
 import { allowReading, onceConnected, readOn, stopReading } from "./connection.ts";
 import { Deadline } from "./deadline.ts";
@@ -112,7 +112,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private expire(): void {
     const { line, timeoutMs } = this.caller;
-    const detail = `no complete answer within ${sayDuration(timeoutMs)}`;
+    const detail = `no complete answer within ${formatLimit(timeoutMs)}`;
     const via = this.controller === null ? line.via() : null;
     const hint = via === null ? "" : `the proxy did not connect to the service; check ${via}`;
     this.fail(new AttemptFailure("timeout", "timed out", { detail, hint }));

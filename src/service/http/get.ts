@@ -1,9 +1,9 @@
+import { sleep } from "../../async.ts";
 import { attempt } from "./attempt.ts";
 import type { AttemptFailure } from "./attempt-failure.ts";
 import type { Ask, Desk } from "./desk.ts";
 import type { StopSignal } from "./life.ts";
 import { askedToWait, decideRetry, type Setback } from "./retry.ts";
-import { sleep } from "./sleep.ts";
 
 /** A GET brought nothing, and will not be tried again. */
 export class FailedGet extends Error {

@@ -1,7 +1,7 @@
+import { MAX_TIMER_MS } from "../../async.ts";
 import type { Congestion } from "./congestion.ts";
 import type { StopSignal } from "./life.ts";
 import type { Pacer } from "./pacer.ts";
-import { LONGEST_TIMER } from "./sleep.ts";
 
 /** Lets requests leave: first come, first served, so many in flight, evenly spaced, and none during a pause. */
 export interface Limiter {
@@ -25,7 +25,7 @@ export function openLimiter(congestion: Congestion, pacer: Pacer): Limiter {
   /** Timers know milliseconds only, and may be early: the last part of one is waited for by looking. */
   function wakeIn(ms: number): void {
     if (ms >= 1) {
-      const timer = setTimeout(admit, Math.min(Math.floor(ms), LONGEST_TIMER));
+      const timer = setTimeout(admit, Math.min(Math.floor(ms), MAX_TIMER_MS));
       stopAlarm = () => clearTimeout(timer);
     } else {
       const immediate = setImmediate(admit);

@@ -1,4 +1,5 @@
-import { DAY_MS, type DateShape, FARTHEST_ZONE_MS, readShape } from "./shapes.ts";
+import { DAY_MS, HOUR_MS } from "../../units.ts";
+import { type DateShape, FARTHEST_ZONE_MS, readShape } from "./shapes.ts";
 import { instantOf } from "./zones.ts";
 
 /** A `lastModified` that could be read. Its format is not specified; these are readings, never identities. */
@@ -13,7 +14,6 @@ export interface ReadDate {
   readonly zoned: boolean;
 }
 
-const HOUR_MS = 3_600_000;
 const QUARTER_HOUR_MS = 15 * 60_000;
 
 /** No text has a longer grain. */

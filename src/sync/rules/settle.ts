@@ -1,7 +1,7 @@
 import { spreadOf } from "../../key.ts";
 import type { LibraryKey, SyncState } from "../../model.ts";
+import { DAY_MS } from "../../units.ts";
 import { grainOf, LONGEST_GRAIN_MS, latestInstant, type ReadDate, readDate, sameMoment } from "./dates.ts";
-import { DAY_MS } from "./shapes.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
 const SETTLE_MARGIN_MS = 2 * 60_000;

@@ -1,3 +1,5 @@
+import { DAY_MS } from "../../units.ts";
+
 /** A date's text taken apart, before any zone is applied. */
 export interface DateShape {
   /** Its fields read as if they were UTC, at the start of the grain, in ms. */
@@ -13,7 +15,6 @@ export interface DateShape {
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-export const DAY_MS = 24 * HOUR;
 
 /** No zone is further from UTC, so a text that states a larger offset is not understood. */
 export const FARTHEST_ZONE_MS = 14 * HOUR;

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "../../units.ts";
 
 /** How many days' offsets are remembered for a zone: half a century. */
 const REMEMBERED_DAYS = 20_000;
