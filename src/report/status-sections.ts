@@ -68,8 +68,8 @@ export function rejectsSection({ rejects, now }: StatusRows): Html | null {
   ];
   const rows = rejects.shown.map(({ owner, name, kind, code, count, firstSeenAt }) => [
     owner === null || name === null ? "(none)" : libraryName({ owner, name }),
-    kind,
-    code,
+    html`<span class="nowrap">${kind}</span>`,
+    html`<span class="nowrap">${code}</span>`,
     formatCount(count),
     timeAgo(firstSeenAt, now),
   ]);

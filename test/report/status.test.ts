@@ -54,21 +54,21 @@ test("a copy without problems takes a few lines", () => {
   ]);
 });
 
-test("on eighty columns the table of runs leaves out what matters least", () => {
+test("on eighty columns the table of runs omits the least important columns", () => {
   expect(text({}, 80).slice(6, 8)).toEqual([
     "run  kind  status  started  took  read  skipped  changed  failed  removed",
     " 12  sync  ok      3 h ago  12 s     3      209        2       0        0",
   ]);
 });
 
-test("on sixty it still says what changed and what failed", () => {
+test("on sixty columns it still has the changed and failed libraries", () => {
   expect(text({}, 60).slice(6, 8)).toEqual([
     "run  kind  status  started  read  changed  failed  removed",
     " 12  sync  ok      3 h ago     3        2       0        0",
   ]);
 });
 
-test("before the first run it says what to do first", () => {
+test("before the first run it prints the first command to run", () => {
   const nothing = { live: 0, removed: 0, neverStored: 0, settled: 0, oldestContentReadAt: null };
   expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([
     "no run yet",
@@ -161,7 +161,7 @@ test.each([
   expect(text({ failing: { total: 1, shown } }).at(-1)).toContain(`next: ${command} has the details;`);
 });
 
-test("one that was only ever synced in parts is asked to be synced whole", () => {
+test("if only selected libraries were synced, the next step is a sync of all of them", () => {
   expect(text({ lastGoodRun: null })).toContain("last good run  none yet");
   expect(text({ lastGoodRun: null }).at(-1)).toBe(
     "next: only selected libraries have been synced: run simcat sync for all of them",

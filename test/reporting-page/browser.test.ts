@@ -69,7 +69,7 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
     await context.close();
   });
 
-  test("prints light, with the wide pictures, whatever the screen is", async () => {
+  test("prints light colours and wide charts from any screen", async () => {
     const context = await browser.newContext({ colorScheme: "dark" });
     const page = await context.newPage();
     await page.goto(pathToFileURL(join(folder, "huge.html")).href);

@@ -20,7 +20,7 @@ const SMALL = [
 ];
 
 describe("simcat report", () => {
-  test("writes one page of a small organization, and says where, how large, and what it finds", async () => {
+  test("writes a page of a small organization, and prints its path, size and findings", async () => {
     const { simcat, database } = await fixture(SMALL);
     await simcat(["backfill"]);
     const out = join(folder(), "page.html");
@@ -39,7 +39,7 @@ describe("simcat report", () => {
     expect(findings.filter((line) => !line.includes("have not been modified"))).toEqual([
       "  1 problem needs attention",
       "  Nothing changed in the last 7 days",
-      "  0 of 3 libraries were touched in the last 30 days",
+      "  0 of 3 libraries were modified in the last 30 days",
       "  ann holds 100 % of the 4.0 MiB of 2 owners",
       "  1 of 3 libraries does not use the newest version of their package in use",
       "  2 of 3 parents (67 %) have no results",
@@ -86,7 +86,7 @@ describe("simcat report", () => {
     });
   });
 
-  test("says what is wrong with its options, and where it cannot write", async () => {
+  test("reports invalid options and a path that it cannot write", async () => {
     const { simcat } = await fixture([]);
     const since = await simcat(["report", "--since", "a week"]);
     expect(since.code).toBe(64);

@@ -8,18 +8,18 @@ const draw = await createChartRenderer();
 const format = (rows: typeof emptyRows) => formatReport(rows, "9.9.9", draw);
 
 describe("the report", () => {
-  test("says of an empty database what to do, and draws nothing", () => {
+  test("of an empty database has the first commands to run, and no chart", () => {
     const { page, findings } = format(emptyRows);
     expect(findings).toEqual({ attention: "1 problem needs attention", activity: "No libraries yet" });
     expect(page).toContain("No run yet");
     expect(page).not.toContain("<figure");
   });
 
-  test("speaks of one library in the singular", () => {
+  test("uses the singular for a single library", () => {
     expect(format(oneRows).findings).toEqual({
       attention: "Nothing needs attention",
       changes: "Nothing changed in the last 7 days",
-      activity: "The only library was touched in the last 30 days",
+      activity: "The only library was modified in the last 30 days",
       age: "The only library was last modified 3 days ago",
       storage: "ann holds all 512 B",
       versions: "The only library uses the newest version of its package in use",
@@ -28,13 +28,13 @@ describe("the report", () => {
     });
   });
 
-  test("speaks of one run, and of a library and a parent to which nothing happened", () => {
+  test("has a text for a single run, an unmodified library and a parent with results", () => {
     const { page, findings } = format({
       ...oneRows,
       libraries: { ...oneRows.libraries, touched: 0 },
       parents: [{ owner: "ann", owners: 1, scenarios: 2, parents: 1, withoutResults: 0 }],
     });
-    expect(findings.activity).toBe("The only library was not touched in the last 30 days");
+    expect(findings.activity).toBe("The only library was not modified in the last 30 days");
     expect(findings.parents).toBe("The only parent has results");
     expect(page).toContain("The only run so far took 0.4 s.");
   });
@@ -60,11 +60,11 @@ describe("the report", () => {
     expect(page).toContain(todo);
   });
 
-  test("says the finding of a large organization in each title", () => {
+  test("has a finding of a large organization in each heading", () => {
     expect(format(hugeRows).findings).toEqual({
       attention: "7 problems need attention",
       changes: "4,321 libraries changed in the last 7 days; scenarios: 18,000 added, 5,600 changed, 2,080 removed",
-      activity: "1,207 of 10,000 libraries were touched in the last 30 days",
+      activity: "1,207 of 10,000 libraries were modified in the last 30 days",
       age: "Half of the libraries have not been modified for 341 days or longer, 4,810 for a year or longer",
       storage: "Lib holds 22 % of the 18.0 TiB of 1,234 owners",
       versions: "9,581 of 14,703 libraries do not use the newest version of their package in use",
@@ -112,7 +112,7 @@ describe("the report", () => {
     );
   });
 
-  test("says whose libraries it is of", () => {
+  test("names the owners that it is filtered to", () => {
     const { page } = format({ ...oneRows, owners: ["ann", "<b>bob"] });
     expect(page).toContain("Filtered to owners <bdi>ann</bdi>, <bdi>&lt;b&gt;bob</bdi> (runs are not filtered).");
   });

@@ -19,7 +19,7 @@ test("escapes an object that looks like markup", () => {
   expect(() => toMarkup(html`${forged}`)).toThrow();
 });
 
-test("replaces characters that HTML cannot carry, and shows those that would reverse or hide text", () => {
+test("replaces characters that HTML forbids, and shows characters that would reverse or hide text", () => {
   expect(escapeHtml("a\0b\ud800c\u001b\n")).toBe("a\ufffdb\ufffdc\ufffd\n");
   expect(toMarkup(foreignText("\u202egnp.exe"))).toBe("<bdi>\\u202egnp.exe</bdi>");
   expect(toMarkup(foreignText("🌲".repeat(3), 2))).toBe('<bdi title="🌲🌲🌲">🌲🌲…</bdi>');
@@ -77,7 +77,7 @@ test("a run that waits for its lease is not shown as active", () => {
 test("a worker with ten thousand failing libraries answers with its page", async () => {
   const { environment, query } = await fixture([library("ann", "A", { scenarios: [1] })]);
   const worker = startWorker(environment);
-  await worker.untilTold("next_run");
+  await worker.untilLogged("next_run");
   await query(
     `INSERT INTO simcat.library_sync (owner, library_name, failures, last_error)
      SELECT 'bob', 'broken ' || n, 3, 'server_error: down' FROM generate_series(1, 10000) AS n`,

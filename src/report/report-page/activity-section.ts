@@ -39,8 +39,8 @@ ${activity.length === 0 ? null : numbersTable(titles, rows)}`;
 
 function findingOf(all: number, touched: number): string {
   if (all === 0) return "No libraries yet";
-  if (all === 1) return `The only library was ${touched === 1 ? "" : "not "}touched in the last 30 days`;
-  return `${formatCount(touched)} of ${formatCount(all)} libraries ${touched === 1 ? "was" : "were"} touched in the last 30 days`;
+  if (all === 1) return `The only library was ${touched === 1 ? "" : "not "}modified in the last 30 days`;
+  return `${formatCount(touched)} of ${formatCount(all)} libraries ${touched === 1 ? "was" : "were"} modified in the last 30 days`;
 }
 
 function monthsUntil(now: Date): string[] {

@@ -40,7 +40,8 @@ function runItems({ now, complete, runs }: ReportRows): AttentionItem[] {
     items.push({
       variant,
       label: `The last run ended as ${label}`,
-      advice: last.error === null ? "see simcat status" : "see the run's message under Runs, or simcat status",
+      advice:
+        last.error === null ? "see simcat status" : "see the run's message in the section on runs, or simcat status",
     });
   }
   return items;

@@ -43,7 +43,7 @@ export function formatReport(rows: ReportRows, version: string, draw: DrawChart)
   ].filter((section): section is Section => section !== null);
   const body = html`${formatHead(rows)}
 ${sections.map(formatSection)}
-<footer><p>simcat ${version}, from the views of the schema simcat_report, ${localTime(rows.now, "UTC")}. Times are by the database's clock, in UTC. Removed items are counted only under Changes.</p></footer>`;
+<footer><p>simcat ${version}, from the views of the schema simcat_report, ${localTime(rows.now, "UTC")}. Times are by the database's clock, in UTC. Removed items are counted only among the changes.</p></footer>`;
   return {
     page: formatPage({ title: "simcat report", body, style: REPORT_STYLE }),
     findings: Object.fromEntries(sections.map(({ id, finding }) => [id, finding])),
