@@ -1,23 +1,29 @@
-/** A share from 0 to 1, kept as the fraction that was written, so that 30 % of 10 is 3 and nothing beside it. */
+/** Lengths of time, and durations, sizes and shares in the notation of the settings: `15m`, `512MiB`, `30%`. */
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** A share from 0 to 1, as a fraction of whole numbers, so that 30 % of 10 is exactly 3. */
 export interface Share {
   readonly numerator: number;
   readonly denominator: number;
 }
 
-const DURATIONS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATIONS = { ms: 1, s: 1000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 const SIZES = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 } as const;
 
-/** Milliseconds of `500ms`, `60s`, `15m`, `24h` or `7d`; null for anything else, and for nothing at all (`0s`). */
+/** Milliseconds of `500ms`, `60s`, `15m`, `24h` or `7d`; null for any other text, and for zero. */
 export function parseDuration(text: string): number | null {
   return parseAmount(text, /^(\d+)(ms|s|m|h|d)$/, DURATIONS);
 }
 
-/** Bytes of `65536B`, `64KiB`, `512MiB` or `1GiB`; null for anything else and for `0B`. */
+/** Bytes of `65536B`, `64KiB`, `512MiB` or `1GiB`; null for any other text, and for zero. */
 export function parseSize(text: string): number | null {
   return parseAmount(text, /^(\d+)(B|KiB|MiB|GiB)$/, SIZES);
 }
 
-/** The share of `30%` or `0.5%`, from 0 to 100 %, with at most four decimals; null for anything else. */
+/** The share of `30%` or `0.5%`, from 0 to 100 %, with at most four decimals; null for any other text. */
 export function parseShare(text: string): Share | null {
   const [, whole, decimals = ""] = /^(\d{1,3})(?:\.(\d{1,4}))? ?%$/.exec(text) ?? [];
   if (whole === undefined) return null;
@@ -25,21 +31,22 @@ export function parseShare(text: string): Share | null {
   return share.numerator <= share.denominator ? share : null;
 }
 
-/** Whether `part` of `whole` is strictly more than the share. Whole numbers only, so there is nothing to round. */
+/** True if `part` is strictly more than this share of `whole`. Both are whole numbers, so nothing is rounded. */
 export function isOver(part: number, whole: number, share: Share): boolean {
   return part * share.denominator > share.numerator * whole;
 }
 
-/** In the largest unit that leaves no remainder, as `parseDuration` reads it. */
+/** The inverse of `parseDuration`, in the largest unit without a remainder: `15m`. For measured times, see `formatElapsed`. */
 export function formatDuration(ms: number): string {
   return formatAmount(ms, DURATIONS);
 }
 
-/** In the largest unit that leaves no remainder, as `parseSize` reads it. */
+/** The inverse of `parseSize`, in the largest unit without a remainder: `512MiB`. For measured sizes, see `formatBytes`. */
 export function formatSize(bytes: number): string {
   return formatAmount(bytes, SIZES);
 }
 
+/** The inverse of `parseShare`. */
 export function formatShare(share: Share): string {
   return `${(share.numerator * 100) / share.denominator}%`;
 }

@@ -14,7 +14,7 @@ export async function check(context: Context, { json }: JsonOptions): Promise<nu
   const { checkService } = await import("./check/check-service.ts");
   const { checkDatabase } = await import("./check/check-database.ts");
   const { exitCodeOf, formatChecks, toChecksJson } = await import("../report/check.ts");
-  const { formatJson } = await import("../report/json.ts");
+  const { formatJson } = await import("../format.ts");
 
   const found = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];
   const lines = found.map((line) => maskLine(line, context.mask));

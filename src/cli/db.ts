@@ -13,7 +13,7 @@ export function dbCommand(run: RunAction): Command {
 async function db(context: Context, { json }: JsonOptions): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { openEmbedded } = await import("./connections.ts");
-  const { formatJson } = await import("../report/json.ts");
+  const { formatJson } = await import("../format.ts");
 
   const embedded = await openEmbedded(context, loadSettings(context, { service: false, database: false }));
   try {

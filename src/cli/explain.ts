@@ -19,8 +19,8 @@ export async function explain(context: Context, { json }: JsonOptions, library: 
   const { readLibrary } = await import("../db/read/read-library.ts");
   const { assertKnown } = await import("../sync/assert-known.ts");
   const { formatExplanation } = await import("../report/explain.ts");
-  const { toExplanationJson } = await import("../report/explain-json.ts");
-  const { formatJson } = await import("../report/json.ts");
+  const { toExplanationJson } = await import("../report/explain.ts");
+  const { formatJson } = await import("../format.ts");
 
   const key = parseKey(library);
   const config = loadSettings(context, { service: false, database: true });

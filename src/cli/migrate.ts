@@ -13,7 +13,7 @@ async function migrate(context: Context, { json }: JsonOptions): Promise<number>
   const { loadSettings } = await import("./settings.ts");
   const { printWaits, withDatabaseUrls } = await import("./connections.ts");
   const { migrate: applyMigrations } = await import("../db/migrate.ts");
-  const { formatJson } = await import("../report/json.ts");
+  const { formatJson } = await import("../format.ts");
 
   const config = loadSettings(context, { service: false, database: true });
   const { applied, recreated } = await withDatabaseUrls(context, config, ({ directUrl }) =>

@@ -3,7 +3,7 @@ import type { Pool } from "../db/connect.ts";
 import { assertUsable, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../report/json.ts";
+import { formatJson } from "../format.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { checkRemovals, listLibraries, planRun } from "../sync/plan-run.ts";
 import { parseSelection } from "../sync/rules/selection.ts";

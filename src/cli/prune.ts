@@ -29,7 +29,7 @@ async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions
   const { withDatabase } = await import("./connections.ts");
   const { countPrunable, readCutoff } = await import("../db/prune/prune.ts");
   const { formatPrune, toPruneJson } = await import("../report/prune.ts");
-  const { formatJson } = await import("../report/json.ts");
+  const { formatJson } = await import("../format.ts");
 
   const olderThanMs = parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true });
@@ -52,7 +52,7 @@ async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cu
   const { withLease } = await import("../db/lease.ts");
   const { SYNC_LEASE } = await import("../db/runs.ts");
   const { prune: pruneRows } = await import("../db/prune/prune.ts");
-  const { plural } = await import("../report/amounts.ts");
+  const { plural } = await import("../format.ts");
 
   const onProgress = (rows: number) => {
     if (terminal.isErr) draw(`\r${plural(rows, "row")} deleted\x1b[K`);

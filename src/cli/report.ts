@@ -31,15 +31,14 @@ export async function report(context: Context, { out, since, owner, json }: Repo
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
   const { readReport } = await import("../db/read/read-report.ts");
-  const { openCharts } = await import("../report/charts/open-charts.ts");
-  const { formatReport } = await import("../report/page/report-page.ts");
-  const { formatBytes } = await import("../report/amounts.ts");
-  const { formatJson } = await import("../report/json.ts");
+  const { createChartRenderer } = await import("../report/charts/chart-renderer.ts");
+  const { formatReport } = await import("../report/report-page/report-page.ts");
+  const { formatBytes, formatJson } = await import("../format.ts");
 
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", (pool) => readReport(pool, scope, context.stop));
-  const { page, findings } = formatReport(rows, context.version, await openCharts());
+  const { page, findings } = formatReport(rows, context.version, await createChartRenderer());
   const file = resolve(out);
   const bytes = Buffer.from(page, "utf8");
   const isPrinted = await writePage(file, bytes, context.stop);

@@ -1,13 +1,12 @@
 import { createClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError } from "../errors.ts";
+import { formatJson } from "../format.ts";
 import { createLog, isColored } from "../log.ts";
 import type { RunKind, RunStatus } from "../model.ts";
-import { formatJson } from "../report/json.ts";
-import { followRun } from "../report/progress.ts";
-import { toRunJson } from "../report/run-json.ts";
-import { logRun } from "../report/run-log.ts";
-import { formatSummary } from "../report/summary.ts";
+import { createProgressLine } from "../report/progress.ts";
+import { createRunLog } from "../report/run-log.ts";
+import { formatSummary, toRunJson } from "../report/summary.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
 import type { RunEvent, RunRequest, RunResult } from "../sync/run-types.ts";
@@ -46,11 +45,11 @@ async function runWithProgress(
 ): Promise<RunResult> {
   const { terminal, draw, mask, version, stop } = context;
   const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
-  const lines = logRun(log);
+  const lines = createRunLog(log);
   // A terminal shows the progress line and the summary; the log lines only with --verbose.
   const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
   const screen = !isLogged && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
-  const progress = followRun(screen, lines.progress);
+  const progress = createProgressLine(screen, lines.progress);
   const clock = await createClock(pool, stop);
   return withService(context, config, { onEvent: isLogged ? lines.service : () => {} }, async (service) => {
     const onEvent = (event: RunEvent) => {

@@ -1,13 +1,13 @@
 import { createLog, isColored } from "../log.ts";
-import { withinGrace } from "../worker/grace.ts";
 import { openHttpServer } from "../worker/http-server.ts";
-import { keepSyncing } from "../worker/loop.ts";
-import { openMetrics } from "../worker/metrics.ts";
-import { openObserver } from "../worker/observer.ts";
-import { openRoutes } from "../worker/routes.ts";
-import { openSchedule } from "../worker/schedule.ts";
-import type { Desk } from "../worker/scheduled-run.ts";
-import { openState } from "../worker/state.ts";
+import { createMetrics } from "../worker/metrics.ts";
+import { createRoutes } from "../worker/routes.ts";
+import { createSchedule } from "../worker/schedule.ts";
+import type { WorkerContext } from "../worker/scheduled-run.ts";
+import { withShutdownDeadline } from "../worker/shutdown-deadline.ts";
+import { createStatusReader } from "../worker/status-reader.ts";
+import { runSyncLoop } from "../worker/sync-loop.ts";
+import { createWorkerState } from "../worker/worker-state.ts";
 import { withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, withCurrentKey } from "./settings.ts";
@@ -23,17 +23,17 @@ export async function startWorker(context: Context): Promise<number> {
   const { stop, terminal, version, draw, mask } = context;
   const config = loadServiceSettings(context);
   const { timezone, requestTimeoutMs, maxRetryWaitMs } = config;
-  const schedule = openSchedule(config);
+  const schedule = createSchedule(config);
   const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
-  const state = openState();
-  const metrics = openMetrics(version);
+  const state = createWorkerState();
+  const metrics = createMetrics(version);
   const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS;
-  const observer = openObserver({ state, schedule, stuckAfterMs, version, timezone, mask });
+  const statusReader = createStatusReader({ state, schedule, stuckAfterMs, version, timezone, mask });
   const onError = (error: unknown) =>
     log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
   const server = await openHttpServer(
     { host: config.httpHost, port: config.httpPort, onError },
-    openRoutes(observer, metrics, schedule.isAlive),
+    createRoutes(statusReader, metrics, schedule.isAlive),
   );
   try {
     log.info(
@@ -42,7 +42,7 @@ export async function startWorker(context: Context): Promise<number> {
     );
     const work = withDatabase(context, config, "migrate", (pool) => {
       state.pool = pool;
-      const desk: Desk = {
+      const worker: WorkerContext = {
         settings: config,
         version,
         pool,
@@ -51,13 +51,13 @@ export async function startWorker(context: Context): Promise<number> {
         log,
         metrics,
         state,
-        askDatabase: async () => (await observer.look(MAX_STATE_AGE_MS)).databaseError,
+        checkDatabase: async () => (await statusReader.snapshot(MAX_STATE_AGE_MS)).databaseError,
       };
-      return keepSyncing(desk, schedule, stop).finally(() => {
+      return runSyncLoop(worker, schedule, stop).finally(() => {
         state.pool = null;
       });
     });
-    const exitCode = await withinGrace(work, log, stop);
+    const exitCode = await withShutdownDeadline(work, log, stop);
     log.info({ code: "worker_stopped" }, "stopped");
     return exitCode;
   } finally {

@@ -17,7 +17,7 @@ export async function status(context: Context, { json }: JsonOptions): Promise<n
   const { isSettled } = await import("../sync/rules/settle.ts");
   const { formatStatus } = await import("../report/status.ts");
   const { toStatusJson } = await import("../report/status-json.ts");
-  const { formatJson } = await import("../report/json.ts");
+  const { formatJson } = await import("../format.ts");
 
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", (pool) => readStatus(pool, isSettled, context.stop));

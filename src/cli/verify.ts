@@ -20,8 +20,8 @@ export function verifyCommand(run: RunAction): Command {
 /** Exits with 0 if the database equals the service, otherwise with 2. Takes no lease and writes nothing. */
 async function verify(context: Context, options: VerifyOptions): Promise<number> {
   const { formatVerify } = await import("../report/verify.ts");
-  const { toVerifyJson } = await import("../report/verify-json.ts");
-  const { formatJson } = await import("../report/json.ts");
+  const { toVerifyJson } = await import("../report/verify.ts");
+  const { formatJson } = await import("../format.ts");
 
   const report = await compareWithService(context, options);
   const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
@@ -36,20 +36,20 @@ async function compareWithService(context: Context, { library, owner }: VerifyOp
   const { parseSelection } = await import("../sync/rules/selection.ts");
   const { createValueParsers } = await import("../sync/value-parsers.ts");
   const { createLog } = await import("../log.ts");
-  const { followRun } = await import("../report/progress.ts");
-  const { logRun } = await import("../report/run-log.ts");
+  const { createProgressLine } = await import("../report/progress.ts");
+  const { createRunLog } = await import("../report/run-log.ts");
 
   const { terminal, draw, mask, stop } = context;
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
-  const lines = logRun(createLog(config, terminal.isErr, draw, mask));
+  const lines = createRunLog(createLog(config, terminal.isErr, draw, mask));
   const screen = terminal.isErr ? { columns: terminal.columns, draw } : null;
-  const { event: tell, end } = followRun(screen, lines.progress);
+  const { event: onEvent, end } = createProgressLine(screen, lines.progress);
   const texts = createValueParsers(config.serviceTimezone);
   try {
     return await withDatabase(context, config, "require", (pool) =>
       withService(context, config, {}, (service) =>
-        verifyStored({ service, pool, texts, tell, concurrency: config.concurrency }, selection, stop),
+        verifyStored({ service, pool, texts, onEvent, concurrency: config.concurrency }, selection, stop),
       ),
     );
   } finally {

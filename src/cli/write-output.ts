@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { constants, fstatSync, type Stats, writeSync } from "node:fs";
 import { access, type FileHandle, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { sleep } from "../async.ts";
 import { hasErrorCode } from "../errors.ts";
-import { pause } from "../pause.ts";
 
 /**
  * Writes to the file at a path. A regular file is replaced atomically and keeps its mode and owner; a device, a pipe or
@@ -105,7 +105,7 @@ async function openForWriting(path: string, isPipe: boolean, signal: AbortSignal
       return await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch (error) {
       if (!isPipe || !hasErrorCode(error, "ENXIO")) throw error;
-      await pause(PIPE_PAUSE_MS, signal);
+      await sleep(PIPE_PAUSE_MS, signal);
     }
   }
 }
@@ -116,7 +116,7 @@ async function writeAll(descriptor: number, bytes: Buffer, signal: AbortSignal):
       remaining = remaining.subarray(writeSync(descriptor, remaining));
     } catch (error) {
       if (!hasErrorCode(error, "EAGAIN")) throw error;
-      await pause(PIPE_PAUSE_MS, signal);
+      await sleep(PIPE_PAUSE_MS, signal);
     }
   }
 }

@@ -7,8 +7,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { unlessAborted } from "../async.ts";
 import { ConfigurationError } from "../errors.ts";
-import { unlessAborted } from "../pause.ts";
 import { databaseError, describeDatabaseFailure } from "./db-errors.ts";
 import { retryTransient } from "./retry-transient.ts";
 

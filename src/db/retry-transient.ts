@@ -1,4 +1,4 @@
-import { pause } from "../pause.ts";
+import { sleep } from "../async.ts";
 import { isConnectionLost, isContention, isLockTimeout } from "./db-errors.ts";
 
 /** In milliseconds: long enough for a server to restart. */
@@ -59,7 +59,7 @@ export async function retryTransient<T>(
         lastError = error;
         announceLater();
       }
-      await pause(Math.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts), signal);
+      await sleep(Math.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts), signal);
     }
   } finally {
     clearTimeout(announcing);

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
+import { sleep } from "../async.ts";
 import { BusyError } from "../errors.ts";
-import { pause } from "../pause.ts";
 import type { Connection, Pool } from "./connect.ts";
 import { ANNOUNCE_AFTER_MS } from "./retry-transient.ts";
 import { abandonRuns } from "./runs.ts";
@@ -60,7 +60,7 @@ export async function takeLease<S>(
       signal,
     );
     if (other !== undefined && watch(other) === "dead") dead = other;
-    await pause(WATCH_EVERY_MS, signal);
+    await sleep(WATCH_EVERY_MS, signal);
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { poll } from "../async.ts";
 import { hasErrorCode } from "../errors.ts";
-import { poll, processIdentity } from "./processes.ts";
+import { processIdentity } from "./processes.ts";
 
 /**
  * Registers this process as a client of what lies in the directory.

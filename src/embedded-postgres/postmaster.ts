@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
+import { poll, sleep } from "../async.ts";
 import { DatabaseError, hasErrorCode } from "../errors.ts";
 import type { Cluster } from "./cluster.ts";
-import { poll, processIdentity, programName } from "./processes.ts";
+import { processIdentity, programName } from "./processes.ts";
 
 const RECOVERY_TIMEOUT_MS = 10 * 60_000;
 const REFUSAL_TIMEOUT_MS = 10_000;
@@ -70,7 +70,7 @@ export async function attachToServer(cluster: Cluster, password: string, signal:
         });
       // It is shutting down, or its process id belongs to another Postgres now, which ours detects at its start.
       if (performance.now() - start > REFUSAL_TIMEOUT_MS) return null;
-      await sleep(50);
+      await sleep(50, signal);
     }
   }
 }

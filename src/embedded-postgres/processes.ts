@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * Distinguishes a process from a later one with the same id. Null if the process has exited.
@@ -54,24 +53,5 @@ function exists(pid: number): boolean {
     return process.kill(pid, 0);
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}
-
-/**
- * Calls `check` until it returns a value other than null.
- * @returns that value, or null after `timeoutMs`
- */
-export async function poll<T>(
-  check: () => T | null | Promise<T | null>,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<T | null> {
-  const end = performance.now() + timeoutMs;
-  for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
-    signal.throwIfAborted();
-    const result = await check();
-    if (result !== null) return result;
-    if (performance.now() > end) return null;
-    await sleep(pause);
   }
 }

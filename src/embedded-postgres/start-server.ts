@@ -2,12 +2,11 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { poll, sleep } from "../async.ts";
 import { DatabaseError } from "../errors.ts";
 import { type Cluster, clusterIn } from "./cluster.ts";
 import { type Launcher, lastLines, launch } from "./launch.ts";
 import { disownPostmaster, readPostmaster } from "./postmaster.ts";
-import { poll } from "./processes.ts";
 import { startWatchdog } from "./supervise.ts";
 
 /** Recovery after a crash during a long load takes minutes. */
@@ -36,7 +35,7 @@ export async function startServer(
       throw new DatabaseError(
         `the embedded Postgres in ${cluster.data} did not start. Its output:\n${lastLines(failure)}`,
       );
-    await sleep(250);
+    await sleep(250, signal);
   }
 }
 

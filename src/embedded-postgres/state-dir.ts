@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { poll } from "../async.ts";
 import { ConfigurationError, hasErrorCode } from "../errors.ts";
-import { poll } from "./processes.ts";
 
 export interface StateDirOptions {
   /** `SIMCAT_STATE_DIR`; null for the default of the platform. */

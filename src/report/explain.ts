@@ -1,44 +1,42 @@
 import type { LibraryRows } from "../db/read/read-library.ts";
+import { formatCount, formatMoment, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import type { SyncState } from "../model.ts";
 import { printable } from "../printable.ts";
-import { fullReadDueAt } from "../sync/rules/settle.ts";
-import { formatCount, plural } from "./amounts.ts";
-import { formatMoment } from "./moments.ts";
-import { saySettled } from "./settled.ts";
-import { judge, sayVerdict } from "./verdict.ts";
+import { fullReadDueAt, isSettled, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
+import { formatSettled, formatVerdict, judge } from "./verdict.ts";
 
-/** Why a library was or will be read or not, for people. */
+/** Explains to people why a library was or will be read, or not. */
 export function formatExplanation(rows: LibraryRows, fullEveryMs: number): string {
   const { key, stored } = rows;
   const sync = stored?.sync ?? null;
   const facts = [
-    ...(sync === null ? [] : [...sayDates(sync, rows), ...sayReads(sync, rows, fullEveryMs)]),
-    ...sayContent(rows),
+    ...(sync === null ? [] : [...formatDates(sync, rows), ...formatReads(sync, rows, fullEveryMs)]),
+    ...formatStored(rows),
   ];
-  const head = [printable(formatKey(key)), sayVerdict(judge(rows, fullEveryMs), rows), sayBasis(rows)];
+  const head = [printable(formatKey(key)), formatVerdict(judge(rows, fullEveryMs), rows), formatBasis(rows)];
   const table = facts.map(([name, text]) => `${name.padEnd(14)}  ${text}`);
-  return [...head, "", ...table, ...sayRejects(rows)].join("\n");
+  return [...head, "", ...table, ...formatRejects(rows)].join("\n");
 }
 
 type Fact = readonly [name: string, text: string];
 
-function sayBasis({ lastGoodRun, now }: LibraryRows): string {
-  const basis = "Judged by what was listed last; what the service lists now is not known here.";
-  if (lastGoodRun === null) return `${basis} No run over everything has come to its end yet.`;
+function formatBasis({ lastGoodRun, now }: LibraryRows): string {
+  const basis = "Based on the last listing that was read; explain sends no request.";
+  if (lastGoodRun === null) return `${basis} No run of all libraries has completed yet.`;
   return `${basis} Last good run: ${lastGoodRun.id}, ${formatMoment(lastGoodRun.startedAt, now)}.`;
 }
 
-function sayDates(sync: SyncState, { now }: LibraryRows): Fact[] {
+function formatDates(sync: SyncState, { now }: LibraryRows): Fact[] {
   return [
     ["listed date", quote(sync.listedText)],
     ["bookmark", quote(sync.bookmark)],
-    ["settled", saySettled(sync, now)],
+    ["settled", formatSettled(sync, now)],
     ["owes", sync.rereadReason === null ? "nothing" : `a read: ${sync.rereadReason}`],
   ];
 }
 
-function sayReads(sync: SyncState, { now, key, reads }: LibraryRows, fullEveryMs: number): Fact[] {
+function formatReads(sync: SyncState, { now, key, reads }: LibraryRows, fullEveryMs: number): Fact[] {
   const { lastError, lastFailedAt, lastSuccessAt } = reads;
   const isRead = sync.contentReadAt !== null;
   const failures =
@@ -53,7 +51,7 @@ function sayReads(sync: SyncState, { now, key, reads }: LibraryRows, fullEveryMs
   ];
 }
 
-function sayContent({ now, library, scenarios, versions }: LibraryRows): Fact[] {
+function formatStored({ now, library, scenarios, versions }: LibraryRows): Fact[] {
   if (library === null) return [["stored", "nothing"]];
   const { lastModified, firstSeenAt, changedAt, removedAt } = library;
   const live = removedAt === null ? scenarios : 0;
@@ -68,7 +66,7 @@ function sayContent({ now, library, scenarios, versions }: LibraryRows): Fact[] 
   ];
 }
 
-function sayRejects({ now, rejects }: LibraryRows): string[] {
+function formatRejects({ now, rejects }: LibraryRows): string[] {
   const { open, resolved, shown } = rejects;
   const lines = shown.map(({ kind, code, path, reason, firstSeenAt, lastSeenAt }) => {
     const where = path === "" ? kind : `${kind}, ${path}`;
@@ -79,7 +77,65 @@ function sayRejects({ now, rejects }: LibraryRows): string[] {
   return [`${"rejects".padEnd(14)}  ${formatCount(open)} open, ${formatCount(resolved)} resolved`, ...lines, ...more];
 }
 
-/** With its quotes, since a space at an end counts. */
+/** A text with quotes, so that spaces at its ends are visible. */
 const quote = (text: string | null) => (text === null ? "none" : printable(JSON.stringify(text)));
 
-const momentOf = (ms: number | null, now: Date) => formatMoment(ms === null ? null : new Date(ms), now);
+const momentOf = (ms: number | null, now: Date) => formatMoment(dateOf(ms), now);
+
+/** The same for machines, under the names of the tables' columns. Times are dates, or null. */
+export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
+  const { key, now, lastGoodRun, stored, library, scenarios, versions, reads, rejects } = rows;
+  const verdict = judge(rows, fullEveryMs);
+  const sync = stored?.sync ?? null;
+  return {
+    owner: key.owner,
+    library: key.name,
+    now,
+    verdict: { next_run: verdict.kind, reason: verdict.reason, text: formatVerdict(verdict, rows) },
+    last_good_run: lastGoodRun === null ? null : { id: lastGoodRun.id, started_at: lastGoodRun.startedAt },
+    ...toDatesJson(sync),
+    full_read_due_at: sync?.contentReadAt ? dateOf(fullReadDueAt(sync, key, fullEveryMs)) : null,
+    failures: sync?.failures ?? 0,
+    last_error: reads.lastError,
+    last_failed_at: reads.lastFailedAt,
+    last_success_at: reads.lastSuccessAt,
+    stored: library !== null,
+    last_modified: library?.lastModified ?? null,
+    first_seen_at: library?.firstSeenAt ?? null,
+    changed_at: library?.changedAt ?? null,
+    removed_at: library?.removedAt ?? null,
+    live_scenarios: library?.removedAt === null ? scenarios : 0,
+    library_versions: versions.library,
+    scenario_versions: versions.scenarios,
+    open_rejects: rejects.open,
+    resolved_rejects: rejects.resolved,
+    rejects: rejects.shown.map(({ kind, code, path, reason, firstSeenAt, lastSeenAt }) => ({
+      kind,
+      code,
+      path,
+      reason,
+      first_seen_at: firstSeenAt,
+      last_seen_at: lastSeenAt,
+    })),
+  };
+}
+
+function toDatesJson(sync: SyncState | null) {
+  return {
+    listed_text: sync?.listedText ?? null,
+    bookmark: sync?.bookmark ?? null,
+    settled: sync !== null && isSettled(sync),
+    window_ends_at: sync === null ? null : dateOf(windowEnd(sync)),
+    next_read_due_at: sync !== null && waitsToSettle(sync) ? dateOf(nextReadAt(sync)) : null,
+    reread_reason: sync?.rereadReason ?? null,
+    removal_held_at: sync === null ? null : dateOf(sync.removalHeldAt),
+    content_read_at: sync === null ? null : dateOf(sync.contentReadAt),
+    suspect_reads: sync?.suspectReads ?? 0,
+  };
+}
+
+/** `nextReadAt` is defined only for these libraries. A library with a changed date or an owed read is due at once. */
+const waitsToSettle = (sync: SyncState) =>
+  sync.bookmark !== null && sync.listedText === sync.bookmark && sync.rereadReason === null;
+
+const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));

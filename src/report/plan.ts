@@ -1,13 +1,13 @@
+import { plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
 import type { PlannedRun } from "../sync/plan-run.ts";
 import type { RemovalVerdict } from "../sync/rules/guard.ts";
-import { plural } from "./amounts.ts";
 
-/** Content is two answers a library, the listing one. */
-const callsOf = ({ plan }: PlannedRun) => 2 * plan.actions.length;
+/** The content of a library takes two requests: metadata and scenarios. */
+const contentRequests = ({ plan }: PlannedRun) => 2 * plan.actions.length;
 
-/** A plan as data: what would be read, skipped and marked as removed, and why. */
+/** A plan for machines: what would be read, skipped and marked as removed, and why. */
 export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
   const { listing, plan } = planned;
   const storesNothing = verdict.kind === "held" && verdict.storeNothing;
@@ -25,7 +25,7 @@ export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
     skip: plan.skipped,
     remove: verdict.kind === "pass" ? plan.missing.map(({ owner, name }) => ({ owner, library: name })) : [],
     missing: plan.missing.length,
-    requests: storesNothing ? 0 : callsOf(planned),
+    requests: storesNothing ? 0 : contentRequests(planned),
     rejects: listing.rejects.map(({ code, path, reason }) => ({ code, path, reason })),
     held: verdict.kind === "held" ? verdict.message : null,
     incomplete: listing.incomplete,
@@ -38,13 +38,13 @@ export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict): string
   const skipped = Object.entries(plan.skip).filter(([, count]) => count > 0);
   const lines = [
     `dry run: ${plural(plan.listed, "library", "libraries")} listed; nothing was written`,
-    ...plan.read.map((one) => `  read    ${nameOf(one)}  (${one.reason}; ${one.write})`),
-    ...plan.remove.map((one) => `  remove  ${nameOf(one)}  (no longer listed)`),
+    ...plan.read.map((action) => `  read    ${nameOf(action)}  (${action.reason}; ${action.write})`),
+    ...plan.remove.map((key) => `  remove  ${nameOf(key)}  (no longer listed)`),
     ...skipped.map(([reason, count]) => `  skip    ${plural(count, "library", "libraries")}  (${reason})`),
-    ...plan.rejects.map((one) => `  reject  ${printable(one.reason)}  (${one.code})`),
+    ...plan.rejects.map(({ reason, code }) => `  reject  ${printable(reason)}  (${code})`),
     ...(plan.incomplete === null ? [] : [`  ${plan.incomplete}; nothing would be marked as removed`]),
     ...(plan.held === null ? [] : [`  held: ${plan.held}`]),
-    `a run would send ${plural(plan.requests, "request")} for content, besides the one for the listing`,
+    `a run would send ${plural(plan.requests, "request")} for content, and the requests for the listing`,
   ];
   return lines.join("\n");
 }

@@ -1,7 +1,7 @@
+import { formatCount, formatElapsed } from "../format.ts";
 import type { RunEvent } from "../sync/run-types.ts";
-import { formatCount, formatElapsed } from "./amounts.ts";
 
-/** How far a run has come. */
+/** The progress of a run, in libraries. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
@@ -20,18 +20,18 @@ export function formatProgress({ done, total, failed, elapsedMs }: Progress): st
 
 export interface ProgressLine {
   event(event: RunEvent): void;
-  /** Clears what was drawn. */
+  /** Clears the line. */
   end(): void;
 }
 
-/** A terminal's one line that is redrawn. */
+/** The terminal line that is redrawn. */
 interface Screen {
   readonly columns: number;
   readonly draw: (text: string) => void;
 }
 
-/** Follows a run: redraws the screen's line a few times a second; without a screen, `log` is told now and then. */
-export function followRun(screen: Screen | null, log: (progress: Progress) => void): ProgressLine {
+/** Shows a run's progress: redraws a terminal line five times per second. Without a terminal, calls `log` every 30 seconds. */
+export function createProgressLine(screen: Screen | null, log: (progress: Progress) => void): ProgressLine {
   const everyMs = screen ? 200 : 30_000;
   let progress: Progress = { done: 0, total: 0, failed: 0, elapsedMs: 0 };
   let startedAt = 0;
@@ -44,7 +44,7 @@ export function followRun(screen: Screen | null, log: (progress: Progress) => vo
       log(now);
       return;
     }
-    // Written over itself, then cleared to the end of the line: nothing flickers.
+    // Overwrite the line before clearing its rest, because clearing it first would flicker.
     screen.draw(`\r${formatProgress(now).slice(0, Math.max(10, screen.columns - 1))}\x1b[K`);
     drawn = true;
   };

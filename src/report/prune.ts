@@ -1,8 +1,8 @@
 import { type PrunedRows, sumOf } from "../db/prune/prune.ts";
+import { formatCount, plural } from "../format.ts";
 import { formatDuration } from "../units.ts";
-import { formatCount, plural } from "./amounts.ts";
 
-/** What a prune did, or would do. */
+/** The result of a prune, or of its dry run. */
 export interface PruneReport {
   readonly dryRun: boolean;
   readonly olderThanMs: number;
@@ -11,7 +11,7 @@ export interface PruneReport {
   readonly rows: PrunedRows;
 }
 
-/** A prune for machines; rows by the names of their tables. */
+/** A prune for machines. The rows are counted by table name. */
 export function toPruneJson({ dryRun, olderThanMs, cutoff, rows }: PruneReport) {
   return {
     dry_run: dryRun,
@@ -30,7 +30,7 @@ export function toPruneJson({ dryRun, olderThanMs, cutoff, rows }: PruneReport) 
   };
 }
 
-/** The one summary that ends a prune. */
+/** The summary at the end of a prune. */
 export function formatPrune({ dryRun, olderThanMs, cutoff, rows }: PruneReport): string {
   const total = plural(sumOf(rows), "row");
   const age = `older than ${formatDuration(olderThanMs)} (before ${cutoff.toISOString()})`;
@@ -41,7 +41,7 @@ export function formatPrune({ dryRun, olderThanMs, cutoff, rows }: PruneReport):
     `  removed    ${plural(rows.libraries, "library", "libraries")}, ${plural(rows.scenarios, "scenario")}`,
     `  history    ${versions}`,
     `  rejects    ${formatCount(rows.rejects)} resolved`,
-    `  the rest   ${plural(rows.librarySync, "bookmark")} and ${plural(rows.scenarioAbsences, "absence")} of the removed libraries`,
-    ...(dryRun ? ["nothing was deleted; without --dry-run it is"] : []),
+    `  other      ${plural(rows.librarySync, "bookmark")} and ${plural(rows.scenarioAbsences, "absence")} of the removed libraries`,
+    ...(dryRun ? ["nothing was deleted; run it without --dry-run to delete these rows"] : []),
   ].join("\n");
 }

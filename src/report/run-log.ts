@@ -3,7 +3,7 @@ import type { RunReport, RunStatus } from "../model.ts";
 import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import type { Progress } from "./progress.ts";
-import { toColumns } from "./run-json.ts";
+import { toColumns } from "./summary.ts";
 
 export interface RunLog {
   event(event: RunEvent): void;
@@ -12,11 +12,11 @@ export interface RunLog {
   finished(report: RunReport): void;
 }
 
-/** Waiting does not mend these: somebody must do something. The others heal by themselves, or a person decides in their own time. */
-const NEEDS_MENDING: readonly RunStatus[] = ["unauthorized", "source_untrusted", "failed"];
+/** The operator must fix these. The other statuses end by themselves, or leave a decision that can wait. */
+const NEEDS_FIX: readonly RunStatus[] = ["unauthorized", "source_untrusted", "failed"];
 
-/** A run in log lines: its start, each failure, each warning and kind of reject, its summary. Every line has a stable `code`. */
-export function logRun(log: Logger): RunLog {
+/** Logs a run: its start, each failure, each warning, each group of rejects, and its summary. Every line has a stable `code`. */
+export function createRunLog(log: Logger): RunLog {
   return {
     event(event) {
       if (event.kind === "started") log.info({ code: "run_started", run: event.id, kind: event.run }, "run started");
@@ -30,7 +30,7 @@ export function logRun(log: Logger): RunLog {
         const first = { reject: rejects[0]?.code, path: rejects[0]?.path, reason: rejects[0]?.reason };
         log.warn(
           { code: "rejects", ...where, ...first, count: rejects.length },
-          "items could not be read and were put aside",
+          "items could not be stored and were kept as rejects",
         );
       }
       if (event.kind === "failed") {
@@ -42,13 +42,16 @@ export function logRun(log: Logger): RunLog {
       if (event.kind === "throttled") {
         log.info(
           { code: "throttled", operation: event.operation, wait_ms: event.waitMs },
-          "the service asks for a pause",
+          "the service requested a pause",
         );
       }
       if (event.kind === "warning") log.warn({ code: event.code, detail: event.message }, "warning");
       if (event.kind === "retry") {
         const { operation, reason, delayMs } = event;
-        log.debug({ code: "request_retried", operation, error: reason, delay_ms: Math.round(delayMs) }, "trying again");
+        log.debug(
+          { code: "request_retried", operation, error: reason, delay_ms: Math.round(delayMs) },
+          "repeating a request",
+        );
       }
       if (event.kind === "request") {
         const { operation, outcome, ms } = event;
@@ -73,7 +76,7 @@ export function logRun(log: Logger): RunLog {
         error,
       };
       if (status === "ok") log.info(line, "run finished");
-      else if (NEEDS_MENDING.includes(status)) log.error({ ...line, code: status }, "run failed");
+      else if (NEEDS_FIX.includes(status)) log.error({ ...line, code: status }, "run failed");
       else if (status === "partial" || status === "held" || status === "interrupted") log.warn(line, "run finished");
       else log.warn({ ...line, code: status }, "run failed");
     },

@@ -2,7 +2,7 @@ import type { StatusRows } from "../db/read/read-status.ts";
 import type { RunRow } from "../db/read/recent-runs.ts";
 import { nextStep } from "./next-step.ts";
 
-/** The status for machines; the names are those of the tables' columns. Times are ISO texts. */
+/** The status for machines, under the names of the tables' columns. */
 export function toStatusJson(rows: StatusRows) {
   const { now, runs, lastGoodRun, holder, libraries, scenarios, failing, rejects } = rows;
   return {

@@ -1,44 +1,42 @@
 import type { StatusRows } from "../db/read/read-status.ts";
 import type { RunRow } from "../db/read/recent-runs.ts";
-import { formatCount, formatElapsed, plural } from "./amounts.ts";
+import { formatCount, formatElapsed, plural } from "../format.ts";
+import { foreignText, htmlTable, libraryName, timeAgo } from "./html/elements.ts";
 import { type Html, html } from "./html/html.ts";
-import { formatOutcome, outcomeOf } from "./html/outcome.ts";
-import { htmlTable } from "./html/table.ts";
-import { foreign, libraryName } from "./html/text.ts";
-import { ago } from "./html/when.ts";
+import { badgeOf, formatBadge } from "./html/status-badge.ts";
 
-/** Below the chart, which shows more of them. */
-const RUNS = 8;
-const ERROR_LENGTH = 160;
+/** The chart above the table shows more runs. */
+const MAX_RUNS = 8;
+const MAX_ERROR_CHARS = 160;
 
-/** The last runs in numbers, and how each ended that did not end well. */
+/** A table of the last runs. */
 export function runsSection(runs: readonly RunRow[], now: Date): Html {
   const columns = [
     { title: "run" },
-    { title: "ended" },
-    { title: "begun" },
+    { title: "status" },
+    { title: "started" },
     { title: "took", isNumber: true },
     { title: "read", isNumber: true },
     { title: "changed", isNumber: true },
     { title: "failed", isNumber: true },
-    { title: "remark" },
+    { title: "message" },
   ];
   const rows = runs
-    .slice(0, RUNS)
+    .slice(0, MAX_RUNS)
     .map((run) => [
-      html`<span class="nowrap">${run.id} <small>${run.kind}${run.scope === null ? "" : " of some"}</small></span>`,
-      formatOutcome(outcomeOf(run.status)),
-      ago(run.startedAt, now),
+      html`<span class="nowrap">${run.id} <small>${run.kind}${run.scope === null ? "" : " (selected)"}</small></span>`,
+      formatBadge(badgeOf(run.status)),
+      timeAgo(run.startedAt, now),
       formatElapsed((run.finishedAt ?? now).getTime() - run.startedAt.getTime()),
       formatCount(run.read),
       formatCount(run.changed),
       formatCount(run.failed),
-      run.error === null ? "" : foreign(run.error, ERROR_LENGTH),
+      run.error === null ? "" : foreignText(run.error, MAX_ERROR_CHARS),
     ]);
   return htmlTable(columns, rows);
 }
 
-/** What fails, and for how long; null when nothing does. */
+/** A table of the libraries whose last read failed; null if there are none. */
 export function failingSection({ failing, now }: StatusRows): Html | null {
   if (failing.total === 0) return null;
   const columns = [
@@ -49,16 +47,16 @@ export function failingSection({ failing, now }: StatusRows): Html | null {
   ];
   const rows = failing.shown.map(({ owner, name, failures, lastSuccessAt, lastError }) => [
     libraryName({ owner, name }),
-    ago(lastSuccessAt, now),
+    timeAgo(lastSuccessAt, now),
     formatCount(failures),
-    foreign(lastError ?? "", ERROR_LENGTH),
+    foreignText(lastError ?? "", MAX_ERROR_CHARS),
   ]);
   return html`<h2>${plural(failing.total, "library fails", "libraries fail")}</h2>
 ${htmlTable(columns, rows)}
-${more(failing.total - failing.shown.length)}`;
+${formatRest(failing.total - failing.shown.length)}`;
 }
 
-/** What the service sent and could not be stored; null when there is nothing. */
+/** A table of the open rejects, by library and code; null if there are none. */
 export function rejectsSection({ rejects, now }: StatusRows): Html | null {
   if (rejects.total === 0) return null;
   const columns = [
@@ -70,16 +68,16 @@ export function rejectsSection({ rejects, now }: StatusRows): Html | null {
   ];
   const rows = rejects.shown.map(({ owner, name, kind, code, count, firstSeenAt }) => [
     owner === null || name === null ? "(none)" : libraryName({ owner, name }),
-    kind,
-    code,
+    html`<span class="nowrap">${kind}</span>`,
+    html`<span class="nowrap">${code}</span>`,
     formatCount(count),
-    ago(firstSeenAt, now),
+    timeAgo(firstSeenAt, now),
   ]);
   return html`<h2>${plural(rejects.total, "open reject")}</h2>
 ${htmlTable(columns, rows)}
-${more(rejects.groups - rejects.shown.length)}`;
+${formatRest(rejects.groups - rejects.shown.length)}`;
 }
 
-function more(count: number): Html | null {
+function formatRest(count: number): Html | null {
   return count > 0 ? html`<p class="soft">… and ${formatCount(count)} more; see: simcat status</p>` : null;
 }

@@ -1,10 +1,13 @@
 import type { StatusRows } from "../db/read/read-status.ts";
-import { formatCount } from "./amounts.ts";
-import { formatMoment } from "./moments.ts";
+import type { RunRow } from "../db/read/recent-runs.ts";
+import { formatAgo, formatCount, formatElapsed, formatInstant, formatMoment, plural } from "../format.ts";
+import { formatKey } from "../key.ts";
+import { printable } from "../printable.ts";
 import { nextStep } from "./next-step.ts";
-import { formatFailing, formatRejects, formatRuns } from "./status-tables.ts";
+import { formatTable } from "./table.ts";
+import { truncate } from "./text-width.ts";
 
-/** The status for people, in lines of `columns` at the most where they are tables. */
+/** The status for people. Tables are at most `columns` wide. */
 export function formatStatus(rows: StatusRows, columns: number): string {
   if (rows.runs.length === 0) return `no run yet\nnext: ${nextStep(rows)}`;
   const tables = [formatRuns(rows, columns), formatFailing(rows, columns), formatRejects(rows, columns)];
@@ -27,3 +30,82 @@ function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows)
     `oldest read    ${formatMoment(oldestContentReadAt, now)}`,
   ].join("\n");
 }
+
+/** The last runs, newest first, and a line for each that has an error or is running. */
+function formatRuns({ runs, now, holder }: StatusRows, columns: number): string {
+  const titles = [
+    "run",
+    "kind",
+    { title: "status", min: 7 },
+    "started",
+    { title: "took", spare: 3 },
+    { title: "at", spare: 4 },
+    "read",
+    { title: "skipped", spare: 2 },
+    "changed",
+    "failed",
+    { title: "removed", spare: 1 },
+  ];
+  const rows = runs.map((run) => [
+    `${run.id}`,
+    run.scope === null ? run.kind : `${run.kind} (selected)`,
+    run.status === "running" && holder === null ? "dead" : run.status,
+    formatAgo(run.startedAt, now),
+    formatElapsed((run.finishedAt ?? now).getTime() - run.startedAt.getTime()),
+    formatInstant(run.startedAt),
+    ...[run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
+  ]);
+  const notes = runs
+    .map((run) => [run.id, formatNote(run, holder)] as const)
+    .filter(([, note]) => note !== null)
+    .map(([id, note]) => truncate(`run ${id}: ${note}`, columns));
+  return [formatTable(titles, rows, columns), ...notes].join("\n");
+}
+
+function formatNote({ status, error }: RunRow, holder: string | null): string | null {
+  if (status === "running") {
+    return holder === null
+      ? "its process has ended; the next run marks it as abandoned"
+      : `in progress, by ${printable(holder)}`;
+  }
+  const [firstLine = ""] = (error ?? "").split("\n");
+  return firstLine === "" ? null : printable(firstLine);
+}
+
+/** The libraries whose last read failed; null if there are none. */
+function formatFailing({ failing, now }: StatusRows, columns: number): string | null {
+  if (failing.total === 0) return null;
+  const titles = ["library", "in a row", "failed", "last good copy", "error"];
+  const rows = failing.shown.map(({ owner, name, failures, lastFailedAt, lastSuccessAt, lastError }) => [
+    formatKey({ owner, name }),
+    formatCount(failures),
+    lastFailedAt === null ? "" : formatAgo(lastFailedAt, now),
+    lastSuccessAt === null ? "never" : formatAgo(lastSuccessAt, now),
+    lastError ?? "",
+  ]);
+  return [
+    `${plural(failing.total, "library fails", "libraries fail")}`,
+    formatTable(titles, rows, columns),
+    ...formatRest(failing.total - failing.shown.length),
+  ].join("\n");
+}
+
+/** The open rejects, by library and code; null if there are none. */
+function formatRejects({ rejects, now }: StatusRows, columns: number): string | null {
+  if (rejects.total === 0) return null;
+  const titles = ["library", "kind", "code", "rejects", "first seen"];
+  const rows = rejects.shown.map(({ owner, name, kind, code, count, firstSeenAt }) => [
+    owner === null || name === null ? "(none)" : formatKey({ owner, name }),
+    kind,
+    code,
+    formatCount(count),
+    firstSeenAt === null ? "" : formatAgo(firstSeenAt, now),
+  ]);
+  return [
+    `${plural(rejects.total, "open reject")}`,
+    formatTable(titles, rows, columns),
+    ...formatRest(rejects.groups - rejects.shown.length),
+  ].join("\n");
+}
+
+const formatRest = (count: number) => (count > 0 ? [`… and ${formatCount(count)} more`] : []);

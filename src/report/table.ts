@@ -1,45 +1,45 @@
 import { printable } from "../printable.ts";
-import { truncate, widthOf } from "./width.ts";
+import { truncate, widthOf } from "./text-width.ts";
 
 export interface Column {
   readonly title: string;
-  /** Where room is short its cells are cut, down to this many columns; unset: 8, and numbers not at all. */
+  /** The narrowest width to which cells are cut if the table is too wide. Default: 8; numbers are never cut. */
   readonly min?: number;
-  /** Where room is short it is left out before anything is cut, the highest number first. */
+  /** Columns with this are left out before cells are cut, the highest number first. */
   readonly spare?: number;
 }
 
 const GAP = 2;
-const SHORTEST = 8;
+const DEFAULT_MIN_WIDTH = 8;
 const NUMBER = /^[-+]?\d[\d,.]*(?: ?%)?$/;
 
 /**
- * Rows under their titles, aligned, no line wider than `columns`; what does not fit is cut with a …. Numbers stand to the right.
- * Cells may hold anything: they are made printable here.
+ * Aligned rows under their titles. No line is wider than `columns`: cells that do not fit are cut with a …. Numbers are
+ * aligned to the right. Cells may hold any text, because they are made printable here.
  */
 export function formatTable(
   titles: readonly (string | Column)[],
   rows: readonly (readonly string[])[],
   columns: number,
 ): string {
-  const all = titles.map((title, at) => toCells(typeof title === "string" ? { title } : title, rows, at));
+  const all = titles.map((title, index) => toCells(typeof title === "string" ? { title } : title, rows, index));
   const kept = leaveOutSpare(all, columns);
   const widths = fitWidths(kept, columns);
   const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
-    kept.map(({ cells, right }, at) => pad(cells[line] ?? "", widths[at] ?? 0, right)).join(" ".repeat(GAP)),
+    kept.map(({ cells, right }, index) => pad(cells[line] ?? "", widths[index] ?? 0, right)).join(" ".repeat(GAP)),
   );
   return lines.map((line) => truncate(line.trimEnd(), columns)).join("\n");
 }
 
 interface Cells extends Column {
-  /** The title and what stands under it. */
+  /** The title, then the cell of each row. */
   readonly cells: readonly string[];
   readonly width: number;
   readonly right: boolean;
 }
 
-function toCells(column: Column, rows: readonly (readonly string[])[], at: number): Cells {
-  const body = rows.map((row) => printable(row[at] ?? ""));
+function toCells(column: Column, rows: readonly (readonly string[])[], index: number): Cells {
+  const body = rows.map((row) => printable(row[index] ?? ""));
   const cells = [column.title, ...body];
   const filled = body.filter((cell) => cell !== "");
   const right = filled.length > 0 && filled.every((cell) => NUMBER.test(cell));
@@ -47,25 +47,24 @@ function toCells(column: Column, rows: readonly (readonly string[])[], at: numbe
 }
 
 function leaveOutSpare(all: readonly Cells[], columns: number): readonly Cells[] {
-  const most = Math.max(...all.map(({ spare = 0 }) => spare));
-  if (most === 0 || totalOf(all.map(({ width }) => width)) <= columns) return all;
+  const highest = Math.max(...all.map(({ spare = 0 }) => spare));
+  if (highest === 0 || totalOf(all.map(({ width }) => width)) <= columns) return all;
   return leaveOutSpare(
-    all.filter(({ spare }) => spare !== most),
+    all.filter(({ spare }) => spare !== highest),
     columns,
   );
 }
 
-/** Cuts the widest column until everything fits, or until every column is as narrow as it may be. */
+/** Narrows the widest column until the table fits or every column has its minimum width. */
 function fitWidths(all: readonly Cells[], columns: number): number[] {
   const widths = all.map(({ width }) => width);
   while (totalOf(widths) > columns) {
-    const room = all.map(({ width, right, min = right ? width : SHORTEST }, at) =>
-      (widths[at] ?? 0) > min ? (widths[at] ?? 0) : 0,
+    const room = all.map(({ width, right, min = right ? width : DEFAULT_MIN_WIDTH }, index) =>
+      (widths[index] ?? 0) > min ? (widths[index] ?? 0) : 0,
     );
     const widest = Math.max(0, ...room);
     if (widest === 0) break;
-    const at = room.indexOf(widest);
-    widths[at] = widest - 1;
+    widths[room.indexOf(widest)] = widest - 1;
   }
   return widths;
 }

@@ -1,21 +1,25 @@
 import type { LibraryRows } from "../db/read/read-library.ts";
-import type { Decision } from "../model.ts";
+import { formatMoment, plural } from "../format.ts";
+import type { Decision, SyncState } from "../model.ts";
 import { decide } from "../sync/rules/decide.ts";
-import { fullReadDueAt, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
-import { formatMoment } from "./moments.ts";
+import { fullReadDueAt, isSettled, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
 
-/** What the next run would do with a library if the service listed it as it did the last time. */
+/** What the next run will do with a library if the listing still contains, or still lacks, it in the same way. */
 export type Verdict =
   | Extract<Decision, { kind: "read" }>
-  /** Nothing is asked for before `until`, in database ms. */
+  /** Not read before `until`, in database ms. */
   | (Extract<Decision, { kind: "skip" }> & { readonly until: number })
+  /** Not listed, and its removal is held since `heldSince`, in database ms. */
+  | { readonly kind: "none"; readonly reason: "removal held"; readonly heldSince: number }
   | { readonly kind: "none"; readonly reason: "removed" | "rejected" | "forgotten" };
 
 export function judge({ key, now, stored, rejects }: LibraryRows, fullEveryMs: number): Verdict {
   if (stored === null) return { kind: "none", reason: rejects.open > 0 ? "rejected" : "forgotten" };
   if (stored.state === "removed") return { kind: "none", reason: "removed" };
   const { sync } = stored;
-  // An entry that can be stored: what the last listing lacked for that is owed already.
+  const heldSince = sync?.removalHeldAt ?? null;
+  if (heldSince !== null) return { kind: "none", reason: "removal held", heldSince };
+  // Only the date matters here: an entry with rejects has set the reread reason.
   const listed = { key, lastModified: sync?.listedText ?? null, source: "{}" };
   const decision = decide(listed, stored, { now: now.getTime(), fullEveryMs, backfillSince: null });
   if (decision.kind === "read" || sync === null) return decision.kind === "read" ? decision : NEVER_READ;
@@ -24,36 +28,62 @@ export function judge({ key, now, stored, rejects }: LibraryRows, fullEveryMs: n
 
 const NEVER_READ = { kind: "read", reason: "never read" } as const;
 
-const WHY_READ: Readonly<Record<Extract<Verdict, { kind: "read" }>["reason"], string>> = {
-  "never read": "nothing of its content is stored",
-  "listed date changed": "the date listed last is not the one under which its content was stored whole",
-  "no listed date": "so only reading it tells whether it changed",
-  "owes a read: rejects": "some of what was read last could not be stored",
+const READ_REASONS: Readonly<Record<Extract<Verdict, { kind: "read" }>["reason"], string>> = {
+  "never read": "none of its content is stored",
+  "listed date changed": "the last listed date is not the one under which its content was stored completely",
+  "no listed date": "only reading it shows whether it has changed",
+  "owes a read: rejects": "some items of the last read could not be stored",
   "owes a read: failure": "the last read failed",
-  "owes a read: shrunk": "its list lost so many scenarios at once that a second look must confirm it",
-  "owes a read: restored": "it was removed, and is listed again",
-  "not settled yet": "it may have changed since it was read, and carry the same date",
-  "due for a full read": "its content was not read for long; SIMCAT_FULL_EVERY asks for it",
-  forced: "a backfill reads everything",
+  "owes a read: shrunk": "its list lost too many scenarios at once; a second read must confirm that",
+  "owes a read: restored": "it was removed and is listed again",
+  "not settled yet": "it may have changed after the last read without a new date",
+  "due for a full read": "its last read is older than SIMCAT_FULL_EVERY allows",
+  forced: "a backfill reads every library",
 };
 
-/** One plain sentence. */
-export function sayVerdict(verdict: Verdict, { now, stored, library }: LibraryRows): string {
-  if (verdict.kind === "read")
-    return `It will be read by the next run: ${verdict.reason} (${WHY_READ[verdict.reason]}).`;
-  if (verdict.kind === "none") {
-    if (verdict.reason === "rejected") {
-      return "It will not be read: the service lists it, but its entry cannot be stored or asked for; see its rejects.";
-    }
-    if (verdict.reason === "forgotten") {
-      return "It will not be read unless it is listed again: nothing is left of it but rejects that are over.";
-    }
-    const since = formatMoment(library?.removedAt ?? null, now);
-    return `It will not be read: not listed any more, removed ${since}. Listed again, it is restored and read.`;
+/** One or two plain sentences. */
+export function formatVerdict(verdict: Verdict, { now, stored, library }: LibraryRows): string {
+  if (verdict.kind === "read") {
+    return `It will be read by the next run: ${verdict.reason} (${READ_REASONS[verdict.reason]}).`;
   }
-  const until = formatMoment(new Date(verdict.until), now);
+  if (verdict.kind === "none") return formatNone(verdict, library?.removedAt ?? null, now);
+  const until = momentOf(verdict.until, now);
   if (verdict.reason === "unchanged") return `It will be skipped: unchanged and settled; next full read by ${until}.`;
   const end = stored?.sync ? windowEnd(stored.sync) : null;
-  const window = end === null ? "" : ` its window ends ${formatMoment(new Date(end), now)},`;
+  const window = end === null ? "" : ` its window ends ${momentOf(end, now)},`;
   return `It will be skipped for now: unchanged, but its date is not settled yet;${window} next read due ${until}.`;
 }
+
+function formatNone(verdict: Extract<Verdict, { kind: "none" }>, removedAt: Date | null, now: Date): string {
+  switch (verdict.reason) {
+    case "removal held":
+      return `It will not be read: the last listing lacks it. A guard has held its removal since ${momentOf(verdict.heldSince, now)}; this ends when the service lists it again, or with simcat sync --allow-removals.`;
+    case "removed":
+      return `It will not be read: no longer listed, removed ${formatMoment(removedAt, now)}. If it is listed again, it is restored and read.`;
+    case "rejected":
+      return "It will not be read: the service lists it, but its entry cannot be stored or requested; see its rejects.";
+    case "forgotten":
+      return "It will not be read unless it is listed again: only resolved rejects remain.";
+  }
+}
+
+/** "yes" if an unchanged listed date proves that the stored content is current. Otherwise "no", the reason and the next read. */
+export function formatSettled(sync: SyncState, now: Date): string {
+  if (isSettled(sync)) return "yes";
+  if (!sync.bookmark) return "no: its content has not been stored completely under a date yet";
+  if (!sync.listedText) return "no: the service lists no date";
+  if (sync.listedText !== sync.bookmark) return "no: the listed date is not the bookmark";
+  if (sync.rereadReason !== null) return "no: it owes a read";
+  const due = `next read due ${momentOf(nextReadAt(sync), now)}`;
+  if (sync.suspectReads > 0) {
+    const reads = plural(sync.suspectReads, "read");
+    return `no: ${reads} in a row may have been answered by a cache, or named another date or library than the listing; ${due}`;
+  }
+  const end = windowEnd(sync);
+  const window = momentOf(end, now);
+  return end !== null && now.getTime() > end
+    ? `no: not read since its window ended ${window}; ${due}`
+    : `no: its window ends ${window}; ${due}`;
+}
+
+const momentOf = (ms: number | null, now: Date) => formatMoment(ms === null ? null : new Date(ms), now);

@@ -6,7 +6,7 @@ import {
   SourceUntrustedError,
   UnauthorizedError,
 } from "../errors.ts";
-import { formatDuration } from "./amounts.ts";
+import { formatLimit } from "../format.ts";
 import { isRetryableStatus } from "./http/attempt-failure.ts";
 import type { FailedGet } from "./http/get.ts";
 import { header } from "./http/headers.ts";
@@ -27,28 +27,28 @@ export interface ErrorContext {
 export function toListingError(failed: FailedGet, context: ErrorContext): SimcatError {
   const { failure } = failed;
   const { status, hint } = failure;
-  const message = formatFailure(failed, context);
+  const summary = formatFailure(failed, context);
   const options = causeOf(failed);
   const runError = toRunError(failed, context);
   if (runError !== null) return runError;
-  if (hint !== "") return new SourceUnavailableError(`${message}; ${hint}`, options);
-  if (failure.kind === "certificate") return new SourceUnavailableError(`${message}; ${OWN_AUTHORITY}`, options);
+  if (hint !== "") return new SourceUnavailableError(summary, { hint, ...options });
+  if (failure.kind === "certificate") return new SourceUnavailableError(summary, { hint: OWN_AUTHORITY, ...options });
   if (status === 401 || status === 403) {
     const advice = "check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant";
     // A gateway may refuse a path that it does not know.
     const excess = adviseExcessPath(context.base);
     const refused = `the service refused the key: ${advice}`;
-    return new UnauthorizedError(`${message}; ${excess === null ? refused : `${excess}. Otherwise ${refused}`}`);
+    return new UnauthorizedError(summary, { hint: excess === null ? refused : `${excess}. Otherwise ${refused}` });
   }
   if (status === 429) {
-    return new SourceUnavailableError(`${message}; the service asks for fewer requests: run again later`);
+    return new SourceUnavailableError(summary, { hint: "the service asks for fewer requests: run again later" });
   }
   const isDown = status === null ? !["untrusted", "too_large"].includes(failure.kind) : isRetryableStatus(status);
   if (isDown) {
     const advice = `the service is down or the base URL ${context.base.href} is wrong`;
-    return new SourceUnavailableError(`${message}; ${advice}`, options);
+    return new SourceUnavailableError(summary, { hint: advice, ...options });
   }
-  return new SourceUntrustedError(`${message}; ${adviseUntrusted(failed, context)}`);
+  return new SourceUntrustedError(summary, { hint: adviseUntrusted(failed, context) });
 }
 
 /** The error of one library whose content could not be read, or the error that ends the run because of it. */
@@ -65,18 +65,21 @@ export function toContentError(failed: FailedGet, context: ErrorContext): Conten
 /** The error of a GET after which no other request of the run can be expected to succeed; null for other failures. */
 function toRunError(failed: FailedGet, context: ErrorContext): SourceUnavailableError | null {
   const { failure, why } = failed;
-  const message = formatFailure(failed, context);
+  const summary = formatFailure(failed, context);
   if (why === "no_success") {
-    const duration = formatDuration(context.maxThrottledMs);
+    const duration = formatLimit(context.maxThrottledMs);
     const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
-    return new SourceUnavailableError(`${message}; for ${duration} the service has asked to wait, and ${advice}`);
+    return new SourceUnavailableError(summary, {
+      hint: `for ${duration} the service has asked to wait, and ${advice}`,
+    });
   }
-  if (failure.kind === "too_many_files") return new SourceUnavailableError(`${message}; ${failure.hint}`);
+  if (failure.kind === "too_many_files") return new SourceUnavailableError(summary, { hint: failure.hint });
   if (why !== "asked_too_long" || failure.retryAfterMs === null) return null;
-  const wait = formatDuration(failure.retryAfterMs);
-  const limit = formatDuration(context.maxRetryWaitMs);
+  const wait = formatLimit(failure.retryAfterMs);
+  const limit = formatLimit(context.maxRetryWaitMs);
   return new SourceUnavailableError(
-    `${message} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${limit}); run again later`,
+    `${summary} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${limit})`,
+    { hint: "run again later" },
   );
 }
 

@@ -9,7 +9,7 @@ import {
 } from "../db/read/read-library-rows.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { ContentRead, ListedLibrary, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
-import { EXAMPLES, type LibraryDifference, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";
+import { type LibraryDifference, MAX_EXAMPLES, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";
 
 /** Takes one library's scenarios while they are read, and says in the end how its rows differ. */
 export interface ContentComparison extends ScenarioSink {
@@ -35,7 +35,7 @@ export function compareContent(
   const look = <T>(work: (connection: Connection) => Promise<T>) =>
     readSnapshot(pool, "reading a library's rows", work, signal);
   const compareHeld = (connection: Connection) =>
-    compareScenarioRows(connection, key, [...held.values()], texts, EXAMPLES - differing.size);
+    compareScenarioRows(connection, key, [...held.values()], texts, MAX_EXAMPLES - differing.size);
   const take = (found: readonly ComparedScenario[]) => {
     for (const one of found) differing.set(one.id, one);
     held = new Map();
@@ -80,7 +80,13 @@ export function compareContent(
       const scenarios = [...[...differing.values()].map(toDifference), ...unlisted.map(toUnlisted)];
       const agrees = row.state === "live" && row.columns.length + scenarios.length === 0;
       const kind = row.state === "live" ? "content" : row.state;
-      const found = { key, kind, columns: row.columns, scenarios: toScenarioDifferences(scenarios) } as const;
+      const found = {
+        key,
+        kind,
+        columns: row.columns,
+        scenarios: toScenarioDifferences(scenarios),
+        removalHeldAt: null,
+      } as const;
       return { difference: agrees ? null : found, scenarios: seen.size };
     },
   };

@@ -3,14 +3,14 @@ import type { LibraryKey, ListedLibrary, Listing, StoredLibrary } from "../model
 import { type DifferenceKind, type LibraryDifference, NO_SCENARIOS, type RejectedItems } from "./findings.ts";
 
 export interface ListingComparison {
-  /** On both sides: what they say of it has to be compared. */
+  /** Libraries on both sides. Their content has to be compared. */
   readonly both: readonly ListedLibrary[];
-  /** On one side only. */
+  /** Libraries on one side only. */
   readonly differences: readonly LibraryDifference[];
   readonly rejected: readonly RejectedItems[];
 }
 
-/** Which libraries the service lists and which are live in the database; `stored` holds them by `keyText`. */
+/** Compares the listed libraries with the live ones of the database, which `stored` holds by `keyText`. */
 export function compareListing(
   listing: Listing,
   stored: ReadonlyMap<string, StoredLibrary>,
@@ -18,19 +18,21 @@ export function compareListing(
 ): ListingComparison {
   const both: ListedLibrary[] = [];
   const differences: LibraryDifference[] = [];
-  const differs = (key: LibraryKey, kind: DifferenceKind) =>
-    differences.push({ key, kind, columns: [], scenarios: NO_SCENARIOS });
+  const addDifference = (key: LibraryKey, kind: DifferenceKind, removalHeldAt: Date | null = null) =>
+    differences.push({ key, kind, columns: [], scenarios: NO_SCENARIOS, removalHeldAt });
 
   for (const listed of listing.libraries) {
     if (!isInScope(listed.key)) continue;
     const row = stored.get(keyText(listed.key));
-    if (row === undefined || row.state === "listed") differs(listed.key, "missing");
-    else if (row.state === "removed") differs(listed.key, "removed");
+    if (row === undefined || row.state === "listed") addDifference(listed.key, "missing");
+    else if (row.state === "removed") addDifference(listed.key, "removed");
     else both.push(listed);
   }
   if (listing.incomplete === null) {
-    for (const { key, state } of stored.values()) {
-      if (state === "live" && listing.libraries.find(key) === undefined && isInScope(key)) differs(key, "unlisted");
+    for (const { key, state, sync } of stored.values()) {
+      if (state !== "live" || !isInScope(key) || listing.libraries.find(key) !== undefined) continue;
+      const heldAt = sync?.removalHeldAt ?? null;
+      addDifference(key, "unlisted", heldAt === null ? null : new Date(heldAt));
     }
   }
   const rejects = listing.rejects.filter(({ key }) => key === null || isInScope(key));

@@ -14,9 +14,9 @@ interface Sides {
 }
 
 /**
- * Compares the service with the database, and writes nothing. A library that differs is read again on both sides,
- * before it counts: an edit or a run in between is no difference.
- * @throws UsageError for a selected owner or library that neither side knows, and whatever ends a listing
+ * Compares the service with the database and writes nothing. Libraries that differ are compared a second time, because an
+ * edit or a run between the two reads is not a difference.
+ * @throws UsageError for a selected owner or library that is unknown on both sides; the errors of reading a listing
  */
 export async function verifyStored(
   tools: CompareTools,
@@ -29,8 +29,8 @@ export async function verifyStored(
 
   const first = await compareSides(tools, sides, selectorOf(selection), signal);
   const suspects = suspectsOf(first);
-  const second = suspects.size === 0 ? null : await lookAgain(tools, suspects, signal);
-  const findings = inOrder(second === null ? first : merge(first, second, suspects));
+  const second = suspects.size === 0 ? null : await compareAgain(tools, suspects, signal);
+  const findings = sortByKey(second === null ? first : merge(first, second, suspects));
   const { differences, unread, rejected, incomplete } = findings;
   return {
     ...findings,
@@ -40,7 +40,7 @@ export async function verifyStored(
   };
 }
 
-/** The service first, so that a run at work in between has stored what was listed rather than something older. */
+/** Reads the service first: a run between the two reads then stores what was listed, or something newer. */
 async function readSides({ service, pool }: CompareTools, signal: AbortSignal): Promise<Sides> {
   const listing = await service.listLibraries(signal);
   return { listing, stored: await readSnapshot(pool, "reading what is stored", readStored, signal) };
@@ -53,7 +53,7 @@ async function compareSides(
   signal: AbortSignal,
 ): Promise<Findings> {
   const { both, differences, rejected } = compareListing(listing, stored, isInScope);
-  tools.tell({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
+  tools.onEvent({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
   const content = await compareLibraries(both, tools, signal);
   return {
     listed: [...listing.libraries].filter(({ key }) => isInScope(key)).length,
@@ -67,30 +67,33 @@ async function compareSides(
 
 const textOf = ({ key }: { readonly key: LibraryKey }) => keyText(key);
 
-/** Also what vanished between the listing and its reading: the next listing says whether it is gone. */
+/** The libraries to compare again: those that differ, and those that were removed after the listing was read. */
 function suspectsOf({ differences, unread }: Findings): Set<string> {
   return new Set([...differences, ...unread.filter(({ code }) => code === "not_found")].map(textOf));
 }
 
-async function lookAgain(tools: CompareTools, suspects: ReadonlySet<string>, signal: AbortSignal): Promise<Findings> {
-  const quiet = { ...tools, tell: () => {} };
+async function compareAgain(
+  tools: CompareTools,
+  suspects: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Findings> {
+  const quiet = { ...tools, onEvent: () => {} };
   return compareSides(quiet, await readSides(tools, signal), (key) => suspects.has(keyText(key)), signal);
 }
 
-/** For suspects the second comparison counts, for all others the first. */
+/** Takes the suspects from the second comparison and all others from the first. */
 function merge(first: Findings, second: Findings, suspects: ReadonlySet<string>): Findings {
-  const isSettled = ({ key }: { readonly key: LibraryKey | null }) => key === null || !suspects.has(keyText(key));
+  const isNoSuspect = ({ key }: { readonly key: LibraryKey | null }) => key === null || !suspects.has(keyText(key));
   return {
     ...first,
     differences: second.differences,
-    unread: [...first.unread.filter(isSettled), ...second.unread],
-    rejected: [...first.rejected.filter(isSettled), ...second.rejected.filter(({ key }) => key !== null)],
+    unread: [...first.unread.filter(isNoSuspect), ...second.unread],
+    rejected: [...first.rejected.filter(isNoSuspect), ...second.rejected.filter(({ key }) => key !== null)],
     incomplete: first.incomplete ?? second.incomplete,
   };
 }
 
-/** Sorted by name. */
-function inOrder(findings: Findings): Findings {
+function sortByKey(findings: Findings): Findings {
   const order = (a: { readonly key: LibraryKey | null }, b: { readonly key: LibraryKey | null }) => {
     const [first, second] = [a, b].map(({ key }) => (key === null ? "" : formatKey(key)));
     return first === second ? 0 : (first ?? "") < (second ?? "") ? -1 : 1;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { ConfigurationError } from "../errors.ts";
-import { type HostCheck, openHostCheck } from "./host-check.ts";
+import { createHostCheck, type HostCheck } from "./host-check.ts";
 
 export interface Answer {
   readonly status: number;
@@ -9,24 +9,24 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** By path. Routes only tell: whatever is no GET or HEAD is refused before one is asked. */
+/** Route functions by path. They are called only for GET and HEAD, and must change nothing. */
 export type Routes = Readonly<Record<string, () => Promise<Answer>>>;
 
 export interface HttpServer {
   /** Such as `http://127.0.0.1:9464`. */
   readonly url: string;
-  /** Waits a moment for answers that are under way, then for nobody. */
+  /** Waits up to one second for answers in progress, then closes their connections. */
   close(): Promise<void>;
 }
 
 export interface HttpOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly onError: (error: unknown) => void;
 }
 
-/** Clients are probes, scrapers and people: short requests, few of them, and no time for slow ones. */
+/** Clients are probes, scrapers and browsers. Their requests are few and short, so slow ones are cut off. */
 const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -34,8 +34,8 @@ const LIMITS = {
   connectionsCheckingInterval: 1_000,
 };
 const SOCKET_IDLE_MS = 15_000;
-const MOST_CONNECTIONS = 200;
-const CLOSE_MS = 1_000;
+const MAX_CONNECTIONS = 200;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 const HEADERS = {
   "cache-control": "no-store",
@@ -47,17 +47,19 @@ const HEADERS = {
   "x-frame-options": "DENY",
 };
 
-/** @throws ConfigurationError when the address cannot be listened on */
+/** @throws ConfigurationError if the server cannot listen on the address */
 export async function openHttpServer(options: HttpOptions, routes: Routes): Promise<HttpServer> {
   let isAllowed: HostCheck = () => false;
   const server = createServer(LIMITS, (request, response) => {
-    const pick = isAllowed(request.headers.host) ? () => route(request, routes) : async () => misdirected(options.host);
-    void respond(request, response, options, pick);
+    const answer = isAllowed(request.headers.host)
+      ? () => route(request, routes)
+      : async () => misdirected(options.host);
+    void respond(request, response, options, answer);
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(SOCKET_IDLE_MS, (socket) => socket.destroy());
   const { address, url } = await listen(server, options);
-  isAllowed = openHostCheck(address, options.host);
+  isAllowed = createHostCheck(address, options.host);
   return { url, close: () => close(server) };
 }
 
@@ -80,14 +82,14 @@ function listen(server: Server, { host, port }: HttpOptions): Promise<Listening>
 function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): ConfigurationError {
   const why = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
   return new ConfigurationError(
-    `${host} port ${port} cannot be listened on: ${why} (${cause.code}); set SIMCAT_HTTP_HOST and SIMCAT_HTTP_PORT to what is free (0 takes any port)`,
+    `cannot listen on ${host} port ${port}: ${why} (${cause.code}); set SIMCAT_HTTP_HOST and SIMCAT_HTTP_PORT to a free address (port 0: any free port)`,
     { cause },
   );
 }
 
 async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   await closed;
   clearTimeout(timer);
 }
@@ -133,9 +135,9 @@ function misdirected(host: string): Answer {
 async function route({ method = "", url = "" }: IncomingMessage, routes: Routes): Promise<Answer> {
   const [path = ""] = url.split("?");
   const found = Object.hasOwn(routes, path) ? routes[path] : undefined;
-  // A body may follow such a request, and nobody will read it.
+  // The request may have a body, which is not read, so the connection is closed.
   if (method !== "GET" && method !== "HEAD") {
-    return text(405, "only GET and HEAD: nothing can be changed here", { allow: "GET, HEAD", connection: "close" });
+    return text(405, "only GET and HEAD are allowed", { allow: "GET, HEAD", connection: "close" });
   }
-  return found === undefined ? text(404, `there is ${Object.keys(routes).join(", ")}`) : found();
+  return found === undefined ? text(404, `not found; the paths are ${Object.keys(routes).join(", ")}`) : found();
 }

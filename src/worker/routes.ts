@@ -2,39 +2,60 @@ import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
 import { formatStatusPage } from "../report/status-page.ts";
 import type { Answer, Routes } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Observation, Observer } from "./observer.ts";
-import { toReadyJson } from "./ready-json.ts";
+import type { StatusReader, StatusSnapshot } from "./status-reader.ts";
 
-/** How old the answer to a probe may be. */
+/** Maximum age of the answer to a probe. */
 const PROBE_AGE_MS = 500;
 
-export function openRoutes(observer: Observer, metrics: Metrics, isAlive: () => boolean): Routes {
+export function createRoutes(statusReader: StatusReader, metrics: Metrics, isAlive: () => boolean): Routes {
   return {
     "/": async () => ({
       status: 200,
       contentType: "text/html; charset=utf-8",
-      body: formatStatusPage(await observer.page()),
+      body: formatStatusPage(await statusReader.page()),
       headers: { "content-security-policy": `${CONTENT_SECURITY_POLICY}; frame-ancestors 'none'` },
     }),
-    "/healthz": async () => health(isAlive()),
-    "/readyz": async () => ready(await observer.look(PROBE_AGE_MS)),
+    "/healthz": async () => formatHealth(isAlive()),
+    "/readyz": async () => formatReadiness(await statusReader.snapshot(PROBE_AGE_MS)),
     "/metrics": async () => ({
       status: 200,
       contentType: metrics.contentType,
-      body: await metrics.scrape(await observer.gauges()),
+      body: await metrics.scrape(await statusReader.gauges()),
     }),
   };
 }
 
-/** That this is answered at all says that the loop turns. */
-const health = (isAlive: boolean): Answer => ({
+/** Any answer shows that the event loop is not blocked. */
+const formatHealth = (isAlive: boolean): Answer => ({
   status: isAlive ? 200 : 503,
   contentType: "text/plain; charset=utf-8",
   body: isAlive ? "ok\n" : "the schedule has stopped\n",
 });
 
-const ready = (seen: Observation): Answer => ({
-  status: seen.readiness.ready ? 200 : 503,
+const formatReadiness = (snapshot: StatusSnapshot): Answer => ({
+  status: snapshot.readiness.ready ? 200 : 503,
   contentType: "application/json; charset=utf-8",
-  body: `${JSON.stringify(toReadyJson(seen))}\n`,
+  body: `${JSON.stringify(toReadyJson(snapshot))}\n`,
 });
+
+/** The body of `/readyz`. Times are ISO texts. */
+function toReadyJson({ readiness, lastGoodRun, nextRun, currentRun }: StatusSnapshot) {
+  return {
+    ready: readiness.ready,
+    reasons: readiness.reasons,
+    last_good_run: lastGoodRun && {
+      id: lastGoodRun.id,
+      kind: lastGoodRun.kind,
+      status: lastGoodRun.status,
+      started_at: lastGoodRun.startedAt,
+      finished_at: lastGoodRun.finishedAt,
+    },
+    next_run: nextRun,
+    current_run: currentRun && {
+      id: currentRun.id,
+      started_at: currentRun.startedAt,
+      to_read: currentRun.toRead,
+      done: currentRun.done,
+    },
+  };
+}

@@ -1,41 +1,38 @@
 import { createTask, type Logger } from "node-cron";
+import { DAY_MS } from "../units.ts";
 
-/** When runs are due. Times are of the local wall clock, since people write schedules by it. */
+/** When runs are due. Times are by the local clock, because schedules are written in local time. */
 export interface Schedule {
   /** The next moment at which a run is due. */
   next(): Date;
-  /** From the next due moment to the one behind it. */
+  /** Time between the next two due ticks. */
   readonly intervalMs: () => number;
-  /** The longest time that three due moments in a row take: weekends, and clocks set back, make it longer than three intervals. */
+  /** The longest time that three consecutive ticks take. Weekends and clock changes make it longer than three intervals. */
   readonly threeTicksMs: () => number;
-  /**
-   * `onDue` is called at each due moment; one that came late (a machine asleep) comes once, and `onSlept` hears how many
-   * others passed meanwhile.
-   */
-  start(onDue: () => void, onSlept: (ticks: number) => void): void;
+  /** Calls `onDue` at each tick. After a suspend, `onDue` is called once and `onMissed` receives the number of missed ticks. */
+  start(onDue: () => void, onMissed: (ticks: number) => void): void;
   stop(): void;
-  /** No due moment has passed unnoticed. */
+  /** False if a tick is overdue, which means that the timer has stopped. */
   isAlive(): boolean;
 }
 
-/** A timer may be late by so much, on a machine that is short of time, before it counts as dead. */
-const LATE_MS = 60_000;
-const DAY_MS = 86_400_000;
-const LOOK_AHEAD = 32;
-const none = () => {};
-const quiet: Logger = { info: none, warn: none, error: none, debug: none };
+/** On a busy machine a timer may be this late before it is considered stopped. */
+const MAX_DELAY_MS = 60_000;
+const LOOK_AHEAD_TICKS = 32;
+const ignore = () => {};
+const quiet: Logger = { info: ignore, warn: ignore, error: ignore, debug: ignore };
 
-/** Of a schedule and a zone that the configuration has checked. */
-export function openSchedule({
+/** `schedule` is a cron expression. The configuration has validated it and the time zone. */
+export function createSchedule({
   schedule,
   timezone,
 }: {
   readonly schedule: string;
   readonly timezone: string;
 }): Schedule {
-  let onDue = none;
-  let onSlept: (ticks: number) => void = none;
-  let slept = 0;
+  let onDue = ignore;
+  let onMissed: (ticks: number) => void = ignore;
+  let missedTicks = 0;
   let watched: { readonly wall: number; readonly monotonic: number } | null = null;
   const task = createTask(
     schedule,
@@ -43,38 +40,38 @@ export function openSchedule({
       watch();
       onDue();
     },
-    // Its default would drop a run that a busy machine noticed a second late; with a daily schedule that is a day.
+    // By default node-cron drops a tick that is a second late. With a daily schedule that would skip a day.
     { timezone, missedExecutionTolerance: 366 * DAY_MS, suppressMissedWarning: true, logger: quiet },
   );
   task.on("execution:missed", () => {
-    slept += 1;
-    if (slept > 1) return;
-    // They come in one go, one for each moment.
+    missedTicks += 1;
+    if (missedTicks > 1) return;
+    // node-cron emits one event per missed tick, all of them synchronously.
     setImmediate(() => {
-      onSlept(slept);
-      slept = 0;
+      onMissed(missedTicks);
+      missedTicks = 0;
     });
   });
 
   const ahead = (count: number) => task.getNextRuns(count).map((date) => date.getTime());
-  const usualMs = longestOfThree(ahead(LOOK_AHEAD));
-  let lately: readonly number[] = [];
+  const longestMs = longestOfThree(ahead(LOOK_AHEAD_TICKS));
+  let recent: readonly number[] = [];
   const watch = () => {
     const [wall = 0, , third = 0] = ahead(3);
-    lately = [...lately, third - Date.now()].slice(-3);
+    recent = [...recent, third - Date.now()].slice(-3);
     watched = { wall, monotonic: performance.now() + wall - Date.now() };
   };
   return {
-    // Within an hour that the clocks repeat, the library would name a moment that its timer does not wait for.
+    // In an hour that occurs twice at a clock change, node-cron returns a moment that its timer does not wait for.
     next: () => new Date(watched !== null && watched.wall > Date.now() ? watched.wall : (ahead(1)[0] ?? 0)),
     intervalMs() {
       const [first = 0, second = 0] = ahead(2);
       return second - first;
     },
-    threeTicksMs: () => Math.max(usualMs, ...lately),
+    threeTicksMs: () => Math.max(longestMs, ...recent),
     start(due, missed) {
       onDue = due;
-      onSlept = missed;
+      onMissed = missed;
       watch();
       void task.start();
     },
@@ -82,12 +79,14 @@ export function openSchedule({
       watched = null;
       void task.destroy();
     },
-    // By both clocks: one that was set forward, or a machine that slept, leaves the timer its time.
+    // Both clocks must have passed the tick: after a clock change or a suspend, the timer still gets its time.
     isAlive: () =>
-      watched === null || Date.now() < watched.wall + LATE_MS || performance.now() < watched.monotonic + LATE_MS,
+      watched === null ||
+      Date.now() < watched.wall + MAX_DELAY_MS ||
+      performance.now() < watched.monotonic + MAX_DELAY_MS,
   };
 }
 
 function longestOfThree(moments: readonly number[]): number {
-  return Math.max(...moments.slice(3).map((moment, at) => moment - (moments[at] ?? moment)));
+  return Math.max(...moments.slice(3).map((moment, index) => moment - (moments[index] ?? moment)));
 }

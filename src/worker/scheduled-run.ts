@@ -5,36 +5,35 @@ import { assertUsable, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { BusyError, ConfigurationError, SimcatError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { followRun } from "../report/progress.ts";
-import { logRun } from "../report/run-log.ts";
+import { createProgressLine } from "../report/progress.ts";
+import { createRunLog } from "../report/run-log.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
 import { runSync } from "../sync/run.ts";
 import { outcomeOfError } from "../sync/run-outcome.ts";
 import type { RunEvent, RunRequest, RunResult, RunSettings } from "../sync/run-types.ts";
-import { type EndedRun, toRunRow } from "./known-runs.ts";
 import type { Metrics } from "./metrics.ts";
-import { rememberRun, updateRun, type WorkerState } from "./state.ts";
+import { addEndedRun, type EndedRun, toRunRow, updateRun, type WorkerState } from "./worker-state.ts";
 
-/** What the worker's runs share. */
-export interface Desk {
+/** The dependencies of every run of the worker. */
+export interface WorkerContext {
   readonly settings: RunSettings;
   readonly version: string;
   readonly pool: Pool;
   /**
-   * Opens the service's client for one run, with the key as it is by then.
-   * @throws ConfigurationError where there is none to be read
+   * Runs `work` with a client of the service. The API key is read again for each run.
+   * @throws ConfigurationError if the key cannot be read
    */
   readonly withService: <T>(
     onEvent: (event: ServiceEvent) => void,
     work: (service: Service) => Promise<T>,
   ) => Promise<T>;
-  /** Takes the secrets out of a message. */
+  /** Replaces the secrets in a message. */
   readonly mask: (message: string) => string;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly state: WorkerState;
-  /** Why the database cannot be asked just now; null when it can. */
-  readonly askDatabase: () => Promise<string | null>;
+  /** Returns why the database cannot be reached at the moment, null if it can. */
+  readonly checkDatabase: () => Promise<string | null>;
 }
 
 const REQUEST: RunRequest = {
@@ -46,67 +45,64 @@ const REQUEST: RunRequest = {
 };
 
 /**
- * One run of the worker's: followed, counted and logged. However it ends, the worker goes on.
- * @returns what the run ended with; null when it never began
+ * Runs one sync, logs it and counts it in the metrics. Does not throw if the run fails, so that the worker continues.
+ * @returns the result of the run; null if it did not start
  */
-export async function runScheduled(desk: Desk, signal: AbortSignal): Promise<RunResult | null> {
-  const { state, metrics } = desk;
+export async function runScheduled(context: WorkerContext, signal: AbortSignal): Promise<RunResult | null> {
+  const { state, metrics } = context;
   state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
   try {
-    const { result, ended } = await runFollowed(desk, signal);
+    const { result, ended } = await runAndLog(context, signal);
     const { id, status, error } = result.report;
-    rememberRun(state, ended);
+    addEndedRun(state, ended);
     metrics.finished(result.report);
     state.trouble =
       status === "ok" || status === "partial" ? null : { code: status, message: error ?? status, runId: id };
     return result;
   } catch (thrown) {
-    // Told to stop before it had begun: nothing was interrupted.
-    if (!(signal.aborted && thrown === signal.reason)) tellUnbegun(desk, thrown);
+    // A stop signal before the start of the run interrupts nothing.
+    if (!(signal.aborted && thrown === signal.reason)) reportNotStarted(context, thrown);
     return null;
   } finally {
     state.current = null;
   }
 }
 
-async function runFollowed(
-  desk: Desk,
+async function runAndLog(
+  context: WorkerContext,
   signal: AbortSignal,
 ): Promise<{ readonly result: RunResult; readonly ended: EndedRun }> {
-  const { settings, version, pool, mask, metrics, state } = desk;
-  const lines = logRun(desk.log);
-  const progress = followRun(null, lines.progress);
+  const { settings, version, pool, mask, metrics, state } = context;
+  const runLog = createRunLog(context.log);
+  const progress = createProgressLine(null, runLog.progress);
   const onRunEvent = (event: RunEvent) => {
     progress.event(event);
-    lines.event(event);
-    follow(state, event);
+    runLog.event(event);
+    updateProgress(state, event);
   };
-  const onEvent = (event: ServiceEvent) => {
+  const onServiceEvent = (event: ServiceEvent) => {
     metrics.service(event);
-    lines.service(event);
+    runLog.service(event);
     if (event.kind === "request" && event.outcome === "2xx") updateRun(state, { progressAt: performance.now() });
   };
   try {
-    const followed = await desk.withService(onEvent, async (service) => {
-      // Somebody may have migrated it while we waited.
+    const logged = await context.withService(onServiceEvent, async (service) => {
+      // Another process may have migrated the schema since the last run.
       assertUsable(await readSnapshot(pool, "looking at the schema", readSchemaState, signal));
       const clock = await createClock(pool, signal);
-      const result = await runSync(
-        { pool, clock, service, settings, version, mask, onEvent: onRunEvent },
-        REQUEST,
-        signal,
-      );
+      const tools = { pool, clock, service, settings, version, mask, onEvent: onRunEvent };
+      const result = await runSync(tools, REQUEST, signal);
       const endedAt = performance.now();
       return { result, ended: { row: toRunRow(result.report, new Date(clock.at(endedAt))), endedAt } };
     });
-    lines.finished(followed.result.report);
-    return followed;
+    runLog.finished(logged.result.report);
+    return logged;
   } finally {
     progress.end();
   }
 }
 
-function follow(state: WorkerState, event: RunEvent): void {
+function updateProgress(state: WorkerState, event: RunEvent): void {
   const done = (state.current?.done ?? 0) + 1;
   if (event.kind === "started") updateRun(state, { id: event.id });
   if (event.kind === "planned") updateRun(state, { toRead: event.toRead });
@@ -114,22 +110,22 @@ function follow(state: WorkerState, event: RunEvent): void {
   if (event.kind === "failed") updateRun(state, { done });
 }
 
-/** It has no row in the database, so that the log, the metrics and /readyz are all who know of it. */
-function tellUnbegun({ state, metrics, log, mask }: Desk, thrown: unknown): void {
+/** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` report it. */
+function reportNotStarted({ state, metrics, log, mask }: WorkerContext, thrown: unknown): void {
   if (thrown instanceof BusyError) {
-    metrics.busy();
+    metrics.busyTick();
     state.trouble = { code: thrown.code, message: thrown.message, runId: null };
-    log.warn({ code: thrown.code, detail: thrown.message }, "another run is at work; waiting for the next tick");
+    log.warn({ code: thrown.code, detail: thrown.message }, "another run is in progress; waiting for the next tick");
     return;
   }
   const { status, message, error } = outcomeOfError(
-    isConnectionLost(thrown) ? databaseError("beginning the run", thrown) : thrown,
+    isConnectionLost(thrown) ? databaseError("starting the run", thrown) : thrown,
   );
   const masked = mask(message ?? status);
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
-  metrics.unbegun(status);
+  metrics.notStarted(status);
   state.trouble = { code, message: masked, runId: null };
   const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
-  if (status === "database_failed") log.warn(line, "run could not begin");
-  else log.error(line, "run could not begin");
+  if (status === "database_failed") log.warn(line, "run could not start");
+  else log.error(line, "run could not start");
 }

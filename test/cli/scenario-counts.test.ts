@@ -58,7 +58,7 @@ test("neither status nor the worker's routes read the scenarios table (fault 111
   const made = await fixture(SMALL);
   await made.simcat(["backfill"]);
   const worker = startWorker(made.environment);
-  await worker.untilTold("next_run");
+  await worker.untilLogged("next_run");
   const holder = await made.database.pool.connect();
   try {
     // From here on, any reader of the table waits for the lock.

@@ -34,7 +34,7 @@ describe("status", () => {
     const context = createContext({ DATABASE_URL: database.url });
     expect(await status(context, { json: false })).toBe(0);
     expect(context.printed()).toBe(
-      "no run yet\nnext: nothing was ever synced here: run simcat check, then simcat backfill",
+      "no run yet\nnext: nothing has been synced yet: run simcat check, then simcat backfill",
     );
   });
 
@@ -68,7 +68,7 @@ describe("status", () => {
       open_rejects: 1,
       open_reject_groups: 1,
       rejects: [{ owner: "bo", library: "Bad item", kind: "scenario", code: "wrong_type", count: 1 }],
-      next: "simcat explain ann/Gone says more of it; the next run reads all that failed again",
+      next: "simcat explain ann/Gone has the details; the next run reads all failed libraries again",
     });
   });
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { openMetrics } from "../../src/worker/metrics.ts";
+import { createMetrics } from "../../src/worker/metrics.ts";
 import { findProgram } from "../support/programs.ts";
 
 const folder = fileURLToPath(new URL("../../deploy/prometheus/", import.meta.url));
@@ -41,7 +41,7 @@ test("each rule has a case in which it fires", () => {
 });
 
 test("the rules ask only for metrics that the worker has", async () => {
-  const scrape = await openMetrics("1.2.3").scrape({
+  const scrape = await createMetrics("1.2.3").scrape({
     lastSuccess: null,
     sinceLastSuccessMs: null,
     oldestReadMs: null,

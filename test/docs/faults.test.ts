@@ -28,6 +28,8 @@ test("every fault has its row, in order", () => {
     320,
     321,
     322,
+    340,
+    341,
   ]);
 });
 

@@ -60,8 +60,8 @@ test("a worker logs the URL of its embedded database and continues after the ser
   const { environment } = await fixture([library("ann", "A", { scenarios: [1] })]);
   const embedded = { DATABASE_URL: "", SIMCAT_STATE_DIR: stateDir, SIMCAT_SCHEDULE: EVERY_SECOND };
   const worker = startWorker({ ...environment, ...embedded });
-  await worker.untilTold("run_finished");
-  expect(worker.told("embedded_database").at(-1)).toMatchObject({
+  await worker.untilLogged("run_finished");
+  expect(worker.logged("embedded_database").at(-1)).toMatchObject({
     level: "info",
     msg: expect.stringMatching(
       /^the embedded database is at postgres:\/\/simcat:\*\*\*@127\.0\.0\.1:\d+\/simcat; simcat db prints its password/,
@@ -69,11 +69,11 @@ test("a worker logs the URL of its embedded database and continues after the ser
   });
   kill(join(stateDir, "postgres", "data"));
   await expect
-    .poll(() => worker.told("embedded_database").at(-1), SOON)
+    .poll(() => worker.logged("embedded_database").at(-1), SOON)
     .toMatchObject({ level: "warn", msg: "the embedded Postgres had ended and was restarted" });
-  const before = worker.told("run_finished").length;
-  await worker.untilTold("run_finished", before + 2);
-  expect(worker.told("run_finished").at(-1)).toMatchObject({ status: "ok" });
+  const before = worker.logged("run_finished").length;
+  await worker.untilLogged("run_finished", before + 2);
+  expect(worker.logged("run_finished").at(-1)).toMatchObject({ status: "ok" });
   await expect.poll(() => worker.readyz(), SOON).toMatchObject({ status: 200, body: { reasons: [] } });
   expect(await worker.stop()).toBe(0);
 });

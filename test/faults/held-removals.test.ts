@@ -118,6 +118,48 @@ test("a hold ends neither after 24 hours nor with an incomplete listing (fault 4
   expect(await live(made)).toEqual({ alice: 7 });
 });
 
+test("explain says that a removal is held, since when, and what resolves it (fault 340)", async () => {
+  const made = await swapped();
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  const [row] = await made.query<{ since: Date }>(
+    "SELECT removal_held_at AS since FROM simcat.library_sync WHERE library_name = 'lib 7' AND owner = 'alice'",
+  );
+  const since = row?.since.toISOString() ?? "never";
+
+  const explained = await made.simcat(["explain", "alice/lib 7"]);
+  expect(explained.stdout.split("\n")[1]?.replace(/\((?:just now|\d+ s ago)\)/, "(…)")).toBe(
+    `It will not be read: the last listing lacks it. A guard has held its removal since ${since.replace(/\.\d+Z/, "Z")} (…); this ends when the service lists it again, or with simcat sync --allow-removals.`,
+  );
+  const json = await made.simcat(["explain", "--json", "alice/lib 7"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    verdict: { next_run: "none", reason: "removal held" },
+    removal_held_at: since,
+  });
+  const listed = await made.simcat(["explain", "--json", "alice/lib 0"]);
+  expect(JSON.parse(listed.stdout)).toMatchObject({ verdict: { next_run: "skip" }, removal_held_at: null });
+});
+
+test("verify advises --allow-removals for held removals, and its advice helps (fault 341)", async () => {
+  const made = await swapped();
+  const advice = async () => {
+    const { code, stdout } = await made.simcat(["verify"]);
+    return [code, ...stdout.split("\n").filter((line) => /^ {2}to do {6}|^ {13}/.test(line))];
+  };
+  drop(made, "bob", 0, 60);
+  expect(await advice()).toEqual([2, "  to do      simcat sync marks as removed what is no longer listed"]);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+
+  expect(await advice()).toEqual([
+    2,
+    "  to do      20 removals are held: simcat sync --allow-removals marks as removed what is really gone; otherwise restore it in the service",
+  ]);
+  const { stdout } = await made.simcat(["verify", "--json", "--library", "alice/lib 7"]);
+  expect(JSON.parse(stdout).differences).toMatchObject([{ kind: "unlisted", removal_held_at: expect.any(String) }]);
+
+  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+  expect(await advice()).toEqual([0]);
+});
+
 test("returning libraries are released from the hold, missing ones stay held (fault 49)", async () => {
   const made = await fixture(libraries("alice", 0, 10));
   await made.simcat(["sync"]);

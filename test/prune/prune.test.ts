@@ -254,7 +254,7 @@ describe("the command", () => {
   removed    1 library, 1 scenario
   history    0 versions of libraries, 0 of scenarios
   rejects    0 resolved
-  the rest   0 bookmarks and 0 absences of the removed libraries`,
+  other      0 bookmarks and 0 absences of the removed libraries`,
     );
     expect(await countRows(database)).toEqual(NOTHING);
   });

@@ -25,18 +25,18 @@ test("each check is a line with its hint, and the last line counts", () => {
   ]);
 });
 
-test("when all is well the last line says so", () => {
-  expect(formatChecks([OK]).split("\n").at(-1)).toBe("everything that a run needs is there");
-  expect(formatChecks([OK, CLOCK]).split("\n").at(-1)).toBe("everything that a run needs is there, 1 warning");
+test("the last line says that the configuration is ready to run", () => {
+  expect(formatChecks([OK]).split("\n").at(-1)).toBe("ready to run");
+  expect(formatChecks([OK, CLOCK]).split("\n").at(-1)).toBe("ready to run, 1 warning");
 });
 
-test("what an answer said cannot act on the terminal (fault 107)", () => {
+test("text from a response cannot act on the terminal (fault 107)", () => {
   expect(formatChecks([{ ...OK, text: "a\nFAIL b\u001b[2J" }]).split("\n")[0]).toBe(
     "ok    schema  a\\u000aFAIL b\\u001b[2J",
   );
 });
 
-test("it ends as the first failing check would end a run, whatever was warned of before", () => {
+test("the exit code is that of the first failed check, also after warnings", () => {
   expect(exitCodeOf([OK, CLOCK, SKIPPED])).toBe(0);
   expect(exitCodeOf([CLOCK, KEY, { ...KEY, exitCode: 69 }])).toBe(77);
 });

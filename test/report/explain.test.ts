@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LibraryRows } from "../../src/db/read/read-library.ts";
 import type { SyncState } from "../../src/model.ts";
-import { formatExplanation } from "../../src/report/explain.ts";
-import { toExplanationJson } from "../../src/report/explain-json.ts";
+import { formatExplanation, toExplanationJson } from "../../src/report/explain.ts";
 
 const NOW = new Date("2026-07-01T12:00:00Z");
 const MINUTE = 60_000;
@@ -69,7 +68,7 @@ test("a settled library is explained whole", () => {
   expect(lines(ROWS)).toEqual([
     "ann/Q1%2FQ2",
     "It will be skipped: unchanged and settled; next full read by 2026-07-05T13:27:54Z (in 4 d).",
-    "Judged by what was listed last; what the service lists now is not known here. Last good run: 12, 2026-07-01T11:30:00Z (30 min ago).",
+    "Based on the last listing that was read; explain sends no request. Last good run: 12, 2026-07-01T11:30:00Z (30 min ago).",
     "",
     'listed date     "2026-07-01T08:58:30Z"',
     'bookmark        "2026-07-01T08:58:30Z"',
@@ -93,12 +92,12 @@ describe("the sentence at the top says", () => {
     [
       "that a new date is read",
       { listedText: "2026-07-01T11:00:00Z" },
-      "It will be read by the next run: listed date changed (the date listed last is not the one under which its content was stored whole).",
+      "It will be read by the next run: listed date changed (the last listed date is not the one under which its content was stored completely).",
     ],
     [
       "that no date means reading",
       { listedText: null },
-      "It will be read by the next run: no listed date (so only reading it tells whether it changed).",
+      "It will be read by the next run: no listed date (only reading it shows whether it has changed).",
     ],
     [
       "that a failure is read again",
@@ -108,22 +107,22 @@ describe("the sentence at the top says", () => {
     [
       "that rejects are read again",
       { rereadReason: "rejects" },
-      "It will be read by the next run: owes a read: rejects (some of what was read last could not be stored).",
+      "It will be read by the next run: owes a read: rejects (some items of the last read could not be stored).",
     ],
     [
       "that a shrink wants a second look",
       { rereadReason: "shrunk" },
-      "It will be read by the next run: owes a read: shrunk (its list lost so many scenarios at once that a second look must confirm it).",
+      "It will be read by the next run: owes a read: shrunk (its list lost too many scenarios at once; a second read must confirm that).",
     ],
     [
       "that what was never read is read",
       { contentReadAt: null, bookmark: null },
-      "It will be read by the next run: never read (nothing of its content is stored).",
+      "It will be read by the next run: never read (none of its content is stored).",
     ],
     [
       "that an unsettled one is read when its time has come",
       { contentReadAt: msBefore(179) },
-      "It will be read by the next run: not settled yet (it may have changed since it was read, and carry the same date).",
+      "It will be read by the next run: not settled yet (it may have changed after the last read without a new date).",
     ],
     [
       "until when an unsettled one is left alone",
@@ -141,7 +140,7 @@ describe("the sentence at the top says", () => {
       "It will be skipped: unchanged and settled; next full read by 2026-07-05T13:27:54Z (in 1 s).",
     );
     expect(at(due + 1000)).toBe(
-      "It will be read by the next run: due for a full read (its content was not read for long; SIMCAT_FULL_EVERY asks for it).",
+      "It will be read by the next run: due for a full read (its last read is older than SIMCAT_FULL_EVERY allows).",
     );
   });
 
@@ -149,10 +148,21 @@ describe("the sentence at the top says", () => {
     const library = { lastModified: TEXT, firstSeenAt: ago(4320), changedAt: ago(60), removedAt: ago(60) };
     const rows = { ...ROWS, stored: { key, state: "removed" as const, sync: SETTLED }, library };
     expect(sentence(rows)).toBe(
-      "It will not be read: not listed any more, removed 2026-07-01T11:00:00Z (1 h ago). Listed again, it is restored and read.",
+      "It will not be read: no longer listed, removed 2026-07-01T11:00:00Z (1 h ago). If it is listed again, it is restored and read.",
     );
     expect(lines(rows)).toContain("removed         2026-07-01T11:00:00Z (1 h ago)");
     expect(lines(rows)).toContain("scenarios       0 live");
+  });
+
+  test("that a library whose removal is held is missing, since when, and what ends that (fault 340)", () => {
+    const rows = rowsWith({ removalHeldAt: msBefore(180) });
+    expect(sentence(rows)).toBe(
+      "It will not be read: the last listing lacks it. A guard has held its removal since 2026-07-01T09:00:00Z (3 h ago); this ends when the service lists it again, or with simcat sync --allow-removals.",
+    );
+    expect(toExplanationJson(rows, WEEK)).toMatchObject({
+      verdict: { next_run: "none", reason: "removal held" },
+      removal_held_at: ago(180),
+    });
   });
 
   test("that a library known only from rejects is not read", () => {
@@ -166,8 +176,8 @@ describe("the sentence at the top says", () => {
     } as const;
     const unknown = { ...ROWS, stored: null, library: null, scenarios: 0 };
     expect(lines({ ...unknown, rejects: { open: 3, resolved: 1, shown: [reject] } }).slice(1)).toEqual([
-      "It will not be read: the service lists it, but its entry cannot be stored or asked for; see its rejects.",
-      "Judged by what was listed last; what the service lists now is not known here. Last good run: 12, 2026-07-01T11:30:00Z (30 min ago).",
+      "It will not be read: the service lists it, but its entry cannot be stored or requested; see its rejects.",
+      "Based on the last listing that was read; explain sends no request. Last good run: 12, 2026-07-01T11:30:00Z (30 min ago).",
       "",
       "stored          nothing",
       "rejects         3 open, 1 resolved",
@@ -175,7 +185,7 @@ describe("the sentence at the top says", () => {
       "  … and 2 more",
     ]);
     expect(sentence({ ...unknown, rejects: { open: 0, resolved: 1, shown: [] } })).toBe(
-      "It will not be read unless it is listed again: nothing is left of it but rejects that are over.",
+      "It will not be read unless it is listed again: only resolved rejects remain.",
     );
   });
 });
@@ -184,12 +194,12 @@ describe("reports whether it is settled, with the reason", () => {
   test.each<[string, Partial<SyncState>, string]>([
     ["a date that is not the bookmark", { listedText: "x" }, "no: the listed date is not the bookmark"],
     ["no date", { listedText: null }, "no: the service lists no date"],
-    ["no whole store yet", { bookmark: null }, "no: its content was not yet stored whole under a date"],
+    ["no whole store yet", { bookmark: null }, "no: its content has not been stored completely under a date yet"],
     ["an owed read", { rereadReason: "rejects" }, "no: it owes a read"],
     [
       "doubtful reads",
       { suspectReads: 2 },
-      "no: 2 reads in a row may have come from a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
+      "no: 2 reads in a row may have been answered by a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
     ],
     [
       "a window that is open",
@@ -224,9 +234,9 @@ test("a date keeps its spaces and cannot act on the terminal", () => {
   expect(lines(rowsWith({ listedText: " a\u009b2J " }))).toContain('listed date     " a\\u009b2J "');
 });
 
-test("without a good run it says that the listing is not known", () => {
+test("reports that no run has completed yet", () => {
   expect(lines({ ...ROWS, lastGoodRun: null })[2]).toBe(
-    "Judged by what was listed last; what the service lists now is not known here. No run over everything has come to its end yet.",
+    "Based on the last listing that was read; explain sends no request. No run of all libraries has completed yet.",
   );
 });
 
@@ -247,7 +257,7 @@ test("for machines it is the same under the names of the columns", () => {
     verdict: {
       next_run: "read",
       reason: "owes a read: rejects",
-      text: "It will be read by the next run: owes a read: rejects (some of what was read last could not be stored).",
+      text: "It will be read by the next run: owes a read: rejects (some items of the last read could not be stored).",
     },
     last_good_run: { id: 12, started_at: "2026-07-01T11:30:00.000Z" },
     listed_text: TEXT,
@@ -256,6 +266,7 @@ test("for machines it is the same under the names of the columns", () => {
     window_ends_at: "2026-07-01T09:02:01.000Z",
     next_read_due_at: null,
     reread_reason: "rejects",
+    removal_held_at: null,
     content_read_at: "2026-07-01T10:00:00.000Z",
     suspect_reads: 0,
     full_read_due_at: "2026-07-05T13:27:54.555Z",

@@ -47,49 +47,49 @@ test("a copy without problems takes a few lines", () => {
     "scenarios      4,120 live",
     "oldest read    2026-06-28T12:00:00Z (3 d ago)",
     "",
-    "run  kind  status  begun    took  at                    read  skipped  changed  failed  removed",
+    "run  kind  status  started  took  at                    read  skipped  changed  failed  removed",
     " 12  sync  ok      3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
     "",
-    "next: nothing; simcat start keeps the copy fresh",
+    "next: nothing; simcat start keeps the copy up to date",
   ]);
 });
 
-test("on eighty columns the table of runs leaves out what matters least", () => {
+test("on eighty columns the table of runs omits the least important columns", () => {
   expect(text({}, 80).slice(6, 8)).toEqual([
-    "run  kind  status  begun    took  read  skipped  changed  failed  removed",
+    "run  kind  status  started  took  read  skipped  changed  failed  removed",
     " 12  sync  ok      3 h ago  12 s     3      209        2       0        0",
   ]);
 });
 
-test("on sixty it still says what changed and what failed", () => {
+test("on sixty columns it still has the changed and failed libraries", () => {
   expect(text({}, 60).slice(6, 8)).toEqual([
-    "run  kind  status  begun    read  changed  failed  removed",
+    "run  kind  status  started  read  changed  failed  removed",
     " 12  sync  ok      3 h ago     3        2       0        0",
   ]);
 });
 
-test("before the first run it says what to do first", () => {
+test("before the first run it prints the first command to run", () => {
   const nothing = { live: 0, removed: 0, neverStored: 0, settled: 0, oldestContentReadAt: null };
   expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([
     "no run yet",
-    "next: nothing was ever synced here: run simcat check, then simcat backfill",
+    "next: nothing has been synced yet: run simcat check, then simcat backfill",
   ]);
 });
 
 test("a run whose lease is held is at work, and one whose lease has expired is dead", () => {
   const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null, read: 0, skipped: 0, changed: 0 })];
   expect(text({ runs, holder: "host:42" }).slice(6)).toEqual([
-    "run  kind  status   begun      took        at                    read  skipped  changed  failed  removed",
+    "run  kind  status   started    took        at                    read  skipped  changed  failed  removed",
     " 13  sync  running  2 min ago  2 min 00 s  2026-07-01T11:58:00Z     0        0        0       0        0",
-    "run 13: at work, by host:42",
+    "run 13: in progress, by host:42",
     "",
-    "next: wait for the run that is at work, then look again",
+    "next: wait for the run in progress, then run simcat status again",
   ]);
   expect(text({ runs }).slice(7)).toEqual([
     " 13  sync  dead    2 min ago  2 min 00 s  2026-07-01T11:58:00Z     0        0        0       0        0",
-    "run 13: its process is gone; it will be marked abandoned by the next run",
+    "run 13: its process has ended; the next run marks it as abandoned",
     "",
-    "next: run simcat sync; it goes on from what the dead run stored",
+    "next: run simcat sync; it continues from what the dead run stored",
   ]);
 });
 
@@ -97,12 +97,12 @@ test("a failed run is shown with the first line of its error and a hint", () => 
   const error = "GET /libs answered 401; the service refused the key\nand more";
   const runs = [run(14, { status: "unauthorized", error }), run(13, { scope: { libraries: [], owners: ["o"] } })];
   expect(text({ runs }).slice(6)).toEqual([
-    "run  kind          status        begun    took  at                    read  skipped  changed  failed  removed",
-    " 14  sync          unauthorized  3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
-    " 13  sync of some  ok            3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
+    "run  kind             status        started  took  at                    read  skipped  changed  failed  removed",
+    " 14  sync             unauthorized  3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
+    " 13  sync (selected)  ok            3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
     "run 14: GET /libs answered 401; the service refused the key",
     "",
-    "next: put a valid key into SIMCAT_API_KEY; simcat check says whether the service takes it",
+    "next: set SIMCAT_API_KEY to a valid key; simcat check shows whether the service accepts it",
   ]);
   expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the ser…");
 });
@@ -126,7 +126,7 @@ test("failing libraries are shown with the age of their last good copy, the rest
     "bo/Lib                         1  5 min ago  10 h ago        timeout: …",
     "… and 3 more",
     "",
-    "next: simcat explain 'ann/Q1%2FQ2 50%25 done' says more of it; the next run reads all that failed again",
+    "next: simcat explain 'ann/Q1%2FQ2 50%25 done' has the details; the next run reads all failed libraries again",
   ]);
 });
 
@@ -141,14 +141,14 @@ test("open rejects are shown by library, kind and code, even without a library",
     "(none)   listing   missing_field    1,200  1 h ago",
     "bo/Lib   scenario  wrong_type           1  2 d ago",
     "",
-    "next: simcat explain bo/Lib says what could not be read, and why",
+    "next: simcat explain bo/Lib shows which items could not be stored, and why",
   ]);
 });
 
 test("a reject of no library is not said to be explained by one (fault 113)", () => {
   const shown = [{ owner: null, name: null, kind: "listing", code: "unaddressable", count: 1, firstSeenAt: ago(60) }];
   expect(text({ rejects: { total: 1, groups: 1, shown } as StatusRows["rejects"] }).at(-1)).toBe(
-    "next: simcat check says why entries of the listing cannot be stored",
+    "next: simcat check shows why entries of the listing cannot be stored",
   );
 });
 
@@ -158,13 +158,13 @@ test.each([
   ["a/b", "\u202e", "simcat explain a%2Fb/%E2%80%AE"],
 ])("the command for the library %j, %j can be pasted into a shell (fault 113)", (owner, name, command) => {
   const shown = [{ owner, name, failures: 1, lastFailedAt: ago(5), lastSuccessAt: null, lastError: "timeout: …" }];
-  expect(text({ failing: { total: 1, shown } }).at(-1)).toContain(`next: ${command} says more of it;`);
+  expect(text({ failing: { total: 1, shown } }).at(-1)).toContain(`next: ${command} has the details;`);
 });
 
-test("one that was only ever synced in parts is asked to be synced whole", () => {
+test("if only selected libraries were synced, the next step is a sync of all of them", () => {
   expect(text({ lastGoodRun: null })).toContain("last good run  none yet");
   expect(text({ lastGoodRun: null }).at(-1)).toBe(
-    "next: only selected libraries were synced so far: run simcat sync for all of them",
+    "next: only selected libraries have been synced: run simcat sync for all of them",
   );
 });
 
@@ -256,6 +256,6 @@ test("for machines it is the same under the names of the columns", () => {
         first_seen_at: "2026-07-01T11:00:00.000Z",
       },
     ],
-    next: "run simcat sync; it goes on from what the dead run stored",
+    next: "run simcat sync; it continues from what the dead run stored",
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatTable } from "../../src/report/table.ts";
-import { truncate, widthOf } from "../../src/report/width.ts";
+import { truncate, widthOf } from "../../src/report/text-width.ts";
 
 const lines = (table: string) => table.split("\n");
 
@@ -53,7 +53,7 @@ test("a column is cut to its least width at the most, then the lines are", () =>
   expect(lines(formatTable(titles, rows, 11))).toEqual(["a       b", "abcde…  ab…"]);
 });
 
-test("a number is never cut, since what is left of it would be another number", () => {
+test("a number is never cut, because the rest would be another number", () => {
   const rows = [["1,234,567,890", "a library with a long name"]];
   expect(lines(formatTable(["count", "library"], rows, 26))).toEqual([
     "        count  library",

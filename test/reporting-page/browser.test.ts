@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openCharts } from "../../src/report/charts/open-charts.ts";
-import { formatReport } from "../../src/report/page/report-page.ts";
+import { createChartRenderer } from "../../src/report/charts/chart-renderer.ts";
+import { formatReport } from "../../src/report/report-page/report-page.ts";
 import { findProgram } from "../support/programs.ts";
 import { emptyRows, hugeRows, oneRows } from "./report-rows.ts";
 
@@ -21,7 +21,7 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
   const folder = mkdtempSync(join(tmpdir(), "simcat-report-"));
 
   beforeAll(async () => {
-    const draw = await openCharts();
+    const draw = await createChartRenderer();
     for (const [name, rows] of Object.entries({ empty: emptyRows, one: oneRows, huge: hugeRows })) {
       writeFileSync(join(folder, `${name}.html`), formatReport(rows, "9.9.9", draw).page);
     }
@@ -69,7 +69,7 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
     await context.close();
   });
 
-  test("prints light, with the wide pictures, whatever the screen is", async () => {
+  test("prints light colours and wide charts from any screen", async () => {
     const context = await browser.newContext({ colorScheme: "dark" });
     const page = await context.newPage();
     await page.goto(pathToFileURL(join(folder, "huge.html")).href);

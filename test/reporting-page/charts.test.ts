@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BarChart } from "../../src/report/charts/bar-chart.ts";
+import { createChartRenderer } from "../../src/report/charts/chart-renderer.ts";
 import { inlineSvg } from "../../src/report/charts/inline-svg.ts";
-import { openCharts } from "../../src/report/charts/open-charts.ts";
 import { toMarkup } from "../../src/report/html/html.ts";
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
@@ -21,7 +21,7 @@ const chart: BarChart = {
 
 describe("a chart", () => {
   test("is drawn for wide and narrow screens, each with title, unit and labels", async () => {
-    const drawn = toMarkup((await openCharts())(chart));
+    const drawn = toMarkup((await createChartRenderer())(chart));
     expect(
       drawn.match(/<svg class="(?:wide|narrow)" viewBox="0 0 (?:800|358) 162" role="img" aria-label="[^"]*">/g),
     ).toHaveLength(2);
@@ -37,7 +37,7 @@ describe("a chart", () => {
   });
 
   test("is the same however often it is drawn", async () => {
-    const draw = await openCharts();
+    const draw = await createChartRenderer();
     expect(toMarkup(draw(chart))).toBe(toMarkup(draw(chart)));
   });
 
@@ -45,7 +45,7 @@ describe("a chart", () => {
     const drawing = { label: "", className: "wide", titleOf: () => null };
     expect(() =>
       inlineSvg({ ...drawing, svg: '<svg viewBox="0 0 1 1"><path d="M0 0" fill="#5070dd"></path></svg>' }),
-    ).toThrow("a chart uses #5070dd, which no stylesheet knows; take one of PALETTE");
+    ).toThrow("a chart uses #5070dd, which has no class; use one of PALETTE");
   });
 
   test("keeps of the library's drawing shapes and text alone", () => {

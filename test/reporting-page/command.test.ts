@@ -20,7 +20,7 @@ const SMALL = [
 ];
 
 describe("simcat report", () => {
-  test("writes one page of a small organization, and says where, how large, and what it finds", async () => {
+  test("writes a page of a small organization, and prints its path, size and findings", async () => {
     const { simcat, database } = await fixture(SMALL);
     await simcat(["backfill"]);
     const out = join(folder(), "page.html");
@@ -36,18 +36,18 @@ describe("simcat report", () => {
     const page = readFileSync(out, "utf8");
     const [first, ...findings] = stdout.trimEnd().split("\n");
     expect(first).toBe(`report: ${out} (${(Buffer.byteLength(page) / 1024).toFixed(1)} KiB)`);
-    expect(findings.filter((line) => !line.includes("untouched"))).toEqual([
-      "  1 thing needs attention",
+    expect(findings.filter((line) => !line.includes("have not been modified"))).toEqual([
+      "  1 problem needs attention",
       "  Nothing changed in the last 7 days",
-      "  0 of 3 libraries were touched in the last 30 days",
-      "  ann holds 100 % of 4.0 MiB, which 2 owners share",
-      "  1 of 3 libraries is behind the newest version of their package in use",
-      "  2 of 3 parents (67 %) have no result",
-      "  The one run of the last 7 days went well",
+      "  0 of 3 libraries were modified in the last 30 days",
+      "  ann holds 100 % of the 4.0 MiB of 2 owners",
+      "  1 of 3 libraries does not use the newest version of their package in use",
+      "  2 of 3 parents (67 %) have no results",
+      "  The only run of the last 7 days succeeded",
     ]);
     expect(page.match(/<h2>/g)).toHaveLength(8);
     expect(page).toContain("1 size is in a format that simcat does not know");
-    expect(page).toContain("Not counted: 3 libraries and 4 scenarios that the first filling brought (up to run 1)");
+    expect(page).toContain("Not counted: 3 libraries and 4 scenarios of the initial load (up to run 1)");
     expect(page).not.toContain("<img");
     expect(readdirSync(join(out, ".."))).toEqual(["page.html"]);
     expect(page).not.toContain(new URL(database.url).password || "no password");
@@ -68,12 +68,12 @@ describe("simcat report", () => {
     const told = JSON.parse(stdout);
     expect(told).toMatchObject({ file: out, bytes: readFileSync(out).length, owners: ["ann"] });
     expect(told.findings).toMatchObject({
-      changes: "1 library changed in the last 36 hours; no scenario did",
+      changes: "1 library changed in the last 36 hours; no scenarios",
       storage: "ann holds all 4.0 MiB",
-      parents: "1 of 2 parents (50 %) has no result",
-      runs: "Both runs of the last 36 hours went well",
+      parents: "1 of 2 parents (50 %) has no results",
+      runs: "Both runs of the last 36 hours succeeded",
     });
-    expect(readFileSync(out, "utf8")).toContain("Of <bdi>ann</bdi> alone, but for the runs.");
+    expect(readFileSync(out, "utf8")).toContain("Filtered to owner <bdi>ann</bdi> (runs are not filtered).");
   });
 
   test("accepts an empty database and an unknown owner", async () => {
@@ -82,11 +82,11 @@ describe("simcat report", () => {
     const { code, stdout } = await simcat(["report", "--out", out, "--owner", "nobody"]);
     expect({ code, lines: stdout.trimEnd().split("\n").slice(1) }).toEqual({
       code: 0,
-      lines: ["  1 thing needs attention", "  No libraries yet"],
+      lines: ["  1 problem needs attention", "  No libraries yet"],
     });
   });
 
-  test("says what is wrong with its options, and where it cannot write", async () => {
+  test("reports invalid options and a path that it cannot write", async () => {
     const { simcat } = await fixture([]);
     const since = await simcat(["report", "--since", "a week"]);
     expect(since.code).toBe(64);

@@ -1,75 +1,75 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { openCharts } from "../../src/report/charts/open-charts.ts";
-import { formatReport } from "../../src/report/page/report-page.ts";
+import { createChartRenderer } from "../../src/report/charts/chart-renderer.ts";
+import { formatReport } from "../../src/report/report-page/report-page.ts";
 import { emptyRows, hugeRows, oneRows } from "./report-rows.ts";
 
-const draw = await openCharts();
+const draw = await createChartRenderer();
 const format = (rows: typeof emptyRows) => formatReport(rows, "9.9.9", draw);
 
 describe("the report", () => {
-  test("says of an empty database what to do, and draws nothing", () => {
+  test("of an empty database has the first commands to run, and no chart", () => {
     const { page, findings } = format(emptyRows);
-    expect(findings).toEqual({ attention: "1 thing needs attention", activity: "No libraries yet" });
+    expect(findings).toEqual({ attention: "1 problem needs attention", activity: "No libraries yet" });
     expect(page).toContain("No run yet");
     expect(page).not.toContain("<figure");
   });
 
-  test("speaks of one library in the singular", () => {
+  test("uses the singular for a single library", () => {
     expect(format(oneRows).findings).toEqual({
       attention: "Nothing needs attention",
       changes: "Nothing changed in the last 7 days",
-      activity: "The one library was touched in the last 30 days",
-      age: "The one library was last modified 3 days ago",
+      activity: "The only library was modified in the last 30 days",
+      age: "The only library was last modified 3 days ago",
       storage: "ann holds all 512 B",
-      versions: "The one library uses the newest version of its package in use",
-      parents: "The one parent has no result",
-      runs: "The one run of the last 7 days went well",
+      versions: "The only library uses the newest version of its package in use",
+      parents: "The only parent has no results",
+      runs: "The only run of the last 7 days succeeded",
     });
   });
 
-  test("speaks of one run, and of a library and a parent to which nothing happened", () => {
+  test("has a text for a single run, an unmodified library and a parent with results", () => {
     const { page, findings } = format({
       ...oneRows,
       libraries: { ...oneRows.libraries, touched: 0 },
       parents: [{ owner: "ann", owners: 1, scenarios: 2, parents: 1, withoutResults: 0 }],
     });
-    expect(findings.activity).toBe("The one library was not touched in the last 30 days");
-    expect(findings.parents).toBe("The one parent has results");
-    expect(page).toContain("The one run so far; it took 0.4 s.");
+    expect(findings.activity).toBe("The only library was not modified in the last 30 days");
+    expect(findings.parents).toBe("The only parent has results");
+    expect(page).toContain("The only run so far took 0.4 s.");
   });
 
   test.each([
-    [0, 0, "Half of the libraries were modified within a day; none has lain untouched for a year or longer"],
-    [0, 1, "Half of the libraries were modified within a day; 1 has lain untouched for a year or longer"],
-    [0, 2, "Half of the libraries were modified within a day; 2 have lain untouched for a year or longer"],
-    [1, 0, "Half of the libraries have lain untouched for 1 day or longer, none for a year"],
-    [1, 2, "Half of the libraries have lain untouched for 1 day or longer, 2 for a year or longer"],
+    [0, 0, "Half of the libraries were modified within the last day; all within a year"],
+    [0, 1, "Half of the libraries were modified within the last day; 1 has not been modified for a year"],
+    [0, 2, "Half of the libraries were modified within the last day; 2 have not been modified for a year"],
+    [1, 0, "Half of the libraries have not been modified for 1 day or longer, none for a year"],
+    [1, 2, "Half of the libraries have not been modified for 1 day or longer, 2 for a year or longer"],
   ])("with half of the libraries %i days old and %i stale, says so", (medianDays, stale, finding) => {
     const libraries = { ...oneRows.libraries, libraries: 9, medianDays, stale };
     expect(format({ ...oneRows, libraries }).findings.age).toBe(finding);
   });
 
   test.each([
-    [0, "no run saw everything since; see simcat status"],
+    [0, "no run has read the whole listing since; see simcat status"],
     [1, "1 library is behind; see simcat status"],
   ])("says why a copy is old when %i libraries are behind", (librariesBehind, todo) => {
     const complete = { ...oneRows.complete, completeAsOf: new Date("2026-11-18T14:03:20Z"), librariesBehind };
     const { page } = format({ ...oneRows, complete });
-    expect(page).toContain("The copy is complete only up to 2 d ago");
+    expect(page).toContain("The copy is complete only as of 2 d ago");
     expect(page).toContain(todo);
   });
 
-  test("says the finding of a large organization in each title", () => {
+  test("has a finding of a large organization in each heading", () => {
     expect(format(hugeRows).findings).toEqual({
-      attention: "7 things need attention",
+      attention: "7 problems need attention",
       changes: "4,321 libraries changed in the last 7 days; scenarios: 18,000 added, 5,600 changed, 2,080 removed",
-      activity: "1,207 of 10,000 libraries were touched in the last 30 days",
-      age: "Half of the libraries have lain untouched for 341 days or longer, 4,810 for a year or longer",
-      storage: "Lib holds 22 % of 18.0 TiB, which 1,234 owners share",
-      versions: "9,581 of 14,703 libraries are behind the newest version of their package in use",
-      parents: "63,000 of 182,000 parents (35 %) have no result",
-      runs: "22 of 672 runs in the last 7 days did not go well",
+      activity: "1,207 of 10,000 libraries were modified in the last 30 days",
+      age: "Half of the libraries have not been modified for 341 days or longer, 4,810 for a year or longer",
+      storage: "Lib holds 22 % of the 18.0 TiB of 1,234 owners",
+      versions: "9,581 of 14,703 libraries do not use the newest version of their package in use",
+      parents: "63,000 of 182,000 parents (35 %) have no results",
+      runs: "22 of 672 runs in the last 7 days did not succeed",
     });
   });
 
@@ -108,12 +108,12 @@ describe("the report", () => {
     const since = new Date(oneRows.now.getTime() - days * 86_400_000);
     const changes = [{ at: new Date(at), what: "scenario", kind: "added", count: 5 }] as const;
     expect(format({ ...oneRows, step, since, changes: [...changes] }).page).toContain(
-      `<title>${name}: 5 libraries and scenarios, added or back</title>`,
+      `<title>${name}: 5 libraries and scenarios, added or restored</title>`,
     );
   });
 
-  test("says whose libraries it is of", () => {
+  test("names the owners that it is filtered to", () => {
     const { page } = format({ ...oneRows, owners: ["ann", "<b>bob"] });
-    expect(page).toContain("Of <bdi>ann</bdi>, <bdi>&lt;b&gt;bob</bdi> alone, but for the runs.");
+    expect(page).toContain("Filtered to owners <bdi>ann</bdi>, <bdi>&lt;b&gt;bob</bdi> (runs are not filtered).");
   });
 });

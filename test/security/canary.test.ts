@@ -335,7 +335,7 @@ test("a password that the database repeats is masked in logs, rows, JSON and pag
   await query("DROP TRIGGER echo ON simcat.scenarios");
   await echo("sync_runs");
   const worker = start(["start"], { ...canaries, SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: "*/1 * * * * *" });
-  await vi.waitFor(() => expect(worker.output()).toContain("run could not begin"), { timeout: 30_000 });
+  await vi.waitFor(() => expect(worker.output()).toContain("run could not start"), { timeout: 30_000 });
   const address = String(
     JSON.parse(
       worker

@@ -28,7 +28,7 @@ export async function verifyEnd(stage: Stage): Promise<string[]> {
     scheduler.end();
     const texts = createValueParsers("UTC");
     const { concurrency } = world;
-    const tools = { service: client, pool: gated.pool, texts, tell: () => {}, concurrency };
+    const tools = { service: client, pool: gated.pool, texts, onEvent: () => {}, concurrency };
     const report = await verifyStored(tools, EVERYTHING, never);
     await client.close();
     pools.giveBack(gated);

@@ -152,7 +152,7 @@ describe("of every column", () => {
   });
 });
 
-describe("what one side lacks", () => {
+describe("a library or scenario on one side only", () => {
   test("is found on both", async () => {
     const sides = await stored([
       library("o", "deleted", { scenarios: [1] }),
@@ -171,7 +171,7 @@ describe("what one side lacks", () => {
     expect(out.replace(/\([\d.]+ m?s\)/, "(… s)")).toBe(
       `verify: 3 libraries differ (… s)
   libraries  2 listed, 0 agree
-  scenarios  3 compared; what differs is told as stored → service
+  scenarios  3 compared; differences are printed as stored → service
   differs    o/deleted: is listed and was never stored
   differs    o/gone: is stored and not listed
   differs    o/shorter: 2 scenarios not stored (3, 4); 1 scenario stored and not in the list (1)
@@ -226,7 +226,7 @@ describe("a library that differs", () => {
     ]);
     const { code, out } = await simcat(sides, ["verify"]);
     expect(code).toBe(0);
-    expect(out).toContain("  passing    1 library differed, and agreed when read once more");
+    expect(out).toContain("  passing    1 library differed, and agreed when read again");
   });
 
   test("at the first look only, on the database's side, counts for nothing", async () => {
@@ -294,7 +294,7 @@ describe("a library that differs", () => {
   });
 });
 
-describe("what cannot be compared", () => {
+describe("a library that cannot be compared", () => {
   test("because it cannot be read, is reported, and the others are compared", async () => {
     const sides = await stored([library("o", "a"), library("o", "b")]);
     await sides.database.query("UPDATE simcat.libraries SET description = 'x' WHERE library_name = 'b'");
@@ -457,7 +457,7 @@ describe("ends with its own exit code", () => {
   });
 });
 
-test("nothing that the service or the database says forges a line or an escape", async () => {
+test("text of the service or the database cannot forge a line or an escape", async () => {
   const evil = '\u001b[31m"x\n{"level":"info"}\u202e';
   const sides = await stored([
     library(evil, evil, { description: evil, scenarios: [scenario(1, { description: evil })] }),

@@ -68,8 +68,8 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
       faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],
     });
     const worker = startWorker(environment);
-    await worker.untilTold("next_run");
-    const { url } = await worker.untilTold("worker_started");
+    await worker.untilLogged("next_run");
+    const { url } = await worker.untilLogged("worker_started");
     const { context, page, response, complaints } = await open(`${url}/`, 390, "dark");
     expect(response?.headers()["content-security-policy"]).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,

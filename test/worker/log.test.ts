@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLog, isColored } from "../../src/log.ts";
 import type { RunReport, RunStatus } from "../../src/model.ts";
-import { logRun } from "../../src/report/run-log.ts";
+import { createRunLog } from "../../src/report/run-log.ts";
 import { toReport } from "../../src/sync/run-outcome.ts";
 import { RunTotals } from "../../src/sync/run-totals.ts";
 
@@ -33,7 +33,7 @@ test.each([
   ["failed", "error", "failed"],
 ] as const)("a run that ends as %s logs one line at level %s", (status, level, code) => {
   const { log, lines } = written("json");
-  logRun(log).finished(report(status));
+  createRunLog(log).finished(report(status));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ level, code, status, run: 1, duration_ms: 5 }),
   ]);
@@ -41,7 +41,7 @@ test.each([
 
 test("logs pauses that the service requests as info, and retries as debug", () => {
   const { log, lines } = written("json");
-  const { service } = logRun(log);
+  const { service } = createRunLog(log);
   service({ kind: "throttled", operation: "listing", waitMs: 2_000 });
   service({ kind: "retry", operation: "listing", reason: "answered 503", delayMs: 10 });
   service({ kind: "request", operation: "listing", outcome: "5xx", ms: 3 });
@@ -50,7 +50,7 @@ test("logs pauses that the service requests as info, and retries as debug", () =
 
 test("logs a warning of the service's client with its code", () => {
   const { log, lines } = written("json");
-  logRun(log).service({ kind: "warning", code: "socket_pause_unsupported", message: "undici differs" });
+  createRunLog(log).service({ kind: "warning", code: "socket_pause_unsupported", message: "undici differs" });
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ level: "warn", code: "socket_pause_unsupported", detail: "undici differs" }),
   ]);
@@ -59,7 +59,7 @@ test("logs a warning of the service's client with its code", () => {
 test("logs a library's name as a field, which cannot forge a line", () => {
   const { log, lines } = written("json");
   const name = '"x\n{"level":"info"}\u001b[31m';
-  logRun(log).event({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
+  createRunLog(log).event({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
   expect(lines).toHaveLength(1);
   expect(lines[0]?.trimEnd()).not.toContain("\n");
   expect(lines[0]).not.toContain("\u001b");

@@ -43,7 +43,7 @@ const organization = [
 test("each family has one HELP and TYPE, follows the naming conventions, and names no library", async () => {
   const { environment } = await fixture(organization);
   const worker = startWorker(environment);
-  await worker.untilTold("next_run");
+  await worker.untilLogged("next_run");
   const response = await worker.get("/metrics");
   expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
   const text = await response.text();
@@ -95,8 +95,8 @@ test("a run increases the counters by its work", async () => {
     ],
   });
   const worker = startWorker(environment);
-  expect(await worker.untilTold("run_finished")).toMatchObject({ status: "partial" });
-  await worker.untilTold("next_run");
+  expect(await worker.untilLogged("run_finished")).toMatchObject({ status: "partial" });
+  await worker.untilLogged("next_run");
   const families = parse(await (await worker.get("/metrics")).text());
   const moved = [...families.values()].flatMap(({ type, series }) =>
     type === "counter" ? [...series].filter(([name, value]) => value !== 0 && !/process|nodejs/.test(name)) : [],
@@ -130,8 +130,8 @@ test("moments and ages are right for a role with another time zone and date styl
   await query(`ALTER ROLE ${role.name} SET DateStyle = 'SQL, DMY'`);
   await query(`ALTER ROLE ${role.name} SET TimeZone = 'America/St_Johns'`);
   const worker = startWorker({ ...environment, DATABASE_URL: role.url });
-  await worker.untilTold("run_finished");
-  await worker.untilTold("next_run");
+  await worker.untilLogged("run_finished");
+  await worker.untilLogged("next_run");
   const [run] = await query<{ s: number }>("SELECT extract(epoch FROM finished_at)::float8 AS s FROM simcat.sync_runs");
   expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBeCloseTo(run?.s ?? Number.NaN, 2);
   expect(await worker.metric("simcat_seconds_since_last_success")).toBeLessThan(60);
@@ -144,7 +144,7 @@ test("before the first good run its age is infinite and its time is 0", async ()
     faults: [{ times: "always", action: { kind: "status", status: 401 } }],
   });
   const worker = startWorker(environment);
-  await worker.untilTold("next_run");
+  await worker.untilLogged("next_run");
   expect(await worker.metric("simcat_seconds_since_last_success")).toBe(Number.POSITIVE_INFINITY);
   expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBe(0);
   expect(await worker.metric("simcat_ready")).toBe(0);
@@ -161,7 +161,7 @@ test("counts missed ticks and rate-limit waits", async () => {
     ],
   });
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  await worker.untilTold("run_finished");
+  await worker.untilLogged("run_finished");
   expect(await worker.metric("simcat_missed_ticks_total")).toBeGreaterThanOrEqual(1);
   expect(await worker.metric("simcat_rate_limit_wait_seconds_total")).toBeCloseTo(2, 1);
   expect(await worker.metric("simcat_schedule_interval_seconds")).toBe(1);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { followRun, formatProgress } from "../../src/report/progress.ts";
+import { createProgressLine, formatProgress } from "../../src/report/progress.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -26,7 +26,7 @@ test("estimates the remaining time from the rate so far", () => {
 
 test("on a terminal it overwrites one line that fits the width, and clears it at the end", () => {
   let drawn = "";
-  const line = followRun({ columns: 24, draw: (text) => (drawn += text) }, () => {});
+  const line = createProgressLine({ columns: 24, draw: (text) => (drawn += text) }, () => {});
   const key = { owner: "ann", name: "A" };
   line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   vi.advanceTimersByTime(199);
@@ -46,7 +46,7 @@ test("on a terminal it overwrites one line that fits the width, and clears it at
 
 test("without a terminal it logs a line at intervals", () => {
   const logged: number[] = [];
-  const line = followRun(null, ({ done }) => logged.push(done));
+  const line = createProgressLine(null, ({ done }) => logged.push(done));
   line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   line.event({ kind: "stored", key: { owner: "ann", name: "A" } });
   vi.advanceTimersByTime(60_000);

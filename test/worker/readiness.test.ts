@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
-import { addEndedRuns, lastGoodRun } from "../../src/worker/known-runs.ts";
-import { judgeReadiness, type Observed } from "../../src/worker/readiness.ts";
-import { openState, type WorkerState } from "../../src/worker/state.ts";
-import type { Vitals } from "../../src/worker/vitals.ts";
+import type { DatabaseHealth } from "../../src/worker/database-health.ts";
+import { judgeReadiness, type ReadinessFacts } from "../../src/worker/readiness.ts";
+import { addRunsSince, createWorkerState, lastGoodRun, type WorkerState } from "../../src/worker/worker-state.ts";
 
 const MINUTE = 60_000;
 /** Epochs of `performance.now()`, and of the database's clock, which is some years ahead. */
@@ -25,7 +24,7 @@ const goodRun = (minutesAgo: number, id = 7): RunRow => ({
   error: null,
 });
 
-const vitals = (rest: Partial<Vitals> = {}): Vitals => ({
+const health = (rest: Partial<DatabaseHealth> = {}): DatabaseHealth => ({
   readAt: NOW,
   now: DATABASE_NOW,
   schema: { kind: "current", version: 2 },
@@ -33,12 +32,12 @@ const vitals = (rest: Partial<Vitals> = {}): Vitals => ({
   ...rest,
 });
 
-const state = (rest: Partial<WorkerState> = {}): WorkerState => ({ ...openState(), phase: "working", ...rest });
+const state = (rest: Partial<WorkerState> = {}): WorkerState => ({ ...createWorkerState(), phase: "working", ...rest });
 
-const judge = (rest: Partial<Observed> = {}) => {
-  const facts = { state: state(), vitals: vitals(), ...rest };
+const judge = (rest: Partial<ReadinessFacts> = {}) => {
+  const facts = { state: state(), health: health(), ...rest };
   return judgeReadiness({
-    lastGoodRun: lastGoodRun(facts.state.ended, facts.vitals),
+    lastGoodRun: lastGoodRun(facts.state.ended, facts.health),
     databaseError: null,
     threeTicksMs: 45 * MINUTE,
     stuckAfterMs: 3 * MINUTE,
@@ -47,7 +46,7 @@ const judge = (rest: Partial<Observed> = {}) => {
   });
 };
 
-const codes = (rest: Partial<Observed>) => {
+const codes = (rest: Partial<ReadinessFacts>) => {
   const { ready, reasons } = judge(rest);
   return [ready, ...reasons.map(({ code }) => code)];
 };
@@ -59,8 +58,8 @@ test("a fresh copy is ready and needs no reason", () => {
 });
 
 test("a copy is stale when it is older than three ticks, and not before", () => {
-  expect(codes({ vitals: vitals({ lastGoodRun: goodRun(45) }) })).toEqual([true]);
-  expect(codes({ vitals: vitals({ lastGoodRun: goodRun(45.01) }) })).toEqual([false, "stale"]);
+  expect(codes({ health: health({ lastGoodRun: goodRun(45) }) })).toEqual([true]);
+  expect(codes({ health: health({ lastGoodRun: goodRun(45.01) }) })).toEqual([false, "stale"]);
 });
 
 test("three ticks after the last good run make it stale, however short they are; two do not", () => {
@@ -73,42 +72,42 @@ test("three ticks after the last good run make it stale, however short they are;
 });
 
 test("the age of the copy grows after the last query", () => {
-  const read = vitals({ readAt: NOW - 41 * MINUTE });
-  expect(codes({ vitals: read, databaseError: "gone" })).toEqual([false, "database_unreachable", "stale"]);
+  const read = health({ readAt: NOW - 41 * MINUTE });
+  expect(codes({ health: read, databaseError: "gone" })).toEqual([false, "database_unreachable", "stale"]);
 });
 
 test("an active run counts as a good one while it makes progress", () => {
-  const never = vitals({ lastGoodRun: null });
-  expect(codes({ vitals: never })).toEqual([false, "no_good_run"]);
-  expect(codes({ vitals: never, state: state({ current: run(null) }) })).toEqual([false, "no_good_run"]);
-  expect(codes({ vitals: never, state: state({ current: run(NOW - 3 * MINUTE) }) })).toEqual([true]);
-  expect(codes({ vitals: never, state: state({ current: run(NOW - 3 * MINUTE - 1) }) })).toEqual([
+  const never = health({ lastGoodRun: null });
+  expect(codes({ health: never })).toEqual([false, "no_good_run"]);
+  expect(codes({ health: never, state: state({ current: run(null) }) })).toEqual([false, "no_good_run"]);
+  expect(codes({ health: never, state: state({ current: run(NOW - 3 * MINUTE) }) })).toEqual([true]);
+  expect(codes({ health: never, state: state({ current: run(NOW - 3 * MINUTE - 1) }) })).toEqual([
     false,
     "no_good_run",
   ]);
 });
 
 test("another schema version is not ready", () => {
-  expect(codes({ vitals: vitals({ schema: { kind: "newer", version: 3 } }) })).toEqual([false, "schema_newer"]);
-  expect(codes({ vitals: vitals({ schema: { kind: "behind", version: 1, missing: 1 } }) })).toEqual([
+  expect(codes({ health: health({ schema: { kind: "newer", version: 3 } }) })).toEqual([false, "schema_newer"]);
+  expect(codes({ health: health({ schema: { kind: "behind", version: 1, missing: 1 } }) })).toEqual([
     false,
     "schema_behind",
   ]);
 });
 
 test("is not ready before the database has answered, or after a stop request", () => {
-  expect(codes({ state: openState(), vitals: null })).toEqual([false, "starting"]);
+  expect(codes({ state: createWorkerState(), health: null })).toEqual([false, "starting"]);
   expect(codes({ state: state({ phase: "stopping" }) })).toEqual([false, "stopping"]);
 });
 
 test("reports a held last run of any process from its row; later trouble takes precedence", () => {
-  const held = vitals({ lastGoodRun: { ...goodRun(1), status: "held", error: "5 of 9 would be marked removed" } });
-  expect(judge({ vitals: held })).toEqual({
+  const held = health({ lastGoodRun: { ...goodRun(1), status: "held", error: "5 of 9 would be marked removed" } });
+  expect(judge({ health: held })).toEqual({
     ready: true,
     reasons: [{ code: "held", message: "5 of 9 would be marked removed" }],
   });
   const trouble = { code: "busy", message: "another run is at work", runId: null };
-  expect(codes({ vitals: held, state: state({ trouble }) })).toEqual([true, "busy"]);
+  expect(codes({ health: held, state: state({ trouble }) })).toEqual([true, "busy"]);
 });
 
 test("reports trouble with a fresh copy until a later run is completed", () => {
@@ -117,7 +116,7 @@ test("reports trouble with a fresh copy until a later run is completed", () => {
     ready: true,
     reasons: [{ code: "unauthorized", message: "the service refused the key" }],
   });
-  expect(codes({ state: state({ trouble }), vitals: vitals({ lastGoodRun: goodRun(1, 9) }) })).toEqual([true]);
+  expect(codes({ state: state({ trouble }), health: health({ lastGoodRun: goodRun(1, 9) }) })).toEqual([true]);
 });
 
 const ended = (minutesAgo: number, row: Partial<RunRow> = {}) => ({
@@ -126,19 +125,19 @@ const ended = (minutesAgo: number, row: Partial<RunRow> = {}) => ({
 });
 
 test("a good run of this process counts, even if the last query preceded its end (fault 92)", () => {
-  const asked = vitals({ readAt: NOW - 60 * MINUTE, lastGoodRun: goodRun(5, 7) });
-  const gone = { vitals: asked, databaseError: "gone" };
+  const asked = health({ readAt: NOW - 60 * MINUTE, lastGoodRun: goodRun(5, 7) });
+  const gone = { health: asked, databaseError: "gone" };
   expect(codes(gone)).toEqual([false, "database_unreachable", "stale"]);
   expect(codes({ ...gone, state: state({ ended: [ended(1)] }) })).toEqual([false, "database_unreachable"]);
   expect(codes({ ...gone, state: state({ ended: [ended(46)] }) })).toEqual([false, "database_unreachable", "stale"]);
-  expect(codes({ ...gone, vitals: null, state: state({ ended: [ended(1)] }) })).toEqual([
+  expect(codes({ ...gone, health: null, state: state({ ended: [ended(1)] }) })).toEqual([
     false,
     "database_unreachable",
   ]);
 });
 
 test("the last good run is the newer one of memory and database", () => {
-  const asked = vitals({ readAt: NOW - 10 * MINUTE, now: DATABASE_NOW, lastGoodRun: goodRun(5, 7) });
+  const asked = health({ readAt: NOW - 10 * MINUTE, now: DATABASE_NOW, lastGoodRun: goodRun(5, 7) });
   const idOf = (...args: Parameters<typeof lastGoodRun>) => lastGoodRun(...args)?.row.id;
   expect(idOf([ended(9)], asked)).toBe(9);
   // The later query includes that run, and those of other processes.
@@ -153,7 +152,7 @@ test("the last good run is the newer one of memory and database", () => {
 test("merges the queried rows with the runs that ended since, each once", () => {
   const rows = [{ ...goodRun(6, 8), status: "running" as const }, goodRun(20, 7)];
   const since = [ended(1, { id: 10 }), ended(5, { id: 8 }), ended(21, { id: 7, status: "failed" })];
-  const merged = addEndedRuns(rows, NOW - 6 * MINUTE, since);
+  const merged = addRunsSince(rows, NOW - 6 * MINUTE, since);
   expect(merged.map(({ id, status }) => [id, status])).toEqual([
     [10, "ok"],
     [8, "ok"],

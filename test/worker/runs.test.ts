@@ -16,7 +16,7 @@ const runs = "SELECT id, status, trigger FROM simcat.sync_runs ORDER BY id";
 test("the first start syncs at once and logs when the next run is due", async () => {
   const { environment, query } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: "0 3 1 1 *" });
-  const next = await worker.untilTold("next_run");
+  const next = await worker.untilLogged("next_run");
   expect(next.at).toMatch(/^20\d\d-01-01T03:00:00\.000Z$/);
   expect(await query(runs)).toEqual([{ id: "1", status: "ok", trigger: "schedule" }]);
   expect(await query("SELECT count(*)::int AS live FROM simcat.scenarios")).toEqual([{ live: 3 }]);
@@ -27,8 +27,8 @@ test("a start soon after a good run waits for the next tick", async () => {
   const { environment, query, simcat } = await fixture(three);
   expect((await simcat(["sync"])).code).toBe(0);
   const worker = startWorker(environment);
-  expect(await worker.untilTold("run_not_due")).toMatchObject({ run: 1, level: "info" });
-  await worker.untilTold("next_run");
+  expect(await worker.untilLogged("run_not_due")).toMatchObject({ run: 1, level: "info" });
+  await worker.untilLogged("next_run");
   expect(await worker.stop()).toBe(0);
   expect(await query(runs)).toHaveLength(1);
 });
@@ -39,8 +39,8 @@ test("a good run older than the interval, or of selected libraries only, does no
   await query("UPDATE simcat.sync_runs SET started_at = started_at - interval '367 days'");
   await simcat(["sync", "--owner", "ann"]);
   const worker = startWorker(environment);
-  await worker.untilTold("run_finished");
-  expect(worker.told("run_not_due")).toEqual([]);
+  await worker.untilLogged("run_finished");
+  expect(worker.logged("run_not_due")).toEqual([]);
 });
 
 test("counts and logs ticks during a run, and does not make up for them (fault 67)", async () => {
@@ -48,13 +48,13 @@ test("counts and logs ticks during a run, and does not make up for them (fault 6
     faults: [{ match: { operation: "listing" }, action: { kind: "delay", ms: 2_500 } }],
   });
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  const missed = await worker.untilTold("missed_tick", 2);
+  const missed = await worker.untilLogged("missed_tick", 2);
   expect(missed).toMatchObject({ level: "warn", count: 1, total: 2, run: 1 });
-  await worker.untilTold("run_finished");
+  await worker.untilLogged("run_finished");
   const [first] = await query<{ begun: number; ended: number }>(
     "SELECT extract(epoch FROM started_at)::float8 AS begun, extract(epoch FROM finished_at)::float8 AS ended FROM simcat.sync_runs WHERE id = 1",
   );
-  await worker.untilTold("run_finished", 3);
+  await worker.untilLogged("run_finished", 3);
   const starts = await query<{ at: number }>(
     "SELECT extract(epoch FROM started_at)::float8 AS at FROM simcat.sync_runs WHERE id IN (2, 3) ORDER BY id",
   );
@@ -68,7 +68,7 @@ test("an unavailable service fails runs, not the worker, and the next tick after
     faults: [{ match: { operation: "listing" }, times: "always", action: { kind: "status", status: 503 } }],
   });
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  expect(await worker.untilTold("source_unavailable", 2)).toMatchObject({ level: "warn" });
+  expect(await worker.untilLogged("source_unavailable", 2)).toMatchObject({ level: "warn" });
   const down = await worker.readyz();
   expect(down.status).toBe(503);
   expect(down.body.reasons.map(({ code }) => code)).toEqual(["no_good_run", "source_unavailable"]);
@@ -82,9 +82,9 @@ test("an unavailable service fails runs, not the worker, and the next tick after
 test("logs a refused key as error, shows it in /readyz, and recovers when the key is accepted again", async () => {
   const { environment, service } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  await worker.untilTold("run_finished");
+  await worker.untilLogged("run_finished");
   service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "status", status: 401 } }]);
-  expect(await worker.untilTold("unauthorized")).toMatchObject({ level: "error", status: "unauthorized" });
+  expect(await worker.untilLogged("unauthorized")).toMatchObject({ level: "error", status: "unauthorized" });
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
     expect(status).toBe(503);
@@ -110,7 +110,7 @@ test("logs another active process and waits for the next tick (fault 64)", async
   }, 200);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   try {
-    expect(await worker.untilTold("busy")).toMatchObject({
+    expect(await worker.untilLogged("busy")).toMatchObject({
       level: "warn",
       detail: expect.stringContaining("elsewhere:1"),
     });
@@ -119,22 +119,22 @@ test("logs another active process and waits for the next tick (fault 64)", async
   }
   expect(await worker.metric("simcat_busy_ticks_total")).toBeGreaterThan(0);
   await query("DELETE FROM simcat.leases");
-  await worker.untilTold("run_finished");
+  await worker.untilLogged("run_finished");
 });
 
 test("a schema of a later version prevents runs and logs an error, until it matches again", async () => {
   const { environment, query } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  await worker.untilTold("run_finished");
+  await worker.untilLogged("run_finished");
   await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 1)");
-  expect(await worker.untilTold("configuration")).toMatchObject({ level: "error", msg: "run could not begin" });
+  expect(await worker.untilLogged("configuration")).toMatchObject({ level: "error", msg: "run could not start" });
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
     expect([status, body.reasons[0]?.code]).toEqual([503, "schema_newer"]);
   }, WAIT);
-  const before = worker.told("run_finished").length;
+  const before = worker.logged("run_finished").length;
   await query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE hash = 'later'");
-  await worker.untilTold("run_finished", before + 1);
+  await worker.untilLogged("run_finished", before + 1);
 });
 
 test("no answer and no log line contains the key, even if the service repeats it", async () => {
@@ -148,7 +148,7 @@ test("no answer and no log line contains the key, even if the service repeats it
     ],
   });
   const worker = startWorker(environment);
-  await worker.untilTold("next_run");
+  await worker.untilLogged("next_run");
   for (const path of ["/", "/readyz", "/metrics", "/nowhere"]) {
     const text = await (await worker.get(path)).text();
     expect(text).not.toContain(API_KEY);
@@ -165,13 +165,13 @@ test("the next run uses a key rotated in its file; a missing file is logged and 
   writeFileSync(file, "key-of-yesterday");
   const fromFile = { SIMCAT_API_KEY: "", SIMCAT_API_KEY_FILE: file, SIMCAT_SCHEDULE: EVERY_SECOND };
   const worker = startWorker({ ...environment, ...fromFile });
-  await worker.untilTold("unauthorized");
+  await worker.untilLogged("unauthorized");
   rmSync(file);
-  expect(await worker.untilTold("configuration")).toMatchObject({
+  expect(await worker.untilLogged("configuration")).toMatchObject({
     level: "error",
     error: expect.stringContaining("SIMCAT_API_KEY_FILE"),
   });
   expect((await worker.readyz()).body.reasons.map(({ code }) => code)).toContain("configuration");
   writeFileSync(file, `${API_KEY}\n`);
-  expect(await worker.untilTold("run_finished")).toMatchObject({ status: "ok" });
+  expect(await worker.untilLogged("run_finished")).toMatchObject({ status: "ok" });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { openSchedule } from "../../src/worker/schedule.ts";
+import { createSchedule } from "../../src/worker/schedule.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -12,13 +12,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const utc = (schedule: string) => openSchedule({ schedule, timezone: "UTC" });
+const utc = (schedule: string) => createSchedule({ schedule, timezone: "UTC" });
 
 test("computes the next due moment and the interval in the zone", () => {
   const quarter = utc("*/15 * * * *");
   expect(quarter.next()).toEqual(new Date("2026-07-01T12:15:00Z"));
   expect(quarter.intervalMs()).toBe(15 * MINUTE);
-  const berlin = openSchedule({ schedule: "0 9 * * *", timezone: "Europe/Berlin" });
+  const berlin = createSchedule({ schedule: "0 9 * * *", timezone: "Europe/Berlin" });
   expect(berlin.next()).toEqual(new Date("2026-07-02T07:00:00Z"));
 });
 
@@ -88,7 +88,7 @@ test("it is dead one minute after an unnoticed due moment, but not before the st
   expect(schedule.isAlive()).toBe(true);
 });
 
-function follow({ next, start }: ReturnType<typeof openSchedule>) {
+function follow({ next, start }: ReturnType<typeof createSchedule>) {
   const due: string[] = [];
   start(
     () => due.push(new Date().toISOString().slice(5, 16)),
@@ -99,7 +99,7 @@ function follow({ next, start }: ReturnType<typeof openSchedule>) {
 
 test("a repeated hour runs once, the second time, and does not make the copy stale meanwhile", async () => {
   vi.setSystemTime(new Date("2026-10-24T12:00:00Z"));
-  const schedule = openSchedule({ schedule: "*/15 * * * *", timezone: "Europe/Berlin" });
+  const schedule = createSchedule({ schedule: "*/15 * * * *", timezone: "Europe/Berlin" });
   const { due, nextAt } = follow(schedule);
   await vi.advanceTimersByTimeAsync(11 * 60 * MINUTE);
   expect(schedule.threeTicksMs()).toBe(45 * MINUTE);
@@ -125,7 +125,7 @@ test.each([
   ["30 2 * * *", "2027-03-26T12:00:00Z", 72, ["03-27T01:30", "03-29T00:30"]],
 ])("%s in Berlin from %s on, across a clock change, is due as documented", async (cron, from, hours, moments) => {
   vi.setSystemTime(new Date(from));
-  const schedule = openSchedule({ schedule: cron, timezone: "Europe/Berlin" });
+  const schedule = createSchedule({ schedule: cron, timezone: "Europe/Berlin" });
   const { due } = follow(schedule);
   await vi.advanceTimersByTimeAsync(hours * 60 * MINUTE);
   expect(due).toEqual(moments);

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
+import { foreignText } from "../../src/report/html/elements.ts";
 import { escapeHtml, html, toMarkup } from "../../src/report/html/html.ts";
-import { foreign } from "../../src/report/html/text.ts";
 import { formatStatusPage } from "../../src/report/status-page.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library } from "../support/organization.ts";
@@ -19,10 +19,10 @@ test("escapes an object that looks like markup", () => {
   expect(() => toMarkup(html`${forged}`)).toThrow();
 });
 
-test("replaces characters that HTML cannot carry, and shows those that would reverse or hide text", () => {
+test("replaces characters that HTML forbids, and shows characters that would reverse or hide text", () => {
   expect(escapeHtml("a\0b\ud800c\u001b\n")).toBe("a\ufffdb\ufffdc\ufffd\n");
-  expect(toMarkup(foreign("\u202egnp.exe"))).toBe("<bdi>\\u202egnp.exe</bdi>");
-  expect(toMarkup(foreign("🌲".repeat(3), 2))).toBe('<bdi title="🌲🌲🌲">🌲🌲…</bdi>');
+  expect(toMarkup(foreignText("\u202egnp.exe"))).toBe("<bdi>\\u202egnp.exe</bdi>");
+  expect(toMarkup(foreignText("🌲".repeat(3), 2))).toBe('<bdi title="🌲🌲🌲">🌲🌲…</bdi>');
 });
 
 test("the page has a policy that forbids loading and running anything", () => {
@@ -61,23 +61,23 @@ test("renders a page for an empty database", () => {
 });
 
 test("reports that the database has not answered yet", () => {
-  const reasons = [{ code: "starting", message: "the worker waits for its database" }];
+  const reasons = [{ code: "starting", message: "the worker is waiting for its database" }];
   const page = formatStatusPage({ ...emptyPage, rows: null, reasons });
-  expect(page).toContain("<b>starting</b>: <bdi>the worker waits for its database</bdi>");
+  expect(page).toContain("<b>starting</b>: <bdi>the worker is waiting for its database</bdi>");
 });
 
 test("a run that waits for its lease is not shown as active", () => {
   const waiting = { id: null, startedAt: new Date(emptyPage.now.getTime() - 4_000), toRead: null, done: 0 };
   const text = (currentRun: typeof emptyPage.currentRun) =>
     formatStatusPage({ ...emptyPage, currentRun }).replace(/<[^>]*>/g, "");
-  expect(text(waiting)).toContain("about to beginwaitingdue 4 s ago");
-  expect(text({ ...waiting, id: 7 })).toContain("at worklistingrun 7, begun 4 s ago");
+  expect(text(waiting)).toContain("current runwaitingdue 4 s ago");
+  expect(text({ ...waiting, id: 7 })).toContain("current runlistingrun 7, started 4 s ago");
 });
 
 test("a worker with ten thousand failing libraries answers with its page", async () => {
   const { environment, query } = await fixture([library("ann", "A", { scenarios: [1] })]);
   const worker = startWorker(environment);
-  await worker.untilTold("next_run");
+  await worker.untilLogged("next_run");
   await query(
     `INSERT INTO simcat.library_sync (owner, library_name, failures, last_error)
      SELECT 'bob', 'broken ' || n, 3, 'server_error: down' FROM generate_series(1, 10000) AS n`,

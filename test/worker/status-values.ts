@@ -25,7 +25,7 @@ export const emptyPage: StatusPage = {
   timezone: "Europe/Berlin",
   now: NOW,
   ready: false,
-  reasons: [{ code: "no_good_run", message: "no run over everything has come to its end yet" }],
+  reasons: [{ code: "no_good_run", message: "no run of all libraries has completed yet" }],
   nextRun: new Date("2026-11-20T14:15:00Z"),
   currentRun: null,
   missedTicks: { running: 0, database: 0, asleep: 0 },

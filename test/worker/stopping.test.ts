@@ -70,7 +70,7 @@ test("a port that is in use is reported as a configuration error", async () => {
   expect(code).toBe(78);
   expect(JSON.parse(stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
     code: "configuration",
-    msg: expect.stringContaining(`127.0.0.1 port ${port} cannot be listened on: the port is in use`),
+    msg: expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}: the port is in use`),
   });
 });
 

@@ -12,9 +12,9 @@ export interface WorkerUnderTest {
   /** Stops the worker as the first signal does. */
   stop(): Promise<number>;
   /** The lines with this code so far. */
-  told(code: string): LogLine[];
+  logged(code: string): LogLine[];
   /** Waits until the given number of lines with this code have been logged. */
-  untilTold(code: string, times?: number): Promise<LogLine>;
+  untilLogged(code: string, times?: number): Promise<LogLine>;
   get(path: string, init?: RequestInit): Promise<Response>;
   readyz(): Promise<{ status: number; body: Readiness }>;
   /** The value of one series, by its full name. */
@@ -57,22 +57,22 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
     stop.abort(new InterruptedError("SIGTERM"));
     await ended.catch(() => {});
   });
-  const told = (code: string) => lines.filter((line) => line.code === code);
-  const untilTold = async (code: string, times = 1) => {
+  const logged = (code: string) => lines.filter((line) => line.code === code);
+  const untilLogged = async (code: string, times = 1) => {
     await vi.waitFor(() => {
-      if (told(code).length < times) throw new Error(`no ${code} yet in ${JSON.stringify(lines)}`);
+      if (logged(code).length < times) throw new Error(`no ${code} yet in ${JSON.stringify(lines)}`);
     }, WAIT);
-    return told(code)[times - 1] as LogLine;
+    return logged(code)[times - 1] as LogLine;
   };
   const get = async (path: string, init: RequestInit = {}) => {
-    const { url } = await untilTold("worker_started");
+    const { url } = await untilLogged("worker_started");
     return fetch(`${url}${path}`, init);
   };
   return {
     lines,
     ended,
-    told,
-    untilTold,
+    logged,
+    untilLogged,
     get,
     stop() {
       stop.abort(new InterruptedError("SIGTERM"));

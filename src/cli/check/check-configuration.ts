@@ -2,7 +2,7 @@ import { describeConfig } from "../../config/describe.ts";
 import { describeUnknown, unknownNames } from "../../config/names.ts";
 import type { Config, Needs } from "../../config.ts";
 import { ConfigurationError, type ConfigurationProblem, EXIT } from "../../errors.ts";
-import { plural } from "../../report/amounts.ts";
+import { plural } from "../../format.ts";
 import type { CheckLine } from "../../report/check.ts";
 import type { Context } from "../context.ts";
 import { loadSettings } from "../settings.ts";

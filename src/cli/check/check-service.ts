@@ -1,8 +1,8 @@
 import type { Config } from "../../config.ts";
 import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
+import { plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
 import type { LibraryKey, Listing, ScenarioSink } from "../../model.ts";
-import { plural } from "../../report/amounts.ts";
 import type { CheckLine } from "../../report/check.ts";
 import type { Service } from "../../service/client.ts";
 import { withService } from "../connections.ts";

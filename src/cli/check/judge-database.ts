@@ -3,7 +3,7 @@ import type { Lack } from "../../db/privileges.ts";
 import type { SchemaState } from "../../db/schema-state.ts";
 import type { Server } from "../../db/server.ts";
 import { EXIT } from "../../errors.ts";
-import { formatElapsed, plural } from "../../report/amounts.ts";
+import { formatElapsed, plural } from "../../format.ts";
 import type { CheckLine } from "../../report/check.ts";
 import { fail, ok, warn } from "./lines.ts";
 

@@ -1,20 +1,20 @@
+import { DAY_MS, HOUR_MS } from "../../units.ts";
+
 export interface ReportScope {
-  /** How far back changes are reported, in milliseconds. */
+  /** How far back "what changed" looks, in milliseconds. */
   readonly sinceMs: number;
-  /** Report only these; all if empty. */
+  /** Only these; all when there is none. */
   readonly owners: readonly string[];
 }
 
-/** Selects the owners in $1; all if it is NULL. */
+/** The owners asked for; all for NULL. */
 export const OF_OWNERS = "($1::text[] IS NULL OR owner = ANY($1))";
 
 export type Step = "hour" | "day" | "week" | "month";
 
-const HOUR_MS = 3_600_000;
-
-/** The finest step that divides the time into at most about seventy parts. */
+/** The finest step that makes no more than about seventy of the time. */
 export function stepOf(sinceMs: number): Step {
   if (sinceMs <= 72 * HOUR_MS) return "hour";
-  if (sinceMs <= 70 * 24 * HOUR_MS) return "day";
-  return sinceMs <= 70 * 7 * 24 * HOUR_MS ? "week" : "month";
+  if (sinceMs <= 70 * DAY_MS) return "day";
+  return sinceMs <= 70 * 7 * DAY_MS ? "week" : "month";
 }

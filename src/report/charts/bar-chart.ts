@@ -1,30 +1,30 @@
 import type { Tone } from "./palette.ts";
 
-/** One quantity for each of some things, as bars; what a chart says, before anything is drawn. */
+/** The data of a bar chart: one quantity per item. */
 export interface BarChart {
-  /** What it shows, for who does not see it. */
+  /** A description for readers who do not see the chart. */
   readonly label: string;
-  /** `columns` stand beside each other, as for times; `bars` lie under each other, as for names. */
+  /** `columns` are vertical, for times; `bars` are horizontal, for names. */
   readonly kind: "columns" | "bars";
-  /** What the bars are: "owner". */
+  /** What each bar stands for: "owner". */
   readonly things: string;
   readonly names: readonly string[];
-  /** The ends of the names, which stay when a long name is cut: versions. */
+  /** Suffixes of the names, which are kept if a long name is cut: versions. */
   readonly tails?: readonly string[];
-  /** What their length is: "libraries", "MiB". */
+  /** The unit of the values: "libraries", "MiB". */
   readonly unit: string;
   readonly formatValue: (value: number) => string;
-  /** Stacked. */
+  /** Stacked on each other. */
   readonly series: readonly Series[];
-  /** Written at the end of each whole bar. */
+  /** Labels at the ends of the bars. */
   readonly ends?: readonly string[];
 }
 
 export interface Series {
   readonly name: string;
   readonly tone: Tone;
-  /** Filled, or an outline alone, so that who cannot tell the colours apart tells these apart. */
+  /** Drawn as an outline, to be distinguishable without colour. */
   readonly hollow?: boolean;
-  /** Negative ones go the other way. */
+  /** Negative values are drawn in the opposite direction. */
   readonly values: readonly number[];
 }

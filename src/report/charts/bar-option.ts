@@ -1,10 +1,9 @@
 import type { GridComponentOption } from "echarts";
 import { printable } from "../../printable.ts";
-import { truncate, widthOf } from "../width.ts";
+import { truncate, widthOf } from "../text-width.ts";
 import type { BarChart } from "./bar-chart.ts";
 import { toBarSeries } from "./bar-series.ts";
-import { FONT, SOFT } from "./font.ts";
-import { PALETTE } from "./palette.ts";
+import { FONT, PALETTE, SOFT_FONT } from "./palette.ts";
 import { roundTicks, type Ticks } from "./round-ticks.ts";
 
 export interface Size {
@@ -12,33 +11,34 @@ export interface Size {
   readonly height: number;
 }
 
-const BAR = 26;
-/** A digit's width, and that of a letter where the reader's font is a wide one. */
-const CHARACTER = 6.6;
-const LETTER = 8;
+const BAR_HEIGHT = 26;
+/** The width of a digit, and of a letter in a wide font, in pixels. */
+const DIGIT_WIDTH = 6.6;
+const LETTER_WIDTH = 8;
 
-/** Wide for a screen or paper, narrow for a phone, where letters must not shrink. */
+/** The size in pixels. The text must not shrink on a phone, so a narrow chart is drawn separately. */
 export function sizeOf(chart: BarChart, width: number): Size {
-  const height = chart.kind === "bars" ? chart.names.length * BAR + 58 : Math.round(Math.min(250, 150 + width / 8));
+  const height =
+    chart.kind === "bars" ? chart.names.length * BAR_HEIGHT + 58 : Math.round(Math.min(250, 150 + width / 8));
   return { width, height };
 }
 
-/** The chart in the charting library's words. */
+/** Converts the chart to an option of echarts. */
 export function toBarOption(chart: BarChart, { width }: Size) {
-  return chart.kind === "bars" ? toLyingOption(chart, width) : toStandingOption(chart, width);
+  return chart.kind === "bars" ? toHorizontalOption(chart, width) : toVerticalOption(chart, width);
 }
 
-function toLyingOption(chart: BarChart, width: number) {
+function toHorizontalOption(chart: BarChart, width: number) {
   const isNarrow = width < 500;
   const room = isNarrow ? 118 : 230;
-  const columns = Math.floor(room / LETTER);
-  const names = chart.names.map((name, at) => {
-    const tail = truncate(printable(chart.tails?.[at] ?? ""), Math.floor(columns / 2));
+  const columns = Math.floor(room / LETTER_WIDTH);
+  const names = chart.names.map((name, index) => {
+    const tail = truncate(printable(chart.tails?.[index] ?? ""), Math.floor(columns / 2));
     const cut = truncate(printable(name), columns - widthOf(tail));
-    // Set apart, so that its writing direction does not take hold of the tail.
+    // Isolated, so that its writing direction does not affect the tail.
     return tail === "" || /^[\x20-\x7e…]*$/.test(cut) ? cut + tail : `\u2068${cut}\u2069${tail}`;
   });
-  const endRoom = Math.max(20, ...(chart.ends ?? []).map((end) => end.length)) * CHARACTER + 12;
+  const endRoom = Math.max(20, ...(chart.ends ?? []).map((end) => end.length)) * DIGIT_WIDTH + 12;
   const grid = { left: room + 10, right: isNarrow ? Math.min(112, endRoom) : endRoom, top: 4, bottom: 46 };
   return {
     ...COMMON,
@@ -58,30 +58,30 @@ function toLyingOption(chart: BarChart, width: number) {
   };
 }
 
-/** As many as have room for their labels: what the library would hide, it would hide without any order. */
+/** As many ticks as have room for their labels, because echarts hides labels irregularly if they do not fit. */
 function ticksOf(chart: BarChart, width: number): Ticks {
-  const totals = chart.names.map((_, at) => chart.series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
+  const totals = chart.names.map((_, index) => chart.series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const largest = Math.max(0, ...totals);
-  const label = (chart.formatValue(largest).length + 1) * CHARACTER + 16;
+  const label = (chart.formatValue(largest).length + 1) * DIGIT_WIDTH + 16;
   return roundTicks(largest, Math.max(1, Math.min(5, Math.floor(width / label))), isWhole(chart));
 }
 
-function toStandingOption(chart: BarChart, width: number) {
+function toVerticalOption(chart: BarChart, width: number) {
   const longest = Math.max(1, ...chart.names.map((name) => name.length));
-  const most = Math.floor((width - 60) / (longest * CHARACTER + 14));
-  const every = Math.max(1, Math.ceil(chart.names.length / most));
-  const interval = (at: number) => (chart.names.length - 1 - at) % every === 0;
+  const maxLabels = Math.floor((width - 60) / (longest * DIGIT_WIDTH + 14));
+  const every = Math.max(1, Math.ceil(chart.names.length / maxLabels));
+  const interval = (index: number) => (chart.names.length - 1 - index) % every === 0;
   const widest = Math.max(1, ...chart.series.flatMap(({ values }) => values.map((v) => chart.formatValue(v).length)));
   return {
     ...COMMON,
-    grid: gridOf({ left: Math.max(34, widest * CHARACTER + 16), right: 26, top: 30, bottom: 44 }),
+    grid: gridOf({ left: Math.max(34, widest * DIGIT_WIDTH + 16), right: 26, top: 30, bottom: 44 }),
     xAxis: {
       ...nameAxis(chart.names),
       nameLocation: "middle" as const,
       nameGap: 28,
       name: chart.things,
-      nameTextStyle: SOFT,
-      axisLabel: { ...SOFT, interval, hideOverlap: false },
+      nameTextStyle: SOFT_FONT,
+      axisLabel: { ...SOFT_FONT, interval, hideOverlap: false },
     },
     yAxis: {
       ...valueAxis(chart),
@@ -89,7 +89,7 @@ function toStandingOption(chart: BarChart, width: number) {
       ...(isWhole(chart) ? { minInterval: 1 } : {}),
       nameLocation: "end" as const,
       nameGap: 12,
-      nameTextStyle: { ...SOFT, align: "left" as const, padding: [0, 0, 0, -30] },
+      nameTextStyle: { ...SOFT_FONT, align: "left" as const, padding: [0, 0, 0, -30] },
     },
     series: toBarSeries(chart, "top", false),
   };
@@ -115,8 +115,8 @@ function valueAxis({ unit, formatValue }: BarChart) {
   return {
     type: "value" as const,
     name: unit,
-    nameTextStyle: SOFT,
-    axisLabel: { ...SOFT, hideOverlap: true, formatter: (value: number) => formatValue(Math.abs(value)) },
+    nameTextStyle: SOFT_FONT,
+    axisLabel: { ...SOFT_FONT, hideOverlap: true, formatter: (value: number) => formatValue(Math.abs(value)) },
     axisLine: { show: false, lineStyle: { color: PALETTE.soft } },
     axisTick: { show: false },
     splitLine: { lineStyle: { color: PALETTE.line } },

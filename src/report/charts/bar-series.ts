@@ -1,10 +1,9 @@
 import type { BarSeriesOption } from "echarts";
-import { truncate } from "../width.ts";
+import { truncate } from "../text-width.ts";
 import type { BarChart, Series } from "./bar-chart.ts";
-import { FONT } from "./font.ts";
-import { PALETTE } from "./palette.ts";
+import { FONT, PALETTE } from "./palette.ts";
 
-/** The series in the charting library's words, and, stacked on them, what carries the text at the end of each bar. */
+/** Converts the series to those of echarts, and adds a series that carries the labels at the ends of the bars. */
 export function toBarSeries(
   { series, ends, names }: BarChart,
   position: "right" | "top",
@@ -12,25 +11,25 @@ export function toBarSeries(
 ): BarSeriesOption[] {
   const drawn = series.map((one) => toSeries(one, position === "right" ? 16 : 44));
   if (ends === undefined) return drawn;
-  // A bar without length, stacked on the others, carries what stands at their end.
+  // echarts labels one series, so an empty bar on top of the stack carries the label.
   const label = {
     ...FONT,
     show: true,
     position,
     formatter: ({ dataIndex }: { dataIndex: number }) => truncate(ends[dataIndex] ?? "", isNarrow ? 16 : 60),
   };
-  const bearer = {
+  const labelSeries = {
     type: "bar" as const,
     stack: "all",
     data: names.map(() => 0),
     silent: true,
     itemStyle: { color: "transparent" },
   };
-  return [...drawn, { ...bearer, label: { ...PLAIN, ...label } }];
+  return [...drawn, { ...labelSeries, label: { ...NO_HALO, ...label } }];
 }
 
-/** Without the halo that the library draws around letters. */
-const PLAIN = { textBorderWidth: 0, textBorderColor: "transparent" };
+/** Turns off the halo that echarts draws around letters. */
+const NO_HALO = { textBorderWidth: 0, textBorderColor: "transparent" };
 
 function toSeries({ name, tone, hollow = false, values }: Series, barMaxWidth: number): BarSeriesOption {
   const colour = PALETTE[tone];
@@ -43,7 +42,7 @@ function toSeries({ name, tone, hollow = false, values }: Series, barMaxWidth: n
     clip: false,
     emphasis: { disabled: true },
     itemStyle: { color: hollow ? PALETTE.paper : colour, borderColor: colour, borderWidth: 1.5 },
-    // What is nothing has no outline either.
+    // A zero has no outline.
     data: values.map((value) => (value === 0 ? { value, itemStyle: { borderWidth: 0 } } : value)),
   };
 }

@@ -2,17 +2,17 @@ import { escapeHtml, type Html, ownMarkup } from "../html/html.ts";
 import { toneOf } from "./palette.ts";
 
 export interface Drawing {
-  /** The charting library's. */
+  /** The SVG text of echarts. */
   readonly svg: string;
-  /** What it shows, for who does not see it. */
+  /** A description for readers who do not see the chart. */
   readonly label: string;
   readonly className: string;
-  /** What the mark of this place in this series stands for. */
-  readonly titleOf: (series: number, at: number) => string | null;
+  /** The tooltip of an item of a series; null for none. */
+  readonly titleOf: (series: number, index: number) => string | null;
 }
 
 const SHAPES = new Set(["g", "path", "rect", "circle", "line", "polyline", "polygon"]);
-const KEPT = new Set([
+const ALLOWED_ATTRIBUTES = new Set([
   ...["d", "x", "y", "width", "height", "cx", "cy", "r", "x1", "y1", "x2", "y2", "points", "transform"],
   ...["text-anchor", "dominant-baseline", "stroke-width", "stroke-dasharray", "fill-opacity"],
 ]);
@@ -20,8 +20,8 @@ const TOKEN = /<(\/?)([a-zA-Z]+)((?:\s+[\w:-]+="[^"]*")*)\s*\/?>|<!\[CDATA\[[\s\
 const ATTRIBUTE = /([\w:-]+)="([^"]*)"/g;
 
 /**
- * The library's drawing as markup of our own: only shapes and text, colours as classes, no style and no id, so that the
- * strictest policy lets it pass and two drawings on a page do not meet. Text is taken out of it and escaped anew.
+ * Converts the drawing of echarts to markup of our own: only shapes and text, with classes for colours. Without styles it
+ * passes the strictest Content-Security-Policy, and without ids two drawings on a page do not conflict. Text is escaped again.
  */
 export function inlineSvg({ svg, label, className, titleOf }: Drawing): Html {
   const written: string[] = [];
@@ -53,7 +53,7 @@ function openingOf(attributes: Attributes, label: string, className: string): st
 }
 
 function formatAttributes(attributes: Attributes): string {
-  const kept = [...attributes].filter(([name]) => KEPT.has(name));
+  const kept = [...attributes].filter(([name]) => ALLOWED_ATTRIBUTES.has(name));
   const fill = attributes.get("fill");
   const stroke = attributes.get("stroke");
   const classes = [
@@ -64,11 +64,11 @@ function formatAttributes(attributes: Attributes): string {
   return all.map(([name, value]) => ` ${name}="${escapeHtml(value)}"`).join("");
 }
 
-/** The library says of each mark which one it is. */
+/** echarts marks each shape with its series and its index. */
 function titled(attributes: Attributes, titleOf: Drawing["titleOf"]): string {
   const series = attributes.get("ecmeta_series_index");
-  const at = attributes.get("ecmeta_data_index");
-  const title = series === undefined || at === undefined ? null : titleOf(Number(series), Number(at));
+  const index = attributes.get("ecmeta_data_index");
+  const title = series === undefined || index === undefined ? null : titleOf(Number(series), Number(index));
   return title === null ? "" : `<title>${escapeHtml(title)}</title>`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Colours as the charting library is told them. Each stands for a class of the stylesheet, which knows what it looks like
- * in light, in dark and on paper; none of these values is ever shown.
+ * Placeholder colours for echarts. They are replaced by classes of the stylesheet, which defines the colours for light and
+ * dark screens and for paper.
  */
 export const PALETTE = {
   ink: "#000001",
@@ -16,15 +16,21 @@ export type Tone = keyof typeof PALETTE;
 
 const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(PALETTE).map(([name, colour]) => [colour, name]));
 
-/** The name of the colour; null for none at all. */
+/** The text style of echarts. */
+export const FONT = { color: PALETTE.ink, fontSize: 12, fontFamily: "sans-serif" };
+
+/** The text style of units and ticks. */
+export const SOFT_FONT = { ...FONT, color: PALETTE.soft };
+
+/** The name of the colour; null for no colour. */
 export function toneOf(colour: string): string | null {
   if (colour === "none" || colour === "transparent") return null;
   const name = NAMES.get(colour);
-  if (name === undefined) throw new Error(`a chart uses ${colour}, which no stylesheet knows; take one of PALETTE`);
+  if (name === undefined) throw new Error(`a chart uses ${colour}, which has no class; use one of PALETTE`);
   return name;
 }
 
-/** How the classes look; the variables are those of the pages' common stylesheet. */
+/** The styles of the classes. Their variables are defined in the common stylesheet. */
 export const CHART_STYLE = `
 :root { --first: #1d5fa8; --second: #c25e00; --third: #6d4aa5 }
 @media screen and (prefers-color-scheme: dark) { :root { --first: #6fb1f5; --second: #f0a04b; --third: #c3a3f5 } }

@@ -1,21 +1,21 @@
 const STEPS = [1, 2, 3, 4, 5, 10];
 
 export interface Ticks {
-  /** Where the axis ends; it begins at 0. */
+  /** The end of the axis, which starts at 0. */
   readonly max: number;
   readonly interval: number;
 }
 
 /**
- * At most so many steps of a round length, whole ones where nothing between is counted. The axis ends as little beyond
- * `largest` as that allows.
+ * At most `maxSteps` steps of a round length, chosen so that the axis ends as close to `largest` as possible.
+ * `isWhole`: the length is a whole number.
  */
-export function roundTicks(largest: number, most: number, isWhole: boolean): Ticks {
-  const choices = Array.from({ length: most }, (_, at) => ticksIn(most - at, largest, isWhole));
+export function roundTicks(largest: number, maxSteps: number, isWhole: boolean): Ticks {
+  const choices = Array.from({ length: maxSteps }, (_, index) => ticksIn(maxSteps - index, largest, isWhole));
   return choices.reduce((best, ticks) => (ticks.max < best.max - SLACK ? ticks : best));
 }
 
-/** A quotient such as 2.0000000000000004 is 2. */
+/** Tolerates rounding: 2.0000000000000004 counts as 2. */
 const SLACK = 1e-9;
 
 function ticksIn(steps: number, largest: number, isWhole: boolean): Ticks {

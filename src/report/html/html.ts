@@ -1,14 +1,14 @@
 const MARKUP = Symbol("markup");
 
-/** Markup that goes into a page as it is. Only this file makes it, so that no text from elsewhere can pass for it. */
+/** Markup that is inserted without escaping. Only this file creates it, so text from outside cannot be mistaken for it. */
 export interface Html {
   readonly [MARKUP]: string;
 }
 
 export type Part = string | number | null | Html | readonly Part[];
 
-/** What HTML cannot carry at all: controls, halves of a character. */
-const UNSPEAKABLE = /(?![\t\n\r])[\p{Cc}\p{Cs}\ufdd0-\ufdef\ufffe\uffff]/gu;
+/** Characters that HTML does not allow: controls, lone surrogates, noncharacters. */
+const DISALLOWED = /(?![\t\n\r])[\p{Cc}\p{Cs}\ufdd0-\ufdef\ufffe\uffff]/gu;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -18,17 +18,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text as it may stand between tags and in quoted attributes. */
+/** Escapes text for use between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
-  return text.replace(UNSPEAKABLE, "\ufffd").replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+  return text.replace(DISALLOWED, "\ufffd").replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 }
 
-/** A template whose parts are text, escaped, unless they are markup themselves; null is nothing. */
+/** Builds markup from a template. Text parts are escaped, markup parts are inserted as they are, null is left out. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return { [MARKUP]: strings.map((string, at) => string + toMarkup(parts[at] ?? null)).join("") };
+  return { [MARKUP]: strings.map((string, index) => string + toMarkup(parts[index] ?? null)).join("") };
 }
 
-/** Markup of our own that is no template. Never for anything that came from elsewhere. */
+/** Marks a string of our own as markup. Never call it with text from outside. */
 export function ownMarkup(markup: string): Html {
   return { [MARKUP]: markup };
 }

@@ -117,21 +117,3 @@ export function createAbortScopes(flushDeferred: () => void): AbortScopes {
     },
   };
 }
-
-/** The longest delay of `setTimeout`; a longer one would fire at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
-export function sleep(ms: number, signal: StopSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const timer = setTimeout(() => finish(resolve), Math.min(Math.ceil(ms), MAX_TIMER_MS));
-    const onAbort = () => finish(() => reject(signal.reason));
-    signal.addEventListener("abort", onAbort);
-    function finish(settle: () => void): void {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-      settle();
-    }
-  });
-}

@@ -9,7 +9,7 @@ import {
   inflateRawSync,
   inflateSync,
 } from "node:zlib";
-import { formatBytes } from "../amounts.ts";
+import { formatSize } from "../../units.ts";
 import type { Printable } from "../redact.ts";
 import { AttemptFailure } from "./attempt-failure.ts";
 
@@ -61,7 +61,7 @@ function asFailure(error: unknown, encoding: Encoding, maxBytes: number): unknow
 }
 
 export function tooLarge(maxBytes: number): AttemptFailure {
-  const detail = `${formatBytes(maxBytes)}, SIMCAT_MAX_BODY`;
+  const detail = `${formatSize(maxBytes)}, SIMCAT_MAX_BODY`;
   return new AttemptFailure("too_large", "answered with more than is accepted", { detail });
 }
 

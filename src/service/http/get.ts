@@ -1,4 +1,5 @@
-import { type StopSignal, sleep } from "./abort-scope.ts";
+import { sleep } from "../../async.ts";
+import type { StopSignal } from "./abort-scope.ts";
 import { attempt } from "./attempt.ts";
 import type { AttemptFailure } from "./attempt-failure.ts";
 import type { GetRequest, HttpContext } from "./http-context.ts";

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
-import { formatDuration } from "../amounts.ts";
+import { MAX_TIMER_MS } from "../../async.ts";
+import { formatLimit } from "../../format.ts";
 import type { Printable } from "../redact.ts";
-import { MAX_TIMER_MS, type StopSignal } from "./abort-scope.ts";
+import type { StopSignal } from "./abort-scope.ts";
 import { AttemptFailure, networkFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import type { SocketPauses } from "./socket-pause.ts";
@@ -110,7 +111,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   private expire(): void {
     const { pool, requestTimeoutMs } = this.transport;
-    const detail = `no complete answer within ${formatDuration(requestTimeoutMs)}`;
+    const detail = `no complete answer within ${formatLimit(requestTimeoutMs)}`;
     const proxy = this.controller === null ? pool.proxyVariable() : null;
     const hint = proxy === null ? "" : `the proxy did not connect to the service; check ${proxy}`;
     this.fail(new AttemptFailure("timeout", "timed out", { detail, hint }));

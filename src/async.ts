@@ -1,0 +1,85 @@
+/** The part of an AbortSignal that waiting needs. Every AbortSignal is one. */
+interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** Node.js fires a timer with a longer delay at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as the signal is aborted. */
+export function sleep(ms: number, signal: AbortSignalLike): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const timer = setTimeout(() => finish(resolve), Math.min(Math.ceil(ms), MAX_TIMER_MS));
+    const onAbort = () => finish(() => reject(signal.reason));
+    signal.addEventListener("abort", onAbort);
+    function finish(settle: () => void): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      settle();
+    }
+  });
+}
+
+/** Resolves when the signal is aborted. Does not keep the process alive. */
+export function aborted(signal: AbortSignalLike): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const onAbort = () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    };
+    signal.addEventListener("abort", onAbort);
+  });
+}
+
+/** Settles like `work`, but rejects with the signal's reason as soon as the signal is aborted. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignalLike): Promise<T> {
+  let onAbort = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort);
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    work.catch(() => {});
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Settles like `work`, but resolves with "timeout" if that takes longer than `ms`. */
+export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | "timeout"> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<"timeout">((resolve) => {
+    timer = setTimeout(() => resolve("timeout"), Math.min(ms, MAX_TIMER_MS));
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Calls `check` until it returns a value other than null, at intervals that grow from 5 to 100 ms.
+ * @returns that value, or null after `timeoutMs`
+ */
+export async function poll<T>(
+  check: () => T | null | Promise<T | null>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<T | null> {
+  const end = performance.now() + timeoutMs;
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.5, 100)) {
+    signal.throwIfAborted();
+    const result = await check();
+    if (result !== null) return result;
+    if (performance.now() > end) return null;
+    await sleep(pauseMs, signal);
+  }
+}

@@ -1,0 +1,85 @@
+import { printableLines } from "./printable.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "./units.ts";
+
+/** Numbers, sizes and times for people. For the notation of the settings, such as `15m` and `512MiB`, see units.ts. */
+
+/** A whole number with separators: `1,234`. `toLocaleString` would load its tables first, which takes 9 ms. */
+export const formatCount = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** `1 library`, `1,234 libraries`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** A rounded size: `512 B`, `4.2 MiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let amount = bytes;
+  let unit = 0;
+  while (amount >= 1024 && unit < units.length - 1) {
+    amount /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`;
+}
+
+/** A measured time, in at most two units: `38 ms`, `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */
+export function formatElapsed(ms: number): string {
+  if (ms < 99.5) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, "0")} s`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}
+
+/** A time limit or a requested wait, in one unit, so that two of them can be compared: `500 ms`, `2.5 s`, `3600 s`. */
+export function formatLimit(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
+}
+
+/** A time span in its largest whole unit, for readers of reports: `7 days`, `36 hours`. */
+export function formatSpan(ms: number): string {
+  const [unit, size] = SPAN_UNITS.find(([, size]) => ms % size === 0) ?? ["millisecond", 1];
+  return plural(ms / size, unit);
+}
+
+const SPAN_UNITS = [
+  ["day", DAY_MS],
+  ["hour", HOUR_MS],
+  ["minute", MINUTE_MS],
+  ["second", 1000],
+] as const;
+
+/** `just now`, `12 s ago`, `5 min ago`, `47 h ago`, `12 d ago`, or `in 5 min`. */
+export function formatAgo(at: Date, now: Date): string {
+  const agoMs = now.getTime() - at.getTime();
+  const distance = formatDistance(Math.abs(agoMs));
+  if (distance === null) return "just now";
+  return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
+}
+
+function formatDistance(ms: number): string | null {
+  if (ms < 1000) return null;
+  if (ms < MINUTE_MS) return `${Math.floor(ms / 1000)} s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
+  if (ms < 2 * DAY_MS) return `${Math.floor(ms / HOUR_MS)} h`;
+  return `${Math.floor(ms / DAY_MS)} d`;
+}
+
+/** To the second: `2026-07-01T12:00:00Z`. */
+export function formatInstant(at: Date): string {
+  return at.toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** `2026-07-01T12:00:00Z (3 h ago)`; `never` for null. */
+export function formatMoment(at: Date | null, now: Date): string {
+  return at === null ? "never" : `${formatInstant(at)} (${formatAgo(at, now)})`;
+}
+
+/** Indented JSON that is also safe on a terminal, because the escapes of `printable` are valid in JSON. */
+export function formatJson(value: unknown): string {
+  return printableLines(JSON.stringify(value, null, 2));
+}

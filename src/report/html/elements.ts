@@ -1,0 +1,68 @@
+import { formatAgo, formatInstant } from "../../format.ts";
+import type { LibraryKey } from "../../model.ts";
+import { printable } from "../../printable.ts";
+import { type Html, html, type Part } from "./html.ts";
+
+/** HTML elements that several pages use. */
+
+/**
+ * Text from outside. It is isolated, so that its writing direction does not affect the text after it, and control and
+ * direction marks are shown as escapes. A longer text is cut after `maxChars`, with more of it in the tooltip.
+ */
+export function foreignText(text: string, maxChars = 120): Html {
+  const characters = [...printable(text)];
+  if (characters.length <= maxChars) return html`<bdi>${characters.join("")}</bdi>`;
+  const more = characters.slice(0, 20 * maxChars).join("");
+  return html`<bdi title="${more}">${characters.slice(0, maxChars).join("")}…</bdi>`;
+}
+
+/** `owner/name`, with both parts isolated. */
+export function libraryName({ owner, name }: LibraryKey): Html {
+  return html`${foreignText(owner)}/${foreignText(name)}`;
+}
+
+/** `3 min ago`, with the exact time in the tooltip; `never` for null. */
+export function timeAgo(at: Date | null, now: Date): Html {
+  if (at === null) return html`never`;
+  return html`<time datetime="${at.toISOString()}" title="${formatInstant(at)}">${formatAgo(at, now)}</time>`;
+}
+
+/** `20 Nov 2026, 14:15 CET`. */
+export function localTime(at: Date, timezone: string): Html {
+  const text = new Intl.DateTimeFormat("en-GB", {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: timezone,
+  }).format(at);
+  const zone = new Intl.DateTimeFormat("en-GB", { timeZone: timezone, timeZoneName: "short" })
+    .formatToParts(at)
+    .find(({ type }) => type === "timeZoneName");
+  return html`<time datetime="${at.toISOString()}">${text} ${zone?.value ?? timezone}</time>`;
+}
+
+/** A figure with its title, for a `<dl class="cards">`. */
+export function card(title: string, value: Part, detail: Part): Html {
+  return html`<div><dt>${title}</dt><dd>${value}${detail === null ? null : html`<small>${detail}</small>`}</dd></div>\n`;
+}
+
+export interface Column {
+  readonly title: string;
+  /** Numbers are aligned to the right. */
+  readonly isNumber?: boolean;
+}
+
+/** A table. On a phone each row becomes a card, where each value has its column's title. */
+export function htmlTable(columns: readonly Column[], rows: readonly (readonly Part[])[]): Html {
+  const classOf = ({ isNumber }: Column) => (isNumber ? html` class="number"` : null);
+  const heads = columns.map((column) => html`<th scope="col"${classOf(column)}>${column.title}</th>`);
+  const body = rows.map((row) => {
+    const cells = columns.map((column, index) => {
+      const value = row[index] ?? "";
+      // On a phone an empty cell is left out.
+      const content = value === "" ? null : html`<span>${value}</span>`;
+      return html`<td${classOf(column)} data-title="${column.title}">${content}</td>`;
+    });
+    return html`<tr>${cells}</tr>\n`;
+  });
+  return html`<table><thead><tr>${heads}</tr></thead><tbody>\n${body}</tbody></table>`;
+}

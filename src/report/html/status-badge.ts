@@ -1,0 +1,46 @@
+import type { RunStatus } from "../../model.ts";
+import { type Html, html } from "./html.ts";
+
+/** A label with a colour and a shape. The shape distinguishes the variants without colour. */
+export interface StatusBadge {
+  readonly variant: "ok" | "partial" | "held" | "failed" | "neutral" | "running";
+  readonly label: string;
+}
+
+const BADGES: Readonly<Record<RunStatus, StatusBadge>> = {
+  ok: { variant: "ok", label: "ok" },
+  partial: { variant: "partial", label: "partial" },
+  held: { variant: "held", label: "held" },
+  source_unavailable: { variant: "failed", label: "source unavailable" },
+  source_untrusted: { variant: "failed", label: "source untrusted" },
+  unauthorized: { variant: "failed", label: "unauthorized" },
+  database_failed: { variant: "failed", label: "database failed" },
+  failed: { variant: "failed", label: "failed" },
+  interrupted: { variant: "neutral", label: "interrupted" },
+  lost_lease: { variant: "neutral", label: "lost lease" },
+  abandoned: { variant: "neutral", label: "abandoned" },
+  running: { variant: "running", label: "running" },
+};
+
+/** Path data in a box of 10 by 10. */
+const SHAPES: Readonly<Record<StatusBadge["variant"], string>> = {
+  ok: "M5 .5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9z",
+  partial: "M5 .5L9.8 9.3H.2z",
+  held: "M.8.8h8.4v8.4H.8z",
+  failed: "M2.2.4L5 3.2 7.8.4 9.6 2.2 6.8 5 9.6 7.8 7.8 9.6 5 6.8 2.2 9.6.4 7.8 3.2 5 .4 2.2z",
+  neutral: "M5 .2L9.8 5 5 9.8.2 5z",
+  running: "M1.5.5L9.5 5l-8 4.5z",
+};
+
+export const badgeOf = (status: RunStatus): StatusBadge => BADGES[status];
+
+/** The shape, at a position of an enclosing SVG. */
+export function shapeAt(variant: StatusBadge["variant"], x: number, y: number, size: number): Html {
+  return html`<path class="state-${variant}" transform="translate(${x} ${y}) scale(${size / 10})" d="${SHAPES[variant]}"/>`;
+}
+
+/** The shape and the label, for a line of text. */
+export function formatBadge({ variant, label }: StatusBadge): Html {
+  const shape = html`<svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${shapeAt(variant, 0, 0, 10)}</svg>`;
+  return html`<span class="nowrap state-${variant}">${shape} ${label}</span>`;
+}

@@ -1,0 +1,106 @@
+import type { ReportRows } from "../../db/read/read-report.ts";
+import { formatAgo, plural } from "../../format.ts";
+import { DAY_MS } from "../../units.ts";
+import { badgeOf, type StatusBadge } from "../html/status-badge.ts";
+import { explainCommand } from "../next-step.ts";
+
+/** A problem that the operator should look at, with a command or a place that helps. */
+export interface AttentionItem extends StatusBadge {
+  readonly advice: string;
+}
+
+/** The most serious first. */
+export function attentionItems(rows: ReportRows): AttentionItem[] {
+  return [...runItems(rows), ...libraryItems(rows), ...dataQualityItems(rows)];
+}
+
+function runItems({ now, complete, runs }: ReportRows): AttentionItem[] {
+  const last = runs.at(-1);
+  if (last === undefined) {
+    return [{ variant: "failed", label: "No run yet", advice: "run simcat check, then simcat backfill" }];
+  }
+  const items: AttentionItem[] = [];
+  const { completeAsOf, librariesBehind } = complete;
+  if (completeAsOf === null) {
+    const advice = "simcat status lists the libraries that have not been read completely";
+    items.push({ variant: "failed", label: "Some libraries have not been stored yet", advice });
+  } else if (now.getTime() - completeAsOf.getTime() > DAY_MS) {
+    const label = `The copy is complete only as of ${formatAgo(completeAsOf, now)}`;
+    items.push({
+      variant: "failed",
+      label,
+      advice:
+        librariesBehind === 0
+          ? "no run has read the whole listing since; see simcat status"
+          : `${plural(librariesBehind, "library is", "libraries are")} behind; see simcat status`,
+    });
+  }
+  if (last.status !== "ok" && last.status !== "running") {
+    const { variant, label } = badgeOf(last.status);
+    items.push({
+      variant,
+      label: `The last run ended as ${label}`,
+      advice:
+        last.error === null ? "see simcat status" : "see the run's message in the section on runs, or simcat status",
+    });
+  }
+  return items;
+}
+
+function libraryItems({ failing, complete }: ReportRows): AttentionItem[] {
+  const [failed] = failing;
+  const { unaddressable } = complete;
+  return [
+    ...(failed === undefined
+      ? []
+      : [
+          {
+            variant: "partial",
+            label: `${plural(failed.total, "library fails or has", "libraries fail or have")} rejects`,
+            advice: `${explainCommand(failed)} shows why`,
+          } as const,
+        ]),
+    ...(unaddressable === 0
+      ? []
+      : [
+          {
+            variant: "partial",
+            label: `${plural(unaddressable, "library has a name", "libraries have names")} that cannot be requested or stored`,
+            advice: "rename it in the service",
+          } as const,
+        ]),
+  ];
+}
+
+const PROBLEMS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  date_not_understood: [
+    "date is in a format that simcat does not know",
+    "dates are in formats that simcat does not know",
+  ],
+  no_date: [
+    "library is listed without a date and is read by every run",
+    "libraries are listed without a date and are read by every run",
+  ],
+  size_not_understood: [
+    "size is in a format that simcat does not know",
+    "sizes are in formats that simcat does not know",
+  ],
+  names_differ_by_case: [
+    "library name differs from another only in upper and lower case",
+    "library names differ from others only in upper and lower case",
+  ],
+  result_without_parent: ["result has no parent", "results have no parent"],
+  parent_but_no_result: ["scenario has a parent but is not a result", "scenarios have a parent but are not results"],
+  own_parent: ["scenario is its own parent", "scenarios are their own parents"],
+  parent_missing: ["scenario names a parent that does not exist", "scenarios name a parent that does not exist"],
+  parent_cycle: ["scenario is its own ancestor", "scenarios are their own ancestors"],
+  open_reject: ["item could not be stored (a reject)", "items could not be stored (rejects)"],
+};
+
+function dataQualityItems({ problems }: ReportRows): AttentionItem[] {
+  return problems.map(({ problem, rows }) => {
+    const [one, many] = PROBLEMS[problem] ?? [`case of ${problem}`, `cases of ${problem}`];
+    const advice = `SELECT * FROM simcat_report.data_quality WHERE problem = '${problem}'`;
+    return { variant: "neutral", label: plural(rows, one, many), advice };
+  });
+}

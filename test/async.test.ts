@@ -1,0 +1,78 @@
+import { describe, expect, test, vi } from "vitest";
+import { aborted, poll, sleep, unlessAborted, withTimeout } from "../src/async.ts";
+
+const never = new AbortController().signal;
+const pending = new Promise<never>(() => {});
+
+describe("sleep", () => {
+  test("resolves after the time, and not before", async () => {
+    vi.useFakeTimers();
+    try {
+      const woken = vi.fn();
+      void sleep(1_000, never).then(woken);
+      await vi.advanceTimersByTimeAsync(999);
+      expect(woken).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(woken).toHaveBeenCalled();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("rejects with the reason of a signal that is aborted before or during it", async () => {
+    const reason = new Error("stop");
+    await expect(sleep(60_000, AbortSignal.abort(reason))).rejects.toBe(reason);
+    const stop = new AbortController();
+    const sleeping = sleep(60_000, stop.signal);
+    stop.abort(reason);
+    await expect(sleeping).rejects.toBe(reason);
+  });
+
+  test("waits for a time that is too long for one timer of Node.js", async () => {
+    vi.useFakeTimers();
+    try {
+      const woken = vi.fn();
+      void sleep(2 ** 40, never).then(woken);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(woken).not.toHaveBeenCalled();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+test("aborted resolves when the signal is aborted, and at once if it is already", async () => {
+  const stop = new AbortController();
+  const done = aborted(stop.signal);
+  stop.abort();
+  await expect(done).resolves.toBeUndefined();
+  await expect(aborted(stop.signal)).resolves.toBeUndefined();
+});
+
+test("unlessAborted returns the result, or rejects with the reason of the signal", async () => {
+  await expect(unlessAborted(Promise.resolve(7), never)).resolves.toBe(7);
+  const reason = new Error("stop");
+  await expect(unlessAborted(pending, AbortSignal.abort(reason))).rejects.toBe(reason);
+});
+
+test("withTimeout returns the result, or says that it took too long", async () => {
+  await expect(withTimeout(Promise.resolve(7), 60_000)).resolves.toBe(7);
+  await expect(withTimeout(pending, 1)).resolves.toBe("timeout");
+});
+
+describe("poll", () => {
+  test("returns the first value that is not null", async () => {
+    let calls = 0;
+    await expect(poll(() => (++calls < 3 ? null : calls), 60_000, never)).resolves.toBe(3);
+  });
+
+  test("returns null after the time-out, but checks at least once", async () => {
+    await expect(poll(() => null, 0, never)).resolves.toBeNull();
+    await expect(poll(() => "now", 0, never)).resolves.toBe("now");
+  });
+
+  test("rejects with the reason of the signal", async () => {
+    const reason = new Error("stop");
+    await expect(poll(() => null, 60_000, AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+});

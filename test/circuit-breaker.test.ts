@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { createCircuitBreaker } from "../src/circuit-breaker.ts";
+import { ContentError, SourceUnavailableError } from "../src/errors.ts";
+
+const error = new ContentError("network", "reset");
+
+test("opens after twenty consecutive failures, and not after nineteen", () => {
+  const breaker = createCircuitBreaker();
+  for (let count = 0; count < 19; count += 1) breaker.countFailure();
+  expect(() => breaker.assertClosed(error, "")).not.toThrow();
+  breaker.countFailure();
+  expect(() => breaker.assertClosed(error, "; try again later")).toThrow(
+    new SourceUnavailableError(
+      "20 libraries in a row could not be read, so the service is considered down (the last: reset); try again later",
+    ),
+  );
+});
+
+test("starts to count again after a success", () => {
+  const breaker = createCircuitBreaker();
+  for (let count = 0; count < 19; count += 1) breaker.countFailure();
+  breaker.reset();
+  for (let count = 0; count < 19; count += 1) breaker.countFailure();
+  expect(() => breaker.assertClosed(error, "")).not.toThrow();
+});

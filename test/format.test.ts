@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import {
+  formatAgo,
+  formatBytes,
+  formatElapsed,
+  formatInstant,
+  formatLimit,
+  formatMoment,
+  formatSpan,
+} from "../src/format.ts";
+
+const NOW = new Date("2026-07-01T12:00:00.000Z");
+const justBefore = (ms: number) => new Date(NOW.getTime() - ms);
+
+test.each([
+  [0, "just now"],
+  [999, "just now"],
+  [1000, "1 s ago"],
+  [59_999, "59 s ago"],
+  [60_000, "1 min ago"],
+  [3_599_999, "59 min ago"],
+  [3_600_000, "1 h ago"],
+  [2 * 86_400_000 - 1, "47 h ago"],
+  [2 * 86_400_000, "2 d ago"],
+  [-1000, "in 1 s"],
+  [-90_000, "in 1 min"],
+])("%i ms before now is %s", (ms, text) => {
+  expect(formatAgo(justBefore(ms), NOW)).toBe(text);
+});
+
+test("a moment is shown as age and as time, to the second", () => {
+  expect(formatMoment(justBefore(10_800_500), NOW)).toBe("2026-07-01T08:59:59Z (3 h ago)");
+  expect(formatInstant(NOW)).toBe("2026-07-01T12:00:00Z");
+});
+
+test("a missing moment is shown as never", () => {
+  expect(formatMoment(null, NOW)).toBe("never");
+});
+
+test.each([
+  [0, "0 ms"],
+  [99, "99 ms"],
+  [100, "0.1 s"],
+  [9_949, "9.9 s"],
+  [9_950, "10 s"],
+  [59_499, "59 s"],
+  [59_500, "1 min 00 s"],
+  [3_599_499, "59 min 59 s"],
+  [3_600_000, "1 h 00 min"],
+])("a measured time of %i ms is %s", (ms, text) => {
+  expect(formatElapsed(ms)).toBe(text);
+});
+
+test("a time limit is shown in one unit", () => {
+  expect([60, 999, 1_000, 2_540, 3_600_000].map(formatLimit)).toEqual(["60 ms", "999 ms", "1 s", "2.5 s", "3600 s"]);
+});
+
+test("a span is shown in its largest whole unit", () => {
+  const spans = [7 * 86_400_000, 36 * 3_600_000, 90 * 60_000, 1_000, 1_500];
+  expect(spans.map(formatSpan)).toEqual(["7 days", "36 hours", "90 minutes", "1 second", "1,500 milliseconds"]);
+});
+
+test("a size is rounded to one decimal from 1 KiB", () => {
+  expect([0, 1_023, 1_024, 4_404_019, 2 ** 50].map(formatBytes)).toEqual([
+    "0 B",
+    "1023 B",
+    "1.0 KiB",
+    "4.2 MiB",
+    "1024.0 TiB",
+  ]);
+});
