@@ -1,0 +1,42 @@
+/** `npm run sql`, `npm run sql -- NAME`: prints the statements that store and compare rows, with named parameters. */
+import { COMPARE_LIBRARY, COMPARE_SCENARIOS } from "../../src/db/read/difference-statements.ts";
+import type { BoundStatement, Parameters } from "../../src/db/statement.ts";
+import { MERGE_LIBRARIES, REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/library-statements.ts";
+import { COUNT_CONFIRMED, INSERT_ABSENCES, REMOVE_MISSING } from "../../src/db/store/missing-statements.ts";
+import { INSERT_SCENARIOS, MERGE_SCENARIOS } from "../../src/db/store/scenario-statements.ts";
+
+/** Statements about scenarios are printed as for a batch of libraries; a staged list differs only in its source. */
+const STATEMENTS: Readonly<Record<string, (parameters: Parameters) => BoundStatement>> = {
+  MERGE_LIBRARIES,
+  REMOVE_LIBRARIES,
+  RESTORE_LIBRARIES,
+  INSERT_SCENARIOS: INSERT_SCENARIOS.arrays,
+  MERGE_SCENARIOS: MERGE_SCENARIOS.arrays,
+  COUNT_CONFIRMED: COUNT_CONFIRMED.arrays,
+  REMOVE_MISSING: REMOVE_MISSING.arrays,
+  INSERT_ABSENCES: INSERT_ABSENCES.arrays,
+  COMPARE_LIBRARY,
+  COMPARE_SCENARIOS,
+};
+
+const WIDTH = 120;
+/** Has every parameter; its value is the parameter's name. */
+const named: Parameters = new Proxy({}, { get: (_, name) => `$${String(name)}` });
+
+function wrap(line: string): string {
+  const indentation = `${/^ */.exec(line)?.[0]}  `;
+  const lines = [""];
+  for (const part of line.split(/(?<=, )/)) {
+    const last = lines.at(-1) ?? "";
+    if (last !== "" && last.length + part.length > WIDTH) lines.push(indentation + part);
+    else lines[lines.length - 1] = last + part;
+  }
+  return lines.map((text) => text.trimEnd()).join("\n");
+}
+
+const wanted = process.argv[2] ?? "";
+for (const [name, bind] of Object.entries(STATEMENTS).filter(([name]) => name.includes(wanted))) {
+  const { text, values } = bind(named);
+  const sql = text.trim().replaceAll(/\$(\d+)/g, (_, number) => String(values[Number(number) - 1]));
+  console.log(`-- ${name}\n${sql.split("\n").map(wrap).join("\n")};\n`);
+}
