@@ -1,4 +1,4 @@
-import { type DatabaseClock, MACHINE_CLOCK, createClock } from "../db/clock.ts";
+import { createClock, type DatabaseClock, MACHINE_CLOCK } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { assertUsable, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
