@@ -44,15 +44,15 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
     const of = owners.length === 0 ? null : owners;
     const rows = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
       (await connection.query<Row>(sql, [...parameters])).rows;
-    const one = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
+    const row = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
       oneRow(await connection.query<Row>(sql, [...parameters]));
     return {
       now,
       since,
       step,
       owners,
-      complete: await one<Completeness>(COMPLETE, []),
-      libraries: await one<LibraryTotals>(LIBRARIES, [of]),
+      complete: await row<Completeness>(COMPLETE, []),
+      libraries: await row<LibraryTotals>(LIBRARIES, [of]),
       ages: await rows<{ age: number | null; libraries: number }>(AGES, [of]),
       activity: await rows<{ month: string; libraries: number; scenarios: number }>(ACTIVITY, [of, now]),
       storage: await rows<StorageRow>(STORAGE, [of, MAX_SHOWN]),
@@ -60,7 +60,7 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
       parents: await rows<ParentsRow>(PARENTS, [of, MAX_SHOWN]),
       runs: (await rows<ReportRun>(RECENT_RUNS, [MAX_RUNS])).toReversed(),
       endings: await rows<{ status: RunStatus; runs: number }>(ENDINGS, [since]),
-      firstFill: await one<{ runId: number | null; libraries: number; scenarios: number }>(INITIAL_LOAD, [of, since]),
+      firstFill: await row<{ runId: number | null; libraries: number; scenarios: number }>(INITIAL_LOAD, [of, since]),
       changes: await rows<ChangeRow>(CHANGES, [of, since, step]),
       changed: await rows<ChangedLibrary>(CHANGED_LIBRARIES, [of, since, MAX_SHOWN]),
       failing: await rows<FailingLibrary>(FAILING, [of, MAX_SHOWN]),
