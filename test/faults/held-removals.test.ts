@@ -53,6 +53,9 @@ test("a held removal stays held even if new libraries outnumber the missing ones
   }
   const planned = await sync("--dry-run", "--json");
   expect(JSON.parse(planned.stdout)).toMatchObject({ remove: [], missing: 20, held: expect.stringContaining(NUMBERS) });
+  expect((await sync("--dry-run")).stdout.match(/^ {2}held {4}alice\/lib \d+ {2}\(no longer listed\)$/gm)).toHaveLength(
+    20,
+  );
   expect((await sync("--library", "alice/lib 7")).code).toBe(3);
   expect((await sync("--owner", "alice")).code).toBe(3);
   expect((await sync("--owner", "bob")).code).toBe(0);
