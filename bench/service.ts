@@ -1,13 +1,14 @@
 /** The service as a process of its own, so that its work is not counted as the client's; see `tools/service.ts`. */
+
+import { createDateSource } from "../src/mock/date-source.ts";
 import { createOrganization } from "../src/mock/organization.ts";
 import { startMockService } from "../src/mock/server.ts";
-import { createStamp } from "../src/mock/stamp.ts";
 import { API_KEY, type Order, type ServiceOptions } from "./tools/service-order.ts";
 
 const DAY_MS = 86_400_000;
 
 const { libraries, scenarios, latencyMs }: ServiceOptions = JSON.parse(process.argv[2] ?? "");
-const stamp = createStamp();
+const dateSource = createDateSource();
 const today = Date.now();
 const organization = createOrganization({
   seed: 1,
@@ -21,7 +22,7 @@ const service = await startMockService({ organization, apiKey: API_KEY, record: 
 
 /** Changes the description of one scenario in each of `count` libraries, under a new date that is also in the past. */
 function edit({ count, round }: Extract<Order, { kind: "edit" }>): void {
-  const lastModified = stamp.text(new Date(today - (50 - round) * DAY_MS));
+  const lastModified = dateSource.text(new Date(today - (50 - round) * DAY_MS));
   for (const library of organization.libraries().slice(0, count)) {
     const [first, ...others] = library.scenarios;
     if (first === undefined) continue;

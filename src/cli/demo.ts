@@ -4,11 +4,11 @@ import { openEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts"
 import { embeddedStateDir } from "../embedded-postgres/state-dir.ts";
 import { EXIT } from "../errors.ts";
 import { shellWord } from "../key.ts";
+import { createDateSource } from "../mock/date-source.ts";
 import { EDITS } from "../mock/edits.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { createRandom } from "../mock/random.ts";
 import { type MockService, startMockService } from "../mock/server.ts";
-import { createStamp } from "../mock/stamp.ts";
 import { formatTable } from "../report/table.ts";
 import { databaseSecrets } from "../secrets.ts";
 import { backfill } from "./backfill.ts";
@@ -92,8 +92,8 @@ async function show(context: Context, service: MockService, pool: Pool): Promise
 
 function editAFew({ edit, organization }: MockService): string[] {
   const random = createRandom(11);
-  const stamp = createStamp();
+  const dateSource = createDateSource();
   return EDITED.map((name) =>
-    edit(() => EDITS[name](organization, random.pick(organization.libraries()), random, stamp)),
+    edit(() => EDITS[name](organization, random.pick(organization.libraries()), random, dateSource)),
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
-import type { Fields, MockScenario } from "../../src/mock/nouns.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
+import type { Fields, MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, logLines, toldOf } from "./telling.ts";
@@ -20,11 +20,11 @@ const failures = (libraries: readonly string[], code = "drift") =>
 
 /** Replaces the scenario list of one of alice's libraries, with a date. */
 function relist({ service }: Fixture, name: string, scenarios: readonly MockScenario[], lastModified = NOW): void {
-  service.edit((organization) => amendLibrary(organization, "alice", name, { lastModified, scenarios }));
+  service.edit((organization) => changeLibrary(organization, "alice", name, { lastModified, scenarios }));
 }
 
 function redescribe({ service }: Fixture, name: string, metadataFields: Fields, lastModified = NOW): void {
-  service.edit((organization) => amendLibrary(organization, "alice", name, { lastModified, metadataFields }));
+  service.edit((organization) => changeLibrary(organization, "alice", name, { lastModified, metadataFields }));
 }
 
 const owing = ({ query }: Fixture) =>

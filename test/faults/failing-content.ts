@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
@@ -38,7 +38,7 @@ export async function expectKeepsFailing(
   expect(before).toHaveLength(4 * names.length);
   for (const name of libraries) {
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NOW,
         description: "after",
         scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(3)],

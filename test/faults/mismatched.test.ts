@@ -1,7 +1,7 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { kept, lastRun, logLines, toldOf } from "./telling.ts";
@@ -56,7 +56,7 @@ test.each([
   await made.simcat(["sync"]);
   const before = await kept(made.query, [one.name, other.name]);
   for (const { owner, name } of [one, other]) {
-    made.service.edit((organization) => amendLibrary(organization, owner, name, { lastModified: NOW }));
+    made.service.edit((organization) => changeLibrary(organization, owner, name, { lastModified: NOW }));
   }
   const behind = await openProxy(made, swap(`${one.owner}/${one.name}`, `${other.owner}/${other.name}`));
 
@@ -129,7 +129,7 @@ test("metadata that names no listed library is stored with a warning and never s
   }
 
   for (const name of names) {
-    made.service.edit((organization) => amendLibrary(organization, "ann", name, { metadataFields: {} }));
+    made.service.edit((organization) => changeLibrary(organization, "ann", name, { metadataFields: {} }));
   }
   expect((await made.simcat(["backfill"])).code).toBe(0);
   expect((await settled(made)).map(({ suspect }) => suspect)).toEqual([0, 0, 0]);

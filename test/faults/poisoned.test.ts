@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
@@ -89,7 +89,7 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
   expect(first).toBeLessThanOrEqual(9);
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
+      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
     }
   });
   expect((await made.simcat(["sync"])).code).toBe(2);
@@ -104,7 +104,7 @@ test("a locked row fails its library; the others are stored while it is held (fa
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
+      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
     }
   });
   const holder = await made.database.pool.connect();
@@ -151,7 +151,7 @@ test("a warning names a library whose failure record is refused too; the run con
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
+      changeLibrary(organization, "alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
     }
   });
   await poison(made, "library_sync", { "lib 11": "P0001" });
@@ -215,7 +215,7 @@ test("a library whose listed text is refused fails unread; the others are stored
   made.asked();
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
+      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
     }
   });
   await poison(made, "library_sync", { "lib 11": "P0001" });

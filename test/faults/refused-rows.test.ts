@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, toldOf } from "./telling.ts";
@@ -16,7 +16,7 @@ test("rows that only Postgres refuses fail their library only, in a batch with o
   made.service.edit((organization) => {
     for (let at = 0; at < 12; at++) {
       const description = at === 3 || at === 8 ? "poison" : "fine";
-      amendLibrary(organization, "alice", `lib ${at}`, {
+      changeLibrary(organization, "alice", `lib ${at}`, {
         lastModified: "2030-01-02 at 3:04 PM",
         scenarios: [scenario(1), scenario(2, { description })],
       });

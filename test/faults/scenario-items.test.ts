@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, toldOf } from "./telling.ts";
@@ -31,7 +31,7 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
   await simcat(["sync"]);
   const edit = (name: string, source: string | null) =>
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NOW,
         scenarios: [
           scenario(1, { scenarioName: "renamed" }),
@@ -252,11 +252,11 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
   ]);
   await simcat(["sync"]);
   service.edit((organization) => {
-    amendLibrary(organization, "alice", "bad", {
+    changeLibrary(organization, "alice", "bad", {
       lastModified: NOW,
       scenarios: ["a", "b", "c"].map((name) => scenario(0, { source: `{"scenarioId":"${name}"}` })),
     });
-    amendLibrary(organization, "alice", "good", { lastModified: NOW });
+    changeLibrary(organization, "alice", "good", { lastModified: NOW });
   });
 
   const ended = await simcat(["sync"]);
@@ -280,7 +280,7 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
     { live: 4 },
   ]);
 
-  service.edit((organization) => amendLibrary(organization, "alice", "bad", { scenarios: [scenario(1)] }));
+  service.edit((organization) => changeLibrary(organization, "alice", "bad", { scenarios: [scenario(1)] }));
   expect((await simcat(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./telling.ts";
@@ -40,7 +40,7 @@ function list(
 ): void {
   for (const [name, listed] of lists) {
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, { lastModified, scenarios: listed.map((id) => scenario(id)) }),
+      changeLibrary(organization, "alice", name, { lastModified, scenarios: listed.map((id) => scenario(id)) }),
     );
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Fault } from "../../src/mock/faults.ts";
-import type { RecordedRequest } from "../../src/mock/recorder.ts";
+import type { RecordedRequest } from "../../src/mock/request.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { lastRun, logLines, toldOf } from "./telling.ts";

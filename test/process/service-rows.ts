@@ -1,5 +1,5 @@
-import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
-import { entrySource, metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import { entrySource, metadataSource, scenarioSource } from "../../src/mock/answer.ts";
+import type { MockLibrary, Organization } from "../../src/mock/types.ts";
 import { readSize } from "../../src/sync/rules/sizes.ts";
 import { openTextReader } from "../../src/sync/texts.ts";
 

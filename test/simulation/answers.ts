@@ -1,6 +1,6 @@
+import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
-import type { MockLibrary } from "../../src/mock/nouns.ts";
-import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 
 /** JSON with its fields in a canonical order, because jsonb has its own order. */
 export function canonical(value: unknown): string {

@@ -1,5 +1,5 @@
-import type { MockLibrary } from "../../src/mock/nouns.ts";
-import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 import { canonical, itemsOf } from "./answers.ts";
 import { copyText } from "./copies.ts";
 import { keyOf, look, type Seen } from "./reader.ts";

@@ -1,4 +1,4 @@
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { Random } from "../../src/mock/random.ts";
 import { checkEqual } from "./check-equal.ts";
 import type { Performed } from "./perform.ts";
@@ -41,13 +41,13 @@ async function readTimes({ place }: Stage): Promise<Map<string, number>> {
  * libraries, oldest content first; concurrent requests may be answered in any order.
  */
 export async function interruptReads(stage: Stage, random: Random, run: Run): Promise<void> {
-  const { world, service, stamp, wrong } = stage;
+  const { world, service, dateSource, wrong } = stage;
   const busy = service.organization.libraries().slice(0, random.between(1, 12));
   const stopAfterReads = random.between(1, 6);
   for (let turn = 0; turn < 5 && wrong.length === 0; turn += 1) {
     await stage.pass(world.fullEveryMs / 2 + MINUTE);
     for (const { owner, name } of busy) {
-      amendLibrary(service.organization, owner, name, { lastModified: stamp.text(stamp.now()) });
+      changeLibrary(service.organization, owner, name, { lastModified: dateSource.text(dateSource.now()) });
     }
     const times = await readTimes(stage);
     const startedAt = stage.now();

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createDateSource } from "../../src/mock/date-source.ts";
 import { EDITS } from "../../src/mock/edits.ts";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/route.ts";
+import { parseRoute } from "../../src/mock/request.ts";
 import { startMockService } from "../../src/mock/server.ts";
-import { createStamp } from "../../src/mock/stamp.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { GOOD, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { difference } from "./check-equal.ts";
@@ -30,8 +30,8 @@ export async function killProcesses(seed: number, place: Place, kills: number): 
   await control.empty();
   await control.setClock(Date.now(), "anew");
   const random = createRandom(seed);
-  const stamp = createStamp();
-  const organization = organizationOf(drawLibraries(random, stamp));
+  const dateSource = createDateSource();
+  const organization = organizationOf(drawLibraries(random, dateSource));
   const ledger = openLedger(100);
   let heard: Heard = ledger.open("none", false, EVERYTHING);
   let asked = () => {};
@@ -64,7 +64,7 @@ export async function killProcesses(seed: number, place: Place, kills: number): 
   try {
     for (let kill = 1; kill <= kills && wrong.length === 0; kill += 1) {
       for (let edit = random.below(6); edit > 0 && organization.size > 0; edit -= 1) {
-        EDITS[random.pick(EDITED)](organization, random.pick(organization.libraries()), random, stamp);
+        EDITS[random.pick(EDITED)](organization, random.pick(organization.libraries()), random, dateSource);
       }
       let left = random.below(2 * organization.size + 2);
       which = `seed ${seed}, kill ${kill}, ${left} requests`;

@@ -1,8 +1,8 @@
-import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/route.ts";
+import { parseRoute } from "../../src/mock/request.ts";
 import { type MockService, startMockService } from "../../src/mock/server.ts";
+import type { MockLibrary, Organization } from "../../src/mock/types.ts";
 import { GOOD, type Said, type Spoiling, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";

@@ -1,7 +1,7 @@
+import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
-import type { MockLibrary } from "../../src/mock/nouns.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 import type { Spoiling } from "./answers.ts";
 
 const FLUSHED = 40;
