@@ -80,7 +80,7 @@ COMMENT ON COLUMN simcat.scenario_history.valid_from IS 'When this version was s
 COMMENT ON COLUMN simcat.scenario_history.valid_to IS 'When the next version was stored: the end of this version (exclusive), always later than valid_from.';
 COMMENT ON COLUMN simcat.scenario_history.superseded_by IS 'The run that ended this version by a change, a removal or a return (sync_runs.id, no foreign key).';
 --> statement-breakpoint
-COMMENT ON TABLE simcat.library_sync IS 'What simcat has to know of each library for its next run, and how fresh the copy is. One row for every addressable library that is listed, stored or not; a stored library keeps its row after its removal.';
+COMMENT ON TABLE simcat.library_sync IS 'The state of each library between two runs: its bookmark, its failures and the freshness of its copy. One row for every addressable library that is listed, stored or not; a stored library keeps its row after its removal.';
 COMMENT ON COLUMN simcat.library_sync.owner IS 'Owner of the library; with library_name the key of libraries.';
 COMMENT ON COLUMN simcat.library_sync.library_name IS 'Name of the library; with owner the key of libraries.';
 COMMENT ON COLUMN simcat.library_sync.listed_text IS 'The lastModified text of the newest listing. NULL: listed without a date, or with one that could not be read.';
