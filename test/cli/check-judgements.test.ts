@@ -5,7 +5,7 @@ import { judgeSchema } from "../../src/cli/check/schema.ts";
 import { judgeClock, judgeServer } from "../../src/cli/check/server.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import type { Listing, Reject } from "../../src/model.ts";
-import { listingOf } from "../listed.ts";
+import { listingOf } from "../support/listing.ts";
 
 const SERVER = {
   versionNumber: 180004,

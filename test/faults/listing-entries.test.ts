@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 const OLD = "2023-09-11 at 2:56 PM";
@@ -282,7 +282,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
     ),
   ).toEqual(bad.map(([name, payload, code, path]) => ({ name, payload, code, path, kind: "listing" })));
   expect(
-    toldOf(ended)
+    libraryLogLines(ended)
       .map(({ library: name }) => name)
       .toSorted(),
   ).toEqual(bad.map(([name]) => name).toSorted());

@@ -5,7 +5,7 @@ import type { FaultAction } from "../../src/mock/faults.ts";
 import { serve } from "../mock/service.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { everything, lastRun, logLines } from "./telling.ts";
+import { everything, lastRun, logLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

@@ -6,7 +6,7 @@ import { changeLibrary, changeScenario } from "../../src/mock/edit-library.ts";
 import type { MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -128,7 +128,7 @@ test("a long list truncated after 55,000 items keeps the copy and leaves nothing
   const broken = await made.simcat(["sync"]);
 
   expect(broken.code).toBe(2);
-  expect(toldOf(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
+  expect(libraryLogLines(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
   expect(await state(made)).toEqual([{ live: 0, removed: 0, writers: 0, staged: 0, counted: null }]);
 
   made.service.script([

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 const OLD = "2023-09-11 at 2:56 PM";
@@ -49,7 +49,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
       .map(([name, payload, code, path]) => ({ name, payload, code, path, kind: "metadata" }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
   );
-  expect(toldOf(ended)).toHaveLength(bad.length);
+  expect(libraryLogLines(ended)).toHaveLength(bad.length);
   expect(
     await query(
       `SELECT DISTINCT l.file_size, l.package_name, l.package_version, l.library_owner, l.metadata->>'fileSize' AS raw,

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { kept, lastRun, logLines, toldOf } from "./telling.ts";
+import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 // Several consecutive CLI runs.
 vi.setConfig({ testTimeout: 60_000 });
@@ -63,7 +63,7 @@ test.each([
   const ended = await made.simcat(["sync"], behind);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended).map(({ code }) => code)).toEqual(["mismatched", "mismatched"]);
+  expect(libraryLogLines(ended).map(({ code }) => code)).toEqual(["mismatched", "mismatched"]);
   expect(
     logLines(ended).find(
       ({ code, owner, library }) => code === "mismatched" && owner === one.owner && library === one.name,

@@ -3,7 +3,7 @@ import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines } from "./telling.ts";
+import { lastRun, logLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 

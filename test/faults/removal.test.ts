@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines } from "./telling.ts";
+import { lastRun, logLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 
@@ -76,7 +76,7 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
     scenarios_removed: 2,
     rejects: neighbours.length,
   });
-  expect(toldOf(ended)).toEqual(
+  expect(libraryLogLines(ended)).toEqual(
     neighbours
       .map((one) => ({ owner: "alice", library: one.library, code: "rejects" }))
       .sort((a, b) => a.library.localeCompare(b.library, "en")),
@@ -262,7 +262,7 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
   const ended = await simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([
+  expect(libraryLogLines(ended)).toEqual([
     { owner: "alice", library: "bad", code: "all_rejected" },
     { owner: "alice", library: "bad", code: "rejects" },
   ]);

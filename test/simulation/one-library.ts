@@ -11,7 +11,7 @@ import { toListingWrite } from "../../src/sync/listing-write.ts";
 import type { Prepared } from "../../src/sync/prepare.ts";
 import { openPlan } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
-import { listingOf } from "../listed.ts";
+import { listingOf } from "../support/listing.ts";
 
 /** One library's store, driven by the program's own functions; the effect of their statements is applied to one row. */
 export interface Store {
