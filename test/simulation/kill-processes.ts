@@ -15,7 +15,7 @@ import { difference } from "./check-equal.ts";
 import { type Heard, openLedger } from "./ledger.ts";
 import { keyOf, look } from "./reader.ts";
 import { API_KEY } from "./sim-service.ts";
-import type { Place } from "./stage.ts";
+import type { TestServer } from "./simulation.ts";
 import { drawLibraries } from "./world.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -25,8 +25,8 @@ const EDITED = ["runParent", "addParent", "editScenario", "deleteScenario", "edi
  * Runs the built command line as a real process, in real time: SIGKILL at a request that the seed selects, then one quiet
  * backfill, while a reader polls continuously. The seed does not determine the exact statement at which the kill occurs.
  */
-export async function killProcesses(seed: number, place: Place, kills: number): Promise<string[]> {
-  const { control } = place;
+export async function killProcesses(seed: number, server: TestServer, kills: number): Promise<string[]> {
+  const { control } = server;
   await control.empty();
   await control.setClock(Date.now(), "anew");
   const random = createRandom(seed);
@@ -55,7 +55,7 @@ export async function killProcesses(seed: number, place: Place, kills: number): 
   });
   const wrong: string[] = [];
   const note = (which: string, lines: readonly string[]) => wrong.push(...lines.map((line) => `${which}: ${line}`));
-  const start = (...args: string[]) => startProcess(args, service.url, place.databaseUrl);
+  const start = (...args: string[]) => startProcess(args, service.url, server.databaseUrl);
   let which = "";
   let looking = true;
   const looked = (async () => {

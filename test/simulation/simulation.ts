@@ -11,17 +11,18 @@ import { installVirtualTime, type VirtualTime } from "./virtual-time.ts";
 import type { Worker } from "./worker.ts";
 import { dateSourceOf, drawLibraries, drawWorld, type World } from "./world.ts";
 
-export interface Place {
+/** The Postgres server of a simulation, and its database. */
+export interface TestServer {
   readonly control: Control;
   readonly databaseUrl: string;
   /** Stops the server immediately and restarts it; null if the simulation may not. */
   readonly restart: (() => Promise<void>) | null;
 }
 
-/** Everything that a seed plays with. */
-export interface Stage {
+/** The state of one seed: its world, the mock service, the database and the workers. */
+export interface Simulation {
   readonly world: World;
-  readonly place: Place;
+  readonly server: TestServer;
   readonly random: Random;
   readonly time: VirtualTime;
   readonly dateSource: DateSource;
@@ -43,10 +44,10 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function setStage(seed: number, place: Place): Promise<Stage> {
+export async function createSimulation(seed: number, server: TestServer): Promise<Simulation> {
   const random = createRandom(seed);
   const world = drawWorld(seed, random);
-  const { control } = place;
+  const { control } = server;
   await control.empty();
   await control.setClock(world.startsAt, "anew");
   const time = installVirtualTime(seed);
@@ -69,7 +70,7 @@ export async function setStage(seed: number, place: Place): Promise<Stage> {
       return idle.length > 0;
     };
     const scheduler = openScheduler({ time, random, unstick });
-    const pools = openPools(place.databaseUrl, scheduler, control);
+    const pools = openPools(server.databaseUrl, scheduler, control);
     let edit = (_: MockLibrary | undefined) => {};
     const service = await startSimService({
       libraries: drawLibraries(random, dateSource),
@@ -88,7 +89,7 @@ export async function setStage(seed: number, place: Place): Promise<Stage> {
     edit = edits.edit;
     return {
       world,
-      place,
+      server,
       random,
       time,
       dateSource,
