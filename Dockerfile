@@ -1,4 +1,4 @@
-# Compiles. Its development dependencies stay behind here.
+# Compiles. The development dependencies stay in this stage.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -9,7 +9,7 @@ COPY migrations ./migrations
 # The image runs under any user id, whatever the umask of the checkout was.
 RUN npm run build && chmod -R a+rX dist migrations package.json LICENSE
 
-# Only what runs. The embedded Postgres is an optional dependency and stays out: a container's database is elsewhere.
+# Only production dependencies. The embedded Postgres is optional and not included: a container's database is elsewhere.
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -24,8 +24,8 @@ LABEL org.opencontainers.image.title="simcat" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.base.name="docker.io/library/node:24-slim"
-# Inside a container loopback is nobody's: a probe or a scraper comes from outside it. Publishing the port is up to
-# whoever runs the container, and no route changes anything.
+# Probes and scrapers connect from outside the container, where its loopback address is not reachable. The operator decides
+# whether to publish the port, and no route changes anything.
 ENV NODE_ENV=production \
     SIMCAT_HTTP_HOST=0.0.0.0
 WORKDIR /app
@@ -33,13 +33,13 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/migrations ./migrations
 COPY --from=build /app/dist ./dist
-# By number, so that Kubernetes can see that it is not root. Any other number does as well: nothing is written to disk.
+# A number, so that Kubernetes can verify that it is not root. Any other number works too, because nothing is written to disk.
 USER 1000
-# Where /healthz, /readyz, /metrics and the status page are, unless SIMCAT_HTTP_PORT says otherwise.
+# The default of SIMCAT_HTTP_PORT: /healthz, /readyz, /metrics and the status page.
 EXPOSE 9464
 STOPSIGNAL SIGTERM
-# Only `start` listens. A one-off command (docker run IMAGE backfill) may be shown as unhealthy while it runs: nothing acts
-# on that, and its exit code is what tells how it went.
+# Only `start` listens. A one-off command (docker run IMAGE backfill) may be shown as unhealthy while it runs. This has no
+# consequences, and its exit code reports the result.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SIMCAT_HTTP_PORT || 9464}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "dist/main.js"]

@@ -1,23 +1,23 @@
 import type { Database } from "./tools/database.ts";
 
-/** The target of a figure. */
+/** The value that a figure must reach. */
 export type Target = { readonly atMost: number } | { readonly atLeast: number };
 
-/** One thing measured: a value a round. */
+/** One measured quantity, with one value per round. */
 export interface Figure {
   /** Such as `time ÷ COPY of the same rows`. */
   readonly name: string;
   readonly values: readonly number[];
   readonly target: Target;
-  /** For values that are no ratio: `MB`. */
+  /** Of values that are not ratios, such as `MB`. */
   readonly unit?: string;
-  /** The absolute amounts of the ratio, for display. */
+  /** The absolute amounts, for display. */
   readonly detail: string;
 }
 
 /** The arguments of a bench. */
 export interface World {
-  /** A fraction of a second a bench: proves that it runs, and measures nothing. */
+  /** Takes a fraction of a second per bench. Proves that the bench runs; its figures mean nothing. */
   readonly tiny: boolean;
   readonly rounds: number;
   readonly database: Database;

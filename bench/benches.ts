@@ -10,7 +10,7 @@ import { rewrite } from "./benches/rewrite.ts";
 import { startUp } from "./benches/start-up.ts";
 import { write } from "./benches/write.ts";
 
-/** All of them, in the order in which they run. */
+/** All benches, in the order in which they run. */
 export const BENCHES: Readonly<Record<string, Bench>> = {
   write,
   rewrite,

@@ -1,6 +1,6 @@
 /**
- * The program as it is shipped: `dist` is what is measured, the types are those of its source. Nothing of it is loaded
- * before it is built (`npm run bench` does that).
+ * The modules of the built program, with the types of their sources: the benches measure `dist`. The imports are dynamic,
+ * because `dist` exists only after the build (`npm run bench` builds it).
  */
 const load = <T>(path: string): Promise<T> => import(new URL(`../dist/${path}`, import.meta.url).href);
 

@@ -1,4 +1,4 @@
-/** `npm run bench`, `npm run bench -- NAME…`, `--json`, `--tiny`: each figure a ratio against a floor of the same run. */
+/** `npm run bench -- [NAME…] [--rounds N] [--json] [--tiny]` runs benches and prints each figure as a ratio to a floor. */
 import { parseArgs } from "node:util";
 import { BENCHES } from "./benches.ts";
 import { withDatabase, withServer } from "./tools/database.ts";
@@ -13,7 +13,7 @@ const { values: options, positionals } = parseArgs({
 });
 const unknown = positionals.filter((name) => BENCHES[name] === undefined);
 if (unknown.length > 0) {
-  console.error(`no bench is called ${unknown.join(", ")}; there are ${Object.keys(BENCHES).join(", ")}`);
+  console.error(`unknown bench: ${unknown.join(", ")}; the benches are ${Object.keys(BENCHES).join(", ")}`);
   process.exit(64);
 }
 const chosen = Object.entries(BENCHES).filter(([name]) => positionals.length === 0 || positionals.includes(name));
@@ -24,14 +24,19 @@ const print = (text: string) => json || console.log(text);
 await withServer(async (url) => {
   const machine = await withDatabase(url, ({ pool }) => describeMachine(pool));
   print(formatMachine(machine));
-  if (tiny) print("Tiny: this proves that everything runs. Its figures mean nothing.");
+  if (tiny) print("Tiny: proves that every bench runs. The figures mean nothing.");
   const results = [];
   for (const [name, { work }] of chosen) {
     print(`\n${name}: ${work}`);
     const figures = await runBench({ name, url, tiny, rounds });
     for (const figure of figures) print(formatFigure(figure, tiny));
     results.push(
-      ...figures.map((one) => ({ bench: name, ...one, median: median(one.values), reached: isReached(one) })),
+      ...figures.map((figure) => ({
+        bench: name,
+        ...figure,
+        median: median(figure.values),
+        reached: isReached(figure),
+      })),
     );
   }
   if (json) console.log(JSON.stringify({ machine, tiny, rounds, results }, null, 2));

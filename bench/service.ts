@@ -1,27 +1,28 @@
-/** The service as a process of its own, so that its work is not counted as the client's; see `tools/service.ts`. */
+/** The mock service in its own process, so that its work does not slow down the client; see `tools/service.ts`. */
+
+import { createDateSource } from "../src/mock/date-source.ts";
 import { createOrganization } from "../src/mock/organization.ts";
 import { startMockService } from "../src/mock/server.ts";
-import { createStamp } from "../src/mock/stamp.ts";
 import { API_KEY, type Order, type ServiceOptions } from "./tools/service-order.ts";
 
 const DAY_MS = 86_400_000;
 
 const { libraries, scenarios, latencyMs }: ServiceOptions = JSON.parse(process.argv[2] ?? "");
-const stamp = createStamp();
+const dateSource = createDateSource();
 const today = Date.now();
 const organization = createOrganization({
   seed: 1,
   libraries,
   scenariosPerLibrary: scenarios,
   even: true,
-  // Older than any grain, so that one read settles everything.
+  // Older than the coarsest precision of a date, so that one read settles everything.
   now: new Date(today - 60 * DAY_MS),
 });
 const service = await startMockService({ organization, apiKey: API_KEY, record: false, latencyMs });
 
-/** Changes the description of one scenario in each of `count` libraries, under a new date that is also in the past. */
+/** Changes one scenario's description in each of the first `count` libraries, under a new date, which is in the past too. */
 function edit({ count, round }: Extract<Order, { kind: "edit" }>): void {
-  const lastModified = stamp.text(new Date(today - (50 - round) * DAY_MS));
+  const lastModified = dateSource.text(new Date(today - (50 - round) * DAY_MS));
   for (const library of organization.libraries().slice(0, count)) {
     const [first, ...others] = library.scenarios;
     if (first === undefined) continue;

@@ -1,17 +1,17 @@
--- Three roles for simcat's database, each with the least that its work needs:
+-- Three roles for simcat's database, each with the least privileges for its work:
 --
 --   simcat_migrator  owns the schemas and may create in the database    simcat migrate, or DATABASE_DIRECT_URL
---   simcat_writer    reads and writes rows, changes no table            DATABASE_URL of sync, backfill, start
---   simcat_reader    reads the views of schema simcat_report, no more   people and BI tools
+--   simcat_writer    reads and writes rows, changes no tables           DATABASE_URL of sync, backfill, start
+--   simcat_reader    reads only the views of schema simcat_report       people and BI tools
 --
 -- Run it in simcat's database, as a superuser or as the database's owner with CREATEROLE:
 --
 --   psql "$ADMIN_URL" -v ON_ERROR_STOP=1 -f deploy/roles.sql
 --
--- Before the first migration or any time after it, and as often as you like: it puts back what differs. The tables of an
--- installation that worked with one role until now are handed over to simcat_migrator.
+-- Run it before or after the first migration, any number of times: it corrects differences. If an installation had one
+-- role, its tables are transferred to simcat_migrator.
 --
--- No passwords here. A role without one cannot log in by password; set it in psql, which sends it hashed:
+-- The script sets no passwords. A role without one cannot log in by password; set it in psql, which sends it hashed:
 --
 --   \password simcat_writer
 
@@ -27,13 +27,13 @@ BEGIN
       EXECUTE format('CREATE ROLE %I LOGIN', role);
     END IF;
   END LOOP;
-  -- Who is no superuser can hand tables only to a role that it is a member of.
+  -- A role that is not a superuser can transfer tables only to a role of which it is a member.
   IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
     EXECUTE format('GRANT simcat_migrator TO %I', current_user);
   END IF;
 END $$;
 
--- The database itself. By default everybody may create temporary tables in it, and up to Postgres 14 tables in public.
+-- The database itself. By default every role may create temporary tables in it, and up to Postgres 14 tables in public.
 DO $$
 BEGIN
   EXECUTE format('GRANT CREATE ON DATABASE %I TO simcat_migrator', current_database());
@@ -44,7 +44,7 @@ BEGIN
   END IF;
 END $$;
 
--- Everything in simcat's schemas belongs to the migrator, whoever made it.
+-- The migrator owns everything in simcat's schemas, whichever role created it.
 DO $$
 DECLARE
   schema text;
@@ -76,7 +76,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Back to nothing first, so that what somebody granted by hand does not stay.
+-- Revoke everything first, so that no manual grant remains.
 REVOKE ALL ON SCHEMA simcat, simcat_migrations, simcat_report FROM PUBLIC, simcat_writer, simcat_reader;
 REVOKE ALL ON ALL TABLES IN SCHEMA simcat, simcat_migrations, simcat_report FROM PUBLIC, simcat_writer, simcat_reader;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA simcat, simcat_migrations, simcat_report FROM PUBLIC, simcat_writer, simcat_reader;
@@ -84,13 +84,13 @@ REVOKE ALL ON ALL SEQUENCES IN SCHEMA simcat, simcat_migrations, simcat_report F
 GRANT USAGE ON SCHEMA simcat TO simcat_writer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat TO simcat_writer;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA simcat TO simcat_writer;
--- The journal of migrations: before it writes, a run looks whether the schema is the one that it knows.
+-- The journal of migrations: a run checks the version of the schema before it writes.
 GRANT USAGE ON SCHEMA simcat_migrations TO simcat_writer;
 GRANT SELECT ON ALL TABLES IN SCHEMA simcat_migrations TO simcat_writer;
 GRANT USAGE ON SCHEMA simcat_report TO simcat_writer, simcat_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO simcat_writer, simcat_reader;
 
--- The same for what later migrations make.
+-- The same for objects of later migrations.
 ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat
   GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO simcat_writer;
 ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat GRANT USAGE ON SEQUENCES TO simcat_writer;
@@ -98,9 +98,8 @@ ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat_migrations GR
 ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat_report
   GRANT SELECT ON TABLES TO simcat_writer, simcat_reader;
 
--- A forgotten query must not hold up a migration for ever. These are a session's defaults, which it may change for itself;
--- what it may never do is in the grants above. They do not pass on to members: give a role that you make IN ROLE
--- simcat_reader the same three.
+-- A forgotten query must not block a migration forever. These are defaults, which a session may change; the grants above
+-- are the limits. Members do not inherit them: set the same three for each role that you create IN ROLE simcat_reader.
 ALTER ROLE simcat_reader SET default_transaction_read_only = on;
 ALTER ROLE simcat_reader SET statement_timeout = '60s';
 ALTER ROLE simcat_reader SET idle_in_transaction_session_timeout = '60s';

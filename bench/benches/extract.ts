@@ -1,17 +1,18 @@
 import type { LibraryKey } from "../../src/model.ts";
 import type { Bench } from "../bench.ts";
-import { fetchInTurn, readBare } from "../floors/bare-client.ts";
+import { fetchSequentially, readBare } from "../floors/bare-client.ts";
 import { contentPaths } from "../floors/paths.ts";
 import { CONCURRENCY, withClient } from "../tools/client.ts";
 import { inParallel } from "../tools/in-parallel.ts";
-import { interleave, median, ratios, sayBoth, sayCount, timed } from "../tools/measure.ts";
+import { formatCount, formatMedians, interleave, median, ratios, timed } from "../tools/measure.ts";
 import { withService } from "../tools/service.ts";
 
 const never = new AbortController().signal;
-/** The sequential loop is measured on a part, and counted up. */
-const PART = 10;
+/** The sequential calls are measured on a tenth of the paths, and their time is multiplied. */
+const SEQUENTIAL_SHARE = 10;
 
-const NOWHERE = {
+/** A sink that discards all scenarios. */
+const DISCARD = {
   restart: async () => {},
   add: async () => {},
   sources: async () => new Map(),
@@ -25,25 +26,25 @@ export const extract: Bench = {
     return withService({ libraries: count, scenarios: 20, latencyMs: 0 }, async ({ url }) => {
       const keys = await listKeys(url);
       const paths = contentPaths(keys);
-      const some = paths.slice(0, paths.length / PART);
+      const sample = paths.slice(0, paths.length / SEQUENTIAL_SHARE);
       await readBare(url, paths, CONCURRENCY); // The service prepares its answers.
       const times = await interleave(rounds, {
-        ours: () => timed(() => readAll(url, keys)),
+        simcat: () => timed(() => readAll(url, keys)),
         bare: () => timed(() => readBare(url, paths, CONCURRENCY)),
-        fetch: async () => (await timed(() => fetchInTurn(url, some))) * PART,
+        fetch: async () => (await timed(() => fetchSequentially(url, sample))) * SEQUENTIAL_SHARE,
       });
       return [
         {
-          name: "rate ÷ bare client that parses and keeps nothing",
-          values: ratios(times.bare, times.ours),
+          name: "rate ÷ bare client that parses and discards",
+          values: ratios(times.bare, times.simcat),
           target: { atLeast: 0.6 },
-          detail: `${sayBoth(times.ours, times.bare)}; ${sayCount(paths.length / median(times.ours))} requests/s`,
+          detail: `${formatMedians(times.simcat, times.bare)}; ${formatCount(paths.length / median(times.simcat))} requests/s`,
         },
         {
-          name: "rate ÷ one fetch after the other",
-          values: ratios(times.fetch, times.ours),
+          name: "rate ÷ sequential fetch calls",
+          values: ratios(times.fetch, times.simcat),
           target: { atLeast: 3.5 },
-          detail: sayBoth(times.ours, times.fetch),
+          detail: formatMedians(times.simcat, times.fetch),
         },
       ];
     });
@@ -52,10 +53,10 @@ export const extract: Bench = {
 
 function listKeys(url: string): Promise<LibraryKey[]> {
   return withClient(url, async (service) =>
-    Array.from((await service.listLibraries(never)).libraries, (one) => one.key),
+    Array.from((await service.listLibraries(never)).libraries, ({ key }) => key),
   );
 }
 
 function readAll(url: string, keys: readonly LibraryKey[]): Promise<void> {
-  return withClient(url, (service) => inParallel(keys, CONCURRENCY, (key) => service.readContent(key, NOWHERE, never)));
+  return withClient(url, (service) => inParallel(keys, CONCURRENCY, (key) => service.readContent(key, DISCARD, never)));
 }

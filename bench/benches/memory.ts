@@ -1,11 +1,11 @@
 import type { Bench, World } from "../bench.ts";
 import { runCli } from "../tools/cli.ts";
-import { sayCount, sayTime } from "../tools/measure.ts";
+import { formatCount, formatSeconds } from "../tools/measure.ts";
 import { seedSettled } from "../tools/seed.ts";
 import { withService } from "../tools/service.ts";
 
 export const memory: Bench = {
-  work: "the peak of the process's resident memory, from the outside",
+  work: "peak resident memory of the process",
   run: async (world) => [await measureScenarios(world), await measureListing(world)],
 };
 
@@ -15,13 +15,13 @@ function measureScenarios({ tiny, database }: World) {
     await database.reset();
     const { peakMB, seconds } = await runCli(["backfill"], url, database);
     const { rows } = await database.pool.query<{ count: number }>("SELECT count(*) FROM simcat.scenarios");
-    if (Number(rows[0]?.count) !== count) throw new Error(`${rows[0]?.count} scenarios were stored of ${count}`);
+    if (Number(rows[0]?.count) !== count) throw new Error(`${rows[0]?.count} of ${count} scenarios were stored`);
     return {
-      name: `one library with ${sayCount(count)} scenarios`,
+      name: `one library with ${formatCount(count)} scenarios`,
       values: [peakMB],
       unit: "MB",
       target: { atMost: 200 },
-      detail: `backfill in ${sayTime(seconds)}`,
+      detail: `backfill in ${formatSeconds(seconds)}`,
     };
   });
 }
@@ -33,11 +33,11 @@ function measureListing({ tiny, database }: World) {
     await seedSettled(url, database);
     const { peakMB, seconds } = await runCli(["sync"], url, database);
     return {
-      name: `a listing of ${sayCount(count)} libraries, none changed`,
+      name: `a listing of ${formatCount(count)} libraries, none changed`,
       values: [peakMB],
       unit: "MB",
       target: { atMost: 400 },
-      detail: `sync in ${sayTime(seconds)}`,
+      detail: `sync in ${formatSeconds(seconds)}`,
     };
   });
 }

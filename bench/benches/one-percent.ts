@@ -1,10 +1,10 @@
 import type { Bench } from "../bench.ts";
-import { median, sayTime, timed } from "../tools/measure.ts";
+import { formatSeconds, median, timed } from "../tools/measure.ts";
 import { run } from "../tools/run.ts";
 import { withService } from "../tools/service.ts";
 
 export const onePercent: Bench = {
-  work: "a run over 10,000 libraries with 20 scenarios each, of which one in a hundred changed",
+  work: "a run over 10,000 libraries with 20 scenarios each, one in a hundred of which changed",
   run({ tiny, rounds, database }) {
     const count = tiny ? 100 : 10_000;
     return withService({ libraries: count, scenarios: 20, latencyMs: 0 }, async (service) => {
@@ -17,9 +17,11 @@ export const onePercent: Bench = {
         backfill = await timed(() => run("backfill", service.url, database));
         const nothing = median([await sync(), await sync(), await sync()]);
         await service.order({ kind: "edit", count: count / 100, round });
-        const some = await sync();
-        values.push(some / (nothing + backfill / 100));
-        amounts.push(`${sayTime(some)} against ${sayTime(nothing)} + 1 % of ${sayTime(backfill)}`);
+        const onePercentChanged = await sync();
+        values.push(onePercentChanged / (nothing + backfill / 100));
+        amounts.push(
+          `${formatSeconds(onePercentChanged)} against ${formatSeconds(nothing)} + 1 % of ${formatSeconds(backfill)}`,
+        );
       }
       return [
         {

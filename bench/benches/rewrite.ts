@@ -1,45 +1,46 @@
 import type { Bench } from "../bench.ts";
 import { type ReadLibrary, readEverything } from "../tools/contents.ts";
 import type { Database } from "../tools/database.ts";
-import { manyRounds, ratios, sayBoth, timed } from "../tools/measure.ts";
+import { formatMedians, ratios, repeatedRounds, timed } from "../tools/measure.ts";
 import { withService } from "../tools/service.ts";
 import { store } from "../tools/store.ts";
 
-const CONTENT = ["libraries", "scenarios", "library_history", "scenario_history"];
+const CONTENT_TABLES = ["libraries", "scenarios", "library_history", "scenario_history"];
 
 export const rewrite: Bench = {
-  work: "the same 100,000 scenarios again: all the same, and with one scenario in a hundred changed, each in another library",
+  work: "storing 100,000 scenarios again: first unchanged, then with one scenario in a hundred changed",
   async run({ tiny, rounds, database }) {
     const count = tiny ? 40 : 5_000;
     const versions = await readVersions(count);
     const times = { first: [] as number[], same: [] as number[], changed: [] as number[] };
-    for (let round = 0; round < manyRounds({ tiny, rounds }); round++) {
+    for (let round = 0; round < repeatedRounds({ tiny, rounds }); round++) {
       await database.reset();
       times.first.push(await timed(() => store(database, versions.before)));
       await database.pool.query("CHECKPOINT");
-      const untouched = await database.newestWrite(CONTENT);
+      const before = await database.newestWrite(CONTENT_TABLES);
       times.same.push(await timed(() => storeSame(database, versions.before)));
-      if ((await database.newestWrite(CONTENT)) !== untouched) throw new Error("the same content was written again");
+      if ((await database.newestWrite(CONTENT_TABLES)) !== before)
+        throw new Error("unchanged content was written again");
       times.changed.push(await timed(() => store(database, versions.after)));
     }
     return [
       {
-        name: "the same again ÷ first load",
+        name: "unchanged ÷ first load",
         values: ratios(times.same, times.first),
         target: { atMost: 0.15 },
-        detail: `${sayBoth(times.same, times.first)}; nothing but library_sync written`,
+        detail: `${formatMedians(times.same, times.first)}; only library_sync was written`,
       },
       {
         name: "1 % changed ÷ first load",
         values: ratios(times.changed, times.first),
         target: { atMost: 0.3 },
-        detail: sayBoth(times.changed, times.first),
+        detail: formatMedians(times.changed, times.first),
       },
     ];
   },
 };
 
-/** With 20 scenarios a library, one change in every fifth library is one scenario in a hundred. */
+/** With 20 scenarios per library, one change in every fifth library is one scenario in a hundred. */
 async function readVersions(count: number): Promise<{ before: ReadLibrary[]; after: ReadLibrary[] }> {
   return withService({ libraries: count, scenarios: 20, latencyMs: 0 }, async (service) => {
     const before = await readEverything(service.url);
@@ -50,5 +51,5 @@ async function readVersions(count: number): Promise<{ before: ReadLibrary[]; aft
 
 async function storeSame(database: Database, libraries: readonly ReadLibrary[]): Promise<void> {
   const saved = await store(database, libraries);
-  if (saved.some((one) => one.changed)) throw new Error("the same content was taken for a change");
+  if (saved.some(({ changed }) => changed)) throw new Error("unchanged content was treated as changed");
 }

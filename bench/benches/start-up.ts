@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Bench } from "../bench.ts";
 import { environmentFor, MAIN } from "../tools/cli.ts";
-import { interleave, manyRounds, ratios, sayBoth, timed } from "../tools/measure.ts";
+import { formatMedians, interleave, ratios, repeatedRounds, timed } from "../tools/measure.ts";
 import { withService } from "../tools/service.ts";
 
 const CONNECT = `
@@ -11,17 +11,17 @@ const client = new pg.Client(process.env.DATABASE_URL);
 await client.connect();
 await client.end();`;
 
-/** The packages that a run cannot do without, and a connection. */
+/** The packages that a run needs, and a connection. */
 const PACKAGES_AND_CONNECT = `
 import "commander"; import "drizzle-orm/node-postgres"; import "drizzle-orm/pg-core";
 import "pino"; import "undici"; import "zod"; ${CONNECT}`;
 
-/** With simcat's own modules, as the command imports them. */
+/** All modules that the command imports, and a connection. */
 const IMPORTS_AND_CONNECT = `
 ${["program", "sync"].map((name) => `import "${new URL(`../../dist/cli/${name}.js`, import.meta.url)}";`).join(" ")} ${CONNECT}`;
 
 export const startUp: Bench = {
-  work: "from nothing to the end of the process",
+  work: "a whole process, from its start to its end",
   run({ tiny, rounds, database }) {
     return withService({ libraries: 0, scenarios: 0, latencyMs: 0 }, async ({ url }) => {
       await database.reset();
@@ -30,7 +30,7 @@ export const startUp: Bench = {
         (...args: readonly string[]) =>
         () =>
           timed(() => runNode(args, environment));
-      const times = await interleave(manyRounds({ tiny, rounds }), {
+      const times = await interleave(repeatedRounds({ tiny, rounds }), {
         version: node(MAIN, "--version"),
         bare: node("-e", "0"),
         sync: node(MAIN, "sync", "--quiet"),
@@ -42,19 +42,19 @@ export const startUp: Bench = {
           name: "simcat --version ÷ node -e 0",
           values: ratios(times.version, times.bare),
           target: { atMost: 2 },
-          detail: sayBoth(times.version, times.bare),
+          detail: formatMedians(times.version, times.bare),
         },
         {
           name: "simcat sync of nothing ÷ (imports + connect)",
           values: ratios(times.sync, times.imports),
           target: { atMost: 1.5 },
-          detail: sayBoth(times.sync, times.imports),
+          detail: formatMedians(times.sync, times.imports),
         },
         {
-          name: "the same ÷ (other people's packages + connect)",
+          name: "simcat sync of nothing ÷ (packages + connect)",
           values: ratios(times.sync, times.packages),
           target: { atMost: 1.5 },
-          detail: sayBoth(times.sync, times.packages),
+          detail: formatMedians(times.sync, times.packages),
         },
       ];
     });
@@ -64,5 +64,5 @@ export const startUp: Bench = {
 async function runNode(args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"] });
   const [code] = await once(child, "exit");
-  if (code !== 0) throw new Error(`node ${args[0]} ended with ${code}`);
+  if (code !== 0) throw new Error(`node ${args[0]} exited with ${code}`);
 }

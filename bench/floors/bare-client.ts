@@ -4,7 +4,7 @@ import { API_KEY } from "../tools/service-order.ts";
 
 const headers = { "x-ss-api-key": API_KEY };
 
-/** The floor of reading: undici's pool, the whole answer as text, and `JSON.parse`. Nothing is checked and nothing kept. */
+/** The floor for reading: undici's pool, each response as one text, and `JSON.parse`, without any check. */
 export async function readBare(url: string, paths: readonly string[], concurrency: number): Promise<void> {
   const pool = new Pool(url, { connections: concurrency });
   await inParallel(paths, concurrency, async (path) => {
@@ -14,10 +14,10 @@ export async function readBare(url: string, paths: readonly string[], concurrenc
   await pool.close();
 }
 
-/** The usual program: sequential `fetch` calls. */
-export async function fetchInTurn(url: string, paths: readonly string[]): Promise<void> {
+/** A simple program: one `fetch` call after the other. */
+export async function fetchSequentially(url: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
-    const answer = await fetch(url + path, { headers });
-    await answer.json();
+    const response = await fetch(url + path, { headers });
+    await response.json();
   }
 }

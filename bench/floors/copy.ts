@@ -6,12 +6,12 @@ import { createValueParsers } from "../built.ts";
 import type { ReadLibrary } from "../tools/contents.ts";
 import type { Database } from "../tools/database.ts";
 
-const CHUNK = 64 * 1024;
+const CHUNK_CHARS = 64 * 1024;
 const NOW = new Date().toISOString();
 
 /**
- * The floor of writing: `COPY` of the same rows into the same two tables, with their keys and their foreign key, on one
- * connection and in one transaction. Without fence, bookmarks or comparison. Formatting the rows is part of it.
+ * The floor for writing: `COPY` of the same rows into the same two tables, with their keys and their foreign key, on one
+ * connection and in one transaction. It has no fence, no bookmarks and no comparison. Formatting the rows is included.
  */
 export async function copyRows({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {
   const connection = await pool.connect();
@@ -33,7 +33,7 @@ function* inChunks(lines: Iterable<string>): Generator<Buffer> {
   let text = "";
   for (const line of lines) {
     text += line;
-    if (text.length < CHUNK) continue;
+    if (text.length < CHUNK_CHARS) continue;
     yield Buffer.from(text);
     text = "";
   }
@@ -69,12 +69,12 @@ function* libraryLines(libraries: readonly ReadLibrary[]): Generator<string> {
 function* scenarioLines(libraries: readonly ReadLibrary[]): Generator<string> {
   for (const { listed, scenarios } of libraries) {
     const key = `${escapeText(listed.key.owner)}\t${escapeText(listed.key.name)}\t`;
-    for (const one of scenarios) yield key + toLine(scenarioFields(one));
+    for (const scenario of scenarios) yield key + toLine(scenarioFields(scenario));
   }
 }
 
-function scenarioFields(one: Scenario) {
-  const { id, parentId, name, isResult, lastModified, description, source } = one;
+function scenarioFields(scenario: Scenario) {
+  const { id, parentId, name, isResult, lastModified, description, source } = scenario;
   return [id, parentId, name, isResult, lastModified, instant(lastModified), description, source, NOW, NOW, null, 1];
 }
 
@@ -96,8 +96,8 @@ function toLine(fields: readonly Field[]): string {
 }
 
 const SPECIAL = /[\\\n\r\t]/;
-const NAMES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
+const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 
 function escapeText(text: string): string {
-  return SPECIAL.test(text) ? text.replace(/[\\\n\r\t]/g, (character) => NAMES[character] ?? character) : text;
+  return SPECIAL.test(text) ? text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character] ?? character) : text;
 }

@@ -7,9 +7,9 @@ import { contentPaths } from "./paths.ts";
 
 const headers = { "x-ss-api-key": API_KEY };
 const NOW = new Date();
-const STAMPS = { firstSeenAt: NOW, changedAt: NOW, runId: 1 };
+const VERSION = { firstSeenAt: NOW, changedAt: NOW, runId: 1 };
 
-interface Sent {
+interface SentScenario {
   readonly scenarioId: number;
   readonly parentId: number | null;
   readonly scenarioName: string;
@@ -18,7 +18,7 @@ interface Sent {
   readonly description: string | null;
 }
 
-/** A simple script: fetches a library, upserts it row by row, each row in its own transaction, then the next library. */
+/** A simple script: it fetches one library after the other, and upserts each row in its own transaction. */
 export async function fetchAndUpsert(url: string, { pool }: Database, keys: readonly LibraryKey[]): Promise<void> {
   const db = drizzle(pool);
   const read = async (path: string) => (await fetch(url + path, { headers })).json();
@@ -26,14 +26,14 @@ export async function fetchAndUpsert(url: string, { pool }: Database, keys: read
     const [metadataPath = "", scenariosPath = ""] = contentPaths([key]);
     const metadata = (await read(metadataPath)) as Record<string, string | null>;
     const library = { owner: key.owner, libraryName: key.name };
-    const fields = { ...STAMPS, lastModified: metadata.lastModified, description: metadata.description, metadata };
+    const fields = { ...VERSION, lastModified: metadata.lastModified, description: metadata.description, metadata };
     await db
       .insert(libraries)
       .values({ ...library, ...fields })
       .onConflictDoUpdate({ target: [libraries.owner, libraries.libraryName], set: fields });
-    for (const one of (await read(scenariosPath)) as Sent[]) {
+    for (const one of (await read(scenariosPath)) as SentScenario[]) {
       const { scenarioId, parentId, ...rest } = one;
-      const values = { ...STAMPS, ...rest, parentId: parentId === null ? null : BigInt(parentId), raw: one };
+      const values = { ...VERSION, ...rest, parentId: parentId === null ? null : BigInt(parentId), raw: one };
       const target = [scenarios.owner, scenarios.libraryName, scenarios.scenarioId];
       await db
         .insert(scenarios)

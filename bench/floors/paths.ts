@@ -1,6 +1,6 @@
 import type { LibraryKey } from "../../src/model.ts";
 
-/** The two requests that a library's content takes. */
+/** The paths of the two requests for each library's content. */
 export function contentPaths(keys: readonly LibraryKey[]): string[] {
   return keys.flatMap(({ owner, name }) => {
     const library = `/libs/user/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;

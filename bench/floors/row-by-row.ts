@@ -11,7 +11,7 @@ const LIBRARY_KEY = [librariesTable.owner, librariesTable.libraryName];
 const SCENARIO_KEY = [scenariosTable.owner, scenariosTable.libraryName, scenariosTable.scenarioId];
 
 /**
- * The usual program: one statement per row through the ORM, all in one transaction. Upserts, for a program that
+ * A simple program: one statement per row through the ORM, all in one transaction. It upserts, because a program that
  * keeps a copy runs more than once.
  */
 export async function upsertRowByRow({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {
@@ -33,13 +33,13 @@ export async function upsertRowByRow({ pool }: Database, libraries: readonly Rea
   });
 }
 
-const STAMPS = { firstSeenAt: NOW, changedAt: NOW, runId: 1 };
+const VERSION = { firstSeenAt: NOW, changedAt: NOW, runId: 1 };
 
 function toLibraryRow({ key, lastModified, source }: ReadLibrary["listed"], { metadata }: ReadLibrary["read"]) {
   const { source: raw = null, ...fields } = metadata ?? {};
   return {
     ...fields,
-    ...STAMPS,
+    ...VERSION,
     owner: key.owner,
     libraryName: key.name,
     lastModified,
@@ -51,7 +51,7 @@ function toLibraryRow({ key, lastModified, source }: ReadLibrary["listed"], { me
 
 function toScenarioRow(key: ReadLibrary["listed"]["key"], one: Scenario) {
   return {
-    ...STAMPS,
+    ...VERSION,
     owner: key.owner,
     libraryName: key.name,
     scenarioId: BigInt(one.id),

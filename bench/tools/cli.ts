@@ -8,10 +8,10 @@ import { API_KEY } from "./service-order.ts";
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 /**
- * Loaded into the process before simcat. Writes the peak memory at exit, in KiB, to file descriptor 3. Linux counts in
- * `maxRSS` what the parent held at the fork, so there the peak is read from where it is the process's own.
+ * Loaded into the process before simcat. At exit it writes the peak memory in KiB to file descriptor 3. On Linux it reads
+ * `VmHWM`, because `maxRSS` includes the memory of the parent at the fork.
  */
-const TELL_PEAK = `data:text/javascript,${encodeURIComponent(`
+const REPORT_PEAK = `data:text/javascript,${encodeURIComponent(`
 import { readFileSync, writeSync } from "node:fs";
 const readPeak = () => {
   try {
@@ -23,29 +23,29 @@ const readPeak = () => {
 process.on("exit", () => writeSync(3, String(readPeak())));
 `)}`;
 
-/** Runs the built command line as a process of its own. Throws unless it ends well. */
+/** Runs the built command in its own process. Throws if it does not exit with 0. */
 export async function runCli(
   args: readonly string[],
   url: string,
   database: Database,
 ): Promise<{ peakMB: number; seconds: number }> {
-  const began = performance.now();
-  const child = spawn(process.execPath, ["--import", TELL_PEAK, MAIN, ...args], {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ["--import", REPORT_PEAK, MAIN, ...args], {
     cwd: tmpdir(),
     env: { ...environmentFor(url, database), SIMCAT_MAX_BODY: "1GiB" },
     stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
-  let said = "";
+  let errors = "";
   let peak = "";
   child.stdio[2]?.on("data", (text) => {
-    said += text;
+    errors += text;
   });
   child.stdio[3]?.on("data", (text) => {
     peak += text;
   });
   const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`simcat ${args.join(" ")} ended with ${code}: ${said}`);
-  return { peakMB: (Number(peak) * 1024) / 1e6, seconds: (performance.now() - began) / 1000 };
+  if (code !== 0) throw new Error(`simcat ${args.join(" ")} exited with ${code}: ${errors}`);
+  return { peakMB: (Number(peak) * 1024) / 1e6, seconds: (performance.now() - startedAt) / 1000 };
 }
 
 export function environmentFor(url: string, database: Database): Record<string, string> {

@@ -2,10 +2,10 @@ import type { Service } from "../../src/service/client.ts";
 import { openService } from "../built.ts";
 import { API_KEY } from "./service-order.ts";
 
-/** As the defaults of the settings have it. */
+/** The default of `SIMCAT_CONCURRENCY`. */
 export const CONCURRENCY = 16;
 
-/** simcat's own client, with the default settings. */
+/** Runs `work` with simcat's client and the default settings. */
 export async function withClient<T>(
   url: string,
   work: (service: Service) => Promise<T>,

@@ -3,7 +3,7 @@ import { buildLibraryContent } from "../built.ts";
 import { CONCURRENCY, withClient } from "./client.ts";
 import { inParallel } from "./in-parallel.ts";
 
-/** A library as it was read, before anything is decided about it. */
+/** A library as read, before any decision about it. */
 export interface ReadLibrary {
   readonly listed: ListedLibrary;
   readonly read: ContentRead;
@@ -12,7 +12,7 @@ export interface ReadLibrary {
 
 const never = new AbortController().signal;
 
-/** Everything that the service has, in memory. */
+/** Reads the whole organization into memory. */
 export async function readEverything(url: string): Promise<ReadLibrary[]> {
   return withClient(url, async (service) => {
     const { libraries } = await service.listLibraries(never);

@@ -7,9 +7,9 @@ import { connect, disconnect, migrate, openEmbeddedPostgres } from "../built.ts"
 export interface Database {
   readonly url: string;
   readonly pool: Pool;
-  /** Empties every table, and has what was written before on disk, so that no round pays for another. */
+  /** Empties all tables and forces a checkpoint, so that no round writes the pages of an earlier one. */
   reset(): Promise<void>;
-  /** The newest transaction that wrote any row of these tables: the same as before when nothing was written. */
+  /** The newest transaction that wrote a row of these tables: it stays the same while nothing is written. */
   newestWrite(tables: readonly string[]): Promise<string>;
 }
 
@@ -19,7 +19,7 @@ WHERE schemaname = 'simcat' AND tablename <> 'leases'`;
 
 const never = new AbortController().signal;
 
-/** A Postgres of the bench's own, as durable as any: nothing is switched off. Hands over its URL. */
+/** Starts a Postgres for the benches, with default durability, and calls `work` with its URL. */
 export async function withServer<T>(work: (url: string) => Promise<T>): Promise<T> {
   const stateDir = join(tmpdir(), `simcat-bench-${process.pid}`);
   const embedded = await openEmbeddedPostgres({ stateDir, environment: process.env }, never);

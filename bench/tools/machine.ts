@@ -11,7 +11,7 @@ export interface Machine {
   readonly node: string;
   readonly postgres: string;
   readonly commit: string;
-  /** Processes that wanted to run in the last minute, before the bench began. */
+  /** The load average of the last minute before the benches. */
   readonly load: number;
 }
 

@@ -1,10 +1,10 @@
 import type { World } from "../bench.ts";
 
-/** Seconds that the work took. */
+/** Runs the work and returns its time in seconds. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
+  const startedAt = performance.now();
   await work();
-  return (performance.now() - began) / 1000;
+  return (performance.now() - startedAt) / 1000;
 }
 
 const WARM_UP_SECONDS = 0.5;
@@ -12,9 +12,9 @@ const WARM_UP_SECONDS = 0.5;
 type Contenders<Name extends string> = Readonly<Record<Name, () => Promise<number>>>;
 
 /**
- * Lets contenders run in turn, round by round, and every other round in the opposite order: whatever else the machine
- * does meets all of them. Each answers its seconds, so that what it prepares does not count. Where there are several
- * rounds, each runs for `WARM_UP_SECONDS` before them, once at least: no contender's figure is that of its compiler.
+ * Runs the contenders alternately, round by round, with the order reversed in every second round, so that other load on the
+ * machine affects all of them. Each returns its own seconds, so that its preparation does not count. If there are several
+ * rounds, each contender first runs for at least `WARM_UP_SECONDS`, so that no figure includes the time of compilation.
  */
 export async function interleave<Name extends string>(
   rounds: number,
@@ -29,17 +29,17 @@ export async function interleave<Name extends string>(
   return results;
 }
 
-/** For work of half a second or less, on which other load has a different effect in each round. */
-export const manyRounds = ({ tiny, rounds }: Pick<World, "tiny" | "rounds">) => (tiny ? 1 : 3 * rounds);
+/** More rounds, for work of half a second or less, because other load affects each of its rounds differently. */
+export const repeatedRounds = ({ tiny, rounds }: Pick<World, "tiny" | "rounds">) => (tiny ? 1 : 3 * rounds);
 
 async function warmUp(contender: () => Promise<number>): Promise<void> {
   let seconds = 0;
   while (seconds < WARM_UP_SECONDS) seconds += await contender();
 }
 
-/** Round by round, so that a disturbance that met both cancels out. */
-export function ratios(ours: readonly number[], floor: readonly number[]): number[] {
-  return ours.map((value, round) => value / (floor[round] ?? Number.NaN));
+/** One ratio per round, so that a disturbance that affects both cancels out. */
+export function ratios(measured: readonly number[], floor: readonly number[]): number[] {
+  return measured.map((value, round) => value / (floor[round] ?? Number.NaN));
 }
 
 export function median(values: readonly number[]): number {
@@ -49,16 +49,16 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-export function sayTime(seconds: number): string {
+export function formatSeconds(seconds: number): string {
   if (seconds < 1) return `${(seconds * 1000).toPrecision(3)} ms`;
   return `${seconds.toPrecision(3)} s`;
 }
 
-/** `1.21 s against 1.05 s`: the medians of a ratio. */
-export function sayBoth(ours: readonly number[], floor: readonly number[]): string {
-  return `${sayTime(median(ours))} against ${sayTime(median(floor))}`;
+/** `1.21 s against 1.05 s`: the medians of both. */
+export function formatMedians(measured: readonly number[], floor: readonly number[]): string {
+  return `${formatSeconds(median(measured))} against ${formatSeconds(median(floor))}`;
 }
 
-export function sayCount(count: number): string {
+export function formatCount(count: number): string {
   return Math.round(count).toLocaleString("en");
 }

@@ -17,11 +17,12 @@ export function formatMachine({
   commit,
   load,
 }: Machine): string {
-  const busy = load > 1 ? `\nThe machine was busy (load ${load.toFixed(1)}): ratios hold, times do not.` : "";
+  const busy =
+    load > 1 ? `\nThe machine was busy (load ${load.toFixed(1)}): the ratios are valid, the times are not.` : "";
   return `${date}, ${cores} × ${processor}, ${memoryGB} GB, ${system}, Node ${node.slice(1)}, Postgres ${postgres}, simcat ${commit}${busy}`;
 }
 
-const COLUMNS = [52, 8, 15, 9] as const;
+const COLUMN_CHARS = [52, 8, 15, 9] as const;
 
 /** `time ÷ COPY of the same rows   1.18   (1.10–1.31)   ≤ 1.25   ok    1.42 s against 1.20 s` */
 export function formatFigure(figure: Figure, tiny: boolean): string {
@@ -29,9 +30,9 @@ export function formatFigure(figure: Figure, tiny: boolean): string {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const spread = values.length > 1 ? `(${formatValue(low)}–${formatValue(high)})` : "";
   const shown = unit === undefined ? formatValue(median(values)) : `${formatValue(median(values))} ${unit}`;
-  const cells = [name, shown, spread, formatTarget(target)].map((cell, at) => cell.padEnd(COLUMNS[at] ?? 0));
-  const verdict = tiny ? "ran " : isReached(figure) ? "ok  " : "MISS";
-  return `  ${cells.join(" ")} ${verdict}  ${detail}`;
+  const cells = [name, shown, spread, formatTarget(target)].map((cell, index) => cell.padEnd(COLUMN_CHARS[index] ?? 0));
+  const outcome = tiny ? "ran " : isReached(figure) ? "ok  " : "MISS";
+  return `  ${cells.join(" ")} ${outcome}  ${detail}`;
 }
 
 function formatTarget(target: Target): string {

@@ -10,7 +10,7 @@ export interface BenchOrder {
   readonly rounds: number;
 }
 
-/** Runs one bench in its own process. Throws if it fails; the reason is on stderr by then. */
+/** Runs one bench in its own process, which prints errors to stderr. Throws if it fails. */
 export async function runBench(order: BenchOrder): Promise<readonly Figure[]> {
   const program = fileURLToPath(new URL("../one.ts", import.meta.url));
   const child = fork(program, [JSON.stringify(order)], { execArgv: ["--import", import.meta.resolve("tsx")] });
@@ -19,6 +19,6 @@ export async function runBench(order: BenchOrder): Promise<readonly Figure[]> {
     figures = message;
   });
   const [code] = await once(child, "exit");
-  if (code !== 0) throw new Error(`the bench ${order.name} ended with ${code}`);
+  if (code !== 0) throw new Error(`the bench ${order.name} exited with ${code}`);
   return figures;
 }

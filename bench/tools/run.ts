@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
 
 const never = new AbortController().signal;
 
-/** A whole run in this process, as `simcat sync` and `simcat backfill` do it. Throws unless it ends well. */
+/** Performs a run in this process, as `simcat sync` and `simcat backfill` do. Throws if its status is not ok. */
 export async function run(
   kind: RunKind,
   url: string,

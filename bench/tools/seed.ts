@@ -2,7 +2,7 @@ import { withClient } from "./client.ts";
 import type { Database } from "./database.ts";
 
 const never = new AbortController().signal;
-const AT_ONCE = 20_000;
+const LIBRARIES_PER_STATEMENT = 20_000;
 
 const SEED = `
 WITH listed AS (
@@ -14,17 +14,17 @@ WITH listed AS (
 INSERT INTO simcat.library_sync (owner, library_name, listed_text, bookmark, content_hash, bookmark_seen_at, content_read_at, last_success_at)
 SELECT owner, name, text, text, md5(name) || '00000000000', now() - interval '30 days', now(), now() FROM listed`;
 
-/** Everything listed as if a run had stored it a while ago: bookmarks that are settled, without any scenario. */
+/** Stores all listed libraries without scenarios, with settled bookmarks, as if a run had stored them a month ago. */
 export async function seedSettled(url: string, { pool }: Database): Promise<void> {
   const { libraries } = await withClient(url, (service) => service.listLibraries(never));
   const all = [...libraries];
-  for (let at = 0; at < libraries.length; at += AT_ONCE) {
-    const some = all.slice(at, at + AT_ONCE);
+  for (let start = 0; start < all.length; start += LIBRARIES_PER_STATEMENT) {
+    const batch = all.slice(start, start + LIBRARIES_PER_STATEMENT);
     await pool.query(SEED, [
-      some.map((one) => one.key.owner),
-      some.map((one) => one.key.name),
-      some.map((one) => one.lastModified),
-      some.map((one) => one.source),
+      batch.map(({ key }) => key.owner),
+      batch.map(({ key }) => key.name),
+      batch.map(({ lastModified }) => lastModified),
+      batch.map(({ source }) => source),
     ]);
   }
   await pool.query("VACUUM ANALYZE simcat.libraries, simcat.library_sync");

@@ -9,5 +9,5 @@ export interface ServiceOptions {
 
 /** A message to the service's process, which answers `done`. */
 export type Order =
-  /** Changes the first libraries: the same ones in each round. */
+  /** Changes the first `count` libraries, the same ones in each round. */
   { readonly kind: "edit"; readonly count: number; readonly round: number };

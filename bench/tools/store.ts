@@ -14,7 +14,7 @@ import type { Database } from "./database.ts";
 
 const never = new AbortController().signal;
 
-/** Stores libraries that are in memory as a run does, through the writer and under a lease, the listing's texts first. */
+/** Stores libraries from memory as a run does: under a lease, first the listed texts, then the content through the writer. */
 export async function store({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<SavedLibrary[]> {
   const clock = await createClock(pool, never);
   const listedAt = clock.now();

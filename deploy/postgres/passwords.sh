@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gives the roles of roles.sql the passwords that stand in the worker's URLs (hexadecimal, so nothing in them is encoded).
-# The image of Postgres runs it once, when it makes the database.
+# Sets the passwords of the roles to those in the worker's URLs (hexadecimal, so that nothing in them is percent-encoded).
+# The Postgres image runs this once, when it creates the database.
 set -eu
 
 for secret in database_url database_direct_url; do

@@ -1,4 +1,4 @@
--- How much came, changed and went on each of the last 14 days?
+-- How much was added, changed and removed on each of the last 14 days?
 SELECT (changed_at AT TIME ZONE 'UTC')::date AS day, what,
   count(*) FILTER (WHERE kind = 'added') AS added,
   count(DISTINCT (owner, library_name, scenario_id)) FILTER (WHERE kind = 'changed') AS changed,

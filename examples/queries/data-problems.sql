@@ -1,4 +1,4 @@
--- What looks wrong in the data, how often, and for example where?
+-- What looks wrong in the data, how often, and where, for example?
 SELECT problem, what, count(*) AS times, min(owner) AS for_example_owner,
   (array_agg(library_name ORDER BY owner, library_name))[1] AS for_example_library
 FROM simcat_report.data_quality

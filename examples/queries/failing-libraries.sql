@@ -1,4 +1,4 @@
--- Which libraries fail or owe a read, since how many reads, and how old is their last good copy?
+-- Which libraries fail or must be read again, for how many reads, and how old is their last complete copy?
 SELECT owner, library_name, failures, owes, last_error, open_rejects, last_success_at,
   floor(extract(epoch FROM now() - last_success_at) / 3600)::bigint AS good_copy_hours_old
 FROM simcat_report.library_freshness

@@ -1,4 +1,4 @@
--- Which libraries should be brought to a newer package version, the furthest behind first?
+-- Which libraries should move to a newer package version, the most outdated first?
 SELECT v.versions_behind, l.owner, l.library_name, l.package_name, l.package_version, v.newest_version
 FROM simcat_report.libraries l
 JOIN simcat_report.package_versions v

@@ -1,5 +1,5 @@
 -- How do the scenarios of the largest library descend from one another?
--- For another library write its owner and name: scenario_tree('owner', 'library').
+-- For another library, use its owner and name: scenario_tree('owner', 'library').
 SELECT repeat('  ', t.depth) || coalesce(t.scenario_name, '(no name)') AS scenario, t.scenario_id, t.is_result,
   t.parent_missing, t.is_in_cycle
 FROM (

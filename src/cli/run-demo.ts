@@ -4,11 +4,11 @@ import { openEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts"
 import { embeddedStateDir } from "../embedded-postgres/state-dir.ts";
 import { EXIT } from "../errors.ts";
 import { shellWord } from "../key.ts";
+import { createDateSource } from "../mock/date-source.ts";
 import { EDITS } from "../mock/edits.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { createRandom } from "../mock/random.ts";
 import { type MockService, startMockService } from "../mock/server.ts";
-import { createStamp } from "../mock/stamp.ts";
 import { formatTable } from "../report/table.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
@@ -119,7 +119,7 @@ async function showRuns(context: Context, service: MockService, pool: Pool): Pro
 
 function editSome({ edit, organization }: MockService): string[] {
   const random = createRandom(11);
-  const stamp = createStamp();
+  const stamp = createDateSource();
   return EDITS_SHOWN.map((name) =>
     edit(() => EDITS[name](organization, random.pick(organization.libraries()), random, stamp)),
   );

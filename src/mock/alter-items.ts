@@ -1,13 +1,14 @@
 import { type Answer, withItems } from "./answer.ts";
 import type { AlterItem } from "./faults.ts";
-import type { Json } from "./nouns.ts";
+import type { Json } from "./types.ts";
 
-/** Throws when the answer has no items: such a fault would otherwise do nothing and let a test pass for nothing. */
+/** Throws if the answer has no items. Otherwise such a fault would have no effect, and its test would prove nothing. */
 function itemsOf(answer: Answer): readonly string[] {
   if (answer.items === null) throw new Error("this answer has no items to alter");
   return answer.items();
 }
 
+/** Omits `count` items from position `from` (negative: counted from the end). */
 export function dropItems(answer: Answer, from: number, count: number): Answer {
   const items = itemsOf(answer);
   const first = from < 0 ? items.length + from : from;
@@ -17,6 +18,7 @@ export function dropItems(answer: Answer, from: number, count: number): Answer {
   );
 }
 
+/** Changes one item or all of them. */
 export function alterItem(answer: Answer, change: AlterItem): Answer {
   const items = itemsOf(answer);
   if (change.index === "all") {
@@ -29,6 +31,7 @@ export function alterItem(answer: Answer, change: AlterItem): Answer {
   return withItems(answer, items.with(index, alterSource(items[index] ?? "{}", change)));
 }
 
+/** Repeats an item at the end of the list, with the changes of `set`. */
 export function duplicateItem(answer: Answer, index: number, set: Readonly<Record<string, Json>> | undefined): Answer {
   const items = itemsOf(answer);
   const item = items[positionOf(items, index)] ?? "{}";
@@ -41,7 +44,7 @@ function positionOf(items: readonly string[], index: number): number {
   return position;
 }
 
-/** Fields keep their order; a changed one stays where it was, a new one goes to the end. */
+/** Changed fields keep their position, new ones are appended. */
 function alterSource(source: string, change: Omit<AlterItem, "kind" | "index">): string {
   if (change.source !== undefined) return change.source;
   const fields = new Map<string, string>();

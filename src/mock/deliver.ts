@@ -1,36 +1,53 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Answer } from "./answer.ts";
-import type { DeliveryAction } from "./faults.ts";
-import type { OpenRecord } from "./recorder.ts";
+import type { DeliveryAction, FaultAction } from "./faults.ts";
+import type { RequestRecord } from "./request.ts";
 
-/** Sends an answer, with or without a delivery fault. */
+/** What is needed to send an answer. */
 export interface Delivery {
   readonly res: ServerResponse;
-  /** The `Date` header's text; null leaves it to node. */
+  /** The text of the `Date` header. Null: Node writes the current time. */
   readonly date: (() => string) | null;
-  /** Gets the status when the head goes out. */
-  readonly record: OpenRecord;
-  /** Sockets to be closed as soon as another request arrives on them. */
+  /** Its status is set when the head is sent. */
+  readonly record: RequestRecord;
+  /** Sockets that are closed as soon as another request arrives on them. */
   readonly closing: WeakSet<Socket>;
 }
 
-/** How the head lets the client know where the body ends. */
+/** How the client finds the end of the body: Content-Length, chunks, or the end of the connection. */
 type BodyEnd = "length" | "chunked" | "close";
 
-/** Long enough for what was written to leave before the reset, which would throw it away. */
+/** Time for the written bytes to be sent before a reset, which would discard them. */
 const FLUSH_MS = 20;
 
-export function deliver(answer: Answer, delivery: Delivery): void {
+const DELIVERY_KINDS: ReadonlySet<string> = new Set<DeliveryAction["kind"]>([
+  "delay",
+  "reset",
+  "truncate",
+  "hang",
+  "drip",
+  "closeKeepAlive",
+]);
+
+export const isDelivery = (action: FaultAction): action is DeliveryAction => DELIVERY_KINDS.has(action.kind);
+
+/** Sends an answer, with or without a delivery fault. */
+export function deliver(answer: Answer, fault: DeliveryAction | undefined, delivery: Delivery): void {
+  if (fault === undefined) deliverWell(answer, delivery);
+  else deliverWithFault(answer, fault, delivery);
+}
+
+function deliverWell(answer: Answer, delivery: Delivery): void {
   writeHead(answer, delivery, "length");
   delivery.res.end(answer.body);
 }
 
-export function deliverBadly(answer: Answer, action: DeliveryAction, delivery: Delivery): void {
+function deliverWithFault(answer: Answer, action: DeliveryAction, delivery: Delivery): void {
   const { res } = delivery;
   switch (action.kind) {
     case "delay":
-      later(res, action.ms, () => deliver(answer, delivery));
+      later(res, action.ms, () => deliverWell(answer, delivery));
       break;
     case "reset":
       if (action.afterBytes === undefined) res.socket?.resetAndDestroy();
@@ -52,7 +69,7 @@ export function deliverBadly(answer: Answer, action: DeliveryAction, delivery: D
     case "closeKeepAlive":
       if (action.when === "afterAnswer") res.once("finish", () => res.req.socket.end());
       else delivery.closing.add(res.req.socket);
-      deliver(answer, delivery);
+      deliverWell(answer, delivery);
       break;
     default:
       action satisfies never;
@@ -73,13 +90,14 @@ function writeHead(answer: Answer, { res, date, record }: Delivery, end: BodyEnd
   res.writeHead(answer.status, headers);
 }
 
-function sendPart(answer: Answer, bytes: number, delivery: Delivery, end: BodyEnd, then: () => void): void {
+/** Sends the head and the first `bytes` bytes of the body, and then calls `onSent`. */
+function sendPart(answer: Answer, bytes: number, delivery: Delivery, end: BodyEnd, onSent: () => void): void {
   const { res } = delivery;
   writeHead(answer, delivery, end);
   res.flushHeaders();
   const part = answer.body.subarray(0, bytes);
-  if (part.length > 0) res.write(part, () => later(res, FLUSH_MS, then));
-  else later(res, FLUSH_MS, then);
+  if (part.length > 0) res.write(part, () => later(res, FLUSH_MS, onSent));
+  else later(res, FLUSH_MS, onSent);
 }
 
 /** Calls `action` after `ms` milliseconds, unless the response is closed first. */

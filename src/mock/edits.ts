@@ -1,21 +1,26 @@
+import type { DateSource } from "./date-source.ts";
 import {
   addLibrary,
+  addParent,
+  deleteScenario,
+  type Edit,
   editMetadata,
+  editScenario,
   editSilently,
   editTwice,
   moveLibrary,
   removeLibrary,
   renameLibrary,
   restoreLibrary,
+  restoreScenario,
+  runParent,
   uploadBackdated,
   uploadLibrary,
-} from "./library-edits.ts";
-import type { Organization } from "./nouns.ts";
+} from "./edit-library.ts";
 import type { Random } from "./random.ts";
-import { addParent, deleteScenario, type Edit, editScenario, restoreScenario, runParent } from "./scenario-edits.ts";
-import type { Stamp } from "./stamp.ts";
+import type { Organization } from "./types.ts";
 
-/** All edits by name. `editSilently` alone leaves no trace in the listing. */
+/** All edits by name. Only `editSilently` leaves the listing unchanged. */
 export const EDITS = {
   runParent,
   addParent,
@@ -35,9 +40,9 @@ export const EDITS = {
 
 export type EditName = keyof typeof EDITS;
 
-export const isEditName = (name: string): name is EditName => Object.hasOwn(EDITS, name);
+const isEditName = (name: string): name is EditName => Object.hasOwn(EDITS, name);
 
-/** How often each is chosen: people mostly run scenarios. */
+/** Relative frequency of each edit: people mostly run scenarios. */
 const WEIGHTS: Readonly<Record<EditName, number>> = {
   runParent: 30,
   addParent: 8,
@@ -62,26 +67,26 @@ export interface EditMade {
   readonly description: string;
 }
 
-/** One edit by chance, of a library by chance; of `names` only. */
+/** Makes one random edit out of `names` to a random library. An empty organization gets a library instead. */
 export function editRandomly(
   organization: Organization,
   random: Random,
-  stamp: Stamp,
+  dateSource: DateSource,
   names: readonly EditName[] = EDIT_NAMES,
 ): EditMade {
   const name = pickName(random, names);
   if (organization.size === 0) {
-    return { name: "addLibrary", description: uploadLibrary(organization, "example.user", random, stamp) };
+    return { name: "addLibrary", description: uploadLibrary(organization, "example.user", random, dateSource) };
   }
   const library = random.pick(organization.libraries());
-  return { name, description: EDITS[name](organization, library, random, stamp) };
+  return { name, description: EDITS[name](organization, library, random, dateSource) };
 }
 
 function pickName(random: Random, names: readonly EditName[]): EditName {
-  let place = random.below(names.reduce((sum, name) => sum + WEIGHTS[name], 0));
+  let ticket = random.below(names.reduce((sum, name) => sum + WEIGHTS[name], 0));
   for (const name of names) {
-    place -= WEIGHTS[name];
-    if (place < 0) return name;
+    ticket -= WEIGHTS[name];
+    if (ticket < 0) return name;
   }
   throw new RangeError("no edit to choose from");
 }

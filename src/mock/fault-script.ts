@@ -1,28 +1,27 @@
 import type { Fault, FaultAction, FaultMatch } from "./faults.ts";
 import type { Random } from "./random.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "./request.ts";
 
 export interface FaultScript {
-  /** The actions for this request; empty if no fault fires. Counts the request for each fault that it matches. */
+  /** Returns the actions for this request, none if no fault fires. Counts the request for the faults that it matches. */
   next(route: Route, rawPath: string): readonly FaultAction[];
 }
 
 /** Faults are tried in order; if one does not apply, the next is tried. */
 export function createFaultScript(faults: readonly Fault[], random: Random): FaultScript {
-  const asked = faults.map((fault) => createTrigger(fault, random));
+  const triggers = faults.map((fault) => createTrigger(fault, random));
   return {
     next(route, rawPath) {
-      for (const ask of asked) {
-        const actions = ask(route, rawPath);
+      for (const trigger of triggers) {
+        const actions = trigger(route, rawPath);
         if (actions !== null) return actions;
       }
-      return NONE;
+      return [];
     },
   };
 }
 
-const NONE: readonly FaultAction[] = [];
-
+/** Returns the actions of one fault for a request, or null if it does not fire. */
 type Trigger = (route: Route, rawPath: string) => readonly FaultAction[] | null;
 
 function createTrigger({ match = {}, times = 1, skip = 0, probability = 1, action }: Fault, random: Random): Trigger {
@@ -46,17 +45,17 @@ function createTrigger({ match = {}, times = 1, skip = 0, probability = 1, actio
 function createMatcher(match: FaultMatch): (route: Route, rawPath: string) => boolean {
   const { operation = "any", owner, library } = match;
   const pattern = match.pathPattern === undefined ? null : new RegExp(match.pathPattern);
-  const glob = match.path === undefined ? null : readGlob(match.path);
+  const glob = match.path === undefined ? null : parseGlob(match.path);
   return (route, rawPath) => {
     if (operation !== "any" && route.kind !== operation) return false;
-    const key = "owner" in route ? route : null;
-    if (owner !== undefined && key?.owner !== owner) return false;
-    if (library !== undefined && key?.name !== library) return false;
+    const requested = "owner" in route ? route : null;
+    if (owner !== undefined && requested?.owner !== owner) return false;
+    if (library !== undefined && requested?.name !== library) return false;
     return (pattern?.test(rawPath) ?? true) && (glob?.test(rawPath) ?? true);
   };
 }
 
-function readGlob(glob: string): RegExp {
+function parseGlob(glob: string): RegExp {
   const literals = glob.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   return new RegExp(`^${literals.join(".*")}$`);
 }

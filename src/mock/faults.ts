@@ -1,37 +1,37 @@
 import type { EditName } from "./edits.ts";
-import type { Json, MockLibrary, Organization } from "./nouns.ts";
-import type { Operation } from "./route.ts";
+import type { Operation } from "./request.ts";
+import type { Json, MockLibrary, Organization } from "./types.ts";
 
-/** Selects requests. An absent property matches every request. */
+/** Selects requests. A property that is not set matches every request. */
 export interface FaultMatch {
   /** `any` includes paths that the service does not know. */
   readonly operation?: Operation | "any";
-  /** Exactly, decoded. */
+  /** The exact owner, decoded. */
   readonly owner?: string;
-  /** Exactly, decoded. */
+  /** The exact name, decoded. */
   readonly library?: string;
-  /** The raw path, `*` standing for anything. */
+  /** The raw path; `*` matches any text. */
   readonly path?: string;
-  /** Source of a regular expression, tried on the raw path. */
+  /** The source of a regular expression that the raw path must match. */
   readonly pathPattern?: string;
 }
 
-/** Changes the answer to some requests. Only the first matching fault of a script fires. */
+/** Changes the answers to some requests. Only the first matching fault of a script fires. */
 export interface Fault {
   readonly match?: FaultMatch;
-  /** How often it fires; default 1. */
+  /** How often it fires. Default: 1. */
   readonly times?: number | "always";
-  /** How many matching requests pass before it fires. */
+  /** How many matching requests pass before it fires. Default: 0. */
   readonly skip?: number;
-  /** Of firing for a matching request, drawn from the mock's seed. */
+  /** The probability that it fires for a matching request, drawn from the mock's seed. Default: 1. */
   readonly probability?: number;
-  /** Several are done in turn; of those that spoil the delivery only the last counts. */
+  /** Several actions are applied in order. Only the last delivery action counts. */
   readonly action: FaultAction | readonly FaultAction[];
 }
 
 export type FaultAction = AnswerAction | DeliveryAction | ThrottleAction | BetweenAction;
 
-/** Another answer, without a delivery fault. */
+/** Replaces or changes the answer. */
 export type AnswerAction =
   | {
       readonly kind: "status";
@@ -49,53 +49,56 @@ export type AnswerAction =
       readonly contentType?: string | null;
     }
   | { readonly kind: "html" }
-  /** Claims gzip and sends the plain bytes. */
+  /** Declares gzip but sends the plain bytes. */
   | { readonly kind: "badGzip" }
   | { readonly kind: "unknownEncoding"; readonly encoding?: string }
-  /** Valid JSON of `bytes` decoded bytes, about a thousandth of that on the wire. */
+  /** Valid JSON of `bytes` decoded bytes; compressed, it is about a thousand times smaller. */
   | { readonly kind: "gzipBomb"; readonly bytes: number }
   | { readonly kind: "redirect"; readonly status?: number; readonly location: string | null }
-  /** On the normal answer; null takes a header away (`date` too). */
+  /** Sets headers of the normal answer; null removes one (`date` too). */
   | { readonly kind: "headers"; readonly set: HeaderChanges }
   | { readonly kind: "hugeHeaders"; readonly bytes?: number }
   | { readonly kind: "bom" }
-  /** A byte that UTF-8 never has, within the first string value. */
+  /** Adds a byte that is invalid in UTF-8 to the first string value. */
   | { readonly kind: "invalidUtf8" }
   | { readonly kind: "emptyList" }
-  /** The answer of the documented mock: one object of type names, even where a list is expected. */
+  /** The answer of the documented mock: an object with type names as values, even where a list is expected. */
   | { readonly kind: "placeholder"; readonly inList?: boolean }
-  /** Omits `count` items (default: all remaining) starting at `from`. */
+  /** Omits `count` items (default: all that follow) starting at `from`. */
   | { readonly kind: "dropItems"; readonly from?: number; readonly count?: number }
   | AlterItem
-  /** Repeats an item at the end, changed or not. */
+  /** Repeats an item at the end of the list, with the changes of `set`. */
   | { readonly kind: "duplicateItem"; readonly index: number; readonly set?: Readonly<Record<string, Json>> };
 
-/** Changes one item of a list (negative: from its end) or all of them; the metadata object is its own item 0. */
+/** Changes one item of a list (a negative index counts from the end) or all of them. The metadata object is item 0. */
 export interface AlterItem {
   readonly kind: "alterItem";
   readonly index: number | "all";
   readonly set?: Readonly<Record<string, Json>>;
-  /** Source texts of values: `1.5`, `9223372036854775808`, `"\u0000"`. */
+  /** JSON texts of values: `1.5`, `9223372036854775808`, `"\u0000"`. */
   readonly setSource?: Readonly<Record<string, string>>;
   readonly remove?: readonly string[];
-  /** The whole item's source text. */
+  /** The JSON text of the whole item. */
   readonly source?: string;
 }
 
-/** A correct answer with a delivery fault. A negative number of bytes counts from the end. */
+/** Sends a correct answer in a faulty way. A negative number of bytes counts from the end. */
 export type DeliveryAction =
   | { readonly kind: "delay"; readonly ms: number }
-  /** A TCP reset, before the head or after that number of body bytes. */
+  /** A TCP reset, before the head or after this number of bytes of the body. */
   | { readonly kind: "reset"; readonly afterBytes?: number }
-  /** Default: half of the body. `length` declares all of it, `chunked` never ends, `close` ends only by closing. */
+  /**
+   * Closes the connection after `bytes` bytes of the body (default: half of it). `length` declares the length of the
+   * whole body, `chunked` omits the last chunk, `close` declares no end.
+   */
   | { readonly kind: "truncate"; readonly how?: "length" | "chunked" | "close"; readonly bytes?: number }
-  /** Sends nothing more: from the start, after the head, or after that number of body bytes. */
+  /** Sends nothing more: from the start, after the head, or after this number of bytes of the body. */
   | { readonly kind: "hang"; readonly after?: "nothing" | "head" | number }
   | { readonly kind: "drip"; readonly bytes: number; readonly everyMs: number }
-  /** Answers well; then closes the socket at once, or as soon as the next request arrives on it. */
+  /** Sends a correct answer; then closes the socket at once, or as soon as the next request arrives on it (default). */
   | { readonly kind: "closeKeepAlive"; readonly when?: "nextRequest" | "afterAnswer" };
 
-/** Refuses what is over a rate or over a number in flight. Meant for `times: "always"`. */
+/** Refuses requests over a rate or over a number in flight. Meant for `times: "always"`. */
 export interface ThrottleAction {
   readonly kind: "throttle";
   readonly perSecond?: number;
@@ -105,11 +108,11 @@ export interface ThrottleAction {
   readonly retryAfter?: string;
 }
 
-/** Edits the request's library (of a listing: one by chance) just before the answer is made, or when it was sent. */
+/** Edits the request's library (for a listing: a random one) just before the answer is created, or after it was sent. */
 export interface BetweenAction {
   readonly kind: "between";
   readonly when?: "before" | "after";
-  /** A function only from a program; by name from JSON. */
+  /** The name of an edit, or a function that edits. */
   readonly edit: EditName | ((organization: Organization, library: MockLibrary | undefined) => void);
 }
 

@@ -1,17 +1,17 @@
-/** A seeded source of randomness: the same seed gives the same sequence on every machine. */
+/** A random generator: the same seed gives the same sequence on every machine. */
 export interface Random {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number;
   /** An integer in [0, limit). */
   below(limit: number): number;
   /** An integer in [from, to], both included. */
   between(from: number, to: number): number;
   chance(probability: number): boolean;
-  /** One of the items; throws when there is none. */
+  /** One of the items. Throws a RangeError if there are none. */
   pick<T>(items: readonly T[]): T;
 }
 
-/** mulberry32: four lines, well spread, and without functions whose last digit differs between engines. */
+/** The mulberry32 generator. It uses only integer arithmetic, so all JavaScript engines give the same numbers. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

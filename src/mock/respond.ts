@@ -1,15 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { alterAnswer } from "./alter-answer.ts";
-import { type Answer, type Answers, errorAnswer } from "./answer.ts";
-import { createCompressor } from "./compress.ts";
-import { type Delivery, deliver, deliverBadly, later } from "./deliver.ts";
+import { type Answer, type Answers, createCompressor, errorAnswer, withHeader } from "./answer.ts";
+import { type Delivery, deliver, isDelivery, later } from "./deliver.ts";
 import type { FaultScript } from "./fault-script.ts";
-import type { BetweenAction, DeliveryAction, FaultAction } from "./faults.ts";
-import type { Organization } from "./nouns.ts";
-import type { OpenRecord, RecordedRequest, Recorder } from "./recorder.ts";
-import { parseRoute, type Route } from "./route.ts";
-import { createThrottle } from "./throttle.ts";
+import type { BetweenAction, FaultAction, ThrottleAction } from "./faults.ts";
+import { parseRoute, type RecordedRequest, type Recorder, type RequestRecord, type Route } from "./request.ts";
+import type { Organization } from "./types.ts";
 
 export interface ResponderOptions {
   readonly organization: Organization;
@@ -25,41 +22,40 @@ export interface ResponderOptions {
   readonly onRequest: ((request: RecordedRequest) => undefined | Promise<void>) | null;
 }
 
-/** Records one request, finds its fault, creates the answer and delivers it. */
+/** Creates the request listener: it records each request, finds its fault, creates the answer and delivers it. */
 export function createResponder(options: ResponderOptions): RequestListener {
   const { organization, answers, recorder, script, runEdit, apiKey, pathPrefix, date, latencyMs, onRequest } = options;
   const compress = options.gzip ? createCompressor() : null;
   const throttle = createThrottle();
   const closing = new WeakSet<Socket>();
   let inFlight = 0;
-  const land = (): void => {
-    inFlight -= 1;
-  };
 
   function respond(req: IncomingMessage, res: ServerResponse): void {
     inFlight += 1;
-    res.on("close", land);
+    res.on("close", () => {
+      inFlight -= 1;
+    });
     const record = recorder.add(req);
     if (closing.has(req.socket)) {
       req.socket.destroy();
       return;
     }
-    const held = onRequest?.(record);
-    if (held === undefined) answer(req, res, record);
-    else held.then(() => answer(req, res, record)).catch(() => res.destroy());
+    const ready = onRequest?.(record);
+    if (ready === undefined) answer(req, res, record);
+    else ready.then(() => answer(req, res, record)).catch(() => res.destroy());
   }
 
-  function answer(req: IncomingMessage, res: ServerResponse, record: OpenRecord): void {
+  function answer(req: IncomingMessage, res: ServerResponse, record: RequestRecord): void {
     const route = parseRoute(record.path, pathPrefix);
     const actions = script().next(route, record.path);
     if (actions.length > 0) record.fault = actions.map((action) => action.kind).join("+");
     for (const action of actions) if (action.kind === "between") scheduleEdit(action, route, res);
-    const made = actions.reduce((so, action) => spoil(so, action, route), findAnswer(req, route));
-    const sent = compress === null ? made : compress(made, req);
+    const plain = actions.reduce((before, action) => applyFault(before, action, route), findAnswer(req, route));
+    const encoded = compress === null ? plain : compress(plain, req);
+    const fault = actions.findLast(isDelivery);
     const delivery: Delivery = { res, date, record, closing };
-    const bad = actions.findLast(isDelivery);
-    if (latencyMs > 0) later(res, latencyMs, () => send(sent, bad, delivery));
-    else send(sent, bad, delivery);
+    if (latencyMs > 0) later(res, latencyMs, () => deliver(encoded, fault, delivery));
+    else deliver(encoded, fault, delivery);
   }
 
   function scheduleEdit(action: BetweenAction, route: Route, res: ServerResponse): void {
@@ -67,7 +63,7 @@ export function createResponder(options: ResponderOptions): RequestListener {
     else runEdit(action, route);
   }
 
-  function spoil(answer: Answer, action: FaultAction, route: Route): Answer {
+  function applyFault(answer: Answer, action: FaultAction, route: Route): Answer {
     if (action.kind === "between" || isDelivery(action)) return answer;
     if (action.kind === "throttle") return throttle(action, inFlight) ?? answer;
     try {
@@ -90,18 +86,28 @@ export function createResponder(options: ResponderOptions): RequestListener {
   return respond;
 }
 
-function send(answer: Answer, bad: DeliveryAction | undefined, delivery: Delivery): void {
-  if (bad === undefined) deliver(answer, delivery);
-  else deliverBadly(answer, bad, delivery);
+/** Returns the answer that refuses a request, or null if the request may pass. */
+type Throttle = (action: ThrottleAction, inFlight: number) => Answer | null;
+
+/** Each throttle of a script has a token bucket, which is full at first and holds the requests of a tenth of a second. */
+function createThrottle(): Throttle {
+  const buckets = new Map<ThrottleAction, { tokens: number; filledAt: number }>();
+  function take(action: ThrottleAction, perSecond: number): boolean {
+    const capacity = Math.max(1, perSecond / 10);
+    const now = performance.now();
+    const bucket = buckets.get(action) ?? { tokens: capacity, filledAt: now };
+    buckets.set(action, bucket);
+    bucket.tokens = Math.min(capacity, bucket.tokens + ((now - bucket.filledAt) * perSecond) / 1_000);
+    bucket.filledAt = now;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+  return (action, inFlight) => {
+    const tooMany = action.inFlight !== undefined && inFlight > action.inFlight;
+    const tooFast = action.perSecond !== undefined && !take(action, action.perSecond);
+    if (!tooMany && !tooFast) return null;
+    const refusal = errorAnswer(action.status ?? 429, "Slow down");
+    return action.retryAfter === undefined ? refusal : withHeader(refusal, "retry-after", action.retryAfter);
+  };
 }
-
-const DELIVERIES: ReadonlySet<string> = new Set<DeliveryAction["kind"]>([
-  "delay",
-  "reset",
-  "truncate",
-  "hang",
-  "drip",
-  "closeKeepAlive",
-]);
-
-const isDelivery = (action: FaultAction): action is DeliveryAction => DELIVERIES.has(action.kind);

@@ -1,4 +1,4 @@
-/** The words that names are made of, as people of this trade use them: places with commas, accents, quotes. */
+/** The parts of names, with the commas, accents and quotes of real ones. */
 export const THEMES = [
   "Fire Risk",
   "Protected Areas Multispecies Connectivity",
@@ -52,7 +52,7 @@ export const COURSES = [
   "habitat",
   "carbon",
 ];
-export const FIRST = [
+export const FIRST_NAMES = [
   "alice",
   "amara",
   "bruno",
@@ -80,7 +80,7 @@ export const FIRST = [
   "ursula",
   "yuki",
 ];
-export const LAST = [
+export const LAST_NAMES = [
   "abara",
   "bergeron",
   "castro",
@@ -122,7 +122,7 @@ export const SCENARIOS = [
   "Test",
   "Réserve étendue",
 ];
-export const RENAMED = [
+export const FINAL_NAMES = [
   "Final run",
   "Final run 2",
   "For the report",
@@ -131,3 +131,26 @@ export const RENAMED = [
   "Calibrated",
   "best fit so far",
 ];
+
+/** The sentences of descriptions. */
+export const SENTENCES = [
+  "State-and-transition model of forest succession under changing fire regimes.",
+  "Inputs were resampled to 90 m; see the data sheet for sources.",
+  "Run with 40 Monte Carlo iterations, so expect about two hours.",
+  "Préparé pour l'atelier de Montréal; les unités sont des hectares.",
+  "Do not edit: figures 2 and 4 of the manuscript depend on this version.",
+  'Harvest targets follow the "2030 strategy" (table B-7).',
+  "Snow water equivalent was calibrated against 12 stations, 1981–2010.",
+  "The seed is fixed, so results can be reproduced.",
+  "Transition multipliers come from the expert workshop of the spring.",
+  "Habitat is suitable where canopy > 60 % & slope < 30°.",
+];
+
+/** Names of packages and their versions, oldest first. */
+export const PACKAGES = [
+  ["landscape", ["3.3.9", "3.3.12", "4.0.1", "4.3.6"]],
+  ["firespread", ["1.0.4", "1.2.0", "2.0.0"]],
+  ["hydrology", ["0.9.14", "1.1.2"]],
+  ["connectivity", ["2.1.7", "2.1.10", "2.2.0"]],
+  ["demography", ["1.0.0"]],
+] as const;

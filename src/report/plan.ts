@@ -40,7 +40,7 @@ export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict): string
     `dry run: ${plural(plan.listed, "library", "libraries")} listed; nothing was written`,
     ...plan.read.map((action) => `  read    ${nameOf(action)}  (${action.reason}; ${action.write})`),
     ...plan.remove.map((key) => `  remove  ${nameOf(key)}  (no longer listed)`),
-    ...heldRemovals(prepared).map((key) => `  held    ${printable(formatKey(key))}  (no longer listed)`),
+    ...heldRemovals(planned, verdict).map((key) => `  held    ${printable(formatKey(key))}  (no longer listed)`),
     ...skipped.map(([reason, count]) => `  skip    ${plural(count, "library", "libraries")}  (${reason})`),
     ...plan.rejects.map(({ reason, code }) => `  reject  ${printable(reason)}  (${code})`),
     ...(plan.incomplete === null ? [] : [`  ${plan.incomplete}; nothing would be marked as removed`]),
@@ -51,7 +51,7 @@ export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict): string
 }
 
 /** The libraries that would be marked as removed if the guard did not hold that. */
-const heldRemovals = ({ plan, verdict }: Prepared) => (verdict.kind === "held" ? plan.missing : []);
+const heldRemovals = ({ plan }: PlannedRun, verdict: RemovalVerdict) => (verdict.kind === "held" ? plan.missing : []);
 
 const nameOf = ({ owner, library }: { owner: string; library: string }) =>
   printable(formatKey({ owner, name: library }));

@@ -4,7 +4,7 @@ import { judgeClock, judgeSchema, judgeServer } from "../../src/cli/check/judge-
 import { failedBy } from "../../src/cli/check/lines.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import type { Listing, Reject } from "../../src/model.ts";
-import { listingOf } from "../listed.ts";
+import { listingOf } from "../support/listing.ts";
 
 const SERVER = {
   versionNumber: 180004,

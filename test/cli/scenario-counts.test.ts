@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
-import { amendLibrary, amendScenario } from "../../src/mock/amend.ts";
+import { changeLibrary, changeScenario } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startWorker } from "../worker/worker-under-test.ts";
@@ -35,7 +35,7 @@ test("counts follow removals, returns, flags, rejects, and libraries that appear
 
   await sync((all) => {
     const lake = SMALL[0];
-    amendLibrary(all, "ann", "Lake", { lastModified: NOW, scenarios: lake ? amendScenario(lake, 5, null) : [] });
+    changeLibrary(all, "ann", "Lake", { lastModified: NOW, scenarios: lake ? changeScenario(lake, 5, null) : [] });
   });
   expect(await kept(made)).toMatchObject([{ scenarios: 4, results: 2 }, {}]);
 
@@ -43,7 +43,7 @@ test("counts follow removals, returns, flags, rejects, and libraries that appear
     const back = [1, 2, 3].map((id) => scenario(id)).concat(scenario(5, { parentId: 2 }));
     // An unreadable scenario keeps its row and is still counted.
     const bad = scenario(4, { source: '{"scenarioId":4,"isResult":"yes"}' });
-    amendLibrary(all, "ann", "Lake", { lastModified: `${NOW} `, scenarios: [...back, bad] });
+    changeLibrary(all, "ann", "Lake", { lastModified: `${NOW} `, scenarios: [...back, bad] });
   });
   expect(await kept(made)).toMatchObject([{ scenarios: 5, results: 2 }, {}]);
 

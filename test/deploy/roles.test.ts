@@ -1,7 +1,7 @@
 /** Checks what each role of deploy/roles.sql can do, and that it can do nothing else. */
 import type pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import { startMockService } from "../../src/mock/server.ts";
 import { runCli } from "../support/cli.ts";
 import { library, scenario } from "../support/organization.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { documentedTables } from "./schema-doc.ts";
@@ -81,7 +81,7 @@ test("the example of a new field gives a column that is filled, versioned, compa
   // The service answers as before, so only the new version of the hash makes simcat store the value.
   expect(await simcat("backfill")).toMatchObject({ code: 0 });
   made.service.edit((organization) =>
-    amendLibrary(organization, "ann", "Fire", {
+    changeLibrary(organization, "ann", "Fire", {
       lastModified: "2023-10-12 at 3:57 PM",
       metadataFields: { projectName: "Montane" },
     }),

@@ -59,9 +59,20 @@ describe("docs/schema.md", () => {
     expect(Object.fromEntries(documented)).toEqual(byTable(real.sort((a, b) => (a.text < b.text ? -1 : 1))));
   });
 
-  test("has a meaning for every column", () => {
-    const all = [...documentedTables().values()].flat();
-    expect(all.filter(({ meaning }) => meaning.trim().length < 10)).toEqual([]);
+  test("repeats the comment of every table and column", async () => {
+    const comments = await database().query<{ table: string; comment: string }>(
+      `SELECT relname AS table, obj_description(oid, 'pg_class') AS comment
+       FROM pg_class WHERE relnamespace = 'simcat'::regnamespace AND relkind = 'r'`,
+    );
+    const text = SCHEMA_DOC.replaceAll("`", "");
+    expect(comments.filter(({ table, comment }) => !text.includes(`## ${table}\n\n${comment}\n`))).toEqual([]);
+
+    const commented = (await columns()).map(({ table, name, comment }) => ({ table, text: `${name}: ${comment}` }));
+    const documented = [...documentedTables()].map(([table, found]) => [
+      table,
+      found.map(({ name, meaning }) => `${name}: ${meaning.replaceAll("`", "")}`),
+    ]);
+    expect(Object.fromEntries(documented)).toEqual(byTable(commented));
   });
 
   test("has no table in its picture that is not there", () => {

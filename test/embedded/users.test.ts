@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openProject } from "../support/open-project.ts";
+import { readableProject } from "../support/readable-project.ts";
 import { newStateDir, query, startKeeper } from "./keepers.ts";
 
 const NOBODY = 65534;
@@ -33,7 +33,7 @@ describe.runIf(isRoot)("as root", () => {
 });
 
 describe.runIf(isRoot)("without an environment", () => {
-  const project = isRoot ? openProject() : "";
+  const project = isRoot ? readableProject() : "";
 
   test("creates the database in the temporary directory", async () => {
     const temporary = ownedDirectory(NOBODY);

@@ -6,7 +6,7 @@ import { CERTIFICATE, CERTIFICATE_KEY } from "../service/certificate.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { EXPIRED, OTHER_HOST, type TestCertificate } from "./certificates.ts";
-import { lastRun, logLines } from "./telling.ts";
+import { lastRun, logLines } from "./run-results.ts";
 
 const SELF_SIGNED: TestCertificate = { cert: CERTIFICATE, key: CERTIFICATE_KEY };
 

@@ -3,7 +3,7 @@ import type { FaultAction } from "../../src/mock/faults.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { expectKeepsFailing, type Failing } from "./failing-content.ts";
-import { lastRun } from "./telling.ts";
+import { lastRun } from "./run-results.ts";
 
 const on =
   (code: string, asked: number | null) =>

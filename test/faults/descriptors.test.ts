@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { lastRun } from "./telling.ts";
+import { lastRun } from "./run-results.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
-import type { Fields, MockScenario } from "../../src/mock/nouns.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
+import type { Fields, MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { kept, lastRun, logLines, toldOf } from "./telling.ts";
+import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 // Several consecutive CLI runs.
 vi.setConfig({ testTimeout: 120_000 });
@@ -20,11 +20,11 @@ const failures = (libraries: readonly string[], code = "drift") =>
 
 /** Replaces the scenario list of one of alice's libraries, with a date. */
 function relist({ service }: Fixture, name: string, scenarios: readonly MockScenario[], lastModified = NOW): void {
-  service.edit((organization) => amendLibrary(organization, "alice", name, { lastModified, scenarios }));
+  service.edit((organization) => changeLibrary(organization, "alice", name, { lastModified, scenarios }));
 }
 
 function redescribe({ service }: Fixture, name: string, metadataFields: Fields, lastModified = NOW): void {
-  service.edit((organization) => amendLibrary(organization, "alice", name, { lastModified, metadataFields }));
+  service.edit((organization) => changeLibrary(organization, "alice", name, { lastModified, metadataFields }));
 }
 
 const owing = ({ query }: Fixture) =>
@@ -49,7 +49,7 @@ test("three known scenarios that lose a field fail their library, whatever other
   const drifted = await made.simcat(["sync"]);
 
   expect(drifted.code).toBe(2);
-  expect(toldOf(drifted)).toEqual(failures(FIELDS.toSorted()));
+  expect(libraryLogLines(drifted)).toEqual(failures(FIELDS.toSorted()));
   for (const field of FIELDS) {
     expect(logLines(drifted).find(({ library }) => library === field)?.error).toMatch(
       new RegExp(`^all 3 scenarios whose stored rows have the field ${field} lack it now\\. .* docs/operations\\.md`),
@@ -68,7 +68,7 @@ test("drift fails every run until the service sends the field again (fault 52)",
     relist(made, "Fire", idsTo(3).map(without("scenarioName")), lastModified);
     const ended = await made.simcat(["sync"]);
     expect(ended.code).toBe(2);
-    expect(toldOf(ended)).toEqual(failures(["Fire"]));
+    expect(libraryLogLines(ended)).toEqual(failures(["Fire"]));
     expect(await kept(made.query, ["Fire"])).toEqual(before);
     expect(await owing(made)).toEqual([{ name: "Fire", reread_reason: "failure", failures: at + 1 }]);
   }
@@ -111,7 +111,7 @@ test("twenty items in a run without a field fail each library that would lose it
   const drifted = await made.simcat(["sync"]);
 
   expect(drifted.code).toBe(2);
-  expect(toldOf(drifted)).toEqual(failures(names));
+  expect(libraryLogLines(drifted)).toEqual(failures(names));
   expect(await kept(made.query, names)).toEqual(before);
   // A field that is missing from the whole run causes no second read.
   expect(made.asked()).toHaveLength(1 + 2 * names.length);
@@ -184,7 +184,7 @@ test("twenty other scenarios without a field that every stored scenario has are 
 
   const drifted = await made.simcat(["sync", "--allow-removals"]);
 
-  expect(toldOf(drifted)).toEqual(failures(["Fire"]));
+  expect(libraryLogLines(drifted)).toEqual(failures(["Fire"]));
   expect(drifted.stdout).toContain("not one of the 20 scenarios that this run read has the field lastModified");
   expect(await kept(made.query, ["Fire"])).toEqual(before);
 });
@@ -206,7 +206,7 @@ test("an empty list and a new library are stored during drift", async () => {
   const drifted = await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" });
 
   expect(drifted.code).toBe(2);
-  expect(toldOf(drifted)).toEqual(failures(["drifts"]));
+  expect(libraryLogLines(drifted)).toEqual(failures(["drifts"]));
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 3, scenarios_inserted: 55, scenarios_removed: 1 });
 });
 
@@ -223,7 +223,7 @@ test("a staged list drifts like a list in memory and leaves the staging table em
 
   const drifted = await made.simcat(["sync", "--allow-removals"]);
 
-  expect(toldOf(drifted)).toEqual(failures(["long", "two"]));
+  expect(libraryLogLines(drifted)).toEqual(failures(["long", "two"]));
   expect(logLines(drifted).map(({ error }) => error)).toContainEqual(
     expect.stringContaining("all 3500 scenarios whose stored rows have the field isResult lack it now"),
   );
@@ -256,7 +256,7 @@ test("metadata fields lost by all three libraries of a run fail them; two are ed
   const drifted = await made.simcat(["sync"]);
 
   expect(drifted.code).toBe(2);
-  expect(toldOf(drifted)).toEqual(failures(three));
+  expect(libraryLogLines(drifted)).toEqual(failures(three));
   for (const field of lost) {
     expect(drifted.stdout).toContain(`the metadata lacks the field ${field}, and so does that of all 3 libraries`);
   }

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { kept, lastRun, toldOf } from "./telling.ts";
+import { kept, lastRun, libraryLogLines } from "./run-results.ts";
 
 /** A library whose content fails in one way, and the expected log line. */
 export interface Failing {
@@ -38,7 +38,7 @@ export async function expectKeepsFailing(
   expect(before).toHaveLength(4 * names.length);
   for (const name of libraries) {
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NOW,
         description: "after",
         scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(3)],
@@ -82,7 +82,7 @@ export async function expectKeepsFailing(
       }))
       .sort(byName),
   );
-  expect(toldOf(failing)).toEqual(
+  expect(libraryLogLines(failing)).toEqual(
     neighbours
       .map(({ name, code }) => ({ owner: "alice", library: name, code }))
       .sort((a, b) => a.library.localeCompare(b.library, "en")),

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { lastRun } from "./telling.ts";
+import { lastRun } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

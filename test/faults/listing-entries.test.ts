@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 const OLD = "2023-09-11 at 2:56 PM";
@@ -29,7 +29,7 @@ async function runWith(entries: readonly string[], vanished: readonly string[]) 
   const made = await fixture(["edited", ...vanished].map((name) => library("alice", name, { scenarios: [1] })));
   expect((await made.simcat(["sync"])).code).toBe(0);
   made.service.edit((organization) => {
-    amendLibrary(organization, "alice", "edited", { lastModified: NOW });
+    changeLibrary(organization, "alice", "edited", { lastModified: NOW });
     for (const name of vanished) organization.remove("alice", name);
     for (const [at, source] of entries.entries())
       organization.put(library("bad", `entry ${at}`, { source: { entry: source } }));
@@ -124,8 +124,8 @@ test("a default owner applies to entries without uploadUser; null counts as abse
     library("alice", "named"),
   ]);
   service.edit((organization) => {
-    amendLibrary(organization, "alice", "absent", { source: { entry: entries[0] ?? "" } });
-    amendLibrary(organization, "alice", "null", { source: { entry: entries[1] ?? "" } });
+    changeLibrary(organization, "alice", "absent", { source: { entry: entries[0] ?? "" } });
+    changeLibrary(organization, "alice", "null", { source: { entry: entries[1] ?? "" } });
   });
 
   const ended = await simcat(["sync"], { SIMCAT_DEFAULT_OWNER: "alice" });
@@ -202,7 +202,7 @@ test("keys of 2,600 bytes are stored and keys of 2,601 bytes rejected, in any sc
   expect((await simcat(["sync"])).code).toBe(2);
   for (const name of names) {
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NOW,
         scenarios: [scenario(1, { description: "new" })],
       }),
@@ -267,7 +267,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
   await simcat(["sync"]);
   for (const [name, source] of bad) {
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, { description: "new", source: { entry: source } }),
+      changeLibrary(organization, "alice", name, { description: "new", source: { entry: source } }),
     );
   }
   asked();
@@ -282,7 +282,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
     ),
   ).toEqual(bad.map(([name, payload, code, path]) => ({ name, payload, code, path, kind: "listing" })));
   expect(
-    toldOf(ended)
+    libraryLogLines(ended)
       .map(({ library: name }) => name)
       .toSorted(),
   ).toEqual(bad.map(([name]) => name).toSorted());
@@ -293,7 +293,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
     ),
   ).toEqual([{ last_modified: OLD, listed: OLD, description: "new", bookmark: OLD, reread_reason: "rejects" }]);
 
-  for (const [name] of bad) service.edit((organization) => amendLibrary(organization, "alice", name, { source: {} }));
+  for (const [name] of bad) service.edit((organization) => changeLibrary(organization, "alice", name, { source: {} }));
   expect((await simcat(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },

@@ -1,11 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
 import { serve } from "../mock/service.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { everything, lastRun, logLines } from "./telling.ts";
+import { everything, lastRun, logLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -31,7 +31,7 @@ async function changedOrganization(): Promise<Fixture> {
   ]);
   expect((await made.simcat(["sync"])).code).toBe(0);
   made.service.edit((organization) => {
-    amendLibrary(organization, "alice", "edited", { lastModified: "2030-01-02 at 3:04 PM" });
+    changeLibrary(organization, "alice", "edited", { lastModified: "2030-01-02 at 3:04 PM" });
     organization.remove("alice", "vanished");
     organization.put(library("alice", "new"));
   });

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
-import { amendLibrary, amendScenario } from "../../src/mock/amend.ts";
-import type { MockScenario } from "../../src/mock/nouns.ts";
-import { scenarioSource } from "../../src/mock/wire-source.ts";
+import { scenarioSource } from "../../src/mock/answer.ts";
+import { changeLibrary, changeScenario } from "../../src/mock/edit-library.ts";
+import type { MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -21,7 +21,7 @@ const edit = (
 ) =>
   service.edit((organization) => {
     const scenarios = organization.get("alice", "long")?.scenarios ?? [];
-    amendLibrary(organization, "alice", "long", { lastModified, scenarios: change(scenarios) });
+    changeLibrary(organization, "alice", "long", { lastModified, scenarios: change(scenarios) });
   });
 
 const state = ({ query }: Fixture) =>
@@ -128,7 +128,7 @@ test("a long list truncated after 55,000 items keeps the copy and leaves nothing
   const broken = await made.simcat(["sync"]);
 
   expect(broken.code).toBe(2);
-  expect(toldOf(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
+  expect(libraryLogLines(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
   expect(await state(made)).toEqual([{ live: 0, removed: 0, writers: 0, staged: 0, counted: null }]);
 
   made.service.script([
@@ -162,9 +162,9 @@ test("descriptions of 5 MB are stored exactly in libraries and scenarios (fault 
   made.service.edit((organization) => {
     const found = organization.get("alice", "Fire");
     if (found)
-      amendLibrary(organization, "alice", "Fire", {
+      changeLibrary(organization, "alice", "Fire", {
         lastModified: NOW,
-        scenarios: amendScenario(found, 1, { description: `${long}t` }),
+        scenarios: changeScenario(found, 1, { description: `${long}t` }),
       });
   });
   expect((await made.simcat(["sync"])).code).toBe(0);

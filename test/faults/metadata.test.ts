@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 const OLD = "2023-09-11 at 2:56 PM";
@@ -29,7 +29,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
   await simcat(["sync"]);
   for (const [name, metadata] of bad) {
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NOW,
         scenarios: [scenario(1), scenario(3)],
         source: { metadata },
@@ -49,7 +49,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
       .map(([name, payload, code, path]) => ({ name, payload, code, path, kind: "metadata" }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
   );
-  expect(toldOf(ended)).toHaveLength(bad.length);
+  expect(libraryLogLines(ended)).toHaveLength(bad.length);
   expect(
     await query(
       `SELECT DISTINCT l.file_size, l.package_name, l.package_version, l.library_owner, l.metadata->>'fileSize' AS raw,
@@ -77,7 +77,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
     { id: 3, removed_at: null, rows: bad.length },
   ]);
 
-  for (const [name] of bad) service.edit((organization) => amendLibrary(organization, "alice", name, { source: {} }));
+  for (const [name] of bad) service.edit((organization) => changeLibrary(organization, "alice", name, { source: {} }));
   expect((await simcat(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },
@@ -287,7 +287,7 @@ test("a change only in an unknown field updates in place and makes no version (f
   ]);
   await simcat(["sync"]);
   service.edit((organization) =>
-    amendLibrary(organization, "alice", "Fire", {
+    changeLibrary(organization, "alice", "Fire", {
       metadataFields: { stars: 5 },
       scenarios: [scenario(1, { fields: { tags: ["b"] } })],
     }),

@@ -1,10 +1,10 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { kept, lastRun, logLines, toldOf } from "./telling.ts";
+import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 // Several consecutive CLI runs.
 vi.setConfig({ testTimeout: 60_000 });
@@ -56,14 +56,14 @@ test.each([
   await made.simcat(["sync"]);
   const before = await kept(made.query, [one.name, other.name]);
   for (const { owner, name } of [one, other]) {
-    made.service.edit((organization) => amendLibrary(organization, owner, name, { lastModified: NOW }));
+    made.service.edit((organization) => changeLibrary(organization, owner, name, { lastModified: NOW }));
   }
   const behind = await openProxy(made, swap(`${one.owner}/${one.name}`, `${other.owner}/${other.name}`));
 
   const ended = await made.simcat(["sync"], behind);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended).map(({ code }) => code)).toEqual(["mismatched", "mismatched"]);
+  expect(libraryLogLines(ended).map(({ code }) => code)).toEqual(["mismatched", "mismatched"]);
   expect(
     logLines(ended).find(
       ({ code, owner, library }) => code === "mismatched" && owner === one.owner && library === one.name,
@@ -103,7 +103,7 @@ test("metadata of a library whose removal is held is not stored under another na
   expect((await made.simcat(["sync"])).code).toBe(3);
   const before = await kept(made.query, ["Fire"]);
   made.service.edit((organization) =>
-    amendLibrary(organization, "ann", "Fire", { lastModified: NOW, metadataFields: { libraryName: "Air" } }),
+    changeLibrary(organization, "ann", "Fire", { lastModified: NOW, metadataFields: { libraryName: "Air" } }),
   );
 
   expect((await made.simcat(["sync"])).code).toBe(3);
@@ -150,7 +150,7 @@ test("metadata that names no listed library is stored with a warning and never s
   }
 
   for (const name of names) {
-    made.service.edit((organization) => amendLibrary(organization, "ann", name, { metadataFields: {} }));
+    made.service.edit((organization) => changeLibrary(organization, "ann", name, { metadataFields: {} }));
   }
   expect((await made.simcat(["backfill"])).code).toBe(0);
   expect((await settled(made)).map(({ suspect }) => suspect)).toEqual([0, 0, 0]);

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -89,7 +89,7 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
   expect(first).toBeLessThanOrEqual(9);
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
+      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
     }
   });
   expect((await made.simcat(["sync"])).code).toBe(2);
@@ -104,7 +104,7 @@ test("a locked row fails its library; the others are stored while it is held (fa
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
+      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
     }
   });
   const holder = await made.database.pool.connect();
@@ -116,7 +116,7 @@ test("a locked row fails its library; the others are stored while it is held (fa
   await holder.query("ROLLBACK");
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "rejected_by_database" }]);
+  expect(libraryLogLines(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "rejected_by_database" }]);
   expect(ended.stderr).toContain("(55P03)");
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 29, libraries_failed: 1 });
   expect(await owing(made)).toEqual([{ name: "lib 11", reread_reason: "failure", failures: 1 }]);
@@ -138,7 +138,7 @@ test.each(["P0001", "57014"])(
     const ended = await made.simcat(["sync"]);
 
     expect(ended.code).toBe(2);
-    expect(toldOf(ended)).toEqual([{ owner: "bob", library: "long", code: "rejected_by_database" }]);
+    expect(libraryLogLines(ended)).toEqual([{ owner: "bob", library: "long", code: "rejected_by_database" }]);
     expect((await storedNames(made)).length).toBe(30);
     await heal(made);
     expect((await made.simcat(["sync"])).code).toBe(0);
@@ -151,7 +151,7 @@ test("a warning names a library whose failure record is refused too; the run con
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
+      changeLibrary(organization, "alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
     }
   });
   await poison(made, "library_sync", { "lib 11": "P0001" });
@@ -159,7 +159,7 @@ test("a warning names a library whose failure record is refused too; the run con
   const ended = await made.simcat(["backfill"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([
+  expect(libraryLogLines(ended)).toEqual([
     { owner: "alice", library: "lib 11", code: "rejected_by_database" },
     { owner: "alice", library: "lib 11", code: "failure_unrecorded" },
   ]);
@@ -215,7 +215,7 @@ test("a library whose listed text is refused fails unread; the others are stored
   made.asked();
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
+      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
     }
   });
   await poison(made, "library_sync", { "lib 11": "P0001" });
@@ -223,7 +223,7 @@ test("a library whose listed text is refused fails unread; the others are stored
   const ended = await made.simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([
+  expect(libraryLogLines(ended)).toEqual([
     { owner: "alice", library: "lib 11", code: "rejected_by_database" },
     { owner: "alice", library: "lib 11", code: "failure_unrecorded" },
   ]);
@@ -245,7 +245,7 @@ test("a library whose removal is refused fails; the others are marked and stored
   const ended = await made.simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "rejected_by_database" }]);
+  expect(libraryLogLines(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "rejected_by_database" }]);
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_removed: 2, libraries_failed: 1 });
   expect(
     await made.query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL ORDER BY 1"),

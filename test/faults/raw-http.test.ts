@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { serveRaw } from "../service/service-under-test.ts";
 import { runCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
-import { lastRun, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines } from "./run-results.ts";
 
 const SCENARIOS = '[{"scenarioId":1,"scenarioName":"Base","isResult":false}]';
 const METADATA = '{"libraryName":"x"}';
@@ -92,7 +92,7 @@ test("unusual HTTP is accepted if the protocol allows it; other answers fail one
   });
 
   const failing = TABLE.filter(({ code }) => code !== null);
-  expect(toldOf(ended)).toEqual(
+  expect(libraryLogLines(ended)).toEqual(
     failing
       .map(({ name, code }) => ({ owner: "alice", library: name, code }))
       .sort((a, b) => a.library.localeCompare(b.library, "en")),

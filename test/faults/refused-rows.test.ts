@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -16,7 +16,7 @@ test("rows that only Postgres refuses fail their library only, in a batch with o
   made.service.edit((organization) => {
     for (let at = 0; at < 12; at++) {
       const description = at === 3 || at === 8 ? "poison" : "fine";
-      amendLibrary(organization, "alice", `lib ${at}`, {
+      changeLibrary(organization, "alice", `lib ${at}`, {
         lastModified: "2030-01-02 at 3:04 PM",
         scenarios: [scenario(1), scenario(2, { description })],
       });
@@ -26,7 +26,7 @@ test("rows that only Postgres refuses fail their library only, in a batch with o
   const ended = await made.simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([
+  expect(libraryLogLines(ended)).toEqual([
     { owner: "alice", library: "lib 3", code: "rejected_by_database" },
     { owner: "alice", library: "lib 8", code: "rejected_by_database" },
   ]);
@@ -63,7 +63,7 @@ test("a row of a long list that only Postgres refuses fails its library only (fa
   const ended = await made.simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "long", code: "rejected_by_database" }]);
+  expect(libraryLogLines(ended)).toEqual([{ owner: "alice", library: "long", code: "rejected_by_database" }]);
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 2, libraries_failed: 1 });
   expect(await made.query("SELECT library_name AS name FROM simcat.libraries ORDER BY 1")).toEqual([
     { name: "after" },

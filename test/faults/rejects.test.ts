@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
-import type { MockScenario } from "../../src/mock/nouns.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
+import type { MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines } from "./telling.ts";
+import { lastRun, logLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 
 const list = ({ service }: Fixture, scenarios: readonly MockScenario[], name = "Fire"): void => {
-  service.edit((organization) => amendLibrary(organization, "alice", name, { scenarios }));
+  service.edit((organization) => changeLibrary(organization, "alice", name, { scenarios }));
 };
 const raw = (source: string): MockScenario => scenario(0, { source });
 const open = ({ query }: Fixture) =>
@@ -55,7 +55,7 @@ test("two different scenarios with one id are both rejected, and the earlier row
     '{"scenarioId":5,"x":1}',
   ];
   list(made, [scenario(1, { description: "new" }), ...items.map(raw)]);
-  made.service.edit((organization) => amendLibrary(organization, "alice", "Fire", { lastModified: NOW }));
+  made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified: NOW }));
 
   const ended = await made.simcat(["sync"]);
 

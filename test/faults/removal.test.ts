@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines } from "./telling.ts";
+import { lastRun, logLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -245,7 +245,7 @@ test("a paged scenario list is stored, removes nothing, and leaves its library d
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   await made.simcat(["sync"]);
   made.service.edit((organization) =>
-    amendLibrary(organization, "alice", "Fire", {
+    changeLibrary(organization, "alice", "Fire", {
       lastModified: "2030-01-02 at 3:04 PM",
       scenarios: [scenario(1), scenario(3)],
     }),
@@ -286,7 +286,7 @@ test("a renamed or moved library is removed under its old key and added under it
   ]);
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
-    amendLibrary(organization, "alice", "before", { name: "after", scenarios: [scenario(1), scenario(3)] });
+    changeLibrary(organization, "alice", "before", { name: "after", scenarios: [scenario(1), scenario(3)] });
     organization.remove("alice", "given");
     organization.put(library("bob", "given", { scenarios: [scenario(1, { scenarioName: "bob's" })] }));
   });
@@ -349,7 +349,7 @@ test("a scenario removed under a new date is marked in the transaction of that r
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   await made.simcat(["sync"]);
   made.service.edit((organization) =>
-    amendLibrary(organization, "alice", "Fire", {
+    changeLibrary(organization, "alice", "Fire", {
       lastModified: "2030-01-02 at 3:04 PM",
       scenarios: [scenario(1), scenario(3, { description: "new" }), scenario(4)],
     }),
@@ -374,7 +374,7 @@ test("a scenario that returns has its id and gapless versions (faults 46, 59)", 
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   await made.simcat(["sync"]);
   const list = (scenarios: ReturnType<typeof scenario>[], lastModified: string) =>
-    made.service.edit((organization) => amendLibrary(organization, "alice", "Fire", { lastModified, scenarios }));
+    made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified, scenarios }));
   list([scenario(1)], "2030-01-02 at 3:04 PM");
   expect((await made.simcat(["sync"])).code).toBe(0);
   list([scenario(1), scenario(2)], "2030-01-03 at 3:04 PM");

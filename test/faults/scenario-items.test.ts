@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 
@@ -31,7 +31,7 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
   await simcat(["sync"]);
   const edit = (name: string, source: string | null) =>
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NOW,
         scenarios: [
           scenario(1, { scenarioName: "renamed" }),
@@ -76,7 +76,7 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
     scenarios_removed: 2,
     rejects: neighbours.length,
   });
-  expect(toldOf(ended)).toEqual(
+  expect(libraryLogLines(ended)).toEqual(
     neighbours
       .map((one) => ({ owner: "alice", library: one.library, code: "rejects" }))
       .sort((a, b) => a.library.localeCompare(b.library, "en")),
@@ -252,17 +252,17 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
   ]);
   await simcat(["sync"]);
   service.edit((organization) => {
-    amendLibrary(organization, "alice", "bad", {
+    changeLibrary(organization, "alice", "bad", {
       lastModified: NOW,
       scenarios: ["a", "b", "c"].map((name) => scenario(0, { source: `{"scenarioId":"${name}"}` })),
     });
-    amendLibrary(organization, "alice", "good", { lastModified: NOW });
+    changeLibrary(organization, "alice", "good", { lastModified: NOW });
   });
 
   const ended = await simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([
+  expect(libraryLogLines(ended)).toEqual([
     { owner: "alice", library: "bad", code: "all_rejected" },
     { owner: "alice", library: "bad", code: "rejects" },
   ]);
@@ -280,7 +280,7 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
     { live: 4 },
   ]);
 
-  service.edit((organization) => amendLibrary(organization, "alice", "bad", { scenarios: [scenario(1)] }));
+  service.edit((organization) => changeLibrary(organization, "alice", "bad", { scenarios: [scenario(1)] }));
   expect((await simcat(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },

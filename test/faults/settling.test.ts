@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { everything, lastRun, logLines } from "./telling.ts";
+import { everything, lastRun, logLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -74,7 +74,7 @@ test("an edit hidden by the date's own minute is found by the read after the win
   const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })]);
   await readBy(made);
   made.service.edit((organization) =>
-    amendLibrary(organization, "alice", "fresh", {
+    changeLibrary(organization, "alice", "fresh", {
       scenarios: [scenario(1, { scenarioName: "edited in the same minute" })],
     }),
   );
@@ -268,8 +268,8 @@ test("a date that goes backwards is read twice before it is trusted (fault 57)",
   ]);
   await readBy(made);
   made.service.edit((organization) => {
-    amendLibrary(organization, "alice", "back", { lastModified: "2020-01-01 at 1:01 PM" });
-    amendLibrary(organization, "alice", "forth", { lastModified: "2024-01-01 at 1:01 PM" });
+    changeLibrary(organization, "alice", "back", { lastModified: "2020-01-01 at 1:01 PM" });
+    changeLibrary(organization, "alice", "forth", { lastModified: "2024-01-01 at 1:01 PM" });
   });
 
   expect(await readBy(made)).toEqual(["back", "forth"]);
@@ -287,7 +287,7 @@ test("a date that goes from A to B and back is read each time, also if B could n
   ]);
   const date = (lastModified: string) =>
     made.service.edit((organization) => {
-      for (const name of ["flaps", "fails"]) amendLibrary(organization, "alice", name, { lastModified });
+      for (const name of ["flaps", "fails"]) changeLibrary(organization, "alice", name, { lastModified });
     });
   await readBy(made);
   expect(await readBy(made)).toEqual([]);
@@ -308,7 +308,7 @@ test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are 
   const made = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
   await readBy(made);
   made.service.edit((organization) =>
-    amendLibrary(organization, "alice", "lib 0", { scenarios: [scenario(1, { scenarioName: "undated" })] }),
+    changeLibrary(organization, "alice", "lib 0", { scenarios: [scenario(1, { scenarioName: "undated" })] }),
   );
 
   await passMinutes(made.query, 3.5 * 24 * 60 - 5);
@@ -341,7 +341,7 @@ test("reads stored by a clock a year ahead are repeated once the clock is right 
   await readBy(made);
   await passMinutes(made.query, -365 * 24 * 60);
   made.service.edit((organization) =>
-    amendLibrary(organization, "alice", "old", { scenarios: [1, 2].map((id) => scenario(id)) }),
+    changeLibrary(organization, "alice", "old", { scenarios: [1, 2].map((id) => scenario(id)) }),
   );
 
   expect(await readBy(made)).toEqual(["fresh", "old"]);

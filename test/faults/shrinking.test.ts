@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { lastRun, logLines } from "./telling.ts";
+import { lastRun, logLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -40,7 +40,7 @@ function list(
 ): void {
   for (const [name, listed] of lists) {
     service.edit((organization) =>
-      amendLibrary(organization, "alice", name, { lastModified, scenarios: listed.map((id) => scenario(id)) }),
+      changeLibrary(organization, "alice", name, { lastModified, scenarios: listed.map((id) => scenario(id)) }),
     );
   }
 }

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
 import type { Fault } from "../../src/mock/faults.ts";
-import type { RecordedRequest } from "../../src/mock/recorder.ts";
+import type { RecordedRequest } from "../../src/mock/request.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { lastRun, logLines, toldOf } from "./telling.ts";
+import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -116,7 +116,7 @@ test("a library that always answers 503 with a Retry-After delays no other libra
   const refused = made.service.requests.filter(({ fault }) => fault === "status").map(({ at }) => at);
   const others = made.service.requests.filter(({ path }) => path.includes("/lib%20") && !path.includes("/lib%200/"));
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 0", code: "server_error" }]);
+  expect(libraryLogLines(ended)).toEqual([{ owner: "alice", library: "lib 0", code: "server_error" }]);
   expect(others).toHaveLength(398);
   // No two requests of the other libraries are two seconds apart.
   expect(widestGap(others).ms).toBeLessThan(2_000);
@@ -202,7 +202,7 @@ test("a library that always answers 429 fails after bounded requests (faults 18,
   const ended = await made.simcat(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(toldOf(ended)).toEqual([{ owner: "alice", library: "lib 0", code: "throttled" }]);
+  expect(libraryLogLines(ended)).toEqual([{ owner: "alice", library: "lib 0", code: "throttled" }]);
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 7, libraries_failed: 1 });
   expect(made.asked().filter((line) => line.includes("lib%200/metadata")).length).toBeLessThan(25);
 });
@@ -225,7 +225,7 @@ test("a Retry-After over SIMCAT_MAX_RETRY_WAIT ends the run for 429, fails the l
   const ended = await made.simcat(["sync"], { SIMCAT_MAX_RETRY_WAIT: "2s" });
 
   expect(failed.code).toBe(2);
-  expect(toldOf(failed)).toEqual([{ owner: "alice", library: "lib 7", code: "server_error" }]);
+  expect(libraryLogLines(failed)).toEqual([{ owner: "alice", library: "lib 7", code: "server_error" }]);
   expect(failedRun).toMatchObject({ status: "partial", libraries_read: 7, libraries_failed: 1 });
   expect(ended.code).toBe(69);
   expect(ended.stdout).toContain("longer than SIMCAT_MAX_RETRY_WAIT (2 s)");

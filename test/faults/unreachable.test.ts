@@ -4,7 +4,7 @@ import { serveRaw } from "../service/service-under-test.ts";
 import { runCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { everything, lastRun, logLines } from "./telling.ts";
+import { everything, lastRun, logLines } from "./run-results.ts";
 
 /** A port without a listener. */
 async function closedPort(): Promise<number> {

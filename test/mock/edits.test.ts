@@ -1,21 +1,20 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { createDateSource } from "../../src/mock/date-source.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { EDIT_NAMES, EDITS, type EditName, editRandomly } from "../../src/mock/edits.ts";
-import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
-import { createOrganization } from "../../src/mock/organization.ts";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { createOrganization, organizationOf } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
-import { createStamp } from "../../src/mock/stamp.ts";
+import type { MockLibrary, Organization } from "../../src/mock/types.ts";
 import { library, scenario } from "../support/organization.ts";
 
 const NOW = new Date("2025-06-01T12:34:56.789Z");
-const stamp = createStamp({ clock: () => NOW });
+const dateSource = createDateSource({ clock: () => NOW });
 const TODAY = "2025-06-01 at 12:34 PM";
 
 function edit(organization: Organization, name: EditName, owner = "alice", title = "Lib A"): string {
   const target = organization.get(owner, title);
   if (target === undefined) throw new Error("no such library");
-  return EDITS[name](organization, target, createRandom(5), stamp);
+  return EDITS[name](organization, target, createRandom(5), dateSource);
 }
 
 const alice = () => organizationOf([library("alice", "Lib A", { scenarios: [1, scenario(4, { parentId: 1 })] })]);
@@ -80,7 +79,7 @@ test("a silent edit changes content and no date", () => {
 
 test("a backdated upload moves the date before the present one", () => {
   const organization = alice();
-  amendLibrary(organization, "alice", "Lib A", { lastModified: TODAY });
+  changeLibrary(organization, "alice", "Lib A", { lastModified: TODAY });
   edit(organization, "uploadBackdated");
   const { lastModified } = read(organization);
   expect(Date.parse(`${lastModified?.replace(" at ", " ")} UTC`)).toBeLessThan(NOW.getTime() - 60_000);
@@ -89,7 +88,7 @@ test("a backdated upload moves the date before the present one", () => {
 test("a double edit leaves two changes under one date", () => {
   const organization = alice();
   let tick = 0;
-  const running = createStamp({ clock: () => new Date(NOW.getTime() + 3_600_000 * tick++) });
+  const running = createDateSource({ clock: () => new Date(NOW.getTime() + 3_600_000 * tick++) });
   EDITS.editTwice(organization, read(organization), createRandom(5), running);
   expect(read(organization).description).toMatch(/^Edited, revision \d+$/);
   const dates = read(organization).scenarios.map((each) => each.lastModified);
@@ -98,7 +97,7 @@ test("a double edit leaves two changes under one date", () => {
 
 test("dates are written in the format and by the clock that are given", () => {
   const organization = alice();
-  const slow = createStamp({ clock: () => new Date("2020-01-02T03:04:05Z"), format: "day", zone: "-11:00" });
+  const slow = createDateSource({ clock: () => new Date("2020-01-02T03:04:05Z"), format: "day", zone: "-11:00" });
   EDITS.editMetadata(organization, read(organization), createRandom(1), slow);
   expect(read(organization).lastModified).toBe("2020-01-01");
 });
@@ -107,17 +106,19 @@ test("random edits replay from their seed and keep to the names asked for", () =
   const play = () => {
     const organization = createOrganization({ seed: 1, libraries: 8, scenariosPerLibrary: 5, now: NOW });
     const random = createRandom(9);
-    const made = Array.from({ length: 200 }, () => editRandomly(organization, random, stamp));
+    const made = Array.from({ length: 200 }, () => editRandomly(organization, random, dateSource));
     return { made, libraries: organization.libraries() };
   };
   expect(play()).toEqual(play());
   expect(new Set(play().made.map(({ name }) => name)).size).toBeGreaterThan(EDIT_NAMES.length - 4);
-  const only = Array.from({ length: 20 }, (_, seed) => editRandomly(alice(), createRandom(seed), stamp, ["runParent"]));
+  const only = Array.from({ length: 20 }, (_, seed) =>
+    editRandomly(alice(), createRandom(seed), dateSource, ["runParent"]),
+  );
   expect(new Set(only.map(({ name }) => name))).toEqual(new Set(["runParent"]));
 });
 
 test("an organization without libraries gets one", () => {
   const organization = organizationOf([]);
-  expect(editRandomly(organization, createRandom(1), stamp).name).toBe("addLibrary");
+  expect(editRandomly(organization, createRandom(1), dateSource).name).toBe("addLibrary");
   expect(organization.size).toBe(1);
 });

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { Fault, FaultMatch } from "../../src/mock/faults.ts";
-import { parseFaults } from "../../src/mock/parse-faults.ts";
 import type { MockService } from "../../src/mock/server.ts";
 import { library } from "../support/organization.ts";
 import { ask } from "./raw-client.ts";
@@ -94,47 +93,11 @@ test("between runs a function of the program, optionally after the answer", asyn
         action: {
           kind: "between",
           when: "after",
-          edit: (organization) => amendLibrary(organization, "alice", "A", { lastModified: "2025-01-01 at 1:00 AM" }),
+          edit: (organization) => changeLibrary(organization, "alice", "A", { lastModified: "2025-01-01 at 1:00 AM" }),
         },
       },
     ],
   });
   expect((await ask(service.url, "/libs")).text).toContain('"alice","lastModified":"2023-09-11 at 2:56 PM"');
   expect((await ask(service.url, "/libs")).text).toContain('"alice","lastModified":"2025-01-01 at 1:00 AM"');
-});
-
-test("a script is read from JSON", () => {
-  const faults: Fault[] = [
-    { match: { operation: "listing" }, times: "always", probability: 0.1, action: { kind: "reset", afterBytes: 9 } },
-    {
-      skip: 2,
-      action: [
-        { kind: "headers", set: { age: "9", date: null } },
-        { kind: "drip", bytes: 1, everyMs: 5 },
-      ],
-    },
-    { action: { kind: "between", edit: "renameLibrary" } },
-  ];
-  expect(parseFaults(JSON.stringify(faults))).toEqual(faults);
-});
-
-test("a script that is wrong names all its problems", () => {
-  const text = `[{"action":{"kind":"explode"}},{"match":{"verb":"GET"},"times":"often","action":{"kind":"drip","bytes":"1"}},
-    {"action":{"kind":"between","edit":"toString"}},{},7]`;
-  expect(() => parseFaults(text)).toThrow(
-    new Error(
-      [
-        "the script of faults is not valid:",
-        'fault 0: there is no action "explode"',
-        'fault 1: "times" is not of a right kind',
-        'fault 1, match: there is no "verb"',
-        'fault 1, drip: "bytes" is not of a right kind',
-        'fault 1, drip: "everyMs" is missing',
-        'fault 2, between: "edit" is not of a right kind',
-        'fault 3: "action" is missing',
-        "fault 4 is not an object",
-      ].join("\n"),
-    ),
-  );
-  expect(() => parseFaults("{}")).toThrow("a script is a list of faults");
 });

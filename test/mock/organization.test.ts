@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { createAnswers } from "../../src/mock/answer.ts";
-import type { Organization } from "../../src/mock/nouns.ts";
+import { createAnswers, entrySource, metadataSource, scenarioSource } from "../../src/mock/answer.ts";
 import { createOrganization } from "../../src/mock/organization.ts";
-import { entrySource, metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import type { Organization } from "../../src/mock/types.ts";
 
 const NOW = new Date("2025-06-01T12:00:00Z");
 

@@ -1,7 +1,7 @@
 import { Agent } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { ask, listenToEnd } from "./raw-client.ts";
 import { serve } from "./service.ts";
@@ -125,7 +125,7 @@ test("records requests with their headers until they are cleared", async () => {
 test("an edit shows in the next answers", async () => {
   const service = await serve([libA]);
   await ask(service.url, "/libs/user/alice/Lib%20A/metadata");
-  service.edit((organization) => amendLibrary(organization, "alice", "Lib A", { description: "new", scenarios: [] }));
+  service.edit((organization) => changeLibrary(organization, "alice", "Lib A", { description: "new", scenarios: [] }));
   const answers = ["metadata", "scenarios"].map((kind) => ask(service.url, `/libs/user/alice/Lib%20A/${kind}`));
   const [metadata, scenarios] = await Promise.all(answers);
   expect(JSON.parse(metadata?.text ?? "").description).toBe("new");

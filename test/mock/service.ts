@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
-import type { MockLibrary } from "../../src/mock/nouns.ts";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import { type MockService, type MockServiceOptions, startMockService } from "../../src/mock/server.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 import { KEY } from "./raw-client.ts";
 
 /** A service that has these libraries, until the test is over. */

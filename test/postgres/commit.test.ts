@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
@@ -15,7 +15,7 @@ async function edited(): Promise<Fixture> {
   await made.simcat(["sync"]);
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NEWER,
         scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
       });

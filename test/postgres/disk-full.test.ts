@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
@@ -49,7 +49,7 @@ test("a full disk ends the run with 69 and a hint; the copy stays, and free spac
   await query("ALTER TABLE simcat.scenarios SET TABLESPACE small");
   const before = await storedRows(query);
   service.edit((organization) => {
-    amendLibrary(organization, "alice", "Fire", { lastModified: "2024-01-02 at 3:04 PM", scenarios: big() });
+    changeLibrary(organization, "alice", "Fire", { lastModified: "2024-01-02 at 3:04 PM", scenarios: big() });
   });
   writeFileSync(join(disk, "ballast"), Buffer.alloc(2 * 2 ** 20));
 

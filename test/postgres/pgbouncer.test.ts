@@ -1,6 +1,6 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { gateAfter } from "../process/gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
@@ -31,7 +31,7 @@ bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: "2024-01-02 at 3:04 PM",
         scenarios: [scenario(2), scenario(4)],
       });

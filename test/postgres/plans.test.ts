@@ -3,7 +3,7 @@ import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
 import { prune } from "../../src/db/prune/prune.ts";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { openService } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";
@@ -112,7 +112,7 @@ function editAll({ service }: Fixture): void {
   service.edit((organization) => {
     for (const at of range(60)) {
       const [first = 1, ...rest] = at === 7 ? [1] : at === 8 ? range(60) : range(25).slice(2);
-      amendLibrary(organization, "bob", `lib ${at}`, {
+      changeLibrary(organization, "bob", `lib ${at}`, {
         lastModified: NEWER,
         scenarios: [scenario(first, { scenarioName: "renamed" }), ...rest.map((id) => scenario(id))],
       });

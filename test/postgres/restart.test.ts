@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { gateAfter } from "../process/gate.ts";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
@@ -54,7 +54,7 @@ test("a crash that loses the last commits during a sync leaves a consistent copy
   await query("CHECKPOINT");
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NEWER,
         scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(4)],
       });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
@@ -75,7 +75,7 @@ test.each([
   expect((await simcat(["sync"], asRole)).code).toBe(0);
   expect(asked()).toEqual(["GET /libs"]);
   service.edit((organization) =>
-    amendLibrary(organization, "o\\w'ner", "back\\slash", {
+    changeLibrary(organization, "o\\w'ner", "back\\slash", {
       lastModified: NEWER,
       scenarios: [scenario(1, { scenarioName: "O'\\" })],
     }),

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { connect, disconnect } from "../../src/db/connect.ts";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Gate, gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
@@ -22,7 +22,7 @@ async function gated(passing: number): Promise<Fixture & { readonly gate: Gate }
 function editAll({ service }: Fixture): void {
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: NEWER,
         scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
       });

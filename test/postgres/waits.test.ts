@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
@@ -28,7 +28,9 @@ async function lockedTable(table: string): Promise<void> {
   ]);
   await simcat(["sync"]);
   const before = await storedRows(query);
-  service.edit((organization) => amendLibrary(organization, "bob", "Water", { lastModified: "2024-01-02 at 3:04 PM" }));
+  service.edit((organization) =>
+    changeLibrary(organization, "bob", "Water", { lastModified: "2024-01-02 at 3:04 PM" }),
+  );
   asked();
   const holder = await database.pool.connect();
   onTestFinished(() => holder.release());

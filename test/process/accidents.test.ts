@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { told } from "../postgres/told.ts";
 import { fixture } from "../support/fixture.ts";
-import { openProject } from "../support/open-project.ts";
 import { library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
+import { readableProject } from "../support/readable-project.ts";
 import { gateAfter } from "./gate.ts";
 import { MAIN, startProgram } from "./program.ts";
 import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
@@ -67,7 +67,7 @@ test("running out of memory keeps what was stored; the next run does the rest (f
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.log("skipped: a foreign user and a read-only root need root");
 const hasTools = isRoot && ["setpriv", "unshare"].every((name) => findProgram(name, "util-linux") !== null);
-const project = hasTools ? openProject() : "";
+const project = hasTools ? readableProject() : "";
 
 test.skipIf(!hasTools)(
   "sync, backfill and status work on a read-only root, as any user, without HOME (fault 68)",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { type Gate, gateAfter } from "./gate.ts";
@@ -140,7 +140,7 @@ test("changes made after an interrupted backfill are read and not overwritten by
   const { simcat, query, service, asked } = await interrupted();
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, { lastModified: "2024-01-02 at 3:04 PM", description: "newer" });
+      changeLibrary(organization, "alice", name, { lastModified: "2024-01-02 at 3:04 PM", description: "newer" });
     }
   });
   expect((await simcat(["sync"])).code).toBe(0);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { createDateSource } from "../../src/mock/date-source.ts";
 import { EDITS } from "../../src/mock/edits.ts";
 import { createOrganization } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
-import { createStamp } from "../../src/mock/stamp.ts";
 import { fixture } from "../support/fixture.ts";
 import { brokenHistories, expireLease, serviceRows, storedRows } from "./service-rows.ts";
 import { watchLibraries } from "./watch-libraries.ts";
@@ -32,7 +32,7 @@ test("a run after random kills restores the service's content; readers see no ha
 }, async () => {
   const random = createRandom(SEED);
   const now = new Date("2026-05-04T12:00:00Z");
-  const stamp = createStamp({ clock: () => now });
+  const dateSource = createDateSource({ clock: () => now });
   const libraries = createOrganization({ seed: SEED, libraries: 40, scenariosPerLibrary: 12, now }).libraries();
   let arrived: (() => void) | null = null;
   const { service, database, query, start, simcat } = await fixture(libraries, {
@@ -58,7 +58,7 @@ test("a run after random kills restores the service's content; readers see no ha
     } else {
       for (let edit = 0; edit < 25; edit++) {
         service.edit((organization) =>
-          EDITS[random.pick(EDITED)](organization, random.pick(organization.libraries()), random, stamp),
+          EDITS[random.pick(EDITED)](organization, random.pick(organization.libraries()), random, dateSource),
         );
         watch.learn(service.organization);
       }

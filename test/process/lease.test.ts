@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { told } from "../postgres/told.ts";
@@ -67,7 +67,7 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
   // Requests that the stopped run sent before, and whose answers it has not read yet, are older than this.
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
-      amendLibrary(organization, "alice", name, {
+      changeLibrary(organization, "alice", name, {
         lastModified: "2024-01-02 at 3:04 PM",
         scenarios: [scenario(2), scenario(4)],
       });

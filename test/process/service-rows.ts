@@ -1,5 +1,5 @@
-import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
-import { entrySource, metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import { entrySource, metadataSource, scenarioSource } from "../../src/mock/answer.ts";
+import type { MockLibrary, Organization } from "../../src/mock/types.ts";
 import { parseSize } from "../../src/sync/rules/parse-size.ts";
 import { createValueParsers } from "../../src/sync/value-parsers.ts";
 

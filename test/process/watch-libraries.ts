@@ -1,6 +1,6 @@
 import pg from "pg";
-import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
-import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
+import type { MockLibrary, Organization } from "../../src/mock/types.ts";
 
 export interface Watch {
   /** The service has changed: its new content is valid too from now on. */

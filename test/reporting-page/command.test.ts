@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 
@@ -57,7 +57,7 @@ describe("simcat report", () => {
     const { simcat, service } = await fixture(SMALL);
     await simcat(["backfill"]);
     service.edit((organization) =>
-      amendLibrary(organization, "ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" }),
+      changeLibrary(organization, "ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" }),
     );
     await simcat(["sync"]);
     const out = join(folder(), "page.html");

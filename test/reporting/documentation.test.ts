@@ -13,6 +13,14 @@ interface Column {
   readonly comment: string;
 }
 
+const viewComments = async () => {
+  const rows = await database().query<{ view: string; comment: string }>(
+    `SELECT relname AS view, obj_description(oid, 'pg_class') AS comment
+     FROM pg_class WHERE relnamespace = 'simcat_report'::regnamespace`,
+  );
+  return new Map(rows.map(({ view, comment }) => [view, comment]));
+};
+
 const columns = () =>
   database().query<Column>(
     `SELECT c.relname AS view, a.attname AS name, col_description(c.oid, a.attnum) AS comment
@@ -23,12 +31,14 @@ const columns = () =>
 /** The part of the document under the heading, up to the next one of any level. */
 const section = (heading: string) => DOC.split(`\n### \`${heading}`)[1]?.split(/\n##+ /)[0] ?? "";
 
-test("each view has a section with a question, an example with its output, and its columns as commented", async () => {
+test("each view has a section with a question, its comment, an example with its output, and its columns as commented", async () => {
   const all = await columns();
+  const comments = await viewComments();
   for (const view of new Set(all.map((column) => column.view))) {
     const found = all.filter((column) => column.view === view);
     const text = section(`${view}\``);
     expect(text, view).toMatch(/^\n\n\*[A-Z].*\?\*/);
+    expect(text, view).toContain(`?* ${comments.get(view)}\n`);
     expect(text, view).toMatch(/```sql\n[\s\S]*```text\n/);
     const documented = [...text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, name, comment]) => ({
       view,
@@ -39,11 +49,12 @@ test("each view has a section with a question, an example with its output, and i
   }
 });
 
-test("each function has a section with a question and an example with its output", async () => {
-  const functions = await database().query<{ name: string }>(
-    "SELECT proname AS name FROM pg_proc WHERE pronamespace = 'simcat_report'::regnamespace",
+test("each function has a section with a question, its comment, and an example with its output", async () => {
+  const functions = await database().query<{ name: string; comment: string }>(
+    "SELECT proname AS name, obj_description(oid, 'pg_proc') AS comment FROM pg_proc WHERE pronamespace = 'simcat_report'::regnamespace",
   );
-  for (const { name } of functions) {
+  for (const { name, comment } of functions) {
+    expect(section(`${name}(`), name).toContain(`?* ${comment}\n`);
     expect(section(`${name}(`), name).toMatch(/\*[A-Z].*\?\*[\s\S]*```sql\n[\s\S]*```text\n/);
   }
 });

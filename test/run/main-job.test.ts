@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 
@@ -108,7 +108,7 @@ test("one edited library costs two requests plus the listing, and history keeps 
   await simcat(["sync"]);
   asked();
   service.edit((organization) =>
-    amendLibrary(organization, "alice", "Fire", {
+    changeLibrary(organization, "alice", "Fire", {
       lastModified: NOW,
       scenarios: [scenario(1, { scenarioName: "renamed", lastModified: NOW }), scenario(3)],
     }),
@@ -306,7 +306,7 @@ test("--dry-run reports what would be done and why, and writes nothing", async (
   const first = await simcat(["sync", "--dry-run"]);
   expect(first.stdout).toContain("read    alice/Fire  (never read; insert)");
   await simcat(["sync"]);
-  service.edit((organization) => amendLibrary(organization, "bob", "Water", { lastModified: NOW }));
+  service.edit((organization) => changeLibrary(organization, "bob", "Water", { lastModified: NOW }));
   const everything = () =>
     query(
       `SELECT (SELECT json_agg(t ORDER BY t::text) FROM (SELECT xmin::text, * FROM simcat.libraries) t) AS l,

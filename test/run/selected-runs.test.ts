@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 
@@ -11,7 +11,7 @@ test("a date that a selected run saw is remembered: its library is read even if 
   await simcat(["sync"]);
   const amend = (lastModified: string) =>
     service.edit((organization) =>
-      amendLibrary(organization, "alice", "Fire", { lastModified, scenarios: [scenario(1, { scenarioName: "new" })] }),
+      changeLibrary(organization, "alice", "Fire", { lastModified, scenarios: [scenario(1, { scenarioName: "new" })] }),
     );
   amend("2023-10-01 at 1:00 PM");
   expect((await simcat(["sync", "--library", "bob/Water"])).code).toBe(0);

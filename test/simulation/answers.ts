@@ -1,6 +1,6 @@
+import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
-import type { MockLibrary } from "../../src/mock/nouns.ts";
-import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 
 /** JSON with its fields in a canonical order, because jsonb has its own order. */
 export function canonical(value: unknown): string {
@@ -18,7 +18,7 @@ export type Said =
   | { readonly kind: "scenarios"; readonly items: ReadonlyMap<string, string>; readonly partial: boolean };
 
 /** How an answer is corrupted. */
-export interface Spoiling {
+export interface Corruption {
   readonly name: string;
   readonly actions: readonly FaultAction[];
   /** The real time that the delivery takes. */
@@ -38,9 +38,9 @@ export interface Spoiling {
 /** A libraryName that does not exist. */
 export const NO_LIBRARY = "No library has this name";
 
-export const GOOD: Spoiling = { name: "good", actions: [] };
+export const GOOD: Corruption = { name: "good", actions: [] };
 
-export function saidOfMetadata(library: MockLibrary, { content, stale, without }: Spoiling): Said {
+export function saidOfMetadata(library: MockLibrary, { content, stale, without }: Corruption): Said {
   if (content === "lost") return { kind: "nothing" };
   if (content === "partial") return { kind: "metadata", metadata: null, partial: true };
   const right = JSON.parse(metadataSource(stale ?? library));
@@ -49,8 +49,8 @@ export function saidOfMetadata(library: MockLibrary, { content, stale, without }
   return { kind: "metadata", metadata: canonical(sent), partial: false };
 }
 
-export function saidOfScenarios(library: MockLibrary, spoiling: Spoiling): Said {
-  const { content, stale, items, without } = spoiling;
+export function saidOfScenarios(library: MockLibrary, corruption: Corruption): Said {
+  const { content, stale, items, without } = corruption;
   if (content === "lost") return { kind: "nothing" };
   const all = (stale ?? library).scenarios;
   const kept = all.filter((_, at) => items === undefined || at < items.from || at >= items.from + items.count);

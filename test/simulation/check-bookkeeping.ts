@@ -1,5 +1,5 @@
 import { keyOf } from "./reader.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 
 interface Row {
   owner: string;
@@ -12,8 +12,8 @@ interface Row {
 }
 
 /** Checks that `library_sync`, after a full read without faults, reports everything as listed and nothing as owed. */
-export async function checkBookkeeping({ place, service }: Stage): Promise<string[]> {
-  const rows = await place.control.query<Row>(
+export async function checkBookkeeping({ server, service }: Simulation): Promise<string[]> {
+  const rows = await server.control.query<Row>(
     `SELECT owner, library_name AS name, listed_text AS listed, bookmark, reread_reason, failures, last_error AS error FROM simcat.library_sync`,
   );
   const known = new Map(rows.map((row) => [keyOf(row.owner, row.name), row]));

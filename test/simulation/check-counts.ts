@@ -1,5 +1,5 @@
-import type { Performed } from "./perform.ts";
-import type { Stage } from "./stage.ts";
+import type { PerformedRun } from "./perform-run.ts";
+import type { Simulation } from "./simulation.ts";
 
 interface Written {
   inserted: number;
@@ -16,10 +16,10 @@ SELECT count(*) FILTER (WHERE changed_at = first_seen_at)::int4 AS inserted, cou
 FROM simcat.scenarios WHERE run_id = $1`;
 
 /** Checks that a finished run reported the numbers of rows that it wrote. */
-export async function checkCounts({ place }: Stage, { ended, others }: Performed): Promise<string[]> {
+export async function checkCounts({ server }: Simulation, { ended, others }: PerformedRun): Promise<string[]> {
   const { report } = ended;
   if (report === null || others.length > 0 || !["ok", "partial", "held"].includes(report.status)) return [];
-  const [found] = await place.control.query<Written>(WRITTEN, [report.id]);
+  const [found] = await server.control.query<Written>(WRITTEN, [report.id]);
   const { scenariosInserted: inserted, scenariosUpdated: updated, scenariosRemoved: removed } = report.counts;
   const told = { inserted, changed: inserted + updated + removed, removed, libraries: report.counts.librariesRemoved };
   if (JSON.stringify(found) === JSON.stringify(told)) return [];

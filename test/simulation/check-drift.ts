@@ -1,5 +1,5 @@
 import { type Copy, copyText } from "./copies.ts";
-import type { Performed } from "./perform.ts";
+import type { PerformedRun } from "./perform-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
 
 /** The thresholds of the contract (3.1). The oracle compares the service's answers with the tables before the run. */
@@ -70,7 +70,7 @@ const GOOD_ENDS = ["ok", "partial", "held"];
 
 /** Checks that a run with drift kept the libraries that would have lost the field, and failed no others for it. */
 export function checkDrift(
-  { heard, others, ended, plan, versions }: Performed,
+  { heard, others, ended, plan, versions }: PerformedRun,
   before: ReadonlyMap<string, Seen>,
   after: ReadonlyMap<string, Seen>,
 ): string[] {

@@ -1,14 +1,14 @@
 import { UsageError } from "../../src/errors.ts";
 import { difference } from "./check-equal.ts";
-import type { Performed } from "./perform.ts";
+import type { PerformedRun } from "./perform-run.ts";
 import { NOBODY } from "./plan-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 
 /** Checks that a run's report of itself is true. */
 export async function checkEnding(
-  stage: Stage,
-  performed: Performed,
+  simulation: Simulation,
+  performed: PerformedRun,
   sight: ReadonlyMap<string, Seen>,
 ): Promise<string[]> {
   const { ended, heard, versions, others, plan } = performed;
@@ -21,7 +21,7 @@ export async function checkEnding(
     wrong.push(`endings: ${heard.run} was asked for an owner that does not exist, and says ${ended.status}`);
   }
   if (isUsage) {
-    const rows = await stage.place.control.query("SELECT FROM simcat.sync_runs WHERE version = $1", [heard.run]);
+    const rows = await simulation.server.control.query("SELECT FROM simcat.sync_runs WHERE version = $1", [heard.run]);
     if (rows.length > 0) wrong.push(`endings: ${heard.run} was a wrong command line and left a row`);
   }
   if (ended.status === "failed" && !refused)
@@ -37,7 +37,7 @@ export async function checkEnding(
     const isGood = (said: typeof metadata) => said !== undefined && said.kind !== "nothing" && !said.partial;
     if (!isGood(metadata) || !isGood(scenarios)) ok(`it did not read the whole of ${key}`);
   }
-  const open = await stage.place.control.query<{ code: string; owner: string; library_name: string }>(
+  const open = await simulation.server.control.query<{ code: string; owner: string; library_name: string }>(
     "SELECT code, owner, library_name FROM simcat.rejects WHERE resolved_at IS NULL",
   );
   for (const { code, owner, library_name: name } of open) {
@@ -46,7 +46,7 @@ export async function checkEnding(
   }
   if (heard.misled || versions[0] !== versions[1]) return wrong;
 
-  const { organization } = stage.service;
+  const { organization } = simulation.service;
   for (const library of organization.libraries()) {
     const key = keyOf(library.owner, library.name);
     if (!heard.isSelected(key)) continue;

@@ -1,9 +1,9 @@
-import type { MockLibrary } from "../../src/mock/nouns.ts";
-import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
+import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 import { canonical, itemsOf } from "./answers.ts";
 import { copyText } from "./copies.ts";
 import { keyOf, look, type Seen } from "./reader.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 
 /** The service's current content, as the text of a copy. */
 function contentText(library: MockLibrary): string {
@@ -22,11 +22,15 @@ export function difference(library: MockLibrary, seen: Seen | undefined): string
 }
 
 /** Checks that tables and service are equal in the selected libraries. */
-export async function checkEqual(stage: Stage, counts: (key: string) => boolean, what: string): Promise<string[]> {
-  const sight = await look(stage.place.control);
+export async function checkEqual(
+  simulation: Simulation,
+  counts: (key: string) => boolean,
+  what: string,
+): Promise<string[]> {
+  const sight = await look(simulation.server.control);
   const wrong: string[] = [];
   const there = new Set<string>();
-  for (const library of stage.service.organization.libraries()) {
+  for (const library of simulation.service.organization.libraries()) {
     const key = keyOf(library.owner, library.name);
     there.add(key);
     if (!counts(key)) continue;

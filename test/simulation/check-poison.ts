@@ -1,16 +1,16 @@
 import { UsageError } from "../../src/errors.ts";
 import { difference } from "./check-equal.ts";
-import type { Performed } from "./perform.ts";
+import type { PerformedRun } from "./perform-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 
 /**
  * Checks a run in which the database refused the rows of one library: only that library failed, its failure was recorded,
  * and every other library was stored as received.
  */
 export async function checkPoison(
-  { place, service }: Stage,
-  { ended, heard, versions, others, plan }: Performed,
+  { server, service }: Simulation,
+  { ended, heard, versions, others, plan }: PerformedRun,
   sight: ReadonlyMap<string, Seen>,
 ): Promise<string[]> {
   const { poison } = plan;
@@ -27,7 +27,7 @@ export async function checkPoison(
       wrong.push(`poison: ${heard.run} failed ${key} for ${poison.key}`);
   }
   if (failed.get(poison.key) === "rejected_by_database" && poison.table !== "library_sync") {
-    const [row] = await place.control.query<{ reread_reason: string | null; failures: number; removed: boolean }>(
+    const [row] = await server.control.query<{ reread_reason: string | null; failures: number; removed: boolean }>(
       `SELECT y.reread_reason, y.failures, l.removed_at IS NOT NULL AS removed
        FROM simcat.library_sync y LEFT JOIN simcat.libraries l USING (owner, library_name)
        WHERE json_build_array(y.owner, y.library_name)::jsonb = $1::jsonb`,

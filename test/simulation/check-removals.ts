@@ -1,10 +1,10 @@
-import type { Performed } from "./perform.ts";
+import type { PerformedRun } from "./perform-run.ts";
 import type { Seen } from "./reader.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
 /** Independently computes the numbers of the guards, and records what they held. */
 export interface RemovalLog {
-  check(sight: ReadonlyMap<string, Seen>, performed: Performed, now: number): string[];
+  check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, now: number): string[];
 }
 
 type Keys = ReadonlySet<string>;
@@ -30,7 +30,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   }
 
   /** The live libraries that are missing from a trusted listing of the run. */
-  function lackedBy({ heard, plan }: Pick<Performed, "heard" | "plan">): string[] {
+  function lackedBy({ heard, plan }: Pick<PerformedRun, "heard" | "plan">): string[] {
     const listed = heard.listing;
     if (listed === null || !listed.complete || plan.allowRemovals) return [];
     const shares = [...live].some((key) => listed.keys.has(key));
@@ -39,7 +39,12 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   }
 
   /** True if the run must have recorded its hold: it ended as held, or it stored content afterwards. */
-  function hasHeld({ ended, others }: Performed, lacked: readonly string[], added: number, isMuch: boolean): boolean {
+  function hasHeld(
+    { ended, others }: PerformedRun,
+    lacked: readonly string[],
+    added: number,
+    isMuch: boolean,
+  ): boolean {
     return others.length === 0 && lacked.length > 0 && (ended.status === "held" || (isMuch && added > 0));
   }
 

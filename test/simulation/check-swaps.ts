@@ -1,7 +1,7 @@
 import { NO_LIBRARY } from "./answers.ts";
-import type { Performed } from "./perform.ts";
+import type { PerformedRun } from "./perform-run.ts";
 import { keyOf } from "./reader.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 
 /** Bookmarks that an equal text would settle, although the stored metadata names no existing library. */
 const SETTLING = `
@@ -12,12 +12,12 @@ WHERE metadata->>'libraryName' = $1 AND y.listed_text = y.bookmark AND y.reread_
  * Checks that only libraries with swapped answers failed as mismatched, and that no wrong name settles. The ledger
  * reports content that was stored under another key.
  */
-export async function checkSwaps({ place }: Stage, { heard, ended }: Performed): Promise<string[]> {
+export async function checkSwaps({ server }: Simulation, { heard, ended }: PerformedRun): Promise<string[]> {
   const failures = ended.report?.failures ?? [];
   const untrue = failures.filter(
     ({ code, key }) => code === "mismatched" && !heard.swapped.has(keyOf(key.owner, key.name)),
   );
-  const settling = await place.control.query<{ owner: string; name: string }>(SETTLING, [NO_LIBRARY]);
+  const settling = await server.control.query<{ owner: string; name: string }>(SETTLING, [NO_LIBRARY]);
   return [
     ...untrue.map(
       ({ key }) => `swaps: ${heard.run} took the answers for ${key.owner}/${key.name} for another library's`,

@@ -1,4 +1,4 @@
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 
 interface Counted {
   owner: string;
@@ -21,7 +21,7 @@ WHERE (y.scenario_count, y.result_count)
   IS DISTINCT FROM CASE WHEN l.owner IS NOT NULL THEN (n.scenarios, n.results) ELSE (NULL::int8, NULL::int8) END`;
 
 /** Checks that the counts kept by the runs equal those of the rows after removals, returns, prunes and interruptions. */
-export async function checkTotals({ place }: Stage): Promise<string[]> {
-  const found = await place.control.query<Counted>(MISCOUNTED);
+export async function checkTotals({ server }: Simulation): Promise<string[]> {
+  const found = await server.control.query<Counted>(MISCOUNTED);
   return found.map(({ owner, name, kept, real }) => `totals: ${owner}/${name} keeps ${kept} and has ${real}`);
 }

@@ -1,7 +1,7 @@
+import type { DateSource } from "../../src/mock/date-source.ts";
 import { EDITS, type EditName } from "../../src/mock/edits.ts";
-import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import type { Random } from "../../src/mock/random.ts";
-import type { Stamp } from "../../src/mock/stamp.ts";
+import type { MockLibrary, Organization } from "../../src/mock/types.ts";
 import type { LibraryKey } from "../../src/model.ts";
 import { ODD_EDITS } from "./odd-edits.ts";
 import { keyOf } from "./reader.ts";
@@ -23,7 +23,7 @@ export interface EditOptions {
   readonly organization: Organization;
   readonly earlier: Map<string, MockLibrary[]>;
   readonly random: Random;
-  readonly stamp: Stamp;
+  readonly dateSource: DateSource;
   readonly note: (line: string) => void;
 }
 
@@ -47,7 +47,7 @@ const RARE: readonly EditName[] = [
 ];
 const MOST_LIBRARIES = 36;
 
-export function openEditHistory({ organization, earlier, random, stamp, note }: EditOptions): EditHistory {
+export function openEditHistory({ organization, earlier, random, dateSource, note }: EditOptions): EditHistory {
   const undated = new Set<string>();
   const changes = new Map<string, number>();
   const everThere = new Set(organization.libraries().map((one) => keyOf(one.owner, one.name)));
@@ -55,7 +55,7 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
   /** A difference is a change; its date reveals it if it equals the current date of the service's clock. */
   function compare(before: readonly MockLibrary[]): void {
     const known = new Map(before.map((one) => [keyOf(one.owner, one.name), one]));
-    const now = stamp.text(stamp.now());
+    const now = dateSource.text(dateSource.now());
     for (const library of organization.libraries()) {
       const key = keyOf(library.owner, library.name);
       const old = known.get(key);
@@ -76,7 +76,7 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
     organization.put({
       ...library,
       scenarios: library.scenarios.slice(0, kept),
-      lastModified: stamp.text(stamp.now()),
+      lastModified: dateSource.text(dateSource.now()),
     });
     return `left ${kept} scenarios of ${library.owner}/${library.name}`;
   }
@@ -115,7 +115,7 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
       const library = organization.get(owner, name);
       if (library === undefined) return;
       const scenarios = library.scenarios.map((one) => ({ ...one, fields: {} }));
-      organization.put({ ...library, scenarios, metadataFields: {}, lastModified: stamp.text(stamp.now()) });
+      organization.put({ ...library, scenarios, metadataFields: {}, lastModified: dateSource.text(dateSource.now()) });
       note(`      edit: all fields of ${owner}/${name} are back`);
       compare(before);
     },
@@ -124,13 +124,13 @@ export function openEditHistory({ organization, earlier, random, stamp, note }: 
       const library = near ?? (before.length > 0 ? random.pick(before) : undefined);
       if (library === undefined || (random.chance(0.05) && before.length < MOST_LIBRARIES)) {
         const donor = library ?? { owner: "example.user" };
-        note(`      edit: ${EDITS.addLibrary(organization, donor as MockLibrary, random, stamp)}`);
+        note(`      edit: ${EDITS.addLibrary(organization, donor as MockLibrary, random, dateSource)}`);
       } else if (random.chance(0.04)) note(`      edit: ${emptyOut(library)}`);
       else if (random.chance(0.2)) {
-        note(`      edit: ${random.pick(ODD_EDITS)(organization, library, random, stamp)}`);
+        note(`      edit: ${random.pick(ODD_EDITS)(organization, library, random, dateSource)}`);
       } else {
         const name = random.pick(random.chance(0.75) ? COMMON : RARE);
-        note(`      edit: ${name}: ${EDITS[name](organization, library, random, stamp)}`);
+        note(`      edit: ${name}: ${EDITS[name](organization, library, random, dateSource)}`);
       }
       compare(before);
     },

@@ -1,9 +1,9 @@
-import type { Played } from "./play.ts";
+import type { SeedResult } from "./run-seed.ts";
 
 const LINES = 60;
 
 /** The seed, the violations, and the end of the trace. */
-export function formatFailure({ seed, wrong, trace }: Played): string {
+export function formatFailure({ seed, wrong, trace }: SeedResult): string {
   const head = trace[0] ?? "";
   const tail = trace.slice(1).slice(-LINES);
   const left = trace.length - 1 - tail.length;

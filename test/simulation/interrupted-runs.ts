@@ -1,16 +1,16 @@
-import { amendLibrary } from "../../src/mock/amend.ts";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { Random } from "../../src/mock/random.ts";
 import { checkEqual } from "./check-equal.ts";
-import type { Performed } from "./perform.ts";
+import type { PerformedRun } from "./perform-run.ts";
 import { drawRun, NOBODY, QUIET, type RunPlan } from "./plan-run.ts";
 import { keyOf, look } from "./reader.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 import { MINUTE } from "./world.ts";
 
-type Run = (plan: RunPlan) => Promise<Performed>;
+type Run = (plan: RunPlan) => Promise<PerformedRun>;
 
 /** A run whose selection may have a known name, and has one that does not exist. */
-export function drawUnknown({ service }: Stage, random: Random): RunPlan {
+export function drawUnknown({ service }: Simulation, random: Random): RunPlan {
   const known = service.organization.libraries().slice(0, random.below(2));
   const unknown = { owner: NOBODY, name: "nothing" };
   const selection = random.chance(0.5)
@@ -20,17 +20,17 @@ export function drawUnknown({ service }: Stage, random: Random): RunPlan {
 }
 
 /** Replaces more libraries than the guard allows; the new ones outnumber them when the next run lists the same. */
-export async function swapListing(stage: Stage, random: Random, run: Run): Promise<void> {
-  const { world, edits, service, wrong } = stage;
+export async function swapListing(simulation: Simulation, random: Random, run: Run): Promise<void> {
+  const { world, edits, service, wrong } = simulation;
   edits.swap(world.maxRemovedPercent / 100 + 0.15);
   await run(random.chance(0.5) ? QUIET : drawRun(world, random, service.organization.libraries()));
-  await stage.pass(random.below(world.pollMs));
+  await simulation.pass(random.below(world.pollMs));
   if (wrong.length === 0) await run(QUIET);
 }
 
 /** The last content read of each library, by the database's clock in ms. */
-async function readTimes({ place }: Stage): Promise<Map<string, number>> {
-  const rows = await place.control.query<{ owner: string; name: string; at: Date | null }>(
+async function readTimes({ server }: Simulation): Promise<Map<string, number>> {
+  const rows = await server.control.query<{ owner: string; name: string; at: Date | null }>(
     "SELECT owner, library_name AS name, content_read_at AS at FROM simcat.library_sync",
   );
   return new Map(rows.map(({ owner, name, at }) => [keyOf(owner, name), at?.getTime() ?? 0]));
@@ -40,19 +40,19 @@ async function readTimes({ place }: Stage): Promise<Map<string, number>> {
  * Runs that are all stopped early, while some libraries are edited continuously. Each must first request the overdue
  * libraries, oldest content first; concurrent requests may be answered in any order.
  */
-export async function interruptReads(stage: Stage, random: Random, run: Run): Promise<void> {
-  const { world, service, stamp, wrong } = stage;
+export async function interruptReads(simulation: Simulation, random: Random, run: Run): Promise<void> {
+  const { world, service, dateSource, wrong } = simulation;
   const busy = service.organization.libraries().slice(0, random.between(1, 12));
   const stopAfterReads = random.between(1, 6);
   for (let turn = 0; turn < 5 && wrong.length === 0; turn += 1) {
-    await stage.pass(world.fullEveryMs / 2 + MINUTE);
+    await simulation.pass(world.fullEveryMs / 2 + MINUTE);
     for (const { owner, name } of busy) {
-      amendLibrary(service.organization, owner, name, { lastModified: stamp.text(stamp.now()) });
+      changeLibrary(service.organization, owner, name, { lastModified: dateSource.text(dateSource.now()) });
     }
-    const times = await readTimes(stage);
-    const startedAt = stage.now();
+    const times = await readTimes(simulation);
+    const startedAt = simulation.now();
     const { heard } = await run({ ...QUIET, stopAfterReads });
-    const endedAt = stage.now();
+    const endedAt = simulation.now();
 
     const asked = new Set(heard.content.keys());
     const timeOf = (key: string) => times.get(key) ?? 0;
@@ -68,29 +68,29 @@ export async function interruptReads(stage: Stage, random: Random, run: Run): Pr
       wrong.push(`order: ${heard.run} read what is younger, and left ${older.length} that are older`);
     }
   }
-  if (wrong.length === 0) await untilOk(stage, [QUIET, QUIET], run);
+  if (wrong.length === 0) await untilOk(simulation, [QUIET, QUIET], run);
 }
 
 /** Another program alters rows; a `--restart` is stopped midway, and the next backfill must repair the rest. */
-export async function interruptRestart(stage: Stage, random: Random, run: Run): Promise<void> {
-  const { place, ledger, wrong } = stage;
-  await place.control.query(`UPDATE simcat.scenarios SET raw = raw || '{"altered": true}' WHERE removed_at IS NULL`);
-  ledger.settle(await look(place.control));
+export async function interruptRestart(simulation: Simulation, random: Random, run: Run): Promise<void> {
+  const { server, ledger, wrong } = simulation;
+  await server.control.query(`UPDATE simcat.scenarios SET raw = raw || '{"altered": true}' WHERE removed_at IS NULL`);
+  ledger.settle(await look(server.control));
   const backfill: RunPlan = { ...QUIET, kind: "backfill" };
   await run({ ...backfill, restart: true, stopAfterReads: random.between(1, 6) });
-  await stage.pass(MINUTE);
+  await simulation.pass(MINUTE);
   if (random.chance(0.5)) await run(QUIET);
-  await untilOk(stage, [backfill, backfill], run);
-  if (wrong.length === 0) wrong.push(...(await checkEqual(stage, () => true, "altered rows")));
+  await untilOk(simulation, [backfill, backfill], run);
+  if (wrong.length === 0) wrong.push(...(await checkEqual(simulation, () => true, "altered rows")));
 }
 
-async function untilOk(stage: Stage, plans: readonly RunPlan[], run: Run): Promise<void> {
+async function untilOk(simulation: Simulation, plans: readonly RunPlan[], run: Run): Promise<void> {
   const statuses: string[] = [];
   for (const plan of plans) {
     const { status } = (await run(plan)).ended;
     if (status === "ok") return;
     statuses.push(status);
-    await stage.pass(MINUTE);
+    await simulation.pass(MINUTE);
   }
-  stage.wrong.push(`ok in the end: after interrupted runs ${plans.length} runs ended as ${statuses.join(", ")}`);
+  simulation.wrong.push(`ok in the end: after interrupted runs ${plans.length} runs ended as ${statuses.join(", ")}`);
 }

@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createDateSource } from "../../src/mock/date-source.ts";
 import { EDITS } from "../../src/mock/edits.ts";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/route.ts";
+import { parseRoute } from "../../src/mock/request.ts";
 import { startMockService } from "../../src/mock/server.ts";
-import { createStamp } from "../../src/mock/stamp.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { GOOD, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { difference } from "./check-equal.ts";
 import { type Heard, openLedger } from "./ledger.ts";
 import { keyOf, look } from "./reader.ts";
 import { API_KEY } from "./sim-service.ts";
-import type { Place } from "./stage.ts";
+import type { TestServer } from "./simulation.ts";
 import { drawLibraries } from "./world.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -25,13 +25,13 @@ const EDITED = ["runParent", "addParent", "editScenario", "deleteScenario", "edi
  * Runs the built command line as a real process, in real time: SIGKILL at a request that the seed selects, then one quiet
  * backfill, while a reader polls continuously. The seed does not determine the exact statement at which the kill occurs.
  */
-export async function killProcesses(seed: number, place: Place, kills: number): Promise<string[]> {
-  const { control } = place;
+export async function killProcesses(seed: number, server: TestServer, kills: number): Promise<string[]> {
+  const { control } = server;
   await control.empty();
   await control.setClock(Date.now(), "anew");
   const random = createRandom(seed);
-  const stamp = createStamp();
-  const organization = organizationOf(drawLibraries(random, stamp));
+  const dateSource = createDateSource();
+  const organization = organizationOf(drawLibraries(random, dateSource));
   const ledger = openLedger(100);
   let heard: Heard = ledger.open("none", false, EVERYTHING);
   let asked = () => {};
@@ -55,7 +55,7 @@ export async function killProcesses(seed: number, place: Place, kills: number): 
   });
   const wrong: string[] = [];
   const note = (which: string, lines: readonly string[]) => wrong.push(...lines.map((line) => `${which}: ${line}`));
-  const start = (...args: string[]) => startProcess(args, service.url, place.databaseUrl);
+  const start = (...args: string[]) => startProcess(args, service.url, server.databaseUrl);
   let which = "";
   let looking = true;
   const looked = (async () => {
@@ -64,7 +64,7 @@ export async function killProcesses(seed: number, place: Place, kills: number): 
   try {
     for (let kill = 1; kill <= kills && wrong.length === 0; kill += 1) {
       for (let edit = random.below(6); edit > 0 && organization.size > 0; edit -= 1) {
-        EDITS[random.pick(EDITED)](organization, random.pick(organization.libraries()), random, stamp);
+        EDITS[random.pick(EDITED)](organization, random.pick(organization.libraries()), random, dateSource);
       }
       let left = random.below(2 * organization.size + 2);
       which = `seed ${seed}, kill ${kill}, ${left} requests`;

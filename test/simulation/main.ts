@@ -8,8 +8,8 @@
 import { parseArgs } from "node:util";
 import { formatFailure } from "./format-failure.ts";
 import { killProcesses } from "./kill-processes.ts";
-import { openPlace } from "./open-place.ts";
-import { play } from "./play.ts";
+import { runSeed } from "./run-seed.ts";
+import { openTestServer } from "./test-server.ts";
 
 const { values } = parseArgs({
   options: {
@@ -26,15 +26,15 @@ const { values } = parseArgs({
 const from = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const until = values.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(values.minutes) * 60_000;
-const place = await openPlace();
+const server = await openTestServer();
 const failed: number[] = [];
 const statuses: Record<string, number> = {};
-let played = 0;
+let finished = 0;
 const startedAt = Date.now();
 try {
   for (let seed = from; seed < from + count && Date.now() < until; seed += 1) {
-    const result = await play(seed, place);
-    played += 1;
+    const result = await runSeed(seed, server);
+    finished += 1;
     for (const [status, times] of Object.entries(result.statuses)) statuses[status] = (statuses[status] ?? 0) + times;
     if (values.verbose) process.stdout.write(`${result.trace.join("\n")}\n`);
     if (result.wrong.length > 0) {
@@ -42,20 +42,20 @@ try {
       process.stdout.write(`${formatFailure(result)}\n`);
       if (values.bail) break;
     }
-    if (played % 10 === 0) process.stderr.write(`${played} seeds, ${failed.length} failed\n`);
+    if (finished % 10 === 0) process.stderr.write(`${finished} seeds, ${failed.length} failed\n`);
   }
   const kills = Number(values.kills);
   if (kills > 0) {
-    const wrong = await killProcesses(from, place, kills);
+    const wrong = await killProcesses(from, server, kills);
     process.stdout.write(`${kills} processes killed${wrong.map((line) => `\n  WRONG ${line}`).join("")}\n`);
     if (wrong.length > 0) failed.push(from);
   }
 } finally {
-  await place.close();
+  await server.close();
 }
 const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
 process.stdout.write(
-  `${played} seeds from ${from} in ${seconds} s, ${failed.length} failed${failed.length > 0 ? `: ${failed.join(" ")}` : ""}\n`,
+  `${finished} seeds from ${from} in ${seconds} s, ${failed.length} failed${failed.length > 0 ? `: ${failed.join(" ")}` : ""}\n`,
 );
 process.stdout.write(`runs: ${JSON.stringify(statuses)}\n`);
 process.exit(failed.length > 0 ? 1 : 0);

@@ -1,6 +1,5 @@
-import { amendLibrary, amendScenario, nextScenarioId } from "../../src/mock/amend.ts";
-import type { Fields, MockLibrary, MockScenario } from "../../src/mock/nouns.ts";
-import type { Edit } from "../../src/mock/scenario-edits.ts";
+import { changeLibrary, changeScenario, type Edit, nextScenarioId } from "../../src/mock/edit-library.ts";
+import type { Fields, MockLibrary, MockScenario } from "../../src/mock/types.ts";
 
 const ABSENT: Fields = {
   parentId: undefined,
@@ -16,52 +15,61 @@ const TWO_TO_53 = 2n ** 53n;
 const title = ({ owner, name }: MockLibrary) => `${owner}/${name}`;
 
 /** A scenario with no field except its id. */
-const addBare: Edit = (organization, library, random, stamp) => {
+const addBare: Edit = (organization, library, random, dateSource) => {
   const fields = random.pick([ABSENT, NULL]);
   const scenarioId = nextScenarioId(library);
   const scenarios = [...library.scenarios, { ...BARE, scenarioId, fields }];
-  amendLibrary(organization, library.owner, library.name, { scenarios, lastModified: stamp.text(stamp.now()) });
+  changeLibrary(organization, library.owner, library.name, {
+    scenarios,
+    lastModified: dateSource.text(dateSource.now()),
+  });
   return `added the bare scenario ${scenarioId} to ${title(library)}`;
 };
 
 /** A scenario loses all its fields, or has them again. */
-const stripScenario: Edit = (organization, library, random, stamp) => {
-  if (library.scenarios.length === 0) return addBare(organization, library, random, stamp);
+const stripScenario: Edit = (organization, library, random, dateSource) => {
+  if (library.scenarios.length === 0) return addBare(organization, library, random, dateSource);
   const { scenarioId, fields } = random.pick(library.scenarios);
   const stripped = fields === undefined ? random.pick([ABSENT, NULL]) : {};
-  const scenarios = amendScenario(library, scenarioId, { fields: stripped });
-  amendLibrary(organization, library.owner, library.name, { scenarios, lastModified: stamp.text(stamp.now()) });
+  const scenarios = changeScenario(library, scenarioId, { fields: stripped });
+  changeLibrary(organization, library.owner, library.name, {
+    scenarios,
+    lastModified: dateSource.text(dateSource.now()),
+  });
   return `${fields === undefined ? "stripped" : "dressed"} scenario ${scenarioId} of ${title(library)}`;
 };
 
 /** An id that a double cannot represent. The mock addresses it by its position in the library's sequence. */
-const addVast: Edit = (organization, library, random, stamp) => {
+const addVast: Edit = (organization, library, random, dateSource) => {
   const scenarioId = nextScenarioId(library);
   const id = TWO_TO_53 + 8n * BigInt(scenarioId) + 1n;
   const source = `{"scenarioId":${id},"scenarioName":"Vast ${random.below(100)}","isResult":false}`;
   const scenarios = [...library.scenarios, { ...BARE, scenarioId, source }];
-  amendLibrary(organization, library.owner, library.name, { scenarios, lastModified: stamp.text(stamp.now()) });
+  changeLibrary(organization, library.owner, library.name, {
+    scenarios,
+    lastModified: dateSource.text(dateSource.now()),
+  });
   return `added scenario ${id} to ${title(library)}`;
 };
 
 /** Ids rotate: each scenario takes the id of the next one, as after a file was reassembled. */
-const renumber: Edit = (organization, library, random, stamp) => {
+const renumber: Edit = (organization, library, random, dateSource) => {
   const plain = library.scenarios.filter(({ source }) => source === undefined);
-  if (plain.length === 0) return addBare(organization, library, random, stamp);
+  if (plain.length === 0) return addBare(organization, library, random, dateSource);
   const by = random.chance(0.5) ? 0 : nextScenarioId(library);
   const ids = plain.map(({ scenarioId }) => scenarioId + by);
   const moved = plain.map((one, at): MockScenario => ({ ...one, scenarioId: ids[(at + 1) % ids.length] ?? 0 }));
   const scenarios = [...moved, ...library.scenarios.filter(({ source }) => source !== undefined)];
-  amendLibrary(organization, library.owner, library.name, {
+  changeLibrary(organization, library.owner, library.name, {
     scenarios,
     lastScenarioId: 2 * nextScenarioId(library),
-    lastModified: stamp.text(stamp.now()),
+    lastModified: dateSource.text(dateSource.now()),
   });
   return `renumbered ${title(library)}`;
 };
 
 /** A removed library returns under its old date with other content. */
-const returnOtherwise: Edit = (organization, library, random, stamp) => {
+const returnOtherwise: Edit = (organization, library, random, dateSource) => {
   const removed = organization.removed.pop();
   if (removed === undefined || organization.get(removed.owner, removed.name) !== undefined) {
     organization.remove(library.owner, library.name);
@@ -70,7 +78,7 @@ const returnOtherwise: Edit = (organization, library, random, stamp) => {
   }
   const description = `Not as it was, revision ${random.below(1_000_000)}`;
   organization.put({ ...removed, description, scenarios: removed.scenarios.slice(1) });
-  return `brought ${title(removed)} back otherwise, at ${stamp.text(stamp.now())}`;
+  return `brought ${title(removed)} back otherwise, at ${dateSource.text(dateSource.now())}`;
 };
 
 /** Unknown fields change, without a new date. */
@@ -81,22 +89,25 @@ const addUnknown: Edit = (organization, library, random) => {
     { metadataFields: unknown },
     { scenarios: library.scenarios.map((one) => ({ ...one, fields: { ...one.fields, ...unknown } })) },
   ]);
-  amendLibrary(organization, library.owner, library.name, change);
+  changeLibrary(organization, library.owner, library.name, change);
   return `unknown fields of ${title(library)}: ${Object.keys(change)}`;
 };
 
 /** Two ways to express that a scenario has no parent. */
-const zeroParent: Edit = (organization, library, random, stamp) => {
+const zeroParent: Edit = (organization, library, random, dateSource) => {
   const parents = library.scenarios.filter(({ parentId, source }) => !parentId && source === undefined);
-  if (parents.length === 0) return addBare(organization, library, random, stamp);
+  if (parents.length === 0) return addBare(organization, library, random, dateSource);
   const { scenarioId, parentId } = random.pick(parents);
-  const scenarios = amendScenario(library, scenarioId, { parentId: parentId === 0 ? null : 0 });
-  amendLibrary(organization, library.owner, library.name, { scenarios, lastModified: stamp.text(stamp.now()) });
+  const scenarios = changeScenario(library, scenarioId, { parentId: parentId === 0 ? null : 0 });
+  changeLibrary(organization, library.owner, library.name, {
+    scenarios,
+    lastModified: dateSource.text(dateSource.now()),
+  });
   return `scenario ${scenarioId} of ${title(library)} has the parent ${parentId === 0 ? null : 0}`;
 };
 
 /** The metadata keeps only its name. */
-const stripMetadata: Edit = (organization, library, _, stamp) => {
+const stripMetadata: Edit = (organization, library, _, dateSource) => {
   const { owner, name } = library;
   const metadataFields = {
     libraryOwner: undefined,
@@ -106,12 +117,12 @@ const stripMetadata: Edit = (organization, library, _, stamp) => {
     packageVersion: undefined,
     description: undefined,
   };
-  amendLibrary(organization, owner, name, { metadataFields, lastModified: stamp.text(stamp.now()) });
+  changeLibrary(organization, owner, name, { metadataFields, lastModified: dateSource.text(dateSource.now()) });
   return `stripped the metadata of ${title(library)}`;
 };
 
 const loseDate: Edit = (organization, library) => {
-  amendLibrary(organization, library.owner, library.name, { lastModified: null });
+  changeLibrary(organization, library.owner, library.name, { lastModified: null });
   return `${title(library)} has no date any more`;
 };
 

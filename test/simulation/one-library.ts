@@ -11,7 +11,7 @@ import type { PlannedRun } from "../../src/sync/plan-run.ts";
 import { toListingWrite } from "../../src/sync/record-listing.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
-import { listingOf } from "../listed.ts";
+import { listingOf } from "../support/listing.ts";
 
 /** One library's store, driven by the program's own functions; the effect of their statements is applied to one row. */
 export interface Store {

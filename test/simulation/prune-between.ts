@@ -5,18 +5,18 @@ import { countPrunable, prune, readCutoff } from "../../src/db/prune/prune.ts";
 import { copyText } from "./copies.ts";
 import { forgetBefore } from "./histories.ts";
 import { look } from "./reader.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
 const never = new AbortController().signal;
 
 /** Deletes rows that ended before this age, as `simcat prune` does, and checks that no other rows were deleted. */
-export async function pruneBetween(stage: Stage, olderThanMs: number): Promise<void> {
-  const { place, ledger, wrong, note } = stage;
+export async function pruneBetween(simulation: Simulation, olderThanMs: number): Promise<void> {
+  const { server, ledger, wrong, note } = simulation;
   // Any lease that a run left has expired.
-  await stage.pass(MINUTE);
-  const before = await look(place.control);
-  const pool = await connect(place.databaseUrl, {}, never);
+  await simulation.pass(MINUTE);
+  const before = await look(server.control);
+  const pool = await connect(server.databaseUrl, {}, never);
   try {
     const cutoff = await readCutoff(pool, olderThanMs, never);
     const foretold = await countPrunable(pool, cutoff, never);
@@ -35,14 +35,14 @@ export async function pruneBetween(stage: Stage, olderThanMs: number): Promise<v
     if (JSON.stringify(pruned) !== JSON.stringify(foretold)) {
       wrong.push(`prune: foretold ${JSON.stringify(foretold)}, deleted ${JSON.stringify(pruned)}`);
     }
-    const after = await look(place.control);
+    const after = await look(server.control);
     for (const [key, { removedAt, copy }] of before) {
       const isOld = removedAt !== null && removedAt < cutoff;
       const left = after.get(key);
       if (isOld !== (left === undefined)) wrong.push(`prune: ${key} is ${isOld ? "still there" : "gone"}`);
       if (left !== undefined && copyText(left.copy) !== copyText(copy)) wrong.push(`prune: ${key} is not as it was`);
     }
-    await forgetBefore(place.control, cutoff);
+    await forgetBefore(server.control, cutoff);
     ledger.settle(after);
   } finally {
     await disconnect(pool);

@@ -1,14 +1,14 @@
-import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/route.ts";
+import { parseRoute } from "../../src/mock/request.ts";
 import { type MockService, startMockService } from "../../src/mock/server.ts";
-import { GOOD, type Said, type Spoiling, saidOfMetadata, saidOfScenarios } from "./answers.ts";
+import type { MockLibrary, Organization } from "../../src/mock/types.ts";
+import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
+import { corruptContent, corruptListing } from "./corrupt-answers.ts";
 import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
-import { spoilContent, spoilListing } from "./spoil.ts";
-import { drawSwap, type Swap, spoilSwapped } from "./swaps.ts";
+import { corruptSwapped, drawSwap, type Swap } from "./swaps.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 export const API_KEY = "simulated-key";
@@ -91,7 +91,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     misled.set(key, (misled.get(key) ?? 0) + 1);
   };
 
-  function tellListing(heard: Heard, { listing, items }: Spoiling): void {
+  function tellListing(heard: Heard, { listing, items }: Corruption): void {
     if (listing === "lost" || heard.listing !== null) return;
     if (listing !== undefined) heard.misled = true;
     const all = organization.libraries().map((one) => keyOf(one.owner, one.name));
@@ -106,12 +106,12 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     what: "metadata" | "scenarios",
     key: string,
     library: MockLibrary | undefined,
-    spoiling: Spoiling,
+    corruption: Corruption,
   ): void {
     const nothing: Said = { kind: "nothing" };
     const right = what === "metadata" ? saidOfMetadata : saidOfScenarios;
-    const said = library === undefined ? nothing : right(library, spoiling);
-    const { content } = spoiling;
+    const said = library === undefined ? nothing : right(library, corruption);
+    const { content } = corruption;
     if (content === "lie" || content === "aged" || content === "drift" || content === "misnamed") mislead(heard, key);
     if (content === "lie" || content === "drift") lied.add(key);
     if (what === "metadata") reads.set(key, (reads.get(key) ?? 0) + 1);
@@ -127,13 +127,13 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     return swap;
   }
 
-  function spoil(known: Known, what: string, key: string, library: MockLibrary | undefined): Spoiling {
+  function corrupt(known: Known, what: string, key: string, library: MockLibrary | undefined): Corruption {
     const { weather } = known;
-    if (what === "listing") return random.chance(weather.listing) ? spoilListing(organization.size, random) : GOOD;
+    if (what === "listing") return random.chance(weather.listing) ? corruptListing(organization.size, random) : GOOD;
     if (library === undefined || (what !== "metadata" && what !== "scenarios")) return GOOD;
     if (weather.broken === key) return { name: "broken", actions: [{ kind: "status", status: 500 }], content: "lost" };
-    if (random.chance(weather.content)) return spoilContent(what, library, earlier.get(key) ?? [], random);
-    if (weather.swaps > 0) return spoilSwapped(what, swapOf(known, key));
+    if (random.chance(weather.content)) return corruptContent(what, library, earlier.get(key) ?? [], random);
+    if (weather.swaps > 0) return corruptSwapped(what, swapOf(known, key));
     if (weather.drift?.what !== what || (what === "scenarios" && library.scenarios.length === 0)) return GOOD;
     const { field } = weather.drift;
     const action = { kind: "alterItem", index: what === "metadata" ? 0 : "all", remove: [field] } as const;
@@ -150,14 +150,14 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const key = "owner" in route ? keyOf(route.owner, route.name) : "";
     const library = () => ("owner" in route ? organization.get(route.owner, route.name) : undefined);
     if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
-    const spoiling = spoil(known, route.kind, key, library());
-    const dateless: Spoiling["actions"] = options.hasDateHeader ? [] : [{ kind: "headers", set: { date: null } }];
-    const action = [...dateless, ...spoiling.actions];
+    const corruption = corrupt(known, route.kind, key, library());
+    const dateless: Corruption["actions"] = options.hasDateHeader ? [] : [{ kind: "headers", set: { date: null } }];
+    const action = [...dateless, ...corruption.actions];
     mock.script(action.length > 0 ? [{ match: { operation: "any" }, action }] : []);
-    note(`      ${run} ${path} → ${spoiling.name}`);
-    if (route.kind === "listing") tellListing(heard, spoiling);
+    note(`      ${run} ${path} → ${corruption.name}`);
+    if (route.kind === "listing") tellListing(heard, corruption);
     else if (route.kind === "metadata" || route.kind === "scenarios") {
-      tellContent(heard, route.kind, key, library(), spoiling);
+      tellContent(heard, route.kind, key, library(), corruption);
     }
     known.inFlight -= 1;
     if (route.kind === "metadata") {
@@ -169,7 +169,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     for (let turn = 0; turn < 8; turn += 1) await null;
     if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
     if (random.chance(0.2)) time.advanceTo(time.now() + random.below(weather.slowness + 1));
-    if (spoiling.takesMs) await new Promise((resolve) => setTimeout(resolve, spoiling.takesMs));
+    if (corruption.takesMs) await new Promise((resolve) => setTimeout(resolve, corruption.takesMs));
   }
 
   const mock = await startMockService({

@@ -2,33 +2,34 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { openControl } from "./database.ts";
 import { formatFailure } from "./format-failure.ts";
-import { play } from "./play.ts";
-import type { Place } from "./stage.ts";
+import { runSeed } from "./run-seed.ts";
+import type { TestServer } from "./simulation.ts";
 
-/** The quick seeds of the first fifty; `npm run simulate -- --seeds N` plays any number of seeds. */
+/** The quick seeds of the first fifty; `npm run simulate -- --seeds N` runs any number of seeds. */
 const SEEDS = [3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 19, 20, 21, 22, 24, 25, 27, 31, 34, 36, 40, 42, 46];
 
 let database: TestDatabase;
-let place: Place;
+let server: TestServer;
 beforeAll(async () => {
   database = await createTestDatabase();
-  place = { control: await openControl(database.url), databaseUrl: database.url, restart: null };
+  server = { control: await openControl(database.url), databaseUrl: database.url, restart: null };
 });
 afterAll(async () => {
-  await place.control.end();
+  await server.control.end();
   await database.drop();
 });
 
 test.each(SEEDS)(
   "seed %d: readers see whole libraries, no bad answer removes one, and the copy ends up equal",
   async (seed) => {
-    const played = await play(seed, place);
-    expect(played.wrong, formatFailure(played)).toEqual([]);
-    expect(played.runs).toBeGreaterThan(4);
+    const result = await runSeed(seed, server);
+    expect(result.wrong, formatFailure(result)).toEqual([]);
+    expect(result.runs).toBeGreaterThan(4);
   },
 );
 
-test("a seed plays the same every time", async () => {
-  const steps = async () => (await play(7, place)).trace.map((line) => line.replaceAll(/127\.0\.0\.1:\d+/g, "service"));
+test("a seed gives the same events every time", async () => {
+  const steps = async () =>
+    (await runSeed(7, server)).trace.map((line) => line.replaceAll(/127\.0\.0\.1:\d+/g, "service"));
   expect(await steps()).toEqual(await steps());
 });

@@ -97,7 +97,7 @@ function playHistory(history: History, rule: Rule, quiet: number): Outcome {
   let store: Store = EMPTY;
   let reads = 0;
   let now = START;
-  const play = ({ gap, delays, mishap }: Run): void => {
+  const runSeed = ({ gap, delays, mishap }: Run): void => {
     now += gap;
     const { text, isListed } = at(now);
     const listedAt = now + delays[0] + history.skew;
@@ -127,9 +127,9 @@ function playHistory(history: History, rule: Rule, quiet: number): Outcome {
     }
     if (mishap === "none" && made.planned.missing.length > 0) store = recordRemoval(store);
   };
-  for (const run of history.runs) play(run);
+  for (const run of history.runs) runSeed(run);
   now = Math.max(now, last.at);
-  for (const until = now + quiet; now <= until; ) play(CALM);
+  for (const until = now + quiet; now <= until; ) runSeed(CALM);
   const isStored = store.stored?.state === "live";
   return {
     reads,

@@ -1,8 +1,8 @@
+import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
-import type { MockLibrary, Organization } from "../../src/mock/nouns.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
-import { GOOD, NO_LIBRARY, type Spoiling } from "./answers.ts";
+import type { MockLibrary, Organization } from "../../src/mock/types.ts";
+import { type Corruption, GOOD, NO_LIBRARY } from "./answers.ts";
 import type { Heard } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 
@@ -31,7 +31,7 @@ export function drawSwap(chance: number, key: string, { libraries }: Organizatio
   return { other: random.pick(namesakes.length > 0 ? namesakes : others) };
 }
 
-export function spoilSwapped(what: "metadata" | "scenarios", swap: Swap): Spoiling {
+export function corruptSwapped(what: "metadata" | "scenarios", swap: Swap): Corruption {
   if (swap === "none" || (swap === "misnamed" && what === "scenarios")) return GOOD;
   if (swap === "misnamed") {
     const renamed: FaultAction = { kind: "alterItem", index: 0, set: { libraryName: NO_LIBRARY } };

@@ -4,15 +4,15 @@ import { createValueParsers } from "../../src/sync/value-parsers.ts";
 import type { VerifyReport } from "../../src/verify/findings.ts";
 import { verifyStored } from "../../src/verify/verify.ts";
 import { CALM } from "./sim-service.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 import { openWorkerService } from "./worker.ts";
 
 const RUN = "verify";
 const never = new AbortController().signal;
 
 /** Runs `simcat verify` at the end: compares column by column, and writes nothing. */
-export async function verifyEnd(stage: Stage): Promise<string[]> {
-  const { world, service, ledger, pools, scheduler, time } = stage;
+export async function verifyEnd(simulation: Simulation): Promise<string[]> {
+  const { world, service, ledger, pools, scheduler, time } = simulation;
   service.expect(ledger.open(RUN, false, EVERYTHING), CALM, false);
   const wrong: string[] = [];
   const live = async (): Promise<VerifyReport> => {

@@ -48,8 +48,8 @@ function simulate(weakening: Weakening): { readonly noticed: boolean; readonly s
     ];
     const { stdout } = spawnSync(process.execPath, args, { cwd: directory, encoding: "utf8", maxBuffer: 1 << 28 });
     const wrong = /^ {2}WRONG (.*)$/m.exec(stdout)?.[1] ?? "";
-    const played = /^\d+ seeds/m.exec(stdout)?.[0] ?? "broke off";
-    return { noticed: wrong !== "", said: `${played}${wrong === "" ? "" : `: ${wrong.slice(0, 120)}`}` };
+    const summary = /^\d+ seeds/m.exec(stdout)?.[0] ?? "broke off";
+    return { noticed: wrong !== "", said: `${summary}${wrong === "" ? "" : `: ${wrong.slice(0, 120)}`}` };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

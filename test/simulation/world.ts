@@ -1,9 +1,8 @@
 import { MEMORY_LIMITS, type MemoryLimits } from "../../src/db/store/scenario-buffer.ts";
-import { createScenarios } from "../../src/mock/create-scenarios.ts";
-import type { DateFormat } from "../../src/mock/date-text.ts";
-import type { MockLibrary } from "../../src/mock/nouns.ts";
+import { createScenarios } from "../../src/mock/create-library.ts";
+import { createDateSource, type DateFormat, type DateSource } from "../../src/mock/date-source.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { createStamp, type Stamp } from "../../src/mock/stamp.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
 export const SECOND = 1000;
@@ -88,15 +87,15 @@ export function drawWorld(seed: number, random: Random): World {
 }
 
 /** Writes the dates of the service's edits in its format, by a clock that shows its own time. */
-export function stampOf({ dates, zone }: World, clock: () => Date): Stamp {
-  if (dates === "none") return { ...createStamp({ clock, zone }), text: () => "" };
-  if (dates !== "unknown") return createStamp({ clock, format: dates, zone });
-  const known = createStamp({ clock, format: "day", zone });
+export function dateSourceOf({ dates, zone }: World, clock: () => Date): DateSource {
+  if (dates === "none") return { ...createDateSource({ clock, zone }), text: () => "" };
+  if (dates !== "unknown") return createDateSource({ clock, format: dates, zone });
+  const known = createDateSource({ clock, format: "day", zone });
   return { ...known, text: (date) => `the day ${known.text(date)}` };
 }
 
 /** A few libraries, most of them unchanged for a long time. */
-export function drawLibraries(random: Random, stamp: Stamp): MockLibrary[] {
+export function drawLibraries(random: Random, dateSource: DateSource): MockLibrary[] {
   const count = random.pick([0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30]);
   const owners = ["example.user", "O'Brien/2", "мария"].slice(0, random.between(1, 3));
   const libraries = new Map<string, MockLibrary>();
@@ -105,17 +104,17 @@ export function drawLibraries(random: Random, stamp: Stamp): MockLibrary[] {
     const name = random.chance(0.5) ? random.pick(AWKWARD_NAMES) : `Library ${random.below(1000)}`;
     const isLong = random.chance(0.2);
     const age = random.chance(0.5) ? random.below(3 * HOUR) : random.below(900 * DAY);
-    const modifiedAt = new Date(stamp.now().getTime() - age);
+    const modifiedAt = new Date(dateSource.now().getTime() - age);
     libraries.set(`${owner}\0${name}`, {
       owner,
       name,
       libraryOwner: owner,
-      lastModified: stamp.text(modifiedAt),
+      lastModified: dateSource.text(modifiedAt),
       fileSize: "240 KB",
       packageName: "landscape",
       packageVersion: "4.3.6",
       description: null,
-      scenarios: createScenarios(random, isLong ? random.between(9, 14) : random.below(5), modifiedAt, stamp),
+      scenarios: createScenarios(random, isLong ? random.between(9, 14) : random.below(5), modifiedAt, dateSource),
     });
   }
   return [...libraries.values()];

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
-import type { MockLibrary } from "../../src/mock/nouns.ts";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import { type MockService, type MockServiceOptions, startMockService } from "../../src/mock/server.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 import { type Ended, type Running, runCli, startCli } from "./cli.ts";
 import { freshTestDatabase, type TestDatabase } from "./database.ts";
 

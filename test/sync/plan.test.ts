@@ -4,7 +4,7 @@ import { decide } from "../../src/sync/rules/decide.ts";
 import { createPlanner, orderActions } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING, parseSelection } from "../../src/sync/rules/selection.ts";
 import { fullReadDueAt } from "../../src/sync/rules/settle.ts";
-import { listingOf } from "../listed.ts";
+import { listingOf } from "../support/listing.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

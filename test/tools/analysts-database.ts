@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type pg from "pg";
 import { beforeAll } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
-import { organizationOf } from "../../src/mock/organization-of.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import { startMockService } from "../../src/mock/server.ts";
 import { type Cluster, useCluster } from "../deploy/cluster.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";

@@ -1,8 +1,8 @@
+import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
 import type { FaultAction } from "../../src/mock/faults.ts";
-import type { MockLibrary } from "../../src/mock/nouns.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { metadataSource, scenarioSource } from "../../src/mock/wire-source.ts";
-import type { Spoiling } from "./answers.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
+import type { Corruption } from "./answers.ts";
 
 const FLUSHED = 40;
 
@@ -39,12 +39,12 @@ const LOST: readonly (readonly [name: string, action: FaultAction, takesMs?: num
   ["hangs behind the head", { kind: "hang", after: "head" }, FLUSHED],
 ];
 
-function drawLost(random: Random): Spoiling {
+function drawLost(random: Random): Corruption {
   const [name, action, takesMs = 0] = random.pick(LOST);
   return { name, actions: [action], takesMs, listing: "lost", content: "lost" };
 }
 
-const HARMLESS: readonly Spoiling[] = [
+const HARMLESS: readonly Corruption[] = [
   { name: "byte order mark", actions: [{ kind: "bom" }] },
   { name: "closed behind it", actions: [{ kind: "closeKeepAlive", when: "afterAnswer" }] },
   { name: "without Date", actions: [{ kind: "headers", set: { date: null } }] },
@@ -53,7 +53,7 @@ const HARMLESS: readonly Spoiling[] = [
 const PAGED: FaultAction = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } };
 
 /** A wrong answer to `GET /libs`. */
-export function spoilListing(size: number, random: Random): Spoiling {
+export function corruptListing(size: number, random: Random): Corruption {
   const die = random.below(20);
   if (die < 8) return drawLost(random);
   if (die < 10) return random.pick(HARMLESS);
@@ -92,9 +92,9 @@ export function spoilListing(size: number, random: Random): Spoiling {
 }
 
 /** Two entries of one library, or one with an invalid date: the identity remains clear. */
-function disputeEntry(index: number, random: Random): Spoiling {
+function disputeEntry(index: number, random: Random): Corruption {
   const items = { from: index, count: 1 };
-  const [name, action, listing] = random.pick<readonly [string, FaultAction, Spoiling["listing"]]>([
+  const [name, action, listing] = random.pick<readonly [string, FaultAction, Corruption["listing"]]>([
     ["repeats", { kind: "duplicateItem", index }, undefined],
     ["contradicts", { kind: "duplicateItem", index, set: { lastModified: "2001-01-01 at 1:01 AM" } }, "disputed"],
     ["gives no date for", { kind: "alterItem", index, setSource: { lastModified: "5" } }, "disputed"],
@@ -103,12 +103,12 @@ function disputeEntry(index: number, random: Random): Spoiling {
 }
 
 /** A wrong answer about a library. `earlier` holds the service's previous versions of it. */
-export function spoilContent(
+export function corruptContent(
   what: "metadata" | "scenarios",
   library: MockLibrary,
   earlier: readonly MockLibrary[],
   random: Random,
-): Spoiling {
+): Corruption {
   const count = library.scenarios.length;
   if (what === "scenarios" && count > 0 && random.chance(0.25)) {
     return repeatScenario(library, random.below(count), random);
@@ -138,7 +138,7 @@ export function spoilContent(
 }
 
 /** One scenario is in the list twice: spelled differently, or with another name. */
-function repeatScenario(library: MockLibrary, from: number, random: Random): Spoiling {
+function repeatScenario(library: MockLibrary, from: number, random: Random): Corruption {
   const sources = library.scenarios.map(scenarioSource);
   const source = sources[from] ?? "{}";
   if (library.scenarios[from]?.source === undefined && random.chance(0.5)) {
@@ -159,7 +159,7 @@ const BAD_FIELDS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 /** A cache's answer: the content of another time, marked as such. */
-function staleContent(what: "metadata" | "scenarios", stale: MockLibrary): Spoiling {
+function staleContent(what: "metadata" | "scenarios", stale: MockLibrary): Corruption {
   const text = what === "metadata" ? metadataSource(stale) : `[${stale.scenarios.map(scenarioSource).join(",")}]`;
   const actions: FaultAction[] = [
     { kind: "wrongBody", text },

@@ -1,6 +1,6 @@
-import type { MockLibrary } from "../../src/mock/nouns.ts";
+import type { DateSource } from "../../src/mock/date-source.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
-import type { Stamp } from "../../src/mock/stamp.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
 import type { Control } from "./database.ts";
 import { type EditHistory, openEditHistory } from "./edit-history.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
@@ -9,22 +9,23 @@ import { openScheduler, type Scheduler } from "./scheduler.ts";
 import { type SimService, startSimService } from "./sim-service.ts";
 import { installVirtualTime, type VirtualTime } from "./virtual-time.ts";
 import type { Worker } from "./worker.ts";
-import { drawLibraries, drawWorld, stampOf, type World } from "./world.ts";
+import { dateSourceOf, drawLibraries, drawWorld, type World } from "./world.ts";
 
-export interface Place {
+/** The Postgres server of a simulation, and its database. */
+export interface TestServer {
   readonly control: Control;
   readonly databaseUrl: string;
   /** Stops the server immediately and restarts it; null if the simulation may not. */
   readonly restart: (() => Promise<void>) | null;
 }
 
-/** Everything that a seed plays with. */
-export interface Stage {
+/** The state of one seed: its world, the mock service, the database and the workers. */
+export interface Simulation {
   readonly world: World;
-  readonly place: Place;
+  readonly server: TestServer;
   readonly random: Random;
   readonly time: VirtualTime;
-  readonly stamp: Stamp;
+  readonly dateSource: DateSource;
   readonly scheduler: Scheduler;
   readonly pools: Pools;
   readonly ledger: Ledger;
@@ -43,10 +44,10 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function setStage(seed: number, place: Place): Promise<Stage> {
+export async function createSimulation(seed: number, server: TestServer): Promise<Simulation> {
   const random = createRandom(seed);
   const world = drawWorld(seed, random);
-  const { control } = place;
+  const { control } = server;
   await control.empty();
   await control.setClock(world.startsAt, "anew");
   const time = installVirtualTime(seed);
@@ -58,7 +59,7 @@ export async function setStage(seed: number, place: Place): Promise<Stage> {
     const now = () => epoch + time.now();
     const note = (line: string) => void trace.push(`${new Date(now()).toISOString()} ${line}`);
     const clock = () => new Date(now() + world.skew);
-    const stamp = stampOf(world, clock);
+    const dateSource = dateSourceOf(world, clock);
     const ledger = openLedger(world.maxRemovedPercent);
 
     /** The server would end the session of a paused worker, as one that is idle in a transaction. */
@@ -69,10 +70,10 @@ export async function setStage(seed: number, place: Place): Promise<Stage> {
       return idle.length > 0;
     };
     const scheduler = openScheduler({ time, random, unstick });
-    const pools = openPools(place.databaseUrl, scheduler, control);
+    const pools = openPools(server.databaseUrl, scheduler, control);
     let edit = (_: MockLibrary | undefined) => {};
     const service = await startSimService({
-      libraries: drawLibraries(random, stamp),
+      libraries: drawLibraries(random, dateSource),
       clock,
       hasDateHeader: world.hasDateHeader,
       concurrency: world.concurrency,
@@ -84,14 +85,14 @@ export async function setStage(seed: number, place: Place): Promise<Stage> {
       note,
     });
     const { organization, earlier } = service;
-    const edits = openEditHistory({ organization, earlier, random, stamp, note });
+    const edits = openEditHistory({ organization, earlier, random, dateSource, note });
     edit = edits.edit;
     return {
       world,
-      place,
+      server,
       random,
       time,
-      stamp,
+      dateSource,
       scheduler,
       pools,
       ledger,

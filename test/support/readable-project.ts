@@ -10,20 +10,20 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "src", "test", "node_modules"];
 
 /**
- * The project's directory as every user can read it, for tests that run it as another user. If the project is in a
- * directory that only root can read, it is a directory of links, removed when the tests of the file are over. As root only.
+ * A copy of the project that every user can read, for tests that run it as another user. It is the project itself, unless
+ * only root can enter its directory: then it is a directory of hard links, removed after the tests of the file. Needs root.
  */
-export function openProject(): string {
+export function readableProject(): string {
   if (canEnter({ uid: 65534, gid: 65534 }, ROOT)) return ROOT;
-  const open = mkdtempSync(join(tmpdir(), "simcat-open-"));
-  afterAll(() => rmSync(open, { recursive: true, force: true }));
-  chmodSync(open, 0o755);
-  const copy = (how: string) => execFileSync("cp", [how, ...NEEDED, open], { cwd: ROOT, stdio: "pipe" });
+  const directory = mkdtempSync(join(tmpdir(), "simcat-readable-"));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  chmodSync(directory, 0o755);
+  const copy = (how: string) => execFileSync("cp", [how, ...NEEDED, directory], { cwd: ROOT, stdio: "pipe" });
   try {
     copy("-al");
   } catch {
     // Other file systems do not support links.
     copy("-af");
   }
-  return open;
+  return directory;
 }

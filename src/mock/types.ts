@@ -1,7 +1,7 @@
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [field: string]: Json };
 
-/** Overrides fields of a wire object: unknown fields, wrong types; `undefined` omits the field. */
+/** Overrides fields of an object that is sent: with other values or types, or with unknown fields. `undefined` omits one. */
 export type Fields = Readonly<Record<string, Json | undefined>>;
 
 /** A scenario as the service has it (specification 2.3). */
@@ -13,45 +13,45 @@ export interface MockScenario {
   readonly lastModified: string | null;
   readonly description: string | null;
   readonly fields?: Fields;
-  /** Sent instead of the whole object: integers beyond 2^53, duplicate keys, escapes that no serializer writes. */
+  /** JSON text sent instead of the object: for integers beyond 2^53, duplicate keys, escapes that no serializer writes. */
   readonly source?: string;
 }
 
-/** A library as the service has it. A value: an edit puts another one in its place, so answers can be kept by identity. */
+/** A library as the service has it (specification 2.1, 2.2). An edit replaces the object, so answers are cached by identity. */
 export interface MockLibrary {
-  /** The two path segments, decoded. */
+  /** The decoded path segment, as is `name`. */
   readonly owner: string;
   readonly name: string;
-  /** As the metadata names it: a user or an organization. */
+  /** The owner in the metadata: a user or an organization. */
   readonly libraryOwner: string;
-  /** The date in the list and, unless `metadataFields` says otherwise, in the metadata. */
+  /** The date in the list and, unless `metadataFields` overrides it, in the metadata. */
   readonly lastModified: string | null;
   readonly fileSize: string | null;
   readonly packageName: string | null;
   readonly packageVersion: string | null;
   readonly description: string | null;
   readonly scenarios: readonly MockScenario[];
-  /** The last id that the library's sequence gave out, deleted scenarios included; absent: the highest one present. */
+  /** The last id of the library's sequence, deleted scenarios included. Default: the highest id of `scenarios`. */
   readonly lastScenarioId?: number;
-  /** Deleted scenarios that an edit may bring back. */
+  /** Deleted scenarios, which an edit may restore. */
   readonly deleted?: readonly MockScenario[];
   readonly entryFields?: Fields;
   readonly metadataFields?: Fields;
-  /** Source texts sent instead of the list entry, the metadata object, the whole scenario list. */
+  /** JSON texts sent instead of the list entry, the metadata object and the scenario list. */
   readonly source?: { readonly entry?: string; readonly metadata?: string; readonly scenarios?: string };
 }
 
-/** Everything that the service has, in the order in which it lists it. */
+/** All libraries of the service, in the order of the listing. */
 export interface Organization {
   readonly size: number;
-  /** Moves with each change. */
+  /** Increases with each change. */
   readonly version: number;
-  /** The array is the same one until the next change. */
+  /** Returns the same array until the next change. */
   libraries(): readonly MockLibrary[];
   get(owner: string, name: string): MockLibrary | undefined;
-  /** Adds it, or puts it in the place of the one with the same owner and name. */
+  /** Adds a library, or replaces the one with the same owner and name. */
   put(library: MockLibrary): void;
   remove(owner: string, name: string): MockLibrary | undefined;
-  /** Libraries that an edit removed and another edit may restore. */
+  /** Libraries removed by an edit, which another edit may restore. */
   readonly removed: MockLibrary[];
 }

@@ -10,14 +10,14 @@ import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-
 import { processIdentity } from "../../src/embedded-postgres/processes.ts";
 import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 import { openControl } from "./database.ts";
-import type { Place } from "./stage.ts";
+import type { TestServer } from "./simulation.ts";
 
 const never = new AbortController().signal;
 /** Commits survive a crash of the server, though not a crash of the machine. */
 const SETTINGS = { fsync: "off", full_page_writes: "off" };
 
 /** A separate database: on the server of TEST_DATABASE_URL, else on an embedded server, which may be restarted. */
-export async function openPlace(): Promise<Place & { close(): Promise<void> }> {
+export async function openTestServer(): Promise<TestServer & { close(): Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL;
   const stateDir = await mkdtemp(join(tmpdir(), `simcat-simulation-${process.pid}-`));
   const open = () => openEmbeddedPostgres({ stateDir, environment: process.env, settings: SETTINGS }, never);

@@ -10,16 +10,16 @@ import { checkSwaps } from "./check-swaps.ts";
 import { checkTotals } from "./check-totals.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { drawUnknown, interruptReads, interruptRestart, swapListing } from "./interrupted-runs.ts";
-import { type Performed, perform, resetRuns } from "./perform.ts";
+import { type PerformedRun, performRun, resetRuns } from "./perform-run.ts";
 import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
 import { look, type Seen } from "./reader.ts";
-import { type Place, type Stage, setStage } from "./stage.ts";
+import { createSimulation, type Simulation, type TestServer } from "./simulation.ts";
 import { verifyEnd } from "./verify-end.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./world.ts";
 
 /** The outcome of a seed. */
-export interface Played {
+export interface SeedResult {
   readonly seed: number;
   /** Empty if every invariant held. */
   readonly wrong: readonly string[];
@@ -31,51 +31,54 @@ export interface Played {
 /** Longer than further edits can carry any text, with the margin: a day, the autumn's hour, two minutes. */
 const LONGEST_WINDOW = 25 * HOUR + 2 * MINUTE + SECOND;
 
-/** Plays one seed from an empty database to the end; the same seed always plays the same. */
-export async function play(seed: number, place: Place): Promise<Played> {
+/** Runs one seed from an empty database to the end. The same seed always gives the same events. */
+export async function runSeed(seed: number, server: TestServer): Promise<SeedResult> {
   resetRuns();
-  const stage = await setStage(seed, place);
+  const simulation = await createSimulation(seed, server);
   const statuses: Record<string, number> = {};
-  const removals = openRemovalLog(stage.world.maxRemovedPercent);
+  const removals = openRemovalLog(simulation.world.maxRemovedPercent);
   // Drawn separately, so that the other events of a seed do not depend on it.
   const rare = createRandom(seed + 1_000_003);
   const hasSwaps = rare.chance(0.25);
   const run = async (plan: RunPlan) => {
-    const before = await look(stage.place.control);
-    const performed = await perform(stage, plan);
+    const before = await look(simulation.server.control);
+    const performed = await performRun(simulation, plan);
     for (const { ended } of [performed, ...performed.others]) {
       statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
     }
-    await afterRun(stage, removals, performed, before);
+    await afterRun(simulation, removals, performed, before);
     return performed;
   };
   try {
-    stage.note(`seed ${seed}: ${JSON.stringify(stage.world)}, ${stage.service.organization.size} libraries`);
-    for (let step = 0; step < stage.world.steps && stage.wrong.length === 0; step += 1) {
-      await livingOn(stage);
-      if (hasSwaps && rare.chance(0.6)) await swapListing(stage, rare, run);
-      if (rare.chance(0.05)) await run(drawUnknown(stage, rare));
-      if (stage.random.chance(0.1)) await pruneBetween(stage, stage.random.pick([DAY, 3 * DAY, 30 * DAY]));
-      await run(drawRun(stage.world, stage.random, stage.service.organization.libraries()));
+    simulation.note(
+      `seed ${seed}: ${JSON.stringify(simulation.world)}, ${simulation.service.organization.size} libraries`,
+    );
+    for (let step = 0; step < simulation.world.steps && simulation.wrong.length === 0; step += 1) {
+      await livingOn(simulation);
+      if (hasSwaps && rare.chance(0.6)) await swapListing(simulation, rare, run);
+      if (rare.chance(0.05)) await run(drawUnknown(simulation, rare));
+      if (simulation.random.chance(0.1))
+        await pruneBetween(simulation, simulation.random.pick([DAY, 3 * DAY, 30 * DAY]));
+      await run(drawRun(simulation.world, simulation.random, simulation.service.organization.libraries()));
     }
-    if (stage.wrong.length === 0) await calmDown(stage, run);
-    if (stage.wrong.length === 0 && rare.chance(0.3)) await interruptReads(stage, rare, run);
-    if (stage.wrong.length === 0 && rare.chance(0.15)) await interruptRestart(stage, rare, run);
-    if (stage.wrong.length === 0) await finish(stage);
+    if (simulation.wrong.length === 0) await calmDown(simulation, run);
+    if (simulation.wrong.length === 0 && rare.chance(0.3)) await interruptReads(simulation, rare, run);
+    if (simulation.wrong.length === 0 && rare.chance(0.15)) await interruptRestart(simulation, rare, run);
+    if (simulation.wrong.length === 0) await finish(simulation);
   } catch (error) {
-    stage.wrong.push(
+    simulation.wrong.push(
       `the simulation broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     );
   } finally {
-    await stage.close();
+    await simulation.close();
   }
   const runs = Object.values(statuses).reduce((sum, count) => sum + count, 0);
-  return { seed, wrong: [...new Set(stage.wrong)], trace: stage.trace, runs, statuses };
+  return { seed, wrong: [...new Set(simulation.wrong)], trace: simulation.trace, runs, statuses };
 }
 
 /** Advances the time until the next run, with the edits in it. */
-async function livingOn(stage: Stage): Promise<void> {
-  const { random, world, edits } = stage;
+async function livingOn(simulation: Simulation): Promise<void> {
+  const { random, world, edits } = simulation;
   const wait = Math.round(world.pollMs * random.pick([0.1, 0.5, 1, 1, 1, 1.5, 3]));
   const count = random.chance(0.4) ? 0 : random.pick([1, 1, 2, 3, 5]);
   let left = wait;
@@ -83,37 +86,37 @@ async function livingOn(stage: Stage): Promise<void> {
     const isBurst = random.chance(0.4);
     const some = isBurst ? Math.min(left, random.below(20 * SECOND)) : random.below(left + 1);
     left -= some;
-    await stage.pass(some);
+    await simulation.pass(some);
     edits.edit(undefined);
   }
-  await stage.pass(left);
+  await simulation.pass(left);
 }
 
 async function afterRun(
-  stage: Stage,
+  simulation: Simulation,
   removals: RemovalLog,
-  performed: Performed,
+  performed: PerformedRun,
   before: ReadonlyMap<string, Seen>,
 ): Promise<void> {
-  const { place, ledger, wrong } = stage;
-  const sight = await look(place.control);
+  const { server, ledger, wrong } = simulation;
+  const sight = await look(server.control);
   wrong.push(...ledger.check(sight));
-  wrong.push(...removals.check(sight, performed, stage.now()));
-  wrong.push(...(await checkEnding(stage, performed, sight)));
-  wrong.push(...(await checkCounts(stage, performed)));
-  wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(stage, performed)));
-  wrong.push(...(await checkPoison(stage, performed, sight)));
-  wrong.push(...(await checkTotals(stage)));
+  wrong.push(...removals.check(sight, performed, simulation.now()));
+  wrong.push(...(await checkEnding(simulation, performed, sight)));
+  wrong.push(...(await checkCounts(simulation, performed)));
+  wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(simulation, performed)));
+  wrong.push(...(await checkPoison(simulation, performed, sight)));
+  wrong.push(...(await checkTotals(simulation)));
   ledger.settle(sight);
-  await remember(place.control);
+  await remember(server.control);
 }
 
 /**
  * Edits and faults have stopped. The first run after the longest window has every dated edit, the second one what a
  * shrunk list withheld, the third one what the guards held; one after SIMCAT_FULL_EVERY has everything.
  */
-async function calmDown(stage: Stage, run: (plan: RunPlan) => Promise<Performed>): Promise<void> {
-  const { world, edits, service, wrong } = stage;
+async function calmDown(simulation: Simulation, run: (plan: RunPlan) => Promise<PerformedRun>): Promise<void> {
+  const { world, edits, service, wrong } = simulation;
   const untilOk = async (plans: readonly RunPlan[]) => {
     const statuses: string[] = [];
     const left = [...plans];
@@ -121,34 +124,34 @@ async function calmDown(stage: Stage, run: (plan: RunPlan) => Promise<Performed>
       const { status, report } = (await run(plan)).ended;
       if (status === "ok") return;
       statuses.push(status);
-      await stage.pass(MINUTE);
+      await simulation.pass(MINUTE);
       // An edit that took a field from all of a library's scenarios looks like drift until the service sends it again.
       const drifted = (report?.failures ?? []).filter(({ code }) => code === "drift");
       if (drifted.length === 0 || statuses.length > plans.length) continue;
       for (const { key } of drifted) edits.restoreFields(key);
-      await stage.pass(LONGEST_WINDOW);
+      await simulation.pass(LONGEST_WINDOW);
       left.push(QUIET);
     }
     wrong.push(`ok in the end: in calm weather ${statuses.length} runs ended as ${statuses.join(", ")}`);
   };
-  await stage.pass(LONGEST_WINDOW);
+  await simulation.pass(LONGEST_WINDOW);
   await untilOk([QUIET, QUIET, { ...QUIET, allowRemovals: true }]);
   const uncertain = new Set([...edits.undated, ...service.lied]);
-  wrong.push(...(await checkEqual(stage, (key) => !uncertain.has(key), "dated edits")));
+  wrong.push(...(await checkEqual(simulation, (key) => !uncertain.has(key), "dated edits")));
   if (wrong.length > 0) return;
-  await stage.pass(Math.max(world.fullEveryMs, DAY));
+  await simulation.pass(Math.max(world.fullEveryMs, DAY));
   await untilOk([QUIET, QUIET]);
-  wrong.push(...(await checkEqual(stage, () => true, "all edits")), ...(await checkBookkeeping(stage)));
-  if (wrong.length === 0) wrong.push(...(await verifyEnd(stage)));
+  wrong.push(...(await checkEqual(simulation, () => true, "all edits")), ...(await checkBookkeeping(simulation)));
+  if (wrong.length === 0) wrong.push(...(await verifyEnd(simulation)));
 }
 
-async function finish(stage: Stage): Promise<void> {
-  const { place, service, edits, world, wrong, time } = stage;
-  wrong.push(...(await checkHistories(place.control)));
+async function finish(simulation: Simulation): Promise<void> {
+  const { server, service, edits, world, wrong, time } = simulation;
+  wrong.push(...(await checkHistories(server.control)));
   wrong.push(...service.mock.violations, ...service.violations);
-  const open = await place.control.query<{ id: number }>("SELECT id FROM simcat.sync_runs WHERE status = 'running'");
+  const open = await server.control.query<{ id: number }>("SELECT id FROM simcat.sync_runs WHERE status = 'running'");
   if (open.length > 0) wrong.push(`runs: ${open.length} rows say running when nothing runs`);
-  const staged = await place.control.query("SELECT 1 FROM simcat.scenario_staging LIMIT 1");
+  const staged = await server.control.query("SELECT 1 FROM simcat.scenario_staging LIMIT 1");
   if (staged.length > 0) wrong.push("staging: something was left behind");
   if (world.dates === "none") return;
   const full = (2 * time.now()) / world.fullEveryMs;

@@ -1,10 +1,10 @@
-import type { ListedLibraries, ListedLibrary } from "../src/model.ts";
+import type { ListedLibraries, ListedLibrary } from "../../src/model.ts";
 
-/** These libraries as a listing holds them. */
+/** A listing that contains these libraries. */
 export function listingOf(libraries: readonly ListedLibrary[]): ListedLibraries {
   const find: ListedLibraries["find"] = ({ owner, name }) => {
-    const at = libraries.findIndex(({ key }) => key.owner === owner && key.name === name);
-    return at < 0 ? undefined : at;
+    const index = libraries.findIndex(({ key }) => key.owner === owner && key.name === name);
+    return index < 0 ? undefined : index;
   };
   const at = (index: number) => {
     const found = libraries[index];

@@ -4,17 +4,17 @@ import type { Interference, Statement } from "./gated-pool.ts";
 import type { Heard } from "./ledger.ts";
 import { type Accident, type Poison, QUIET, type RunPlan } from "./plan-run.ts";
 import { look } from "./reader.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./simulation.ts";
 import { type Ended, startWorker, type Worker } from "./worker.ts";
 
 /** A finished run, and the answers that it received. */
-export interface Performed {
+export interface PerformedRun {
   readonly ended: Ended;
   readonly heard: Heard;
   /** The service's version when the run began and when it ended; equal if nothing changed. */
   readonly versions: readonly [before: number, after: number];
   /** Other runs at the same time. */
-  readonly others: readonly Performed[];
+  readonly others: readonly PerformedRun[];
   readonly plan: RunPlan;
 }
 
@@ -25,22 +25,22 @@ export function resetRuns(): void {
 }
 
 /** Performs one run as planned, with all its accidents, until its sessions are gone. */
-export async function perform(stage: Stage, plan: RunPlan): Promise<Performed> {
-  const { scheduler } = stage;
-  const others: Promise<Performed>[] = [];
-  const main = begin(stage, plan, others);
+export async function performRun(simulation: Simulation, plan: RunPlan): Promise<PerformedRun> {
+  const { scheduler } = simulation;
+  const others: Promise<PerformedRun>[] = [];
+  const main = begin(simulation, plan, others);
   const performed = await scheduler.drive(main);
-  const beside: Performed[] = [];
+  const beside: PerformedRun[] = [];
   while (others.length > beside.length) {
     const next = others[beside.length];
     if (next !== undefined) beside.push(await scheduler.drive(next));
   }
-  await untilGone(stage);
+  await untilGone(simulation);
   return { ...performed, others: beside };
 }
 
-async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]): Promise<Performed> {
-  const { world, place, time, scheduler, pools, ledger, service, workers, wrong, note } = stage;
+async function begin(simulation: Simulation, plan: RunPlan, others: Promise<PerformedRun>[]): Promise<PerformedRun> {
+  const { world, server, time, scheduler, pools, ledger, service, workers, wrong, note } = simulation;
   runs += 1;
   const run = `r${runs}`;
   const heard = ledger.open(run, plan.allowRemovals, plan.selection);
@@ -49,16 +49,16 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
     if (reads === plan.stopAfterReads) worker.stop();
   });
   const before = service.organization.version;
-  if (plan.poison !== null) await poison(stage, plan.poison);
+  if (plan.poison !== null) await poison(simulation, plan.poison);
   let statements = 0;
   let isOvertaken = false;
 
   const happen = async ({ kind, ...rest }: Accident, statement: Statement): Promise<Interference> => {
     note(`    ${run}: ${kind} ${Object.values(rest)} at statement ${statements}: ${statement.text.slice(0, 60)}`);
     if (kind === "stop") worker.stop();
-    if (kind === "joined") others.push(begin(stage, QUIET, others));
-    if (kind === "overtaken") isOvertaken = await overtake(stage, worker, others);
-    if (kind === "restart") await (place.restart?.() ?? endSessions(stage));
+    if (kind === "joined") others.push(begin(simulation, QUIET, others));
+    if (kind === "overtaken") isOvertaken = await overtake(simulation, worker, others);
+    if (kind === "restart") await (server.restart?.() ?? endSessions(simulation));
     if (kind === "stop" || kind === "joined" || kind === "overtaken" || kind === "restart") return { kind: "none" };
     return { kind, ...rest } as Interference;
   };
@@ -85,7 +85,7 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
       async onCommit(hasWritten) {
         if (isOvertaken && hasWritten)
           wrong.push(`fence: ${run} committed something after another run had taken its lease`);
-        wrong.push(...ledger.check(await look(place.control), others.length === 0 ? heard : undefined));
+        wrong.push(...ledger.check(await look(server.control), others.length === 0 ? heard : undefined));
       },
     },
   );
@@ -94,7 +94,7 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
     `  ${run} begins: ${plan.kind}${plan.allowRemovals ? " --allow-removals" : ""}${plan.restart ? " --restart" : ""}${isEverything(plan.selection) ? "" : ` of ${JSON.stringify(plan.selection)}`}`,
   );
   const ended = await worker.ended;
-  if (plan.poison !== null) await place.control.query("DELETE FROM sim.poison");
+  if (plan.poison !== null) await server.control.query("DELETE FROM sim.poison");
   workers.delete(run);
   if (isOvertaken && ["ok", "partial", "held"].includes(ended.status)) {
     wrong.push(`fence: ${run} lost its lease and says ${ended.status}`);
@@ -102,16 +102,16 @@ async function begin(stage: Stage, plan: RunPlan, others: Promise<Performed>[]):
   scheduler.forget(run);
   time.forget(run);
   if (ended.status === "killed") {
-    await place.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
+    await server.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
   }
   note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
   return { ended, heard, versions: [before, service.organization.version], others: [], plan };
 }
 
 /** From now on the database refuses these rows. */
-async function poison({ place, service, note }: Stage, { key, table, state }: Poison): Promise<void> {
+async function poison({ server, service, note }: Simulation, { key, table, state }: Poison): Promise<void> {
   const [owner, name] = JSON.parse(key) as [string, string];
-  await place.control.query("INSERT INTO sim.poison VALUES ($1, $2, $3, $4)", [owner, name, table, state]);
+  await server.control.query("INSERT INTO sim.poison VALUES ($1, $2, $3, $4)", [owner, name, table, state]);
   // One more reason to read it.
   service.misled.set(key, (service.misled.get(key) ?? 0) + 1);
   note(`  ${state} for ${key} in ${table}`);
@@ -121,19 +121,19 @@ async function poison({ place, service, note }: Stage, { key, table, state }: Po
  * Pauses a run past its lease, as SIGSTOP does; another run does the work meanwhile.
  * @returns whether the paused worker had an active run, which may not write any more
  */
-async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>[]): Promise<boolean> {
-  const { scheduler, place } = stage;
+async function overtake(simulation: Simulation, worker: Worker, others: Promise<PerformedRun>[]): Promise<boolean> {
+  const { scheduler, server } = simulation;
   worker.pause();
   // The server ends a session that is idle in a transaction before the lease expires.
   const idle = worker.openTransactions();
-  await place.control.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int4[]) AS pid", [idle]);
-  await place.control.untilGone(idle);
-  const running = await place.control.query(
+  await server.control.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int4[]) AS pid", [idle]);
+  await server.control.untilGone(idle);
+  const running = await server.control.query(
     "SELECT 1 AS one FROM simcat.sync_runs WHERE status = 'running' AND version = $1",
     [worker.run],
   );
-  await place.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
-  const other = begin(stage, QUIET, others);
+  await server.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
+  const other = begin(simulation, QUIET, others);
   others.push(other);
   await scheduler.drive(other);
   worker.resume();
@@ -141,16 +141,16 @@ async function overtake(stage: Stage, worker: Worker, others: Promise<Performed>
 }
 
 /** For a server that the simulation may not restart. */
-async function endSessions({ place }: Stage): Promise<void> {
-  await place.control.query(
+async function endSessions({ server }: Simulation): Promise<void> {
+  await server.control.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'",
   );
 }
 
 /** Sessions of dead runs may hold their locks a moment longer. */
-async function untilGone({ place }: Stage): Promise<void> {
+async function untilGone({ server }: Simulation): Promise<void> {
   for (let tries = 0; tries < 2_000; tries += 1) {
-    const [left] = await place.control.query<{ left: number }>(
+    const [left] = await server.control.query<{ left: number }>(
       "SELECT count(*)::int4 AS left FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat' AND (state <> 'idle' OR wait_event <> 'ClientRead')",
     );
     if (left?.left === 0) return;

@@ -10,8 +10,8 @@ export function logLines({ stderr }: Ended): Line[] {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-/** Log lines about one library: who and what, without the message. */
-export function toldOf(ended: Ended): { owner: unknown; library: unknown; code: unknown }[] {
+/** Owner, library and code of each log line about a library, sorted by library. */
+export function libraryLogLines(ended: Ended): { owner: unknown; library: unknown; code: unknown }[] {
   return logLines(ended)
     .filter((line) => "library" in line)
     .map(({ owner, library, code }) => ({ owner, library, code }))
