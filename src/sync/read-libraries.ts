@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { Channel } from "../channel.ts";
+import { type CircuitBreaker, createCircuitBreaker } from "../circuit-breaker.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import { keyText } from "../key.ts";
 import type { FailedLibrary, ReadAction, ReadOutcome } from "../model.ts";
@@ -7,9 +8,6 @@ import type { PlannedRun } from "./plan-run.ts";
 import { createLibraryReader, type LibraryRead, type LibraryReader } from "./read-library.ts";
 import { type DriftWatch, watchDrift } from "./rules/drift.ts";
 import type { Run } from "./run-types.ts";
-
-/** After this many libraries in a row that worked last time and fail now by network or 5xx, the service counts as down. */
-const MAX_UNAVAILABLE_IN_A_ROW = 20;
 
 /**
  * Reads the content of the planned libraries, `concurrency` at once, and yields what became of each. Libraries that the
@@ -51,7 +49,7 @@ class Readers {
   readonly #deferred: Pick<LibraryRead, "action" | "lost" | "read">[] = [];
   #ended: { readonly error: unknown } | null = null;
   #unread = 0;
-  #unavailableInARow = 0;
+  readonly #breaker: CircuitBreaker = createCircuitBreaker();
 
   constructor(run: Run, reader: LibraryReader, signal: AbortSignal) {
     this.#run = run;
@@ -97,7 +95,7 @@ class Readers {
     let library: LibraryRead;
     try {
       library = await this.#reader.read(action, this.#signal);
-      this.#unavailableInARow = 0;
+      this.#breaker.reset();
     } catch (error) {
       if (!(error instanceof ContentError)) throw error;
       await this.#fail(action, error);
@@ -121,11 +119,11 @@ class Readers {
       throw refusedMidway(error);
     }
     const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;
-    if (!error.unavailable) this.#unavailableInARow = 0;
-    else if (!failedBefore) this.#unavailableInARow += 1;
+    if (!error.unavailable) this.#breaker.reset();
+    else if (!failedBefore) this.#breaker.countFailure();
     const failure = error.toFailedLibrary(action.listed.key, this.#run.mask);
     await this.outcomes.push({ kind: "failed", failure });
-    if (this.#unavailableInARow >= MAX_UNAVAILABLE_IN_A_ROW) throw unavailable(error);
+    this.#breaker.assertClosed(error, "; the libraries read until then are stored, and the next run continues");
   }
 
   /** Fails the libraries that would lose a field that the whole run lacked, and reads the others again. */
@@ -144,13 +142,6 @@ class Readers {
 function refusedMidway(error: ContentError): UnauthorizedError {
   return new UnauthorizedError(
     "the service refused the key in the middle of the run: it was revoked or has expired. The libraries read until then are stored; set SIMCAT_API_KEY to a valid key and run again",
-    { cause: error },
-  );
-}
-
-function unavailable(error: ContentError): SourceUnavailableError {
-  return new SourceUnavailableError(
-    `${MAX_UNAVAILABLE_IN_A_ROW} libraries in a row could not be read, so the service is taken to be down (the last: ${error.message}). The libraries read until then are stored; the next run continues`,
     { cause: error },
   );
 }

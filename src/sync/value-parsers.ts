@@ -1,5 +1,5 @@
 import { parseDate } from "./rules/parse-date.ts";
-import { parseSize } from "./rules/parse-size.ts";
+import { parseFileSize } from "./rules/parse-file-size.ts";
 import { createTimeZone } from "./rules/time-zone.ts";
 
 /** Parses the service's texts into typed columns, and counts those that have an unknown format. */
@@ -24,7 +24,7 @@ export function createValueParsers(timeZone: string): ValueParsers {
       return date === null ? null : BigInt(date.at) * 1000n + BigInt(date.micros);
     },
     bytes(text) {
-      const size = parseSize(text);
+      const size = parseFileSize(text);
       if (size === null && text) sizes += 1;
       return size;
     },

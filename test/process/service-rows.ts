@@ -1,6 +1,6 @@
 import { entrySource, metadataSource, scenarioSource } from "../../src/mock/answer.ts";
 import type { MockLibrary, Organization } from "../../src/mock/types.ts";
-import { parseSize } from "../../src/sync/rules/parse-size.ts";
+import { parseFileSize } from "../../src/sync/rules/parse-file-size.ts";
 import { createValueParsers } from "../../src/sync/value-parsers.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -105,7 +105,7 @@ function libraryRow(one: MockLibrary): Row {
     last_modified: one.lastModified,
     last_modified_us: micros(one.lastModified),
     file_size: one.fileSize,
-    file_size_bytes: parseSize(one.fileSize)?.toString() ?? null,
+    file_size_bytes: parseFileSize(one.fileSize)?.toString() ?? null,
     package_name: one.packageName,
     package_version: one.packageVersion,
     description: one.description,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseSize } from "../../src/sync/rules/parse-size.ts";
+import { parseFileSize } from "../../src/sync/rules/parse-file-size.ts";
 
 test.each([
   ["240 KB", 245_760],
@@ -28,7 +28,7 @@ test.each([
   ["1 MB (2,097,151 B)", 2_097_151],
   ["2 MB (1,048,577 B)", 1_048_577],
 ])("%j is certain (fault 60)", (text, bytes) => {
-  expect(parseSize(text)).toBe(bytes);
+  expect(parseFileSize(text)).toBe(bytes);
 });
 
 test.each([
@@ -59,35 +59,35 @@ test.each([
   "1.024 KB (1.048.576 B)",
   "string",
 ])("%j is uncertain: NULL, never 0 (fault 60)", (text) => {
-  expect(parseSize(text)).toBeNull();
+  expect(parseFileSize(text)).toBeNull();
 });
 
 test("the exact size must round, up or down, to the shown one", () => {
-  expect(parseSize("216 KB (220,161 B)")).toBe(220_161);
-  expect(parseSize("216 KB (220,160 B)")).toBeNull();
-  expect(parseSize("216 KB (222,207 B)")).toBe(222_207);
-  expect(parseSize("216 KB (222,208 B)")).toBeNull();
-  expect(parseSize("1 MB (0 B)")).toBeNull();
-  expect(parseSize("1 MB (5 B)")).toBeNull();
-  expect(parseSize("1 MB (524,287 B)")).toBeNull();
-  expect(parseSize("1.0 MB (5 B)")).toBeNull();
-  expect(parseSize("1 KB (511 B)")).toBeNull();
-  expect(parseSize("0 KB (1,024 B)")).toBeNull();
-  expect(parseSize("2 MB (1,048,576 B)")).toBeNull();
+  expect(parseFileSize("216 KB (220,161 B)")).toBe(220_161);
+  expect(parseFileSize("216 KB (220,160 B)")).toBeNull();
+  expect(parseFileSize("216 KB (222,207 B)")).toBe(222_207);
+  expect(parseFileSize("216 KB (222,208 B)")).toBeNull();
+  expect(parseFileSize("1 MB (0 B)")).toBeNull();
+  expect(parseFileSize("1 MB (5 B)")).toBeNull();
+  expect(parseFileSize("1 MB (524,287 B)")).toBeNull();
+  expect(parseFileSize("1.0 MB (5 B)")).toBeNull();
+  expect(parseFileSize("1 KB (511 B)")).toBeNull();
+  expect(parseFileSize("0 KB (1,024 B)")).toBeNull();
+  expect(parseFileSize("2 MB (1,048,576 B)")).toBeNull();
 });
 
 test("a value beyond 2^53-1 is not a size", () => {
-  expect(parseSize("9007199254740991 B")).toBe(9_007_199_254_740_991);
-  expect(parseSize("9007199254740992 B")).toBeNull();
-  expect(parseSize("8 PB")).toBeNull();
-  expect(parseSize("99999999999999999999 KB")).toBeNull();
+  expect(parseFileSize("9007199254740991 B")).toBe(9_007_199_254_740_991);
+  expect(parseFileSize("9007199254740992 B")).toBeNull();
+  expect(parseFileSize("8 PB")).toBeNull();
+  expect(parseFileSize("99999999999999999999 KB")).toBeNull();
 });
 
 test("any text yields a whole number of bytes or null", () => {
   const pieces = fc.constantFrom("1", "23", ",", ".", " ", "K", "B", "(", ")", "-", "1,024", "MB");
   fc.assert(
     fc.property(fc.array(pieces), (parts) => {
-      const bytes = parseSize(parts.join(""));
+      const bytes = parseFileSize(parts.join(""));
       expect(bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)).toBe(true);
     }),
     { numRuns: 5000 },

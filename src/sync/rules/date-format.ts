@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
+
 /** The parts of a date's text, before any zone is applied. */
 export interface DateFormat {
   /** The date and time as written, in ms since the epoch as if in UTC. */
@@ -10,13 +12,10 @@ export interface DateFormat {
   readonly offsetMs: number | null;
 }
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-export const DAY_MS = 24 * HOUR;
+const SECOND_MS = 1000;
 
 /** The largest offset of any zone from UTC. A text with a larger one is not parsed. */
-export const MAX_OFFSET_MS = 14 * HOUR;
+export const MAX_OFFSET_MS = 14 * HOUR_MS;
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const GAP = String.raw`[ \u00a0\u202f]`;
@@ -58,9 +57,13 @@ function readClock(hourText: Field, minuteText: Field, secondText: Field, fracti
   const second = Number(secondText ?? 0);
   if (hour > 23 || minute > 59 || second > 59) return null;
   const digits = fraction === undefined ? "" : fraction.replace(/0+$/, "");
-  const ms = hour * HOUR + minute * MINUTE + second * SECOND + Number(digits.padEnd(3, "0").slice(0, 3));
+  const ms = hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS + Number(digits.padEnd(3, "0").slice(0, 3));
   const micros = Number(digits.padEnd(6, "0").slice(3, 6));
-  return { ms, micros, precisionMs: digits === "" ? coarsePrecision(ms) : Math.max(1, SECOND / 10 ** digits.length) };
+  return {
+    ms,
+    micros,
+    precisionMs: digits === "" ? coarsePrecision(ms) : Math.max(1, SECOND_MS / 10 ** digits.length),
+  };
 }
 
 /** 12 AM is midnight. Infinity for an hour that no 12-hour clock has. */
@@ -71,16 +74,16 @@ function hourOfHalf(hour: number, half: string): number {
 
 /** Trailing zero fields do not count: a coarse clock and a round moment look the same. */
 function coarsePrecision(ms: number): number {
-  if (ms % MINUTE !== 0) return SECOND;
-  if (ms % HOUR !== 0) return MINUTE;
-  return ms === 0 ? DAY_MS : HOUR;
+  if (ms % MINUTE_MS !== 0) return SECOND_MS;
+  if (ms % HOUR_MS !== 0) return MINUTE_MS;
+  return ms === 0 ? DAY_MS : HOUR_MS;
 }
 
 /** In ms; null without an offset, NaN for one that no zone has. */
 function readOffset(utc: Field, sign: Field, hours: Field, minutes: Field): number | null {
   if (utc !== undefined) return 0;
   if (sign === undefined) return null;
-  const size = Number(hours) * HOUR + Number(minutes ?? 0) * MINUTE;
+  const size = Number(hours) * HOUR_MS + Number(minutes ?? 0) * MINUTE_MS;
   if (size > MAX_OFFSET_MS || Number(minutes ?? 0) > 59) return Number.NaN;
   return sign === "-" ? -size : size;
 }

@@ -1,4 +1,5 @@
-import { DAY_MS, type DateFormat, MAX_OFFSET_MS, parseDateFormat } from "./date-format.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
+import { type DateFormat, MAX_OFFSET_MS, parseDateFormat } from "./date-format.ts";
 import type { TimeZone } from "./time-zone.ts";
 
 /** A parsed `lastModified`. The specification gives it no format, so two dates are never compared for identity by this. */
@@ -13,8 +14,7 @@ export interface ParsedDate {
   readonly zoned: boolean;
 }
 
-const HOUR_MS = 3_600_000;
-const QUARTER_HOUR_MS = 15 * 60_000;
+const QUARTER_HOUR_MS = 15 * MINUTE_MS;
 
 export const MAX_PRECISION_MS = DAY_MS + HOUR_MS;
 

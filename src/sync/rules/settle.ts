@@ -1,11 +1,11 @@
 import { spreadOf } from "../../key.ts";
 import type { LibraryKey, SyncState } from "../../model.ts";
-import { DAY_MS } from "./date-format.ts";
+import { DAY_MS, MINUTE_MS } from "../../units.ts";
 import { latestInstant, MAX_PRECISION_MS, type ParsedDate, parseDate, precisionOf, sameMoment } from "./parse-date.ts";
 import { UTC } from "./time-zone.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
-const SETTLE_MARGIN_MS = 2 * 60_000;
+const SETTLE_MARGIN_MS = 2 * MINUTE_MS;
 
 /** After this many suspect reads under one date, a library is read less and less often. */
 export const SUSPECT_READS = 3;

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "../../units.ts";
 
 /** A zone remembers the offsets of this many days: half a century. */
 const MAX_CACHED_DAYS = 20_000;

@@ -9,7 +9,7 @@ const PREFIXES = ["", "k", "m", "g", "t", "p"];
  * counts only if the first can be rounded from it: it differs by less than one step of the last digit, and is at least half
  * of the first (every size up to 1 MB would round up to `1 MB`).
  */
-export function parseSize(text: string | null): number | null {
+export function parseFileSize(text: string | null): number | null {
   const [, amount, prefix = "", exact] = SIZE.exec(text ?? "") ?? [];
   if (amount === undefined) return null;
   const unit = 1024 ** PREFIXES.indexOf(prefix.toLowerCase());
