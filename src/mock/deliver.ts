@@ -4,7 +4,7 @@ import type { Answer } from "./answer.ts";
 import type { DeliveryAction, FaultAction } from "./faults.ts";
 import type { RequestRecord } from "./request.ts";
 
-/** What is needed to send an answer. */
+/** The response that an answer is sent with, and how. */
 export interface Delivery {
   readonly res: ServerResponse;
   /** The text of the `Date` header. Null: Node writes the current time. */

@@ -6,7 +6,7 @@ const database = useTestDatabase();
 
 /**
  * Two libraries. "forest" is live; its scenario 1 was renamed at the moment that the example asks for, 2 was removed then,
- * 3 came then. "lake" was live until then and is removed since. All else happened long before.
+ * 3 was added then. "lake" was live until then and is removed since. All else happened long before.
  */
 const STORED = `
 INSERT INTO simcat.sync_runs (kind, trigger, status, finished_at, version) VALUES

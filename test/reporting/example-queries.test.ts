@@ -16,8 +16,8 @@ const ago = (days: number) => new Date(now - days * 24 * HOUR - HOUR / 2);
 
 /**
  * Ann's "forest" is stored for 40 days: 1 has the results 2 and 3, 4 was never run, 5's parent is missing, 6 was removed
- * 10 days ago; 4 was renamed and the package raised 3 days ago. Bob's "lake" went 2 days ago. Bob's "pond" came then, and
- * fails since yesterday.
+ * 10 days ago; 4 was renamed and the package upgraded 3 days ago. Bob's "lake" was removed 2 days ago, when his "pond" was
+ * added, which has failed since yesterday.
  */
 beforeAll(async () => {
   const forest = {
