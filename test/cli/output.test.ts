@@ -22,7 +22,7 @@ test
     [["check"]],
     [["migrate"]],
     [["mock", "--port", "0"]],
-  ])("%j exits with 1 if standard output cannot be written (fault 321)", async (args) => {
+  ])("%j exits with 1 if standard output cannot be written (fault 121)", async (args) => {
   const { environment } = await fixture(ORGANIZATION);
   const full = openSync(FULL, "w");
   onTestFinished(() => closeSync(full));
@@ -35,7 +35,7 @@ test
   });
 });
 
-test("a run whose summary cannot be written is complete in the database (fault 321)", async () => {
+test("a run whose summary cannot be written is complete in the database (fault 121)", async () => {
   const { environment, query } = await fixture(ORGANIZATION);
   const full = openSync(FULL, "w");
   onTestFinished(() => closeSync(full));
@@ -47,7 +47,7 @@ test("a run whose summary cannot be written is complete in the database (fault 3
 });
 
 test.each([[["--help"]], [["status"]], [["status", "--json"]]])(
-  "%j ignores a reader that closed its pipe (fault 321)",
+  "%j ignores a reader that closed its pipe (fault 121)",
   async (args) => {
     const { environment } = await fixture(ORGANIZATION);
     // `true` exits without reading. The delay lets it exit first.

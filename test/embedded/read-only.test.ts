@@ -60,7 +60,7 @@ test("check fails if the first run could not create the database (fault 116)", a
 });
 
 test.runIf(process.platform === "linux")(
-  "check fails if the file system refuses new directories although it is writable (fault 322)",
+  "check fails if the file system refuses new directories although it is writable (fault 122)",
   async () => {
     const { environment } = await withoutDatabase();
     const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: "/proc/x" });

@@ -121,7 +121,7 @@ test("a hold ends neither after 24 hours nor with an incomplete listing (fault 4
   expect(await live(made)).toEqual({ alice: 7 });
 });
 
-test("explain says that a removal is held, since when, and what resolves it (fault 340)", async () => {
+test("explain says that a removal is held, since when, and what resolves it (fault 123)", async () => {
   const made = await swapped();
   expect((await made.simcat(["sync"])).code).toBe(3);
   const [row] = await made.query<{ since: Date }>(
@@ -142,7 +142,7 @@ test("explain says that a removal is held, since when, and what resolves it (fau
   expect(JSON.parse(listed.stdout)).toMatchObject({ verdict: { next_run: "skip" }, removal_held_at: null });
 });
 
-test("verify advises --allow-removals for held removals, and its advice helps (fault 341)", async () => {
+test("verify advises --allow-removals for held removals, and its advice helps (fault 124)", async () => {
   const made = await swapped();
   const advice = async () => {
     const { code, stdout } = await made.simcat(["verify"]);

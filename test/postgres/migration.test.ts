@@ -216,7 +216,7 @@ describe("a journal that lists more than the database contains", () => {
     ["ALTER TABLE simcat.leases DROP CONSTRAINT leases_pkey", "constraint leases_pkey of simcat.leases"],
     ["DROP INDEX simcat.leases_name_token_key", "index leases_name_token_key of simcat.leases"],
     ["DROP INDEX simcat.rejects_open_index", "index rejects_open_index of simcat.rejects"],
-  ])("names a missing key or index after %s, and its hint repairs it (fault 300)", async (statement, missing) => {
+  ])("names a missing key or index after %s, and its hint repairs it (fault 118)", async (statement, missing) => {
     const { simcat, query } = await fixture([]);
     const before = await query(DEFINITIONS);
     await query(statement);
@@ -236,7 +236,7 @@ describe("a journal that lists more than the database contains", () => {
     ["DROP VIEW simcat_report.run_history CASCADE", "view simcat_report.run_history"],
     ["DROP FUNCTION simcat_report.version_order CASCADE", "function simcat_report.version_order(text)"],
     ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.libraries"],
-  ])("migrate repairs %s without loss of a row (fault 301)", async (statement, missing) => {
+  ])("migrate repairs %s without loss of a row (fault 119)", async (statement, missing) => {
     const { simcat, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
     expect(await simcat(["sync"])).toMatchObject({ code: 0 });
     const read = async () => ({
@@ -259,7 +259,7 @@ describe("a journal that lists more than the database contains", () => {
     expect(JSON.parse((await simcat(["migrate", "--json"])).stdout)).toEqual({ applied: 0, recreated: [] });
   });
 
-  test("migrate repairs views in a database whose migrations include one more (fault 301)", async () => {
+  test("migrate repairs views in a database whose migrations include one more (fault 119)", async () => {
     const database = await freshTestDatabase();
     const folder = await withOneMore(
       'CREATE INDEX CONCURRENTLY "later_index" ON "simcat"."libraries" USING btree ("description")',

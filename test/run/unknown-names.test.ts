@@ -53,7 +53,7 @@ test("an unknown owner or library is a usage error with suggestions and leaves n
   expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([{ status: "ok" }, { status: "ok" }]);
 });
 
-test("logs no start of a run for an unknown library, and one for a known library (fault 320)", async () => {
+test("logs no start of a run for an unknown library, and one for a known library (fault 120)", async () => {
   const { simcat } = await fixture(ORGANIZATION);
   const codesOf = async (library: string) => {
     const { stderr } = await simcat(["sync", "--library", library]);
@@ -66,7 +66,7 @@ test("logs no start of a run for an unknown library, and one for a known library
   expect(await codesOf("alice/Fire")).toEqual(["run_started", "run_planned", "run_finished"]);
 });
 
-test("a selected run whose listing fails logs its start and its end (fault 320)", async () => {
+test("a selected run whose listing fails logs its start and its end (fault 120)", async () => {
   const { simcat, service } = await fixture(ORGANIZATION);
   service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "html" } }]);
   const { code, stderr } = await simcat(["sync", "--library", "alice/Fire"]);
