@@ -1,8 +1,12 @@
 import { sleep } from "../../async.ts";
+import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
+import type { Printable } from "../redact.ts";
 import type { StopSignal } from "./abort-scope.ts";
-import { attempt } from "./attempt.ts";
-import type { AttemptFailure } from "./attempt-failure.ts";
+import { AttemptFailure, isRetryableStatus, isThrottled, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
+import { header, parseRetryAfter } from "./headers.ts";
 import type { GetRequest, HttpContext } from "./http-context.ts";
+import { InFlightRequest, type RequestHooks } from "./http-request.ts";
+import { HttpResponse, quoteBody } from "./response.ts";
 import { asksToWait, decideRetry } from "./retry-policy.ts";
 
 /** A GET failed and will not be retried. */
@@ -81,4 +85,131 @@ async function waitForRetry(
     if (now >= until) return true;
     await sleep(Math.min(until, giveUpAt) - now, signal);
   }
+}
+
+type Attempt<T> =
+  | { readonly kind: "parsed"; readonly value: T }
+  | { readonly kind: "failed"; readonly failure: AttemptFailure }
+  /** Not sent, because a pause began while it connected. */
+  | { readonly kind: "deferred" };
+
+/** One attempt at a GET: waits for a slot, sends the request, and parses the response. */
+async function attempt<T>(context: HttpContext, get: GetRequest<T>, signal: StopSignal): Promise<Attempt<T>> {
+  const { limiter, counters, maxBodyBytes, printable } = context;
+  await limiter.acquire(get.resource, signal);
+  const tracker = new AttemptTracker(context, get);
+  let request: InFlightRequest | null = null;
+  let response: HttpResponse | null = null;
+  try {
+    counters.requests++;
+    request = new InFlightRequest(context, get.path, tracker, signal);
+    const head = await request.head();
+    if (head.status !== 200) throw await statusFailure(head, request, tracker.retryAfterMs, context);
+    response = new HttpResponse(head, request, maxBodyBytes, printable);
+    const value = await get.parse(response);
+    tracker.report("2xx");
+    return { kind: "parsed", value };
+  } catch (error) {
+    if (tracker.isWaiting && (error instanceof SendDeferred || signal.aborted)) counters.requests--;
+    if (error instanceof SendDeferred) return { kind: "deferred" };
+    const failure = asFailure(error, response, printable);
+    if (failure === null) throw error;
+    signal.throwIfAborted();
+    tracker.report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
+    return { kind: "failed", failure };
+  } finally {
+    counters.bytes += response?.bytes() ?? 0;
+    response?.discard();
+    request?.discard();
+    tracker.releaseSlot();
+  }
+}
+
+/** Reacts to the events of one attempt, and remembers what the caller needs of them. */
+class AttemptTracker implements RequestHooks {
+  private readonly context: HttpContext;
+  private readonly get: GetRequest<unknown>;
+  private readonly startedAt = performance.now();
+  private holdsSlot = true;
+  /** Counted as a request, but not written to a connection yet. */
+  isWaiting = true;
+  /** The Retry-After of the response; null if there was none. */
+  retryAfterMs: number | null = null;
+
+  constructor(context: HttpContext, get: GetRequest<unknown>) {
+    this.context = context;
+    this.get = get;
+  }
+
+  maySend(): boolean {
+    this.isWaiting = this.context.limiter.isPaused(this.get.resource);
+    return !this.isWaiting;
+  }
+
+  onHead(head: ResponseHead): void {
+    this.retryAfterMs = applyThrottling(head, this.get, this.context);
+  }
+
+  onEnd({ status, sentAt }: ResponseHead): void {
+    if (status === 200) this.context.limiter.onSuccess(sentAt);
+    this.releaseSlot();
+  }
+
+  /** Releases the slot, once. */
+  releaseSlot(): void {
+    if (this.holdsSlot) this.context.limiter.release();
+    this.holdsSlot = false;
+  }
+
+  report(outcome: string): void {
+    const { operation } = this.get;
+    this.context.onEvent({ kind: "request", operation, outcome, ms: performance.now() - this.startedAt });
+  }
+}
+
+/**
+ * Applies the throttling that a response's head asks for, before its body is read and before another request is sent.
+ * Returns the Retry-After in milliseconds.
+ */
+function applyThrottling(
+  { status, headers, sentAt }: ResponseHead,
+  { resource, operation }: GetRequest<unknown>,
+  { limiter, retryPolicy, counters, onEvent }: HttpContext,
+): number | null {
+  if (!isRetryableStatus(status)) return null;
+  const retryAfterMs = parseRetryAfter(header(headers, "retry-after"), header(headers, "date"), Date.now());
+  if (isThrottled(status)) counters.throttled++;
+  else if (retryAfterMs === null) return null;
+  const waitMs = retryAfterMs !== null && retryAfterMs <= retryPolicy.maxRetryWaitMs ? retryAfterMs : null;
+  const isListing = operation === "listing";
+  const pausesAll = limiter.onThrottled({ status, sentAt, resource, isListing, waitMs });
+  if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation, waitMs });
+  return retryAfterMs;
+}
+
+async function statusFailure(
+  head: ResponseHead,
+  request: InFlightRequest,
+  retryAfterMs: number | null,
+  { timing, printable }: HttpContext,
+): Promise<AttemptFailure> {
+  const quoted = await quoteBody(head, request, timing.errorBodyMs, printable);
+  const detail = quoted === "" ? "" : `it said "${quoted}"`;
+  return new AttemptFailure("status", `answered ${head.status}`, { detail, head, retryAfterMs });
+}
+
+/** The failure that an error of the connection or of a parser means; null for any other error, such as the sink's. */
+function asFailure(error: unknown, response: HttpResponse | null, printable: Printable): AttemptFailure | null {
+  if (error instanceof AttemptFailure) return error;
+  if (!(error instanceof MalformedJson || error instanceof UntrustedResponse)) return null;
+  const detail = printable(error.message, 400);
+  if (error instanceof MalformedJson && error.truncated && !(error.empty && response !== null && isFramed(response))) {
+    return new AttemptFailure("truncated", "was cut short", { detail });
+  }
+  return new AttemptFailure("untrusted", "answered 200 with what cannot be the service's answer", { detail });
+}
+
+/** True if the end of the body was announced, so that an empty body is complete and not truncated. */
+function isFramed({ headers }: HttpResponse): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }
