@@ -89,7 +89,7 @@ describe("check", () => {
     expect(await check(context, { json: false })).toBe(0);
     const lines = context.printed().split("\n");
     expect(lines).toContain("ok    key            the service accepts it");
-    expect(lines.at(-1)).toBe("everything that a run needs is there");
+    expect(lines.at(-1)).toBe("ready to run");
   });
 
   test("blames the proxy that refuses connections, not the service (fault 24)", async () => {

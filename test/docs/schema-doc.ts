@@ -5,6 +5,8 @@ export interface DocumentedColumn {
   readonly type: string;
   readonly nullable: boolean;
   readonly meaning: string;
+  /** The table whose section describes it, if that is another one. */
+  readonly inheritedFrom?: string;
 }
 
 export const SCHEMA_DOC = readFileSync("docs/schema.md", "utf8");
@@ -24,7 +26,8 @@ function inheritedIn(section: string, tables: ReadonlyMap<string, DocumentedColu
   if (base === undefined) return [];
   const own = columnsIn(section).map(({ name }) => name);
   const left = new Set([...own, ...[...exceptions.matchAll(/`(\w+)`/g)].map(([, name]) => name)]);
-  return (tables.get(base) ?? []).filter(({ name }) => !left.has(name));
+  const inherited = (tables.get(base) ?? []).filter(({ name }) => !left.has(name));
+  return inherited.map((column) => ({ ...column, inheritedFrom: base }));
 }
 
 function columnsIn(section: string): DocumentedColumn[] {
