@@ -27,7 +27,7 @@ test("every code of a run's log lines is explained", () => {
     ...["src/report", "src/worker", "src/cli"].flatMap((folder) => found(/log\.\w+\(\s*\{ code: "(\w+)"/g, folder)),
     ...["src/report/run-log.ts", "src/sync/warnings.ts"].flatMap((file) => found(/\bcode: "(\w+)"/g, file)),
     ...found(/\bwarn\(\s*"(\w+)"/g, "src/sync/warnings.ts"),
-    ...found(/tellBeside\([^)]*"(?:info|warn)", "(\w+)"/g, "src/cli"),
+    ...found(/notify\([^)]*"(?:info|warn)", "(\w+)"/g, "src/cli"),
   ];
   expect(codes.length).toBeGreaterThan(15);
   // Codes of the log levels that an operator enables to investigate a fault.
