@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 /** Arguments, environment, streams, signals and exit code: the only file that uses `process`. */
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, readFileSync, writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
 import { ignoresHangup } from "./cli/hangup.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { EXIT, hasErrorCode, InterruptedError, OutputError, STOP_SIGNALS, type StopSignal } from "./errors.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
-import { readVersion } from "./version.ts";
 
 const secrets: string[] = [];
 let mask = createRedactor(secrets);
@@ -88,6 +87,14 @@ process.on("SIGINT", onStopSignal);
 process.on("SIGTERM", onStopSignal);
 // Without a listener SIGHUP would end the process, also under nohup, because Node resets the disposition that nohup sets.
 process.on("SIGHUP", ignoresHangup(process.env, process.ppid) ? () => {} : onStopSignal);
+
+/** The version in package.json, which is next to both `dist` and `src`. */
+function readVersion(): string {
+  const manifest: { readonly version: string } = JSON.parse(
+    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+  );
+  return manifest.version;
+}
 
 let context: Context = {
   environment: process.env,

@@ -6,8 +6,8 @@ import { deleteRun, finishRun, isFinished, readSyncCounts, SYNC_LEASE, WHOLE_SCO
 import { writeLibraries } from "../db/store/write-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
-import type { WriteOutcome } from "../model.ts";
-import { groupRejects } from "./group-rejects.ts";
+import { keyText } from "../key.ts";
+import type { Reject, WriteOutcome } from "../model.ts";
 import { markMissing } from "./mark-removed.ts";
 import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
@@ -153,4 +153,18 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
     const unfinished = outcomeOfError(thrown);
     return { report: toReport(run, unfinished, durationMs), error: unfinished.error };
   }
+}
+
+type Group = readonly [Reject, ...Reject[]];
+
+/** Groups rejects by their library; those of no library form one group. `Map.groupBy` needs Node 21. */
+export function groupRejects(rejects: readonly Reject[]): Group[] {
+  const groups = new Map<string, [Reject, ...Reject[]]>();
+  for (const reject of rejects) {
+    const text = reject.key === null ? "" : keyText(reject.key);
+    const group = groups.get(text);
+    if (group) group.push(reject);
+    else groups.set(text, [reject]);
+  }
+  return [...groups.values()];
 }

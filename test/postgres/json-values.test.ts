@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { jsonEqual } from "../../src/service/json/json-equal.ts";
+import { jsonEqual } from "../../src/service/json/exact-json.ts";
 import { fitsNumeric } from "../../src/service/json/numerals.ts";
 import { useTestDatabase } from "../support/database.ts";
 

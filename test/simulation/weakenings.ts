@@ -173,7 +173,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "a repetition spelled differently is a contradiction",
-    file: "src/service/json/json-equal.ts",
+    file: "src/service/json/exact-json.ts",
     line: "return isDeepStrictEqual(parse(a), parse(b));",
     instead: "return false;",
   },

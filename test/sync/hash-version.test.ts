@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hashVersion } from "../../src/sync/hash-version.ts";
+import { hashVersion } from "../../src/sync/decide-storage.ts";
 
 /** The stored fields when hashes had version 2. */
 const FIELDS_OF_VERSION_2 = [

@@ -1,6 +1,5 @@
 import { statement } from "../statement.ts";
-import { libraryColumns, namesOf, type StoredColumn, scenarioColumns, unnest } from "../store/columns.ts";
-import { prefixed } from "../store/sql-fragments.ts";
+import { libraryColumns, namesOf, prefixed, type StoredColumn, scenarioColumns, unnest } from "../store/columns.ts";
 
 /**
  * Statements that compare stored rows (`s`) with the answers of the service (`r`). Postgres compares, because its jsonb

@@ -41,11 +41,8 @@ function toColumns<Source>(fields: Readonly<Record<string, Field<Source>>>, tabl
 export const libraryColumns = toColumns<LibrarySource>(libraryFields, libraries);
 export const scenarioColumns = toColumns<Scenario>(scenarioFields, scenarios);
 
-interface Named {
-  readonly name: string;
-}
-
-export const namesOf = (columns: readonly Named[]): string[] => columns.map(({ name }) => name);
+export const namesOf = (columns: readonly Pick<StoredColumn<never>, "name">[]): string[] =>
+  columns.map(({ name }) => name);
 
 /** All columns of a table, those that simcat fills itself included. */
 export const allNamesOf = (table: Table): string[] => namesOf(Object.values(getTableColumns(table)));
@@ -83,3 +80,14 @@ export const STORED_FIELDS: readonly string[] = [
   ...libraryColumns.map(({ name, type }) => `libraries.${name} ${type.name}`),
   ...scenarioColumns.map(({ name, type }) => `scenarios.${name} ${type.name}`),
 ].sort();
+
+/** Column list with the row's name before each column: `i.owner, i.library_name`. */
+export const prefixed = (row: string, columns: readonly string[]) =>
+  columns.map((column) => `${row}.${column}`).join(", ");
+
+/** SET list for ON CONFLICT DO UPDATE: each column takes its value from `excluded`. */
+export const setExcluded = (columns: readonly string[]) =>
+  columns.map((column) => `${column} = excluded.${column}`).join(", ");
+
+/** Start of the version that follows this row. It is later than the row's own start, even if the clock stops or is set back. */
+export const nextVersionStart = (row: string) => `greatest(now(), ${row}.changed_at + interval '1 microsecond')`;

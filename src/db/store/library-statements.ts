@@ -1,7 +1,16 @@
 import { libraries } from "../schema.ts";
 import { statement } from "../statement.ts";
-import { allNamesOf, inPlaceNames, libraryColumns, namesOf, unnest, versionedNames } from "./columns.ts";
-import { nextVersionStart, prefixed, setExcluded } from "./sql-fragments.ts";
+import {
+  allNamesOf,
+  inPlaceNames,
+  libraryColumns,
+  namesOf,
+  nextVersionStart,
+  prefixed,
+  setExcluded,
+  unnest,
+  versionedNames,
+} from "./columns.ts";
 
 const KEY = "owner, library_name";
 const COLUMNS = allNamesOf(libraries);

@@ -1,8 +1,7 @@
 import { scenarios } from "../schema.ts";
 import { statement } from "../statement.ts";
-import { allNamesOf } from "./columns.ts";
+import { allNamesOf, nextVersionStart, prefixed, setExcluded } from "./columns.ts";
 import { eachStored, isResult, KEY, LIB, perSource, type Source, supersede } from "./scenario-statements.ts";
-import { nextVersionStart, prefixed, setExcluded } from "./sql-fragments.ts";
 
 /**
  * Statements for the live scenarios that a read lacks. Like those of `scenario-statements.ts` they take a batch of libraries as

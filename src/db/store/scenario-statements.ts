@@ -1,7 +1,16 @@
 import { scenarios } from "../schema.ts";
 import { statement } from "../statement.ts";
-import { allNamesOf, inPlaceNames, namesOf, scenarioColumns, unnest, versionedNames } from "./columns.ts";
-import { nextVersionStart, prefixed, setExcluded } from "./sql-fragments.ts";
+import {
+  allNamesOf,
+  inPlaceNames,
+  namesOf,
+  nextVersionStart,
+  prefixed,
+  scenarioColumns,
+  setExcluded,
+  unnest,
+  versionedNames,
+} from "./columns.ts";
 
 /**
  * Statements that store the scenarios of a batch of libraries. All take the libraries as `$owner` and `$library_name`, one

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { isSpace } from "./json-item.ts";
-import { endOfString } from "./json-text.ts";
+import { endOfString, isDeeperThan, MAX_DEPTH } from "./json-text.ts";
+import { Decimal } from "./numerals.ts";
 
 const NUMERAL = /[-+.\deE]+/y;
 const KEYWORDS = { t: true, f: false, n: null } as const;
@@ -61,4 +63,16 @@ export function parseExact(source: string, readNumber: (numeral: string) => unkn
     return readNumber(numeral);
   };
   return readValue();
+}
+
+const parseValue = (source: string) => parseExact(source, (numeral) => new Decimal(numeral));
+
+/**
+ * True if two JSON texts have the same value, by the rules of jsonb: white space, the order of keys and the spelling of
+ * strings, keys and numbers do not count, and the last of two equal keys in one object wins.
+ */
+export function jsonEqual(a: string, b: string): boolean {
+  if (a === b) return true;
+  if (isDeeperThan(MAX_DEPTH, a) || isDeeperThan(MAX_DEPTH, b)) return false;
+  return isDeepStrictEqual(parseValue(a), parseValue(b));
 }

@@ -1,5 +1,5 @@
 import type { LibraryKey, ListedLibraries, ListedLibrary, Reject } from "../../model.ts";
-import { jsonEqual } from "../json/json-equal.ts";
+import { jsonEqual } from "../json/exact-json.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
 import { type ItemError, notAnObject, rejectItem } from "./item-error.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";

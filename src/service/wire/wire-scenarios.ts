@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { DriftField, LibraryKey, Reject, Scenario, ScenarioId, ScenarioSink } from "../../model.ts";
-import { jsonEqual } from "../json/json-equal.ts";
+import { jsonEqual } from "../json/exact-json.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
 import { createIdSet } from "../off-heap/id-set.ts";
 import { type ItemError, notAnObject, rejectItem } from "./item-error.ts";
