@@ -13,8 +13,6 @@ export const { withLease } = await load<typeof import("../src/db/lease.ts")>("db
 export const { writeLibraries } =
   await load<typeof import("../src/db/store/write-libraries.ts")>("db/store/write-libraries.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
-export const { createFencedTransaction } =
-  await load<typeof import("../src/db/fenced-transaction.ts")>("db/fenced-transaction.js");
 export const { saveListing } = await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
 export const { readSnapshot } = await load<typeof import("../src/db/transaction.ts")>("db/transaction.js");

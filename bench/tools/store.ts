@@ -1,7 +1,6 @@
 import type { SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
   createClock,
-  createFencedTransaction,
   createValueParsers,
   readSnapshot,
   readStored,
@@ -27,8 +26,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
     pool,
     clock,
     { name: "sync", holder: "bench" },
-    async (lease) => {
-      const write = createFencedTransaction(pool, lease);
+    async ({ write }) => {
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
       if (changed.length > 0) {
         const news = { restored: [], returned: [], rejects: [], isOver: () => false, seenAt: listedAt };

@@ -17,14 +17,23 @@ SET expires_at = CASE WHEN expires_at > '-infinity' THEN clock_timestamp() + $3 
 WHERE name = $1 AND token = $2`;
 const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
 
+/** Runs `work` in one transaction of the lease. */
+export type RunInTransaction = <T>(
+  options: TransactionOptions<T>,
+  work: (connection: Connection) => Promise<T>,
+) => Promise<T>;
+
 /** The right to write. One run at a time holds it. */
 export interface Lease {
   /** Changes with every takeover, never with a renewal. */
   readonly token: number;
   /** Aborted, with a LostLeaseError, when another run has taken the lease. */
   readonly lost: AbortSignal;
-  /** The first statement of each of the run's transactions. @throws LostLeaseError if the token has changed */
-  fence(connection: Connection): Promise<void>;
+  /**
+   * Runs `work` in one transaction that begins with the fence. Only a lost lease aborts it: a stop signal lets it finish.
+   * @throws LostLeaseError if the token has changed
+   */
+  readonly write: RunInTransaction;
   /**
    * The run's last transaction, which also releases the lease. If the token has changed, `isDone` must find out whether
    * an earlier attempt, whose COMMIT was not answered, was committed.
@@ -90,7 +99,13 @@ export async function acquireLease<S>(
   const lease: Lease = {
     token,
     lost: lost.signal,
-    fence: (connection) => fence(connection, held),
+    write: (options, work) => {
+      const fenced = async (connection: Connection) => {
+        await fence(connection, held);
+        return work(connection);
+      };
+      return withTransaction(pool, options, fenced, lost.signal);
+    },
     end,
     async release() {
       clearInterval(renewing);

@@ -14,7 +14,7 @@ export interface Removals {
 
 /** Marks the libraries that the listing lacks as removed, and records which removals are held. */
 export async function markMissing(
-  { id, write, mask }: Run,
+  { id, lease: { write }, mask }: Run,
   { missing, neverStored, heldSince }: Plan,
   { verdict, holds }: RemovalDecision,
 ): Promise<Removals> {

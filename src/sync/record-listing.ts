@@ -12,14 +12,14 @@ import type { Run } from "./run-types.ts";
  *   that their bookmark is unsettled
  */
 export async function recordListing(
-  { id, write, mask, totals }: Run,
+  { id, lease, mask, totals }: Run,
   planned: PlannedRun,
   verdict: RemovalVerdict,
 ): Promise<FailedLibrary[]> {
   const changes = toListingWrite(planned, verdict);
   if (changes === null) return [];
   const refused = new Map<string, FailedLibrary>();
-  await saveListing(write, id, changes, (key, error) => {
+  await saveListing(lease.write, id, changes, (key, error) => {
     const refusal = refusedByDatabase("recording the listing", error);
     if (key === null) totals.addUnrecorded(null, mask(refusal.message));
     else refused.set(keyText(key), refusal.toFailedLibrary(key, mask));

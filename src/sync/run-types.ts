@@ -1,6 +1,5 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import type { RunInTransaction } from "../db/fenced-transaction.ts";
 import type { Lease } from "../db/lease.ts";
 import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
 import type { LibraryKey, Reject, RunKind, RunReport, Selection, Trigger } from "../model.ts";
@@ -47,8 +46,6 @@ export interface Run extends RunTools {
   /** Content that was read before this moment is compared row by row, whatever its hash; null unless `--restart` asked for that. */
   readonly hashesSince: number | null;
   readonly lease: Lease;
-  /** Runs one transaction under the lease. */
-  readonly write: RunInTransaction;
   readonly parsers: ValueParsers;
   readonly totals: RunTotals;
 }

@@ -1,6 +1,5 @@
 import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
-import { createFencedTransaction } from "../db/fenced-transaction.ts";
 import { acquireLease } from "../db/lease.ts";
 import { deleteRun, finishRun, isFinished, readSyncCounts, SYNC_LEASE, WHOLE_SCOPE } from "../db/runs.ts";
 import { writeLibraries } from "../db/store/write-libraries.ts";
@@ -43,7 +42,6 @@ export async function runSync(tools: RunTools, request: RunRequest, signal: Abor
       ...started,
       request,
       lease,
-      write: createFencedTransaction(tools.pool, lease),
       parsers: createValueParsers(tools.settings.serviceTimezone),
       totals: new RunTotals(),
     };
@@ -95,7 +93,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const { maxRemoved } = settings;
   const { allowRemovals } = request;
   const written = writeLibraries(read, {
-    write: run.write,
+    write: run.lease.write,
     mask: run.mask,
     context: {
       runId: run.id,

@@ -1,7 +1,6 @@
 import type { LibraryKey } from "../../model.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
-import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
 import { BY_KEY, readSnapshot } from "../transaction.ts";
 import * as statements from "./prune-statements.ts";
@@ -51,13 +50,12 @@ export interface PruneTools {
  */
 export async function prune({ pool, lease, cutoff, onProgress }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
   const pruned = noRows();
-  const inTransaction = createFencedTransaction(pool, lease);
   const write = async (
     work: (connection: Connection) => Promise<Partial<PrunedRows>>,
     { byKey = false } = {},
   ): Promise<number> => {
     signal.throwIfAborted();
-    const deleted = await inTransaction({ operation: "deleting old rows", byKey }, work);
+    const deleted = await lease.write({ operation: "deleting old rows", byKey }, work);
     for (const [table, rows] of Object.entries(deleted)) pruned[table as keyof PrunedRows] += rows;
     onProgress(sumOf(pruned));
     return sumOf(deleted);

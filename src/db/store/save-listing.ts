@@ -1,6 +1,6 @@
 import type { LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { RunInTransaction } from "../fenced-transaction.ts";
+import type { RunInTransaction } from "../lease.ts";
 import { statement } from "../statement.ts";
 import { textArray } from "./binary-arrays.ts";
 import { keyArrays } from "./columns.ts";

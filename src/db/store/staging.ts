@@ -1,7 +1,6 @@
 import type { Scenario, ScenarioId } from "../../model.ts";
 import type { Pool } from "../connect.ts";
 import type { TextParsers } from "../content-fields.ts";
-import { createFencedTransaction } from "../fenced-transaction.ts";
 import type { Lease } from "../lease.ts";
 import { type BoundStatement, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
@@ -39,9 +38,8 @@ const NO_STAGE = "";
 /** Each method throws RefusedRows if the database refuses the rows of that stage. */
 export function createStaging(pool: Pool, lease: Lease, parse: TextParsers): Staging {
   let stages = 0;
-  const inTransaction = createFencedTransaction(pool, lease);
   const write = (query: BoundStatement, patience?: LockPatience) =>
-    inTransaction({ operation: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
+    lease.write({ operation: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
       await connection.query(query);
     });
   /** `withoutRows` is the same statement without a row. */

@@ -2,7 +2,7 @@ import { Channel } from "../../channel.ts";
 import { DatabaseError } from "../../errors.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";
-import type { RunInTransaction } from "../fenced-transaction.ts";
+import type { RunInTransaction } from "../lease.ts";
 import { type SaveContext, scenarioCount } from "./library-content.ts";
 import { saveFailures } from "./save-failures.ts";
 import { saveLibraries, saveNothing } from "./save-libraries.ts";
