@@ -1,7 +1,8 @@
-/** The part of an AbortSignal that waiting needs. Every AbortSignal is one. */
-interface AbortSignalLike {
+/** The part of an AbortSignal that waiting needs. Every AbortSignal has it. */
+export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
+  throwIfAborted(): void;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
@@ -10,7 +11,7 @@ interface AbortSignalLike {
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as the signal is aborted. */
-export function sleep(ms: number, signal: AbortSignalLike): Promise<void> {
+export function sleep(ms: number, signal: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const timer = setTimeout(() => finish(resolve), Math.min(Math.ceil(ms), MAX_TIMER_MS));
@@ -25,7 +26,7 @@ export function sleep(ms: number, signal: AbortSignalLike): Promise<void> {
 }
 
 /** Resolves when the signal is aborted. Does not keep the process alive. */
-export function aborted(signal: AbortSignalLike): Promise<void> {
+export function aborted(signal: StopSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const onAbort = () => {
@@ -37,7 +38,7 @@ export function aborted(signal: AbortSignalLike): Promise<void> {
 }
 
 /** Settles like `work`, but rejects with the signal's reason as soon as the signal is aborted. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignalLike): Promise<T> {
+export async function unlessAborted<T>(work: Promise<T>, signal: StopSignal): Promise<T> {
   let onAbort = () => {};
   const stopped = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);

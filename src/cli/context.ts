@@ -1,3 +1,4 @@
+import { aborted } from "../async.ts";
 import type { Environment } from "../config/environment.ts";
 
 /** The part of the process that a command can use. */
@@ -41,9 +42,6 @@ export function outputWidth({ terminal }: Context): number {
 export async function waitForSignal({ stop }: Context): Promise<void> {
   // A pending promise alone does not keep the process alive.
   const timer = setInterval(() => {}, 2 ** 30);
-  await new Promise<void>((resolve) => {
-    if (stop.aborted) resolve();
-    stop.addEventListener("abort", () => resolve(), { once: true });
-  });
+  await aborted(stop);
   clearInterval(timer);
 }

@@ -5,9 +5,8 @@
  * are SQL texts: set-based statements over many libraries, aggregates, queries of views and of the system catalogue, and
  * queries with a time limit (`within`) or a callback per row (`streamRows`), which drizzle-orm cannot pass to the driver.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { unlessAborted } from "../async.ts";
+import { unlessAborted, withTimeout } from "../async.ts";
 import { ConfigurationError } from "../errors.ts";
 import { databaseError, describeDatabaseFailure } from "./db-errors.ts";
 import { retryTransient } from "./retry-transient.ts";
@@ -155,5 +154,5 @@ export function oneRow<Row>({ rows: [row] }: { readonly rows: readonly Row[] }):
 
 /** Closes the pool. Waits at most two seconds for connections on which the server no longer answers. */
 export async function disconnect(pool: Pool): Promise<void> {
-  await Promise.race([pool.end(), sleep(CLOSE_MS, undefined, { ref: false })]);
+  await withTimeout(pool.end(), CLOSE_MS);
 }

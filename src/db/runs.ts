@@ -15,7 +15,7 @@ export interface RunScope {
 }
 
 /** The statuses of completed runs. */
-const GOOD_STATUSES = ["ok", "partial", "held"] as const satisfies readonly RunStatus[];
+export const GOOD_STATUSES: readonly RunStatus[] = ["ok", "partial", "held"];
 
 /** The fields of a new run's row. */
 export interface RunStart {

@@ -1,7 +1,8 @@
 import type { Hash } from "node:crypto";
+import type { StopSignal } from "../async.ts";
 import { ContentError } from "../errors.ts";
 import type { ContentRead, LibraryKey, Reject, ScenarioSink } from "../model.ts";
-import type { AbortScope, StopSignal } from "./http/abort-scope.ts";
+import type { AbortScope } from "./http/abort-scope.ts";
 import { get } from "./http/get.ts";
 import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
 import type { GetRequest, HttpContext } from "./http/http-context.ts";

@@ -1,4 +1,4 @@
-import { holdNoRemovals, holdRemovals, markNoneRemoved, markRemoved } from "../db/store/removals.ts";
+import { forgetLibraries, holdRemovals, markRemoved } from "../db/store/removals.ts";
 import { type LockPatience, refusedByDatabase, writeInHalves } from "../db/store/write-in-halves.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
 import type { RemovalDecision } from "./plan-run.ts";
@@ -23,28 +23,26 @@ export async function markMissing(
     refused.push(refusedByDatabase("marking the library as removed", error).toFailedLibrary(key, mask));
   };
   if (holds.length > 0) {
-    const operation = "recording that removals are held";
-    await writeInHalves(holds, {
-      write: (part, patience) =>
-        write({ operation, ...patience }, (connection) => holdRemovals(connection, part, heldSince)),
-      writeNothing: () => write({ operation }, holdNoRemovals),
-      onRefused,
-    });
+    const options = { operation: "recording that removals are held" };
+    const hold = (keys: readonly LibraryKey[], patience?: LockPatience) =>
+      write({ ...options, ...patience }, (connection) => holdRemovals(connection, keys, heldSince));
+    await writeInHalves(holds, { write: hold, writeNothing: () => hold([]), onRefused });
   }
   if (verdict.kind !== "pass") return { marked: 0, refused };
-  const operation = "marking removed libraries";
+  const options = { operation: "marking removed libraries" };
   let marked = 0;
-  const mark = async (stored: readonly LibraryKey[], notStored: readonly LibraryKey[], patience: LockPatience) => {
-    marked += await write({ operation, reconcile: Math.max, ...patience }, (connection) =>
-      markRemoved(connection, id, stored, notStored),
-    );
-  };
-  const writeNothing = () => write({ operation }, (connection) => markNoneRemoved(connection, id));
   if (missing.length > 0) {
-    await writeInHalves(missing, { write: (part, patience) => mark(part, [], patience), writeNothing, onRefused });
+    const mark = async (keys: readonly LibraryKey[], patience?: LockPatience) => {
+      marked += await write({ ...options, reconcile: Math.max, ...patience }, (connection) =>
+        markRemoved(connection, id, keys),
+      );
+    };
+    await writeInHalves(missing, { write: mark, writeNothing: () => mark([]), onRefused });
   }
   if (neverStored.length > 0) {
-    await writeInHalves(neverStored, { write: (part, patience) => mark([], part, patience), writeNothing, onRefused });
+    const forget = (keys: readonly LibraryKey[], patience?: LockPatience) =>
+      write({ ...options, ...patience }, (connection) => forgetLibraries(connection, keys));
+    await writeInHalves(neverStored, { write: forget, writeNothing: () => forget([]), onRefused });
   }
   return { marked, refused };
 }

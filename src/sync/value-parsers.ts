@@ -1,13 +1,10 @@
+import type { TextParsers } from "../db/content-fields.ts";
 import { parseDate } from "./rules/parse-date.ts";
 import { parseFileSize } from "./rules/parse-file-size.ts";
 import { createTimeZone } from "./rules/time-zone.ts";
 
 /** Parses the service's texts into typed columns, and counts those that have an unknown format. */
-export interface ValueParsers {
-  /** Microseconds since the epoch; null if unknown. A bigint, because a double loses the microseconds of distant years. */
-  microseconds(text: string | null): bigint | null;
-  /** Null if unknown. */
-  bytes(text: string | null): number | null;
+export interface ValueParsers extends TextParsers {
   unparsed(): { readonly dates: number; readonly sizes: number };
 }
 

@@ -1,3 +1,4 @@
+import { aborted, withTimeout } from "../async.ts";
 import type { Logger } from "../log.ts";
 
 /** Kubernetes kills a pod 30 s after SIGTERM. The rest is left to close the server, the pool and the embedded database. */
@@ -8,28 +9,9 @@ const SHUTDOWN_DEADLINE_MS = 22_000;
  * that is not stored by then is read again by the next run, as after a crash.
  */
 export async function withShutdownDeadline<T>(work: Promise<T>, log: Logger, signal: AbortSignal): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  let giveUp = () => {};
-  const deadline = new Promise<never>((_, reject) => {
-    giveUp = () => {
-      log.error(
-        { code: "drain_timeout", after_ms: SHUTDOWN_DEADLINE_MS },
-        "the run did not end in time and was abandoned",
-      );
-      // The process exits, so a later failure of the work is of no use.
-      work.catch(() => {});
-      reject(signal.reason);
-    };
-  });
-  const startTimer = () => {
-    timer = setTimeout(giveUp, SHUTDOWN_DEADLINE_MS);
-  };
-  if (signal.aborted) startTimer();
-  else signal.addEventListener("abort", startTimer, { once: true });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", startTimer);
-  }
+  await Promise.race([work, aborted(signal)]);
+  const result = await withTimeout(work, SHUTDOWN_DEADLINE_MS);
+  if (result !== "timeout") return result;
+  log.error({ code: "drain_timeout", after_ms: SHUTDOWN_DEADLINE_MS }, "the run did not end in time and was abandoned");
+  throw signal.reason;
 }

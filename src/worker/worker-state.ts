@@ -1,6 +1,7 @@
 import type { Pool } from "../db/connect.ts";
 import type { RunRow } from "../db/read/recent-runs.ts";
-import type { RunReport, RunStatus } from "../model.ts";
+import { GOOD_STATUSES } from "../db/runs.ts";
+import type { RunReport } from "../model.ts";
 import type { DatabaseHealth } from "./database-health.ts";
 
 /** The worker's state: written by the sync loop and its runs, read by the HTTP routes. */
@@ -49,7 +50,6 @@ export interface Trouble {
 export type MissReason = "running" | "database" | "asleep";
 
 const MAX_ENDED_RUNS = 30;
-const GOOD: readonly RunStatus[] = ["ok", "partial", "held"];
 
 export function createWorkerState(): WorkerState {
   const missedTicks = { running: 0, database: 0, asleep: 0 };
@@ -87,7 +87,7 @@ export function toRunRow({ id, kind, status, durationMs, counts, error }: RunRep
  * our last run does not include that run. A later one does, and also includes the runs of other processes.
  */
 export function lastGoodRun(ended: readonly EndedRun[], health: DatabaseHealth | null): EndedRun | null {
-  const own = ended.find(({ row }) => GOOD.includes(row.status));
+  const own = ended.find(({ row }) => GOOD_STATUSES.includes(row.status));
   if (own !== undefined && (health === null || own.endedAt > health.readAt)) return own;
   if (health === null || health.lastGoodRun === null) return null;
   const row = health.lastGoodRun;

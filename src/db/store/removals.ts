@@ -54,7 +54,6 @@ const RESOLVE = statement(`
 UPDATE simcat.rejects r SET resolved_at = now() FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
 WHERE (r.owner, r.library_name) = (i.owner, i.library_name) AND r.resolved_at IS NULL`);
 
-/** Deletes the state of libraries that were listed, never stored, and are no longer listed. */
 const FORGET = statement(`
 DELETE FROM simcat.library_sync y USING unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
@@ -66,20 +65,20 @@ WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
 export async function markRemoved(
   connection: Connection,
   runId: number,
-  stored: readonly LibraryKey[],
-  neverStored: readonly LibraryKey[],
+  libraries: readonly LibraryKey[],
 ): Promise<number> {
-  if (neverStored.length > 0) {
-    const keys = keyArrays(neverStored);
-    await connection.query(FORGET(keys));
-    await connection.query(RESOLVE(keys));
-  }
-  if (stored.length === 0) return 0;
-  const keys = keyArrays(stored);
+  const keys = keyArrays(libraries);
   const { rowCount } = await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
   await connection.query(FORGIVE(keys));
   await connection.query(RESOLVE(keys));
   return rowCount ?? 0;
+}
+
+/** Deletes the state of libraries that were listed, never stored, and are no longer listed. */
+export async function forgetLibraries(connection: Connection, libraries: readonly LibraryKey[]): Promise<void> {
+  const keys = keyArrays(libraries);
+  await connection.query(FORGET(keys));
+  await connection.query(RESOLVE(keys));
 }
 
 const HOLD = statement(`
@@ -87,29 +86,12 @@ UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($held_s
 FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
 
-const KEYS_AT_ONCE = 10_000;
-
 /** Records for later runs that the removal of these libraries is held, since `heldSince` (database ms, null for now). */
 export async function holdRemovals(
   connection: Connection,
-  keys: readonly LibraryKey[],
+  libraries: readonly LibraryKey[],
   heldSince: number | null,
 ): Promise<void> {
   const held_since = heldSince === null ? null : heldSince / 1000;
-  for (let index = 0; index < keys.length; index += KEYS_AT_ONCE) {
-    const some = keys.slice(index, index + KEYS_AT_ONCE);
-    await connection.query(HOLD({ ...keyArrays(some), held_since }));
-  }
-}
-
-/** Sends the statement of `holdRemovals` without a row. */
-export async function holdNoRemovals(connection: Connection): Promise<void> {
-  await connection.query(HOLD({ ...keyArrays([]), held_since: null }));
-}
-
-/** Sends the statements of `markRemoved` without a row. */
-export async function markNoneRemoved(connection: Connection, runId: number): Promise<void> {
-  const keys = keyArrays([]);
-  await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
-  for (const bind of [FORGIVE, RESOLVE, FORGET]) await connection.query(bind(keys));
+  await connection.query(HOLD({ ...keyArrays(libraries), held_since }));
 }

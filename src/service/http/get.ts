@@ -1,7 +1,7 @@
+import type { StopSignal } from "../../async.ts";
 import { sleep } from "../../async.ts";
 import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
 import type { Printable } from "../redact.ts";
-import type { StopSignal } from "./abort-scope.ts";
 import { AttemptFailure, isRetryableStatus, isThrottled, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
 import { header, parseRetryAfter } from "./headers.ts";
 import type { GetRequest, HttpContext } from "./http-context.ts";

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
+import type { StopSignal } from "../../async.ts";
 import { MAX_TIMER_MS } from "../../async.ts";
 import { formatLimit } from "../../format.ts";
 import type { Printable } from "../redact.ts";
-import type { StopSignal } from "./abort-scope.ts";
 import { AttemptFailure, networkFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import type { SocketPauses } from "./socket-pause.ts";

@@ -1,5 +1,5 @@
+import type { StopSignal } from "../../async.ts";
 import { MAX_TIMER_MS, sleep } from "../../async.ts";
-import type { StopSignal } from "./abort-scope.ts";
 import { createAdaptiveConcurrency, createPacer } from "./adaptive-limits.ts";
 import { isThrottled } from "./attempt-failure.ts";
 
