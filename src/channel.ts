@@ -1,6 +1,6 @@
 interface Offer<T> {
   readonly value: T;
-  readonly settle: (isTaken: boolean) => void;
+  readonly settle: () => void;
 }
 
 /** Hands values from concurrent producers to one consumer, in the order in which they were offered. */
@@ -10,9 +10,9 @@ export class Channel<T> implements AsyncIterable<T> {
   #isAbandoned = false;
   #wake = () => {};
 
-  /** Resolves when the consumer takes the value: to true, or to false if it has stopped iterating. Never rejects. */
-  push(value: T): Promise<boolean> {
-    if (this.#isAbandoned) return Promise.resolve(false);
+  /** Resolves when the consumer takes the value or stops iterating. Never rejects. */
+  push(value: T): Promise<void> {
+    if (this.#isAbandoned) return Promise.resolve();
     return new Promise((settle) => {
       this.#offers.push({ value, settle });
       this.#wake();
@@ -30,7 +30,7 @@ export class Channel<T> implements AsyncIterable<T> {
       for (;;) {
         const offer = this.#offers.shift();
         if (offer !== undefined) {
-          offer.settle(true);
+          offer.settle();
           yield offer.value;
         } else if (this.#end !== null) {
           if (this.#end.error !== null) throw this.#end.error;
@@ -43,7 +43,7 @@ export class Channel<T> implements AsyncIterable<T> {
       }
     } finally {
       this.#isAbandoned = true;
-      for (const { settle } of this.#offers) settle(false);
+      for (const { settle } of this.#offers) settle();
     }
   }
 }

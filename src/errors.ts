@@ -18,7 +18,7 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
-export interface ErrorDetails extends ErrorOptions {
+interface ErrorDetails extends ErrorOptions {
   /** The action that solves it, as an imperative. */
   readonly hint?: string | null;
 }
@@ -193,4 +193,9 @@ export type ContentErrorCode =
 /** Returns whether an error of the system or of Postgres has one of these codes. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && "code" in error && codes.some((code) => code === error.code);
+}
+
+/** The thrown value, or an error with its text if it is not an error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

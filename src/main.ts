@@ -4,7 +4,7 @@ import { closeSync, readFileSync, writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
 import { ignoresHangup } from "./cli/hangup.ts";
 import { readEnvironment } from "./config/environment.ts";
-import { EXIT, hasErrorCode, InterruptedError, OutputError, STOP_SIGNALS, type StopSignal } from "./errors.ts";
+import { EXIT, hasErrorCode, InterruptedError, OutputError, STOP_SIGNALS, type StopSignal, toError } from "./errors.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 const secrets: string[] = [];
@@ -40,7 +40,7 @@ function writeOut(text: string): void {
     write(1, text);
   } catch (error) {
     if (hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO"))) return;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toError(error).message;
     throw new OutputError(`standard output cannot be written: ${reason}`, { cause: error });
   }
 }
@@ -124,7 +124,7 @@ async function reportError(error: unknown): Promise<number> {
     // The logger cannot be loaded, for example because no file can be opened. An exception here would end up here again.
     const isOutOfFiles = hasErrorCode(error, "EMFILE", "ENFILE");
     const hint = isOutOfFiles ? "; raise the limit of open files (ulimit -n)" : "";
-    writeErr(`simcat failed: ${error instanceof Error ? error.message : String(error)}${hint}\n`);
+    writeErr(`simcat failed: ${toError(error).message}${hint}\n`);
     return EXIT.failed;
   }
 }

@@ -85,10 +85,6 @@ export interface Listing {
   /** How many entries repeated an earlier one. */
   readonly repeated: number;
   readonly startedAt: number;
-  /** When its last byte arrived. */
-  readonly endedAt: number;
-  /** The answer's `Date` header; null without one. */
-  readonly date: number | null;
   /** For how long a cache had held it, in ms; 0 when the service itself answered. */
   readonly cachedMs: number;
 }

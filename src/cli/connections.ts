@@ -30,7 +30,7 @@ export async function withService<T>(
 }
 
 /** The state of the schema that a command requires. */
-export type SchemaUse =
+type SchemaUse =
   /** Current: migrated first, unless SIMCAT_AUTO_MIGRATE is false. */
   | "migrate"
   /** Current already. An embedded database must exist; it is not created. */

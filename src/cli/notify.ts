@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { EXIT, SimcatError } from "../errors.ts";
+import { EXIT, SimcatError, toError } from "../errors.ts";
 import { createLog, isPretty } from "../log.ts";
 import { printableLines } from "../printable.ts";
 import type { Context } from "./context.ts";
@@ -20,7 +20,7 @@ export function notify(
 
 /** Reports the error that ended a command. Returns the exit code. */
 export function printError({ environment, terminal, note, draw, mask }: Context, thrown: unknown): number {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = toError(thrown);
   const { SIMCAT_LOG_FORMAT: format } = environment;
   const logFormat = format === "json" || format === "pretty" ? format : "auto";
   const isExpected = error instanceof SimcatError;

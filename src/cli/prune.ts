@@ -4,6 +4,7 @@ import type { Pool } from "../db/connect.ts";
 import type { Lease } from "../db/lease.ts";
 import type { PrunedRows } from "../db/prune/prune.ts";
 import { EXIT } from "../errors.ts";
+import { DAY_MS } from "../units.ts";
 import { createCommand, type JsonOptions, jsonOption, parseDurationOption, type RunAction } from "./command.ts";
 import type { Context } from "./context.ts";
 
@@ -22,7 +23,7 @@ export function pruneCommand(run: RunAction): Command {
 }
 
 /** The limit on removals uses the history of the last 24 hours. */
-const REMOVALS_WINDOW_MS = 24 * 3_600_000;
+const REMOVALS_WINDOW_MS = DAY_MS;
 
 async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
   const { loadSettings } = await import("./settings.ts");

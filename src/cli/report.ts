@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { EXIT, UsageError } from "../errors.ts";
+import { EXIT, toError, UsageError } from "../errors.ts";
+import { DAY_MS } from "../units.ts";
 import {
   createCommand,
   type JsonOptions,
@@ -55,7 +56,7 @@ export async function report(context: Context, { out, since, owner, json }: Repo
 }
 
 /** Every system can represent dates of the last 100 years. */
-const MAX_SINCE_MS = 100 * 365 * 86_400_000;
+const MAX_SINCE_MS = 100 * 365 * DAY_MS;
 
 function parseSince(text: string): number {
   const ms = parseDurationOption("--since", text, "7d, 36h or 90m");
@@ -70,7 +71,7 @@ async function writePage(file: string, bytes: Buffer, signal: AbortSignal): Prom
     return await writeOutput(file, bytes, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toError(error).message;
     throw new UsageError(`the report cannot be written to ${file}: ${reason}`, {
       hint: "choose another place with --out",
       cause: error,

@@ -3,7 +3,7 @@ import { createCommand, jsonOption, libraryOption, ownerOption, type RunAction }
 import type { Context } from "./context.ts";
 import type { RunOptions } from "./run-once.ts";
 
-export interface SyncOptions extends Omit<RunOptions, "restart"> {
+interface SyncOptions extends Omit<RunOptions, "restart"> {
   readonly dryRun: boolean;
 }
 

@@ -4,7 +4,7 @@ import { formatDuration, formatShare, formatSize } from "../units.ts";
 import { NAMES, type Name } from "./names.ts";
 
 /** A setting for display, without secrets. */
-export interface Setting {
+interface Setting {
   readonly name: Name;
   /** Null when unset. */
   readonly value: string | null;

@@ -40,7 +40,7 @@ function counterpartOf(name: string): string {
   return name === secret ? `${secret}_FILE` : secret;
 }
 
-export interface Secrets {
+interface Secrets {
   readonly values: Readonly<Record<string, string>>;
   /** The path of the file that each secret was read from, by the secret's name. */
   readonly paths: Readonly<Record<string, string>>;

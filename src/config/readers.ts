@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { MIN_SECRET_CHARS, parseDatabaseUrl } from "../secrets.ts";
-import { parseDuration, parseShare, parseSize, type Share } from "../units.ts";
+import { DAY_MS, parseDuration, parseShare, parseSize, type Share } from "../units.ts";
 
 /** A parsed value; otherwise the problem, with what is expected (a noun phrase) or what to do. */
 type Reading<T> =
@@ -12,8 +12,8 @@ type Reading<T> =
 export type Reader<T> = (text: string) => Reading<T>;
 
 /** Timers of Node overflow above 24.8 days and then fire at once. */
-const MAX_TIMER_MS = 24 * 86_400_000;
-const MAX_DURATION_MS = 3650 * 86_400_000;
+const MAX_TIMER_MS = 24 * DAY_MS;
+const MAX_DURATION_MS = 3650 * DAY_MS;
 const MAX_BODY_BYTES = 2 ** 40;
 
 export function wholeNumber(from: number, to: number): Reader<number> {

@@ -1,12 +1,11 @@
 import type { MigrationMeta } from "drizzle-orm/migrator";
+import { DAY_MS } from "../units.ts";
 import { type Connection, type Pool, within } from "./connect.ts";
 
-/** Building an index on a large table may take hours. */
-const BUILD_MS = 86_400_000;
-
 /**
- * Builds the indexes of a migration on a second connection, outside of a transaction. `connection` holds the migration's
- * lock meanwhile. The build does not wait for its transaction, which has no snapshot between two statements.
+ * Builds the indexes of a migration on a second connection, outside of a transaction. This may take hours on a
+ * large table. `connection` holds the migration's lock meanwhile. The build does not wait for its transaction, which has no
+ * snapshot between two statements.
  */
 export async function buildIndexes(connection: Connection, pool: Pool, { sql }: MigrationMeta): Promise<void> {
   await connection.query("SET LOCAL idle_in_transaction_session_timeout = 0");
@@ -32,7 +31,7 @@ async function buildIndex(builder: Connection, statement: string): Promise<void>
       [index],
     );
     if (rows[0]?.isValid === true) return;
-    if (rows[0]?.isValid === false) await builder.query(within(BUILD_MS, `DROP INDEX CONCURRENTLY ${index}`));
+    if (rows[0]?.isValid === false) await builder.query(within(DAY_MS, `DROP INDEX CONCURRENTLY ${index}`));
   }
-  await builder.query(within(BUILD_MS, statement));
+  await builder.query(within(DAY_MS, statement));
 }

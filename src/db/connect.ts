@@ -23,7 +23,7 @@ export interface ConnectOptions {
 }
 
 /** The reason why work on a pool is waiting. */
-export interface Wait {
+interface Wait {
   readonly code: "waiting_for_database" | "waiting_for_lease";
   readonly message: string;
 }

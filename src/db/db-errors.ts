@@ -1,4 +1,4 @@
-import { DatabaseError, SimcatError } from "../errors.ts";
+import { DatabaseError, SimcatError, toError } from "../errors.ts";
 
 const SOCKET_ERRORS = new Set([
   "ECONNRESET",
@@ -107,7 +107,7 @@ export function describeDatabaseFailure(error: unknown): { readonly text: string
   const code = errorCode(error);
   const thrown = unwrapDrizzle(error);
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
-  const message = first instanceof Error ? first.message : String(first);
+  const message = toError(first).message;
   const hint = hasStaleSequence(error)
     ? formatSetvalHint(constraintOf(thrown))
     : (HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");

@@ -19,7 +19,7 @@ const LOCK_ATTEMPTS = 80;
 const FIXED_SETTINGS = `SET LOCAL standard_conforming_strings = on; SET LOCAL search_path = pg_catalog;
   SET LOCAL default_table_access_method = heap`;
 
-export interface MigrateOptions extends Pick<ConnectOptions, "onWait"> {
+interface MigrateOptions extends Pick<ConnectOptions, "onWait"> {
   readonly folder?: string;
 }
 

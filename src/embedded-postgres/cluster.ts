@@ -56,7 +56,7 @@ export async function hasCluster(cluster: Cluster, major: string): Promise<boole
   );
 }
 
-export interface NewCluster {
+interface NewCluster {
   readonly stateDir: string;
   /** Whether initdb flushes its files to disk. A disposable cluster does not need that. */
   readonly durable: boolean;

@@ -1,5 +1,5 @@
 import { readFile, rm } from "node:fs/promises";
-import { ConfigurationError, DatabaseError, hasErrorCode } from "../errors.ts";
+import { ConfigurationError, DatabaseError, hasErrorCode, toError } from "../errors.ts";
 import { findBinaries, prepareBinaries } from "./binaries.ts";
 import { liveRegistrations, registerClient, withLock } from "./client-registrations.ts";
 import { type Cluster, clusterIn, createCluster, hasCluster } from "./cluster.ts";
@@ -9,7 +9,7 @@ import { startServer } from "./start-server.ts";
 import { createStateDir, embeddedStateDir, isWritable, type StateDirOptions, tryCreatingIn } from "./state-dir.ts";
 import { superviseServer } from "./supervise.ts";
 
-export interface EmbeddedOptions extends StateDirOptions {
+interface EmbeddedOptions extends StateDirOptions {
   /** Postgres settings, such as `fsync: "off"` for a disposable database. No effect when attaching to a running server. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Receives a line for each step that takes a while. */
@@ -177,7 +177,7 @@ async function readPassword(cluster: Cluster): Promise<string> {
 
 /** Adds the consequence and the remedy to a system error. Other errors are returned unchanged. */
 function asKnownError(error: unknown, stateDir: string): unknown {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = toError(error).message;
   if (hasErrorCode(error, "ENOSPC", "EDQUOT") || /No space left on device|Disk quota exceeded/.test(reason))
     return new DatabaseError(`no space for the embedded database in ${stateDir}`, {
       hint: `free some, or set SIMCAT_STATE_DIR to a directory on a larger disk. ${reason}`,

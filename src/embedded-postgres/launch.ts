@@ -18,7 +18,7 @@ export interface Launcher {
   readonly environment: StateDirOptions["environment"];
 }
 
-export interface Launch {
+interface Launch {
   readonly program: "initdb" | "postgres";
   /** The working directory. `args` receives the path by which the program reaches it. */
   readonly directory: string;

@@ -12,7 +12,7 @@ const RECOVERY_TIMEOUT_MS = 10 * 60_000;
 const REFUSAL_TIMEOUT_MS = 10_000;
 
 /** The content of a running server's `postmaster.pid`. */
-export interface Postmaster {
+interface Postmaster {
   readonly pid: number;
   /** Null while it is not known yet. */
   readonly port: number | null;

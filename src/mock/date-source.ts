@@ -14,7 +14,7 @@ export interface DateSource {
   runText(date: Date): string;
 }
 
-export interface DateSourceOptions {
+interface DateSourceOptions {
   readonly clock?: () => Date;
   readonly format?: DateFormat;
   /** `UTC`, an offset such as `+05:30`, or an IANA name. */

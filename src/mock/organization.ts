@@ -4,7 +4,7 @@ import { createDateSource, type DateSource } from "./date-source.ts";
 import { createRandom, type Random } from "./random.ts";
 import type { MockLibrary, Organization } from "./types.ts";
 
-export interface OrganizationOptions {
+interface OrganizationOptions {
   readonly seed: number;
   readonly libraries: number;
   /** On average: most libraries have few scenarios, a few have many. */

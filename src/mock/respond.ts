@@ -8,7 +8,7 @@ import type { BetweenAction, FaultAction, ThrottleAction } from "./faults.ts";
 import { parseRoute, type RecordedRequest, type Recorder, type RequestRecord, type Route } from "./request.ts";
 import type { Organization } from "./types.ts";
 
-export interface ResponderOptions {
+interface ResponderOptions {
   readonly organization: Organization;
   readonly answers: Answers;
   readonly recorder: Recorder;

@@ -18,7 +18,7 @@ export function formatProgress({ done, total, failed, elapsedMs }: Progress): st
   return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)}/s${left}${failures}`;
 }
 
-export interface ProgressLine {
+interface ProgressLine {
   event(event: RunEvent): void;
   /** Clears the line. */
   end(): void;

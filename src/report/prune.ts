@@ -3,7 +3,7 @@ import { formatCount, plural } from "../format.ts";
 import { formatDuration } from "../units.ts";
 
 /** The result of a prune, or of its dry run. */
-export interface PruneReport {
+interface PruneReport {
   readonly dryRun: boolean;
   readonly olderThanMs: number;
   /** By the database's clock. */

@@ -5,7 +5,7 @@ import type { RunEvent } from "../sync/run-types.ts";
 import type { Progress } from "./progress.ts";
 import { toColumns } from "./summary.ts";
 
-export interface RunLog {
+interface RunLog {
   event(event: RunEvent): void;
   service(event: ServiceEvent): void;
   progress(progress: Progress): void;

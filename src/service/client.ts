@@ -30,7 +30,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export type KeyState = "accepted" | "refused" | "unknown";
+type KeyState = "accepted" | "refused" | "unknown";
 
 export interface ServiceOptions extends HttpOptions {
   /** The owner of list entries without one. */

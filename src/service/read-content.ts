@@ -12,7 +12,7 @@ import type { ContentPaths } from "./urls.ts";
 import { type ParsedMetadata, readMetadata } from "./wire/wire-metadata.ts";
 import { readScenarioList, type ScenarioList } from "./wire/wire-scenarios.ts";
 
-export interface ContentRequest {
+interface ContentRequest {
   readonly key: LibraryKey;
   readonly sink: ScenarioSink;
   readonly paths: ContentPaths;

@@ -14,7 +14,7 @@ import type { Printable } from "./redact.ts";
 import { basePath } from "./urls.ts";
 
 /** Settings and state that the messages name. */
-export interface ErrorContext {
+interface ErrorContext {
   readonly base: URL;
   readonly printable: Printable;
   readonly maxRetryWaitMs: number;

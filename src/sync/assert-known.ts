@@ -8,7 +8,7 @@ import { printable } from "../printable.ts";
 import { createNearNames, type NearNames } from "./rules/near-names.ts";
 import { findUnlisted, isEverything } from "./rules/selection.ts";
 
-export interface KnownSources {
+interface KnownSources {
   /** Null if the service is not asked: then the libraries that earlier runs listed are known. */
   readonly listing: Pick<Listing, "libraries" | "rejects"> | null;
   /** Null if the database has no schema yet: nothing is stored. */

@@ -21,7 +21,7 @@ export function hashVersion(fields: readonly string[]): number | string {
 
 const HASH_VERSION = hashVersion(STORED_FIELDS);
 
-export interface ContentFacts {
+interface ContentFacts {
   /** When the listing's last byte arrived, in database ms. */
   readonly listedAt: number;
   readonly serviceTimezone: string;

@@ -5,7 +5,7 @@ import type { RemovalDecision } from "./plan-run.ts";
 import type { Plan } from "./rules/plan.ts";
 import type { Run } from "./run-types.ts";
 
-export interface Removals {
+interface Removals {
   /** How many libraries were marked as removed. */
   readonly marked: number;
   /** Libraries whose rows the database refused to change. */

@@ -14,7 +14,7 @@ import type { RunSettings } from "./run-types.ts";
 /** A cache counts whole seconds, from a moment that only the cache knows. */
 const CACHE_MARGIN_MS = 60_000;
 
-export interface PlanSources {
+interface PlanSources {
   readonly service: Service;
   readonly clock: DatabaseClock;
   /** Null if the database has no schema yet: nothing is stored. */
@@ -22,14 +22,14 @@ export interface PlanSources {
   readonly settings: RunSettings;
 }
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly selection: Selection;
   readonly allowRemovals: boolean;
   /** In database ms; null for a sync. */
   readonly backfillSince: number | null;
 }
 
-export interface ListedRun {
+interface ListedRun {
   readonly listing: Listing;
   /** When the listing's last byte arrived, in database ms. */
   readonly listedAt: number;

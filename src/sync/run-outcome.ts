@@ -1,5 +1,5 @@
 import { asDatabaseError } from "../db/db-errors.ts";
-import { SimcatError } from "../errors.ts";
+import { SimcatError, toError } from "../errors.ts";
 import type { RunReport, RunStatus } from "../model.ts";
 import type { RunTotals } from "./run-totals.ts";
 import type { Run } from "./run-types.ts";
@@ -19,7 +19,7 @@ export function completed(status: "ok" | "partial" | "held", message: string | n
 /** The outcome of a run that ended with this error: each SimcatError names its status; any other error is `failed`. */
 export function outcomeOfError(thrown: unknown): RunOutcome {
   const named = asDatabaseError("working with the database", thrown);
-  const error = named instanceof Error ? named : new Error(String(named));
+  const error = toError(named);
   const status = error instanceof SimcatError ? (error.status ?? "failed") : "failed";
   return { status, message: error.message, error };
 }

@@ -156,7 +156,7 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
 type Group = readonly [Reject, ...Reject[]];
 
 /** Groups rejects by their library; those of no library form one group. `Map.groupBy` needs Node 21. */
-export function groupRejects(rejects: readonly Reject[]): Group[] {
+function groupRejects(rejects: readonly Reject[]): Group[] {
   const groups = new Map<string, [Reject, ...Reject[]]>();
   for (const reject of rejects) {
     const text = reject.key === null ? "" : keyText(reject.key);

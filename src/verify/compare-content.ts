@@ -12,7 +12,7 @@ import type { ContentRead, ListedLibrary, Scenario, ScenarioId, ScenarioSink } f
 import { type LibraryDifference, MAX_EXAMPLES, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";
 
 /** Takes one library's scenarios while they are read, and says in the end how its rows differ. */
-export interface ContentComparison extends ScenarioSink {
+interface ContentComparison extends ScenarioSink {
   finish(read: ContentRead): Promise<{ readonly difference: LibraryDifference | null; readonly scenarios: number }>;
 }
 

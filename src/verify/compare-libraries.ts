@@ -16,7 +16,7 @@ export interface CompareTools {
   readonly onEvent: (event: RunEvent) => void;
 }
 
-export interface ContentFindings {
+interface ContentFindings {
   readonly scenarios: number;
   readonly differences: readonly LibraryDifference[];
   readonly unread: readonly LibraryFailure[];

@@ -2,7 +2,7 @@ import { keyText } from "../key.ts";
 import type { LibraryKey, ListedLibrary, Listing, StoredLibrary } from "../model.ts";
 import { type DifferenceKind, type LibraryDifference, NO_SCENARIOS, type RejectedItems } from "./findings.ts";
 
-export interface ListingComparison {
+interface ListingComparison {
   /** Libraries on both sides. Their content has to be compared. */
   readonly both: readonly ListedLibrary[];
   /** Libraries on one side only. */

@@ -1,7 +1,8 @@
 import { withTimeout } from "../async.ts";
+import { toError } from "../errors.ts";
 
 /** The last value that was read, and the error of the last read if it failed. */
-export interface Cached<T> {
+interface Cached<T> {
   /** Null before the first successful read. */
   readonly value: T | null;
   readonly error: Error | null;
@@ -19,7 +20,7 @@ export function cacheWithTtl<T>(read: () => Promise<T>, timeoutMs: number): (max
     try {
       cached = { value: await read(), error: null };
     } catch (thrown) {
-      cached = { ...cached, error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+      cached = { ...cached, error: toError(thrown) };
     } finally {
       readAt = performance.now();
       reading = null;

@@ -30,7 +30,7 @@ export interface StatusReader {
   page(): Promise<StatusPage>;
 }
 
-export interface StatusReaderOptions {
+interface StatusReaderOptions {
   readonly state: Readonly<WorkerState>;
   readonly schedule: Schedule;
   readonly stuckAfterMs: number;

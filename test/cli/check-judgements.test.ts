@@ -67,8 +67,6 @@ const LISTING: Listing = {
   incomplete: null,
   repeated: 0,
   startedAt: 0,
-  endedAt: 1,
-  date: null,
   cachedMs: 0,
 };
 

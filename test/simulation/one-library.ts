@@ -78,8 +78,6 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
       incomplete: null,
       repeated: 0,
       startedAt: listing.startedAt,
-      endedAt: listing.listedAt,
-      date: null,
       cachedMs: 0,
     },
     listedAt: listing.listedAt,

@@ -1,4 +1,4 @@
-import { EXIT, SimcatError } from "../../errors.ts";
+import { EXIT, SimcatError, toError } from "../../errors.ts";
 import type { CheckLine } from "../../report/check.ts";
 
 const DEFAULTS = { hint: null, details: [], exitCode: null } as const;
@@ -20,5 +20,5 @@ export function fail(check: string, exitCode: number, text: string, hint: string
 /** The line of a check that ended with this error. */
 export function failedBy(check: string, error: unknown): CheckLine {
   if (error instanceof SimcatError) return fail(check, error.exitCode, error.summary, error.hint);
-  return fail(check, EXIT.failed, error instanceof Error ? error.message : String(error), null);
+  return fail(check, EXIT.failed, toError(error).message, null);
 }

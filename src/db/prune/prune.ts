@@ -1,4 +1,5 @@
 import type { LibraryKey } from "../../model.ts";
+import { DAY_MS } from "../../units.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
 import type { Lease } from "../lease.ts";
@@ -17,7 +18,7 @@ export interface PrunedRows {
 }
 
 /** No row is older than this, and Postgres has no dates for much greater ages. */
-const MAX_AGE_MS = 1000 * 365 * 86_400_000;
+const MAX_AGE_MS = 1000 * 365 * DAY_MS;
 const LIBRARIES_PER_TRANSACTION = 500;
 /** They contain about ROWS_PER_TRANSACTION scenarios. */
 const BLOCKS_PER_TRANSACTION = 500;
@@ -35,7 +36,7 @@ export function countPrunable(pool: Pool, cutoff: Date, signal: AbortSignal): Pr
   return readSnapshot(pool, "counting old rows", count, signal);
 }
 
-export interface PruneTools {
+interface PruneTools {
   readonly pool: Pool;
   readonly lease: Lease;
   /** Rows that ended before it are deleted. */

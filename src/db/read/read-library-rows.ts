@@ -19,7 +19,7 @@ export interface ColumnDifference {
 
 type RowState = "missing" | "removed" | "live";
 
-export interface ComparedRow {
+interface ComparedRow {
   readonly state: RowState;
   readonly columns: readonly ColumnDifference[];
 }

@@ -8,7 +8,7 @@ import { saveFailures } from "./save-failures.ts";
 import { saveLibraries, saveNothing } from "./save-libraries.ts";
 import { type LockPatience, refusedByDatabase, writeInHalves } from "./write-in-halves.ts";
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly write: RunInTransaction;
   readonly context: SaveContext;
   /** Takes the secrets out of a message. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Html, html, ownMarkup, toMarkup } from "./html.ts";
 
-export interface PageOptions {
+interface PageOptions {
   readonly title: string;
   readonly body: Html;
   /** The complete stylesheet of the page. */

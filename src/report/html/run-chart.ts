@@ -3,7 +3,7 @@ import type { RunStatus } from "../../model.ts";
 import { type Html, html } from "./html.ts";
 import { badgeOf, formatBadge, type StatusBadge, shapeAt } from "./status-badge.ts";
 
-export interface RunBar {
+interface RunBar {
   /** Such as `run 12, 3 min ago`. */
   readonly label: string;
   readonly status: RunStatus;

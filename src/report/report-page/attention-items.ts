@@ -5,7 +5,7 @@ import { badgeOf, type StatusBadge } from "../html/status-badge.ts";
 import { explainCommand } from "../next-step.ts";
 
 /** A problem that the operator should look at, with a command or a place that helps. */
-export interface AttentionItem extends StatusBadge {
+interface AttentionItem extends StatusBadge {
   readonly advice: string;
 }
 

@@ -23,7 +23,7 @@ details { margin-top: .5rem } summary { cursor: pointer; color: var(--soft); fon
 @media print { section { margin-top: 1.4rem } h2 { break-after: avoid } .chart, .runs { break-inside: avoid } summary { display: none } }
 `;
 
-export interface ReportPage {
+interface ReportPage {
   readonly page: string;
   /** The headings of the sections, by section id. */
   readonly findings: Readonly<Record<string, string>>;

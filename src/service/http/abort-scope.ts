@@ -37,7 +37,7 @@ export class AbortScope implements StopSignal {
 }
 
 /** The calls in progress of one client. */
-export interface AbortScopes {
+interface AbortScopes {
   /**
    * Runs `work` in its own scope. Rejects with the signal's reason on abort, except that a response that has been
    * received completely is still parsed.

@@ -3,7 +3,7 @@
  * flight, and how far apart they start.
  */
 
-export interface AdaptiveConcurrency {
+interface AdaptiveConcurrency {
   /** How many requests may be in flight. */
   limit(): number;
   /** Slow start adds one per success; above the threshold, one per full window. */

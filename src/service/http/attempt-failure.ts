@@ -10,7 +10,7 @@ export interface ResponseHead {
   readonly sentAt: number;
 }
 
-export type FailureKind =
+type FailureKind =
   | "status"
   | "network"
   | "certificate"

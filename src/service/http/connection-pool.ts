@@ -1,5 +1,5 @@
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError, toError } from "../../errors.ts";
 
 /** The connections to the service, directly or through a proxy. */
 export interface ConnectionPool {
@@ -10,7 +10,7 @@ export interface ConnectionPool {
   proxyVariable(): ProxySetting["variable"] | null;
 }
 
-export interface ConnectionPoolOptions {
+interface ConnectionPoolOptions {
   readonly origin: string;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
@@ -127,7 +127,7 @@ function openTunnels(proxy: ProxySetting, origin: URL, options: Pool.Options, on
   pool.connect = async (request: Parameters<typeof connect>[0]) => {
     onProxyUsed();
     const tunnel = await connect(request).catch((thrown) => {
-      throw new ProxyFailure(proxy, { error: thrown instanceof Error ? thrown : new Error(String(thrown)) });
+      throw new ProxyFailure(proxy, { error: toError(thrown) });
     });
     if (tunnel.statusCode === 200) return tunnel;
     tunnel.socket.on("error", () => {}).destroy();

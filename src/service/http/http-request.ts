@@ -53,7 +53,8 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   private received: ResponseHead | null = null;
   private chunks: Buffer[] = [];
   private bufferedBytes = 0;
-  private lastByteAt: number | null = null;
+  /** The last byte has arrived. */
+  private isComplete = false;
   private failure: { readonly reason: unknown } | null = null;
 
   constructor(transport: Transport, path: string, hooks: RequestHooks, signal: StopSignal) {
@@ -76,7 +77,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   /** The bytes since the last call: at least `BATCH_BYTES` or the rest of the body; null after the end. */
   async read(): Promise<Buffer | null> {
-    while (this.failure === null && this.lastByteAt === null && this.bufferedBytes < BATCH_BYTES) {
+    while (this.failure === null && !this.isComplete && this.bufferedBytes < BATCH_BYTES) {
       await this.deadline.wait();
     }
     if (this.failure !== null) throw this.failure.reason;
@@ -88,14 +89,9 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bufferedBytes);
   }
 
-  /** When the last byte arrived; null before that. */
-  endedAt(): number | null {
-    return this.lastByteAt;
-  }
-
   /** True if the whole body has arrived and was read. */
   isFullyRead(): boolean {
-    return this.lastByteAt !== null && this.bufferedBytes === 0;
+    return this.isComplete && this.bufferedBytes === 0;
   }
 
   shortenDeadline(ms: number): void {
@@ -137,7 +133,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   }
 
   private fail(reason: unknown): void {
-    if (this.failure !== null || this.lastByteAt !== null) return;
+    if (this.failure !== null || this.isComplete) return;
     this.failure = { reason };
     this.controller?.abort(DISCARDED);
     this.finish();
@@ -169,7 +165,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.failure !== null || this.received === null) return;
-    this.lastByteAt = performance.now();
+    this.isComplete = true;
     this.hooks.onEnd(this.received);
     this.finish();
   }

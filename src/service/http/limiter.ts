@@ -3,7 +3,7 @@ import { MAX_TIMER_MS, sleep } from "../../async.ts";
 import { createAdaptiveConcurrency, createPacer } from "./adaptive-limits.ts";
 import { isThrottled } from "./attempt-failure.ts";
 
-export interface LimiterOptions {
+interface LimiterOptions {
   /** The most requests in flight. */
   readonly concurrency: number;
   /** The most requests per second; null for no limit. */

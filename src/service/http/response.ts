@@ -35,11 +35,6 @@ export class HttpResponse {
     return bytes;
   }
 
-  /** Local monotonic time of the last byte. */
-  endedAt(): number {
-    return this.request.endedAt() ?? performance.now();
-  }
-
   /** Number of decoded bytes so far. */
   bytes(): number {
     return this.readBytes;

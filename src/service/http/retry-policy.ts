@@ -1,4 +1,4 @@
-import { type FailureKind, isRetryableStatus, isThrottled } from "./attempt-failure.ts";
+import { type AttemptFailure, isRetryableStatus, isThrottled } from "./attempt-failure.ts";
 
 export interface RetryPolicy {
   /** Attempts after the first. */
@@ -10,12 +10,7 @@ export interface RetryPolicy {
 }
 
 /** The failed attempt, as far as the decision needs it. */
-export interface FailedAttempt {
-  readonly kind: FailureKind;
-  readonly status: number | null;
-  readonly retryAfterMs: number | null;
-  readonly staleConnection: boolean;
-}
+export type FailedAttempt = Pick<AttemptFailure, "kind" | "status" | "retryAfterMs" | "staleConnection">;
 
 /** The earlier attempts at the same GET. */
 export interface RetryHistory {
@@ -30,7 +25,7 @@ export interface RetryHistory {
   readonly othersSucceeded: boolean;
 }
 
-export type RetryDecision =
+type RetryDecision =
   | { readonly kind: "retry"; readonly delayMs: number; readonly counted: boolean }
   /** Retry immediately without counting it: the server closed an idle keep-alive connection. */
   | { readonly kind: "retry_free" }

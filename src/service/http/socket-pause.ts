@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
 
 /** A request of undici whose response may be paused. */
-export interface PausableRequest {
+interface PausableRequest {
   /** The socket of its connection; null before it is sent, and always null if only undici's own pause can be used. */
   socket: Socket | null;
 }

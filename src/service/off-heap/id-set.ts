@@ -1,7 +1,7 @@
 import { hashInteger, randomSeed } from "../../hash.ts";
 import type { ScenarioId } from "../../model.ts";
 
-export interface IdSet {
+interface IdSet {
   has(id: ScenarioId): boolean;
   add(id: ScenarioId): void;
 }

@@ -2,7 +2,7 @@ import { hashKey, randomSeed } from "../../hash.ts";
 import type { LibraryKey } from "../../model.ts";
 
 /** The indexes of keys that are stored elsewhere. */
-export interface KeyIndex {
+interface KeyIndex {
   /** The index of the key. `isEqual` compares it with the key that is stored at an index. */
   find(key: LibraryKey, isEqual: (index: number) => boolean): number | undefined;
   /** Adds a new key. Its index is the number of keys added before. */

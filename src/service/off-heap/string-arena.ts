@@ -1,4 +1,4 @@
-export interface StringArena {
+interface StringArena {
   /** Returns the index of the text; indexes count from zero. */
   add(text: string): number;
   at(index: number): string;

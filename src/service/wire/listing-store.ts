@@ -2,7 +2,7 @@ import type { ListedLibraries, ListedLibrary } from "../../model.ts";
 import { createKeyIndex } from "../off-heap/key-index.ts";
 import { createStringArena } from "../off-heap/string-arena.ts";
 
-export interface ListingStore extends ListedLibraries {
+interface ListingStore extends ListedLibraries {
   readonly length: number;
   /** Adds a library whose key is new. */
   add(library: StorableLibrary): void;

@@ -14,7 +14,7 @@ import {
   MOCK_ADVICE,
 } from "./specification.ts";
 
-export interface ParsedListing {
+interface ParsedListing {
   readonly libraries: ListedLibraries;
   readonly rejects: readonly Reject[];
   /** Why nothing may be concluded from missing libraries; null if the listing is complete. */
@@ -34,7 +34,7 @@ export async function readListing(body: ByteSource, defaultOwner: string | null)
   return reader.finish();
 }
 
-export interface ListingReader {
+interface ListingReader {
   /** `prechecked` is the splitter's. */
   add(items: readonly ListItem[], prechecked?: boolean): void;
   /** Throws UntrustedResponse if the list cannot be the service's. */

@@ -46,7 +46,7 @@ export async function readScenarioList(
   return { hash, ...reader.finish() };
 }
 
-export interface ScenarioReader {
+interface ScenarioReader {
   /** Passes the good items to the sink, in order. One call at a time. `prechecked` is the splitter's. */
   add(items: readonly ListItem[], prechecked?: boolean): Promise<void>;
   /** Throws UntrustedResponse. */

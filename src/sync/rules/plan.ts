@@ -40,7 +40,7 @@ export interface Plan {
 }
 
 /** Compares a listing with the stored libraries, which are added one by one in any order. */
-export interface Planner {
+interface Planner {
   addStored(stored: StoredLibrary): void;
   finish(): Plan;
 }

@@ -49,7 +49,7 @@ export function nextReadAt(sync: SyncState): number | null {
 }
 
 /** When a listed date was seen and its content read. Times are database ms, except `date`. */
-export interface Sighting {
+interface Sighting {
   readonly listedText: string | null;
   /** When the last byte arrived of the listing that first had this date, without another one since. */
   readonly listedAt: number;
