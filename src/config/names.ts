@@ -1,3 +1,5 @@
+import { editDistance } from "../edit-distance.ts";
+
 /** Secrets. Each can be set through `NAME_FILE`, the path of a file that contains it. */
 export const SECRET_NAMES = ["SIMCAT_API_KEY", "DATABASE_URL", "DATABASE_DIRECT_URL"] as const;
 
@@ -49,36 +51,19 @@ const MAX_WRONG_LETTERS = 2;
 
 function isNearMiss(name: string): boolean {
   const text = name.toUpperCase();
-  return [...KNOWN].some(
-    (known) =>
-      Math.abs(known.length - text.length) <= MAX_WRONG_LETTERS && editDistance(text, known) <= MAX_WRONG_LETTERS,
-  );
+  return [...KNOWN].some((known) => editDistance(text, known, MAX_WRONG_LETTERS) <= MAX_WRONG_LETTERS);
 }
 
 /** The setting with the most similar name; null if none is similar. */
 export function nearestName(unknown: string): string | null {
   const text = unknown.toUpperCase();
   const texts = text.startsWith(PREFIX) ? [text, text.slice(PREFIX.length)] : [text];
-  const distances = texts.flatMap((candidate) =>
-    [...KNOWN]
-      .map((name) => ({ name, distance: editDistance(candidate, name) }))
-      .filter(({ distance }) => distance <= candidate.length / 3),
-  );
+  const distances = texts.flatMap((candidate) => {
+    const limit = Math.floor(candidate.length / 3);
+    const all = [...KNOWN].map((name) => ({ name, distance: editDistance(candidate, name, limit) }));
+    return all.filter(({ distance }) => distance <= limit);
+  });
   return distances.sort((a, b) => a.distance - b.distance)[0]?.name ?? null;
-}
-
-/** The number of letters to insert, delete or replace (Levenshtein distance). */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
 
 /** `unknown setting X (ignored); did you mean Y?`, in two parts. */
