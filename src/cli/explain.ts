@@ -18,8 +18,7 @@ export async function explain(context: Context, { json }: JsonOptions, library: 
   const { withDatabase } = await import("./connections.ts");
   const { readLibrary } = await import("../db/read/read-library.ts");
   const { assertKnown } = await import("../sync/assert-known.ts");
-  const { formatExplanation } = await import("../report/explain.ts");
-  const { toExplanationJson } = await import("../report/explain.ts");
+  const { formatExplanation, toExplanationJson } = await import("../report/explain.ts");
   const { formatJson } = await import("../format.ts");
 
   const key = parseKey(library);

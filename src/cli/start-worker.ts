@@ -1,10 +1,10 @@
-import { createLog, isColored } from "../log.ts";
+import { aborted, withTimeout } from "../async.ts";
+import { createLog, isColored, type Logger } from "../log.ts";
 import { openHttpServer } from "../worker/http-server.ts";
 import { createMetrics } from "../worker/metrics.ts";
 import { createRoutes } from "../worker/routes.ts";
 import { createSchedule } from "../worker/schedule.ts";
 import type { WorkerContext } from "../worker/scheduled-run.ts";
-import { withShutdownDeadline } from "../worker/shutdown-deadline.ts";
 import { createStatusReader } from "../worker/status-reader.ts";
 import { runSyncLoop } from "../worker/sync-loop.ts";
 import { createWorkerState } from "../worker/worker-state.ts";
@@ -64,4 +64,19 @@ export async function startWorker(context: Context): Promise<number> {
     schedule.stop();
     await server.close();
   }
+}
+
+/** Kubernetes kills a pod 30 s after SIGTERM. The rest is left to close the server, the pool and the embedded database. */
+const SHUTDOWN_DEADLINE_MS = 22_000;
+
+/**
+ * Settles like `work`, but rejects with the signal's reason if the work is still running 22 s after the signal. Content
+ * that is not stored by then is read again by the next run, as after a crash.
+ */
+async function withShutdownDeadline<T>(work: Promise<T>, log: Logger, signal: AbortSignal): Promise<T> {
+  await Promise.race([work, aborted(signal)]);
+  const result = await withTimeout(work, SHUTDOWN_DEADLINE_MS);
+  if (result !== "timeout") return result;
+  log.error({ code: "drain_timeout", after_ms: SHUTDOWN_DEADLINE_MS }, "the run did not end in time and was abandoned");
+  throw signal.reason;
 }

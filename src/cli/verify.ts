@@ -19,8 +19,7 @@ export function verifyCommand(run: RunAction): Command {
 
 /** Exits with 0 if the database equals the service, otherwise with 2. Takes no lease and writes nothing. */
 async function verify(context: Context, options: VerifyOptions): Promise<number> {
-  const { formatVerify } = await import("../report/verify.ts");
-  const { toVerifyJson } = await import("../report/verify.ts");
+  const { formatVerify, toVerifyJson } = await import("../report/verify.ts");
   const { formatJson } = await import("../format.ts");
 
   const report = await compareWithService(context, options);

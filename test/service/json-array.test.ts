@@ -5,7 +5,7 @@ import { type ArraySplitter, createArraySplitter } from "../../src/service/wire/
 
 /** Returns the source texts of the items, and checks that each parses to the value of its item. */
 function push(splitter: ArraySplitter, chunk: Uint8Array): string[] {
-  return splitter.push(chunk).map(({ source, value }) => {
+  return splitter.push(Buffer.from(chunk)).map(({ source, value }) => {
     expect(value).toEqual(JSON.parse(source));
     return source;
   });

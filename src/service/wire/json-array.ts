@@ -20,8 +20,8 @@ export interface ListItem {
 }
 
 export interface ArraySplitter {
-  /** Returns the items that this chunk completed. Throws MalformedJson. */
-  push(chunk: Uint8Array): ListItem[];
+  /** Returns the items that these bytes completed. Throws MalformedJson. */
+  push(bytes: Buffer): ListItem[];
   /** True if `needsNoCheck` holds for all items of the last push. */
   prechecked(): boolean;
   /** Throws MalformedJson, `truncated` if the list did not end. */
@@ -165,9 +165,8 @@ export function createArraySplitter(): ArraySplitter {
     return items;
   }
 
-  function push(chunk: Uint8Array): ListItem[] {
-    if (chunk.length === 0) return [];
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  function push(bytes: Buffer): ListItem[] {
+    if (bytes.length === 0) return [];
     const items = split(bytes, phase === "start" ? skipBom(bytes) : 0);
     readBytes += bytes.length;
     if (phase === "no list" && buffer.length >= SNIFF_BYTES) throw notAList(buffer.consume());

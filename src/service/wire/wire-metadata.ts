@@ -46,8 +46,8 @@ const BOM = "\ufeff";
 const TRUNCATED = "the answer ends in the middle of its JSON";
 
 /** Parses a complete metadata response. Throws MalformedJson and UntrustedResponse. */
-export function parseMetadata(key: LibraryKey, bytes: Uint8Array): ParsedMetadata {
-  const text = decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
+  const text = decode(bytes);
   const unmarked = text.startsWith(BOM) ? text.slice(BOM.length) : text;
   const object = parse(unmarked);
   // The text is valid JSON, so `trim` removes nothing but JSON's own white space.
