@@ -19,6 +19,11 @@ export class Channel<T> implements AsyncIterable<T> {
     });
   }
 
+  /** True after the consumer has stopped iterating, at its end or before. */
+  get isAbandoned(): boolean {
+    return this.#isAbandoned;
+  }
+
   /** Ends the iteration after the values that were offered; with an `error` other than null by throwing it. */
   close(error: unknown = null): void {
     this.#end ??= { error };

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** Arguments, environment, streams, signals and exit code: the only file that uses `process`. */
+import { setMaxListeners } from "node:events";
 import { closeSync, readFileSync, writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
 import { ignoresHangup } from "./cli/hangup.ts";
@@ -55,6 +56,8 @@ function writeErr(text: string): void {
 }
 
 const stop = new AbortController();
+// Every request and transaction in flight listens to it.
+setMaxListeners(0, stop.signal);
 let signals = 0;
 /** A closing terminal sends SIGHUP twice, from its shell and from the kernel. */
 const REPEATED_HANGUP_MS = 500;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
 import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
@@ -85,6 +86,8 @@ export async function acquireLease<S>(
   const { token, started } = await takeLease(pool, request, start, signal);
   const held: HeldLease = { name: request.name, token };
   const lost = new AbortController();
+  // Every transaction that waits for the database listens to it.
+  setMaxListeners(0, lost.signal);
   const renewing = keepRenewed(pool, clock, held, lost);
   let isReleased = false;
   const end: Lease["end"] = async ({ isDone, ...options }, write) => {

@@ -91,7 +91,7 @@ export interface RemovalDecision {
 
 /**
  * Decides whether the libraries that the listing lacks may be marked as removed. Writes nothing. A run of a selection also
- * holds the removals of other libraries that a run of everything would hold: what it stores must not dilute their share.
+ * holds the other removals that a run of everything would hold; otherwise its new libraries would lower their share.
  */
 export async function checkRemovals(
   { pool, settings }: PlanSources,
@@ -123,7 +123,9 @@ export async function checkRemovals(
     complete: isComplete,
   };
   const verdict = guardRemovals(facts);
-  const everywhere = { ...facts, missing: missing.length + unheldElsewhere.length };
+  // Removals that this run is allowed to mark do not count, as they will not in later runs.
+  const inScope = allowRemovals ? 0 : missing.length;
+  const everywhere = { ...facts, missing: inScope + unheldElsewhere.length };
   const isHeldElsewhere = isComplete && unheldElsewhere.length > 0 && exceedsShare(everywhere);
   return { verdict, holds: [...(verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])] };
 }

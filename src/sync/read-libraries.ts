@@ -17,17 +17,17 @@ import type { Run } from "./run-types.ts";
 export async function* readLibraries(
   run: Run,
   planned: PlannedRun,
-  refused: readonly FailedLibrary[],
+  alreadyFailed: readonly FailedLibrary[],
   signal: AbortSignal,
 ): AsyncGenerator<ReadOutcome> {
-  for (const failure of refused) yield { kind: "failed", failure };
-  const refusedKeys = new Set(refused.map(({ key }) => keyText(key)));
+  for (const failure of alreadyFailed) yield { kind: "failed", failure };
+  const failedKeys = new Set(alreadyFailed.map(({ key }) => keyText(key)));
   const actions =
-    refused.length === 0
+    alreadyFailed.length === 0
       ? planned.plan.actions
-      : planned.plan.actions.filter(({ listed }) => !refusedKeys.has(keyText(listed.key)));
+      : planned.plan.actions.filter(({ listed }) => !failedKeys.has(keyText(listed.key)));
   if (actions.length === 0) return;
-  const readers = new Readers(run, await createLibraryReader(run, planned), signal);
+  const readers = new ReadQueue(run, await createLibraryReader(run, planned), signal);
   const reading = readers.readAll(actions);
   try {
     yield* readers.outcomes;
@@ -38,14 +38,14 @@ export async function* readLibraries(
 }
 
 /** Concurrent readers of one queue of libraries. */
-class Readers {
+class ReadQueue {
   readonly outcomes = new Channel<ReadOutcome>();
   readonly #run: Run;
   readonly #reader: LibraryReader;
   readonly #drift: DriftWatch = watchDrift();
   readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
-  /** Their content was dropped: it lacks a field, and only the rest of the run shows whether the service still has it. */
+  /** Libraries whose content was dropped because it lacks a field; the rest of the run decides. */
   readonly #deferred: Pick<LibraryRead, "action" | "lost" | "read">[] = [];
   #ended: { readonly error: unknown } | null = null;
   #unread = 0;
@@ -62,8 +62,12 @@ class Readers {
   /** Never rejects: closes `outcomes` with the error that ended the run, if any. */
   async readAll(actions: readonly ReadAction[]): Promise<void> {
     this.#unread = actions.length;
-    await this.#readQueue(actions, false);
-    if (this.#ended === null) await this.#settleDeferred();
+    try {
+      await this.#readQueue(actions, false);
+      if (this.#ended === null) await this.#settleDeferred();
+    } catch (error) {
+      this.#ended ??= { error };
+    }
     this.outcomes.close(this.#ended?.error);
   }
 
@@ -72,18 +76,18 @@ class Readers {
     this.#stopped.abort(reason);
   }
 
-  async #readQueue(actions: readonly ReadAction[], isAgain: boolean): Promise<void> {
+  async #readQueue(actions: readonly ReadAction[], isSecondRead: boolean): Promise<void> {
     const queue = actions.values();
     const work = async () => {
       for (const action of queue) {
         if (this.#ended !== null) return;
         try {
           this.#signal.throwIfAborted();
-          await this.#readOne(action, isAgain);
+          await this.#readOne(action, isSecondRead);
           this.#unread -= 1;
         } catch (error) {
           this.#ended ??= { error };
-          // Requests that wait for the service's pause to end would wait once more each.
+          // Otherwise each waiting request would first wait for the pause to end.
           if (error instanceof SourceUnavailableError) this.stop(error);
         }
       }
@@ -91,7 +95,7 @@ class Readers {
     await Promise.all(Array.from({ length: Math.min(this.#run.settings.concurrency, actions.length) }, work));
   }
 
-  async #readOne(action: ReadAction, isAgain: boolean): Promise<void> {
+  async #readOne(action: ReadAction, isSecondRead: boolean): Promise<void> {
     let library: LibraryRead;
     try {
       library = await this.#reader.read(action, this.#signal);
@@ -102,8 +106,8 @@ class Readers {
       return;
     }
     const { content, buffer, read, lost } = library;
-    if (!isAgain) this.#drift.count(read, content.kind !== "new", lost);
-    const verdict = this.#drift.judge(lost, isAgain || this.#unread === 1);
+    if (!isSecondRead) this.#drift.count(read, content.kind !== "new", lost);
+    const verdict = this.#drift.judge(lost, isSecondRead || this.#unread === 1);
     if (verdict.kind === "store") {
       await this.outcomes.push({ kind: "read", action, content, buffer });
       return;

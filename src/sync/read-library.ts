@@ -39,8 +39,14 @@ export async function createLibraryReader(run: Run, planned: PlannedRun): Promis
     hashesSince: run.hashesSince,
   };
   const { listing, plan } = planned;
-  const missing = new Set(plan.missing.map(keyText));
-  const isKnown = (key: LibraryKey) => listing.libraries.find(key) !== undefined || missing.has(keyText(key));
+  const unheld = new Set(plan.unheld.map(keyText));
+  const held = new Set(plan.missing.map(keyText).filter((key) => !unheld.has(key)));
+  /** A library that was moved may still name its earlier owner, so a missing one counts only by its name. */
+  const isOther = ({ listed, stored }: ReadAction) => {
+    const isStored = stored?.state === "live";
+    return (key: LibraryKey) =>
+      listing.libraries.find(key) !== undefined || (isStored && key.name !== listed.key.name && held.has(keyText(key)));
+  };
 
   return {
     async read(action, signal) {
@@ -48,7 +54,7 @@ export async function createLibraryReader(run: Run, planned: PlannedRun): Promis
       const buffer = createScenarioBuffer(staging, budget);
       try {
         const received = await run.service.readContent(key, buffer, signal);
-        const other = received.metadata && findOtherListed(received.metadata, key, isKnown);
+        const other = received.metadata && findOtherListed(received.metadata, key, isOther(action));
         if (other) throw mismatched(key, other);
         const read = { ...received, startedAt: run.clock.at(received.startedAt) };
         const content = buildLibraryContent(action, read, await buffer.finish(), facts);

@@ -21,13 +21,12 @@ import { createValueParsers } from "./value-parsers.ts";
 import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
 
 /**
- * One run: takes the lease, lists, plans, guards removals, marks them, reads, writes, finishes. Aborting `signal` stops the
+ * One run: takes the lease, lists, plans, guards removals, marks them, records the listing, reads, writes, finishes. Aborting `signal` stops the
  * reading; what was read is still stored.
  * @throws BusyError, DatabaseError, or whatever keeps a run from starting; UsageError for a selected owner or library that is
  * neither listed nor stored, and then no run is recorded. Any other end is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
-  const startedAt = performance.now();
   const leaseRequest = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid}` };
   const { lease, started } = await acquireLease(
     tools.pool,
@@ -36,6 +35,7 @@ export async function runSync(tools: RunTools, request: RunRequest, signal: Abor
     createRunStarter(tools, request),
     signal,
   );
+  const startedAt = performance.now();
   try {
     const run: Run = {
       ...tools,
@@ -60,16 +60,16 @@ export async function runSync(tools: RunTools, request: RunRequest, signal: Abor
 
 async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const { totals, onEvent, settings, request } = run;
-  const started = { kind: "started", id: run.id, run: request.kind } as const;
+  const startedEvent = { kind: "started", id: run.id, run: request.kind } as const;
   const isWhole = isEverything(request.selection);
-  if (isWhole) onEvent(started);
+  if (isWhole) onEvent(startedEvent);
   const planRequest = { ...request, backfillSince: run.backfillSince };
   const listed = await listLibraries(run, planRequest, signal).catch((error) => {
-    if (!isWhole && !(error instanceof UsageError)) onEvent(started);
+    if (!isWhole && !(error instanceof UsageError)) onEvent(startedEvent);
     throw error;
   });
   // A selection that names nothing known is a usage error, and then there is no run to report.
-  if (!isWhole) onEvent(started);
+  if (!isWhole) onEvent(startedEvent);
 
   const planned = await planRun(run, planRequest, listed, signal);
   const { listing, plan } = planned;
@@ -85,11 +85,11 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const { marked, refused } = await markMissing(run, plan, removals);
+  const { marked, refused: notMarked } = await markMissing(run, plan, removals);
   totals.counts.librariesRemoved = marked;
-  const unrecorded = await recordListing(run, planned, verdict);
+  const notRecorded = await recordListing(run, planned, verdict);
 
-  const read = readLibraries(run, planned, [...refused, ...unrecorded], signal);
+  const read = readLibraries(run, planned, [...notMarked, ...notRecorded], signal);
   const { maxRemoved } = settings;
   const { allowRemovals } = request;
   const written = writeLibraries(read, {
@@ -140,7 +140,7 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
   const report = toReport(run, outcome, durationMs);
   if (outcome.status === "lost_lease") return { report, error: outcome.error };
   try {
-    // The run has waited for this server already.
+    // The run has already waited for this server.
     const patience = outcome.status === "database_failed" ? { retryForMs: 1_000 } : {};
     await lease.end(
       { operation: "finishing the run", isDone: (connection) => isFinished(connection, id), ...patience },

@@ -78,6 +78,36 @@ test("a run of one owner holds the removals that a run of everything would hold 
   expect(await live(made)).toEqual({ alice: 21, bob: 60 });
 });
 
+test("removals that a run is allowed to mark hold no removal elsewhere (fault 49)", async () => {
+  const made = await fixture([...libraries("alice", 0, 20), ...libraries("bob", 0, 10)]);
+  await made.simcat(["sync"]);
+  drop(made, "alice", 0, 9);
+  drop(made, "bob", 0, 1);
+
+  expect((await made.simcat(["sync", "--owner", "alice", "--allow-removals"])).code).toBe(0);
+  expect(await held(made)).toEqual([]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made)).toEqual({ alice: 11, bob: 9 });
+});
+
+test("libraries that move to another owner are stored while their removal is held (fault 49)", async () => {
+  const made = await fixture(libraries("bob", 0, 10));
+  await made.simcat(["sync"]);
+  drop(made, "bob", 0, 5);
+  made.service.edit((organization) => {
+    for (let at = 0; at < 5; at++) {
+      organization.put(library("ann", `lib ${at}`, { libraryOwner: "bob", scenarios: [1] }));
+    }
+  });
+
+  for (const _ of ["held", "held before"]) {
+    expect((await made.simcat(["sync"])).code).toBe(3);
+    expect(await live(made)).toEqual({ ann: 5, bob: 10 });
+  }
+  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+  expect(await live(made)).toEqual({ ann: 5, bob: 5 });
+});
+
 test("a run of one owner holds no removal within the share of everything (fault 49)", async () => {
   const made = await fixture([...libraries("alice", 0, 10), ...libraries("bob", 0, 2)]);
   await made.simcat(["sync"]);

@@ -174,7 +174,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a repetition spelled differently is a contradiction",
     file: "src/service/json/exact-json.ts",
-    line: "return isDeepStrictEqual(parse(a), parse(b));",
+    line: "return isDeepStrictEqual(parseValue(a), parseValue(b));",
     instead: "return false;",
   },
   {
@@ -282,7 +282,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a refused library is not recorded as failed",
     file: "src/db/store/write-libraries.ts",
-    line: "await this.#record([failure]);",
+    line: "await this.#recordFailures([failure]);",
     instead: "",
   },
   {

@@ -60,7 +60,7 @@ export async function saveScenarios(
     const batch = toScenarioBatch(group, context);
     const saved =
       first.kind === "new" ? await insertNew(connection, batch) : await mergeStored(connection, batch, context);
-    if (isStaged(first)) assertWhole(first, saved.get(first));
+    if (isStaged(first)) assertStagingComplete(first, saved.get(first));
     for (const [library, found] of saved) counts.set(library, found);
   }
   return counts;
@@ -113,11 +113,11 @@ async function mergeStored(
 }
 
 /** A crash of the server empties the unlogged staging table; the list must not be taken for an empty or shorter one. */
-function assertWhole(library: LibraryContent, counts: ScenarioCounts | undefined): void {
+function assertStagingComplete(library: LibraryContent, counts: ScenarioCounts | undefined): void {
   const found = counts === undefined ? 0 : counts.inserted + counts.updated + counts.unchanged;
   const expected = scenarioCount(library);
   if (found === expected) return;
   throw new DatabaseError(
-    `storing a long scenario list failed: the staging table holds ${found} of its ${expected} scenarios, so the server was restarted meanwhile; run it again`,
+    `storing a long scenario list failed: the staging table holds ${found} of its ${expected} scenarios, probably because the server was restarted; run it again`,
   );
 }

@@ -60,19 +60,22 @@ async function writeAll(
   options: WriterOptions,
   results: Channel<WriteOutcome>,
 ): Promise<void> {
-  const batches = new Batches(options, results);
+  const writer = new BatchWriter(options, results);
   let ended: { readonly error: unknown } | null = null;
   try {
-    for await (const outcome of outcomes) await batches.add(outcome);
+    for await (const outcome of outcomes) {
+      if (results.isAbandoned) break;
+      await writer.add(outcome);
+    }
   } catch (error) {
     ended = { error };
   }
-  await batches.finish();
+  await writer.finish();
   if (ended !== null) throw ended.error;
 }
 
 /** Libraries that wait for a transaction, and the transactions at work. */
-class Batches {
+class BatchWriter {
   readonly #options: WriterOptions;
   readonly #results: Channel<WriteOutcome>;
   #libraries: ReadLibrary[] = [];
@@ -82,7 +85,7 @@ class Batches {
   #lingering: NodeJS.Timeout | undefined;
   #hasLingered = false;
   readonly #transactions = new Set<Promise<void>>();
-  readonly #broken = new AbortController();
+  readonly #failed = new AbortController();
   #stored = 0;
   #newlyRefused = 0;
   #lastRefusal: unknown;
@@ -103,20 +106,24 @@ class Batches {
       this.#failures.push(outcome.failure);
       this.#rows += 1;
     }
-    this.#broken.signal.throwIfAborted();
+    this.#failed.signal.throwIfAborted();
     this.#beginIfDue();
     if (this.#rows > 0) this.#lingering ??= setTimeout(() => this.#afterLingering(), LINGER_MS);
     while (this.#rows > MAX_WAITING_ROWS || this.#bytes > MAX_WAITING_BYTES) {
       await Promise.race(this.#transactions);
-      this.#broken.signal.throwIfAborted();
+      this.#failed.signal.throwIfAborted();
     }
   }
 
   /** Resolves when everything is committed. @throws DatabaseError */
   async finish(): Promise<void> {
-    if (this.#rows > 0) this.#begin();
-    while (this.#transactions.size > 0) await Promise.race(this.#transactions);
-    this.#broken.signal.throwIfAborted();
+    while (this.#rows > 0 && !this.#failed.signal.aborted) {
+      if (this.#transactions.size < MAX_TRANSACTIONS) this.#begin();
+      else await Promise.race(this.#transactions);
+    }
+    clearTimeout(this.#lingering);
+    await Promise.all(this.#transactions);
+    this.#failed.signal.throwIfAborted();
     if (this.#stored === 0 && this.#newlyRefused >= MIN_REFUSALS) {
       throw refusesAll(this.#newlyRefused, this.#lastRefusal);
     }
@@ -128,6 +135,7 @@ class Batches {
   }
 
   #beginIfDue(): void {
+    if (this.#failed.signal.aborted) return;
     const isFull = this.#rows >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
     if ((isFull || this.#hasLingered) && this.#transactions.size < MAX_TRANSACTIONS) this.#begin();
   }
@@ -142,7 +150,7 @@ class Batches {
     this.#rows = 0;
     this.#bytes = 0;
     const transaction = this.#store(libraries, failures)
-      .catch((error: unknown) => this.#broken.abort(error))
+      .catch((error: unknown) => this.#failed.abort(error))
       .then(() => {
         this.#transactions.delete(transaction);
         this.#beginIfDue();
@@ -160,10 +168,10 @@ class Batches {
         write: (part, patience, isPart) => this.#save(part, patience, isPart),
         writeNothing: () =>
           write({ operation: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context)),
-        onRefused: (library, error) => this.#refuse(library, error),
+        onRefused: (library, error) => this.#recordRefusal(library, error),
       });
     }
-    if (failures.length > 0) await this.#record(failures);
+    if (failures.length > 0) await this.#recordFailures(failures);
   }
 
   async #save(batch: readonly ReadLibrary[], patience: LockPatience, isPart: boolean): Promise<void> {
@@ -181,28 +189,37 @@ class Batches {
       (connection) => {
         attempts += 1;
         const isFirst = attempts === 1 && !isPart;
-        return saveLibraries(connection, isFirst ? contents : contents.map(asKnown), this.#options.context);
+        return saveLibraries(connection, isFirst ? contents : contents.map(asMaybeStored), this.#options.context);
       },
     );
-    for (const [index, { action, content, buffer }] of batch.entries()) {
+    for (const [index, { action, content }] of batch.entries()) {
       const library = saved[index];
       if (library !== undefined) void this.#results.push({ kind: "stored", action, content, saved: library });
-      await buffer.free();
       if (content.kind !== "same") this.#stored += 1;
+    }
+    await this.#free(batch);
+  }
+
+  /** Never rejects: the rows are committed, so an error here is no refusal of them. */
+  async #free(batch: readonly ReadLibrary[]): Promise<void> {
+    try {
+      for (const { buffer } of batch) await buffer.free();
+    } catch (error) {
+      this.#failed.abort(error);
     }
   }
 
-  async #refuse({ content, buffer }: ReadLibrary, error: unknown): Promise<void> {
+  async #recordRefusal({ content, buffer }: ReadLibrary, error: unknown): Promise<void> {
     await buffer.free();
     const { code, message } = refusedByDatabase("storing the library", error);
     const failure = { key: content.listed.key, code, message: this.#options.mask(message), rejects: [] };
     void this.#results.push({ kind: "failed", failure });
-    await this.#record([failure]);
+    await this.#recordFailures([failure]);
     if (!content.failedBefore) this.#newlyRefused += 1;
     this.#lastRefusal = error;
   }
 
-  #record(failures: readonly FailedLibrary[]): Promise<void> {
+  #recordFailures(failures: readonly FailedLibrary[]): Promise<void> {
     const { write, context, mask } = this.#options;
     const save = (part: readonly FailedLibrary[], patience?: LockPatience) =>
       write({ operation: `recording ${part.length} failed libraries`, byKey: true, ...patience }, (connection) =>
@@ -214,14 +231,14 @@ class Batches {
       onRefused: async (failure, error) => {
         const { message } = databaseError("writing its row of library_sync", driverError(error));
         void this.#results.push({ kind: "unrecorded", key: failure.key, message: mask(message) });
-        if (failure.rejects.length > 0) await this.#record([{ ...failure, rejects: [] }]);
+        if (failure.rejects.length > 0) await this.#recordFailures([{ ...failure, rejects: [] }]);
       },
     });
   }
 }
 
-/** An earlier attempt may have stored a new library: if its COMMIT was not answered. */
-const asKnown = (content: LibraryContent): LibraryContent =>
+/** If the answer to COMMIT was lost, an earlier attempt may already have stored this library. */
+const asMaybeStored = (content: LibraryContent): LibraryContent =>
   content.kind === "new" ? { ...content, kind: "changed" } : content;
 
 function refusesAll(count: number, error: unknown): DatabaseError {
