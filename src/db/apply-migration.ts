@@ -1,5 +1,6 @@
 import type { MigrationMeta } from "drizzle-orm/migrator";
 import type { Connection } from "./connect.ts";
+import { SCHEMAS } from "./schema-names.ts";
 import { JOURNAL } from "./schema-state.ts";
 
 const CONCURRENTLY = /\bINDEX CONCURRENTLY\b/;
@@ -28,7 +29,7 @@ export async function createSchema(connection: Connection, name: string): Promis
 }
 
 export async function createJournal(connection: Connection): Promise<void> {
-  await createSchema(connection, "simcat_migrations");
+  await createSchema(connection, SCHEMAS.journal);
   await connection.query(
     `CREATE TABLE IF NOT EXISTS ${JOURNAL} (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
   );

@@ -1,6 +1,7 @@
 import { DatabaseError } from "../errors.ts";
 import type { Connection, Pool } from "./connect.ts";
 import { databaseError, driverError, isContention } from "./db-errors.ts";
+import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
 import { withTransaction } from "./transaction.ts";
 
 interface LockHolder {
@@ -13,7 +14,7 @@ interface LockHolder {
 
 /**
  * A session that holds, or waits for, a lock that readers conflict with: readers queue after a waiting one too. A holder
- * first.
+ * first. $1: schemas.
  */
 const SELECT_HOLDER = `
 SELECT n.nspname || '.' || c.relname AS relation, l.pid, a.usename AS role, a.application_name AS application,
@@ -23,7 +24,7 @@ JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n ON n.oid = c.relnamesp
 LEFT JOIN pg_stat_activity a ON a.pid = l.pid
 WHERE l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-  AND n.nspname IN ('simcat', 'simcat_migrations') AND c.relkind IN ('r', 'p')
+  AND n.nspname = ANY ($1::text[]) AND c.relkind IN ('r', 'p')
 ORDER BY l.granted DESC, relation LIMIT 1`;
 
 /** The error of a read. If the read waited for a lock in vain, names the session that holds it. */
@@ -32,9 +33,10 @@ export async function lockError(
   operation: string,
   error: unknown,
   signal: AbortSignal,
+  { tables, journal }: SchemaNames = SCHEMAS,
 ): Promise<DatabaseError> {
   if (!isContention(driverError(error))) return databaseError(operation, error);
-  const read = (connection: Connection) => connection.query<LockHolder>(SELECT_HOLDER);
+  const read = (connection: Connection) => connection.query<LockHolder>(SELECT_HOLDER, [[tables, journal]]);
   const { rows } = await withTransaction(pool, { operation, retryForMs: 0 }, read, signal);
   const [holder] = rows;
   if (holder === undefined) return databaseError(operation, error);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Connection, oneRow, type Pool } from "./connect.ts";
+import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
 
 /** The objects of the schemas `simcat` and `simcat_report`, by their full names. */
@@ -20,13 +21,13 @@ interface TableObjects {
 }
 
 /**
- * An invalid index counts as missing. Leaves out `NOT NULL`,
+ * The objects of two schemas: $1 has the tables, $2 the views. An invalid index counts as missing. Leaves out `NOT NULL`,
  * which is a constraint only since Postgres 18.
  */
 const SELECT_OBJECTS = `
 WITH relation AS (
   SELECT c.oid, c.relkind, n.nspname || '.' || c.relname AS name
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname IN ('simcat', 'simcat_report')
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname IN ($1, $2)
 ), constraints AS (
   SELECT conrelid, conindid, conname, pg_get_constraintdef(oid) AS definition
   FROM pg_constraint WHERE contype IN ('p', 'u', 'f', 'c')
@@ -44,10 +45,13 @@ SELECT
   ARRAY(SELECT name FROM relation WHERE relkind IN ('v', 'm') ORDER BY name) AS views,
   ARRAY(SELECT n.nspname || '.' || p.proname || '(' || oidvectortypes(p.proargtypes) || ')'
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-    WHERE n.nspname IN ('simcat', 'simcat_report') ORDER BY 1) AS functions`;
+    WHERE n.nspname IN ($1, $2) ORDER BY 1) AS functions`;
 
-export async function readSchemaObjects(connection: Connection | Pool): Promise<SchemaObjects> {
-  return oneRow(await connection.query<SchemaObjects>(SELECT_OBJECTS));
+export async function readSchemaObjects(
+  connection: Connection | Pool,
+  { tables, views }: SchemaNames = SCHEMAS,
+): Promise<SchemaObjects> {
+  return oneRow(await connection.query<SchemaObjects>(SELECT_OBJECTS, [tables, views]));
 }
 
 /** Objects that the applied migrations created and that are missing. */

@@ -8,11 +8,14 @@ import { syncRuns } from "./schema.ts";
 export const SYNC_LEASE = "sync";
 
 /** The selectors of a run, as stored: sorted and without repetition, so that equal scopes are equal values. */
-interface RunScope {
+export interface RunScope {
   /** Each as [owner, name]. */
   readonly libraries: readonly (readonly string[])[];
   readonly owners: readonly string[];
 }
+
+/** The scope of a run without selectors. */
+export const WHOLE_SCOPE = null;
 
 /** The statuses of completed runs. */
 export const GOOD_STATUSES: readonly RunStatus[] = ["ok", "partial", "held"];
@@ -30,9 +33,8 @@ interface RunStart {
   readonly version: string;
 }
 
-/** Null for a run without selectors. */
 export function toScope({ libraries, owners }: Selection): RunScope | null {
-  if (libraries.length === 0 && owners.length === 0) return null;
+  if (libraries.length === 0 && owners.length === 0) return WHOLE_SCOPE;
   const byText = new Map(libraries.map(({ owner, name }) => [JSON.stringify([owner, name]), [owner, name]]));
   return {
     libraries: [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key),
@@ -40,8 +42,12 @@ export function toScope({ libraries, owners }: Selection): RunScope | null {
   };
 }
 
-/** Selects the completed runs without selectors. */
-export const IS_GOOD_RUN = and(isNull(syncRuns.scope), inArray(syncRuns.status, [...GOOD_STATUSES]));
+/** Selects the runs of this scope. */
+const hasScope = (scope: RunScope | null): SQL =>
+  scope === WHOLE_SCOPE ? isNull(syncRuns.scope) : eq(syncRuns.scope, scope);
+
+/** Selects the completed runs of this scope. */
+export const isGoodRun = (scope: RunScope | null) => and(hasScope(scope), inArray(syncRuns.status, [...GOOD_STATUSES]));
 
 /** In milliseconds since the epoch. */
 const toMs = (instant: SQL | typeof syncRuns.backfillSince) =>
@@ -110,11 +116,10 @@ export async function finishRun(
 
 /** When the newest backfill of this scope began, in database ms, if it was not completed; otherwise null. */
 export async function readUnfinishedBackfill(connection: Connection, selection: Selection): Promise<number | null> {
-  const scope = toScope(selection);
   const [newest] = await drizzle(connection)
     .select({ status: syncRuns.status, since: toMs(syncRuns.backfillSince) })
     .from(syncRuns)
-    .where(and(eq(syncRuns.kind, "backfill"), scope === null ? isNull(syncRuns.scope) : eq(syncRuns.scope, scope)))
+    .where(and(eq(syncRuns.kind, "backfill"), hasScope(toScope(selection))))
     .orderBy(desc(syncRuns.id))
     .limit(1);
   if (newest === undefined || GOOD_STATUSES.some((status) => status === newest.status)) return null;
@@ -124,13 +129,17 @@ export async function readUnfinishedBackfill(connection: Connection, selection: 
 /** The library counts of a finished run. */
 export type LibraryCounts = Pick<RunCounts, "librariesListed" | "librariesRead" | "librariesChanged">;
 
-/** The counts of the newest good syncs without selectors, newest first. */
-export function readSyncCounts(connection: Connection, limit: number): Promise<LibraryCounts[]> {
+/** The counts of the newest good syncs of this scope, newest first. */
+export function readSyncCounts(
+  connection: Connection,
+  scope: RunScope | null,
+  limit: number,
+): Promise<LibraryCounts[]> {
   const { librariesListed, librariesRead, librariesChanged } = syncRuns;
   return drizzle(connection)
     .select({ librariesListed, librariesRead, librariesChanged })
     .from(syncRuns)
-    .where(and(eq(syncRuns.kind, "sync"), IS_GOOD_RUN))
+    .where(and(eq(syncRuns.kind, "sync"), isGoodRun(scope)))
     .orderBy(desc(syncRuns.id))
     .limit(limit);
 }

@@ -2,10 +2,11 @@ import { fileURLToPath } from "node:url";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { ConfigurationError } from "../errors.ts";
 import type { Connection, Pool } from "./connect.ts";
+import { SCHEMAS } from "./schema-names.ts";
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../migrations", import.meta.url));
-/** drizzle's table of the applied migrations. It has its own schema, so that dropping the tables is noticed. */
-export const JOURNAL = "simcat_migrations.__drizzle_migrations";
+/** drizzle's table of the applied migrations. */
+export const JOURNAL = `${SCHEMAS.journal}.__drizzle_migrations`;
 
 /** The schema of a database compared with this program's migrations. `version`: how many were applied. */
 export type SchemaState =

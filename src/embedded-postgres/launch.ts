@@ -69,10 +69,10 @@ function bareEnvironment(environment: StateDirOptions["environment"]): Record<st
 }
 
 /** The last lines of a program's output, indented for an error message. */
-export function lastLines(output: string): string {
+export function lastLines(output: string, count = 12): string {
   return (output.trim() || "(none)")
     .split("\n")
-    .slice(-12)
+    .slice(-count)
     .map((line) => `  ${line}`)
     .join("\n");
 }

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
 import { acquireLease } from "../db/lease.ts";
-import { deleteRun, finishRun, isFinished, readSyncCounts, SYNC_LEASE } from "../db/runs.ts";
+import { deleteRun, finishRun, isFinished, readSyncCounts, SYNC_LEASE, WHOLE_SCOPE } from "../db/runs.ts";
 import { writeLibraries } from "../db/store/write-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
@@ -108,7 +108,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   warnOfReading(totals, run.parsers);
   if (request.kind === "sync" && isWhole && isIdle(totals.counts)) {
-    const read = (connection: Connection) => readSyncCounts(connection, COMPARED_RUNS);
+    const read = (connection: Connection) => readSyncCounts(connection, WHOLE_SCOPE, COMPARED_RUNS);
     warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", read, run.lease.lost));
   }
   if (verdict.kind === "held") return completed("held", verdict.message);
