@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 
 export function explainCommand(run: RunAction): Command {
   const example = "simcat explain example.user/helloworldCourse";
-  return createCommand("explain", "explain why a library was or will be read or skipped", example)
+  return createCommand("explain", "explain why the next run will read or skip a library", example)
     .argument("<OWNER/NAME>", "the library; write % and / in a part as %25 and %2F")
     .addOption(jsonOption())
     .action(run(explain));
