@@ -16,9 +16,11 @@ const PACKAGES_AND_CONNECT = `
 import "commander"; import "drizzle-orm/node-postgres"; import "drizzle-orm/pg-core";
 import "pino"; import "undici"; import "zod"; ${CONNECT}`;
 
-/** All modules that the command imports, and a connection. */
+const importBuilt = (module: string) => `import "${new URL(`../../dist/${module}.js`, import.meta.url)}";`;
+
+/** All modules that the command imports, at once or when it needs them, and a connection. */
 const IMPORTS_AND_CONNECT = `
-${["program", "sync"].map((name) => `import "${new URL(`../../dist/cli/${name}.js`, import.meta.url)}";`).join(" ")} ${CONNECT}`;
+${["cli/program", "cli/run-once", "service/client"].map(importBuilt).join(" ")} ${CONNECT}`;
 
 export const startUp: Bench = {
   work: "a whole process, from its start to its end",
