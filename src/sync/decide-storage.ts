@@ -45,6 +45,9 @@ export function buildLibraryContent(
   const isSameText = sync !== null && sync.listedText === listed.lastModified && stored?.state !== "removed";
   const isMisnamed = read.metadata !== null && hasOtherName(read.metadata, listed.key);
   const suspect = isMisnamed || isSuspect(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
+  const suspectBefore = sync?.suspectReads ?? 0;
+  // Rejected metadata leaves the stored one, which may be another library's.
+  const isMetadataKept = read.metadata === null;
   const bookmarkSeenAt = seenAt(action, read, { isSameText, suspect }, facts);
   return {
     kind: kindOf(action, read, contentHash, facts),
@@ -59,7 +62,7 @@ export function buildLibraryContent(
     bookmarkSeenAt,
     settlesAt: windowEndOf(listed.lastModified, bookmarkSeenAt),
     contentReadAt: read.startedAt,
-    suspectReads: suspect ? (isSameText ? (sync?.suspectReads ?? 0) : 0) + 1 : 0,
+    suspectReads: suspect ? (isSameText ? suspectBefore : 0) + 1 : isMetadataKept ? suspectBefore : 0,
   };
 }
 
