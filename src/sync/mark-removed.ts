@@ -19,17 +19,22 @@ export async function markMissing(
   { verdict, holds }: RemovalDecision,
 ): Promise<Removals> {
   const refused: FailedLibrary[] = [];
-  const onRefused = async (key: LibraryKey, error: unknown) => {
-    refused.push(refusedByDatabase("marking the library as removed", error).toFailedLibrary(key, mask));
+  const refusedWhile = (operation: string) => async (key: LibraryKey, error: unknown) => {
+    refused.push(refusedByDatabase(operation, error).toFailedLibrary(key, mask));
   };
   if (holds.length > 0) {
     const options = { operation: "recording that removals are held" };
     const hold = (keys: readonly LibraryKey[], patience?: LockPatience) =>
       write({ ...options, ...patience }, (connection) => holdRemovals(connection, keys, heldSince));
-    await writeInHalves(holds, { write: hold, writeNothing: () => hold([]), onRefused });
+    await writeInHalves(holds, {
+      write: hold,
+      writeNothing: () => hold([]),
+      onRefused: refusedWhile("recording that its removal is held"),
+    });
   }
   if (verdict.kind !== "pass") return { marked: 0, refused };
   const options = { operation: "marking removed libraries" };
+  const onRefused = refusedWhile("marking the library as removed");
   let marked = 0;
   if (missing.length > 0) {
     const mark = async (keys: readonly LibraryKey[], patience?: LockPatience) => {

@@ -46,7 +46,7 @@ class ReadQueue {
   readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
   /** Libraries whose content was dropped because it lacks a field; the rest of the run decides. */
-  readonly #deferred: Pick<LibraryRead, "action" | "lost" | "read">[] = [];
+  readonly #deferred: (Pick<LibraryRead, "action" | "lost"> & Pick<ContentError, "rejects">)[] = [];
   #ended: { readonly error: unknown } | null = null;
   #unread = 0;
   readonly #breaker: CircuitBreaker = createCircuitBreaker();
@@ -113,7 +113,7 @@ class ReadQueue {
       return;
     }
     await buffer.free();
-    if (verdict.kind === "defer") this.#deferred.push({ action, lost, read });
+    if (verdict.kind === "defer") this.#deferred.push({ action, lost, rejects: read.rejects });
     else await this.#fail(action, new ContentError("drift", verdict.message, { rejects: read.rejects }));
   }
 
@@ -133,10 +133,10 @@ class ReadQueue {
   /** Fails the libraries that would lose a field that the whole run lacked, and reads the others again. */
   async #settleDeferred(): Promise<void> {
     const again: ReadAction[] = [];
-    for (const { action, lost, read } of this.#deferred) {
+    for (const { action, lost, rejects } of this.#deferred) {
       const verdict = this.#drift.judge(lost, true);
       if (verdict.kind === "drift") {
-        await this.#fail(action, new ContentError("drift", verdict.message, { rejects: read.rejects }));
+        await this.#fail(action, new ContentError("drift", verdict.message, { rejects }));
       } else again.push(action);
     }
     await this.#readQueue(again, true);

@@ -21,8 +21,8 @@ import { createValueParsers } from "./value-parsers.ts";
 import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
 
 /**
- * One run: takes the lease, lists, plans, guards removals, marks them, records the listing, reads, writes, finishes. Aborting `signal` stops the
- * reading; what was read is still stored.
+ * One run: takes the lease, lists, plans, guards removals, marks them, records the listing, reads, writes, finishes.
+ * Aborting `signal` stops the reading; what was read is still stored.
  * @throws BusyError, DatabaseError, or whatever keeps a run from starting; UsageError for a selected owner or library that is
  * neither listed nor stored, and then no run is recorded. Any other end is in the result
  */
@@ -89,10 +89,10 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   totals.counts.librariesRemoved = marked;
   const notRecorded = await recordListing(run, planned, verdict);
 
-  const read = readLibraries(run, planned, [...notMarked, ...notRecorded], signal);
+  const outcomes = readLibraries(run, planned, [...notMarked, ...notRecorded], signal);
   const { maxRemoved } = settings;
   const { allowRemovals } = request;
-  const written = writeLibraries(read, {
+  const written = writeLibraries(outcomes, {
     write: run.lease.write,
     mask: run.mask,
     context: {
@@ -108,8 +108,8 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   warnOfReading(totals, run.parsers);
   if (request.kind === "sync" && isWhole && isIdle(totals.counts)) {
-    const read = (connection: Connection) => readSyncCounts(connection, WHOLE_SCOPE, COMPARED_RUNS);
-    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", read, run.lease.lost));
+    const readCounts = (connection: Connection) => readSyncCounts(connection, WHOLE_SCOPE, COMPARED_RUNS);
+    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", readCounts, run.lease.lost));
   }
   if (verdict.kind === "held") return completed("held", verdict.message);
   return completed(listing.incomplete === null ? totals.status() : "partial");

@@ -255,6 +255,24 @@ test("a library whose removal is refused fails; the others are marked and stored
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_removed: 1 });
 });
 
+test("a library whose hold is refused fails; the other removals are held and stay held (fault 91)", async () => {
+  const made = await fixture(thirty());
+  await made.simcat(["sync"]);
+  made.service.edit((organization) => {
+    for (let at = 10; at < 22; at++) organization.remove("alice", `lib ${at}`);
+  });
+  await poison(made, "library_sync", { "lib 11": "P0001" });
+
+  for (const _ of ["held", "held before"]) {
+    const ended = await made.simcat(["sync"]);
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toContain("recording that its removal is held failed: ");
+    expect(libraryLogLines(ended)[0]).toEqual({ owner: "alice", library: "lib 11", code: "rejected_by_database" });
+    expect(await made.query("SELECT FROM simcat.library_sync WHERE removal_held_at IS NOT NULL")).toHaveLength(11);
+  }
+  expect(await made.query("SELECT FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
+});
+
 const FAILURES = `SELECT failures::int, reread_reason AS reason, last_error LIKE 'rejected_by_database: %' AS told
   FROM simcat.library_sync WHERE library_name = 'lib 11'`;
 

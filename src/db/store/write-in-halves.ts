@@ -10,9 +10,11 @@ export class RefusedRows extends Error {
   }
 }
 
-/** The failure of a library whose rows the database refuses. `doing`: what the refused transaction was for. */
-export function refusedByDatabase(doing: string, error: unknown): ContentError {
-  return new ContentError("rejected_by_database", databaseError(doing, driverError(error)).message, { cause: error });
+/** The failure of a library whose rows the database refuses. `operation` begins its message. */
+export function refusedByDatabase(operation: string, error: unknown): ContentError {
+  return new ContentError("rejected_by_database", databaseError(operation, driverError(error)).message, {
+    cause: error,
+  });
 }
 
 /** Limits of the time that a transaction waits for the lock of a row. */
