@@ -1,4 +1,5 @@
-import type { FailedLibrary, LibraryKey, Reject, RunStatus } from "./model.ts";
+import type { FailedLibrary, LibraryKey, Reject } from "./model.ts";
+import type { RunStatus } from "./run-report.ts";
 
 /** The documented exit codes. */
 export const EXIT = {

@@ -1,5 +1,5 @@
 /**
- * The types that simcat's modules share. This file imports nothing.
+ * The types that simcat's modules share. Those of runs and their reports are in run-report.ts.
  * Field names follow the service's specification (section 2); times are milliseconds since the epoch unless said otherwise.
  */
 
@@ -243,6 +243,13 @@ export interface ScenarioBuffer extends ScenarioSink {
   free(): Promise<void>;
 }
 
+/** A library that a run could not read or store. */
+export interface LibraryFailure {
+  readonly key: LibraryKey;
+  readonly code: string;
+  readonly message: string;
+}
+
 /** A library that could not be read or stored. Its stored content stays, and the next run tries it again. */
 export interface FailedLibrary extends LibraryFailure {
   readonly rejects: readonly Reject[];
@@ -285,80 +292,4 @@ export interface SavedLibrary {
   readonly unchanged: number;
   readonly rereadReason: RereadReason | null;
   readonly withheld: Withheld | null;
-}
-
-export type RunKind = "sync" | "backfill";
-export type Trigger = "cli" | "schedule";
-
-export type RunStatus =
-  | "running"
-  | "ok"
-  | "partial"
-  | "held"
-  | "source_unavailable"
-  | "source_untrusted"
-  | "unauthorized"
-  | "database_failed"
-  | "interrupted"
-  | "lost_lease"
-  | "abandoned"
-  | "failed";
-
-/** Which libraries a run concerns; two empty lists mean all of them. */
-export interface Selection {
-  readonly libraries: readonly LibraryKey[];
-  readonly owners: readonly string[];
-}
-
-/** The counts of a run, named like the columns of `sync_runs`. */
-export interface RunCounts {
-  librariesListed: number;
-  librariesRead: number;
-  librariesSkipped: number;
-  librariesChanged: number;
-  librariesFailed: number;
-  librariesRemoved: number;
-  scenariosInserted: number;
-  scenariosUpdated: number;
-  scenariosRemoved: number;
-  scenariosUnchanged: number;
-  rejects: number;
-  requests: number;
-  retries: number;
-  bytes: number;
-  silentChanges: number;
-}
-
-/** A library that a run could not read or store, as the report shows it. */
-export interface LibraryFailure {
-  readonly key: LibraryKey;
-  readonly code: string;
-  readonly message: string;
-}
-
-/** A remark of a run for people, in addition to its counts. `code` is stable. */
-export interface RunWarning {
-  readonly code: string;
-  /** The library that it concerns, where it concerns one. */
-  readonly key?: LibraryKey;
-  readonly message: string;
-}
-
-/** The result of a run, as the summary, `--json` and the log show it. */
-export interface RunReport {
-  readonly id: number;
-  readonly kind: RunKind;
-  readonly status: RunStatus;
-  readonly durationMs: number;
-  readonly counts: Readonly<RunCounts>;
-  /** How many libraries were read for each reason. */
-  readonly reasons: Readonly<Partial<Record<Reason, number>>>;
-  /** How many libraries were skipped for each reason. */
-  readonly skips: Readonly<Partial<Record<Reason, number>>>;
-  readonly failures: readonly LibraryFailure[];
-  /** Rejects by code. */
-  readonly rejects: Readonly<Record<string, number>>;
-  readonly warnings: readonly RunWarning[];
-  /** Why the run ended as it did and what to do; null if it is `ok`. */
-  readonly error: string | null;
 }

@@ -1,4 +1,4 @@
-import type { RunKind, RunReport } from "../../src/model.ts";
+import type { RunKind, RunReport } from "../../src/run-report.ts";
 import { createClock, runSync } from "../built.ts";
 import { CONCURRENCY, withClient } from "./client.ts";
 import type { Database } from "./database.ts";

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNull, notInArray, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
-import type { RunCounts, RunKind, RunStatus, Selection, Trigger } from "../model.ts";
+import type { RunCounts, RunKind, RunStatus, Selection, Trigger } from "../run-report.ts";
 import type { Connection } from "./connect.ts";
 import { syncRuns } from "./schema.ts";
 

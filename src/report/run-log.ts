@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import type { RunReport, RunStatus } from "../model.ts";
+import type { RunReport, RunStatus } from "../run-report.ts";
 import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import type { Progress } from "./progress.ts";

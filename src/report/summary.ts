@@ -1,7 +1,7 @@
 import { formatBytes, formatElapsed, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
-import type { RunCounts, RunReport } from "../model.ts";
 import { printable, printableLines } from "../printable.ts";
+import type { RunCounts, RunReport } from "../run-report.ts";
 
 /** Failures that are printed one by one. The rest is a number and the command that lists them. */
 const MAX_FAILURES = 10;

@@ -3,8 +3,9 @@ import { readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { typeableKey } from "../key.ts";
-import type { Listing, Selection } from "../model.ts";
+import type { Listing } from "../model.ts";
 import { printable } from "../printable.ts";
+import type { Selection } from "../run-report.ts";
 import { createNearNames, type NearNames } from "./rules/near-names.ts";
 import { findUnlisted, isEverything } from "./rules/selection.ts";
 

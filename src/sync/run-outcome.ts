@@ -1,6 +1,6 @@
 import { asDatabaseError } from "../db/db-errors.ts";
 import { SimcatError, toError } from "../errors.ts";
-import type { RunReport, RunStatus } from "../model.ts";
+import type { RunReport, RunStatus } from "../run-report.ts";
 import type { RunTotals } from "./run-totals.ts";
 import type { Run } from "./run-types.ts";
 

@@ -1,13 +1,5 @@
-import type {
-  LibraryFailure,
-  Reason,
-  Reject,
-  RunCounts,
-  RunStatus,
-  RunWarning,
-  SavedLibrary,
-  WriteOutcome,
-} from "../model.ts";
+import type { LibraryFailure, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
+import type { RunCounts, RunStatus, RunWarning } from "../run-report.ts";
 import { isSilent } from "./decide-storage.ts";
 import { hasOtherName } from "./rules/named-library.ts";
 import type { Plan } from "./rules/plan.ts";

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { RunCounts, RunReport, RunStatus } from "../model.ts";
+import type { RunCounts, RunReport, RunStatus } from "../run-report.ts";
 import type { ServiceEvent } from "../service/client.ts";
 
 export interface RunCounters {

@@ -1,7 +1,7 @@
 import type { Pool } from "../db/connect.ts";
 import type { RunRow } from "../db/read/recent-runs.ts";
 import { GOOD_STATUSES } from "../db/runs.ts";
-import type { RunReport } from "../model.ts";
+import type { RunReport } from "../run-report.ts";
 import type { DatabaseHealth } from "./database-health.ts";
 
 /** The worker's state: written by the sync loop and its runs, read by the HTTP routes. */

@@ -177,7 +177,7 @@ describe("decideRetry", () => {
   it("does not count one connection that closed while idle, even where no retry is allowed", () => {
     const stale = { ...NETWORK, staleConnection: true };
     const none = { ...POLICY, maxRetries: 0 };
-    expect(decideRetry(stale, FIRST, none, 1)).toEqual({ kind: "retry_free" });
+    expect(decideRetry(stale, FIRST, none, 1)).toEqual({ kind: "retry_uncounted" });
     expect(decideRetry(stale, { ...FIRST, staleForgiven: true }, none, 1)).toEqual({ kind: "stop", why: "attempts" });
   });
 });

@@ -1,5 +1,5 @@
 import { InterruptedError, SimcatError } from "../../src/errors.ts";
-import type { RunKind, RunReport, Selection } from "../../src/model.ts";
+import type { RunKind, RunReport, Selection } from "../../src/run-report.ts";
 import { openService, type Service } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLog, isColored } from "../../src/log.ts";
-import type { RunReport, RunStatus } from "../../src/model.ts";
 import { createRunLog } from "../../src/report/run-log.ts";
+import type { RunReport, RunStatus } from "../../src/run-report.ts";
 import { toReport } from "../../src/sync/run-outcome.ts";
 import { RunTotals } from "../../src/sync/run-totals.ts";
 

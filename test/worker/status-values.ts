@@ -1,6 +1,6 @@
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
-import type { RunStatus } from "../../src/model.ts";
 import type { StatusPage } from "../../src/report/status-page.ts";
+import type { RunStatus } from "../../src/run-report.ts";
 
 const MINUTE = 60_000;
 const NOW = new Date("2026-11-20T14:03:20Z");

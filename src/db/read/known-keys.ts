@@ -1,4 +1,5 @@
-import type { LibraryKey, Selection } from "../../model.ts";
+import type { LibraryKey } from "../../model.ts";
+import type { Selection } from "../../run-report.ts";
 import type { Connection } from "../connect.ts";
 import { streamRows } from "./stream-rows.ts";
 

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
-import type { RunStatus } from "../../model.ts";
+import type { RunStatus } from "../../run-report.ts";
 import type { Connection } from "../connect.ts";
 import { isGoodRun, type RunScope, SYNC_LEASE, WHOLE_SCOPE } from "../runs.ts";
 import { leases, syncRuns } from "../schema.ts";

@@ -1,5 +1,5 @@
 import { formatElapsed } from "../../format.ts";
-import type { RunStatus } from "../../model.ts";
+import type { RunStatus } from "../../run-report.ts";
 import { type Html, html } from "./html.ts";
 import { badgeOf, formatBadge, type StatusBadge, shapeAt } from "./status-badge.ts";
 

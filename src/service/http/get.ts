@@ -60,7 +60,7 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
     if (decision.kind === "stop") throw fail(decision.why);
     waitedMs += delayMs;
     counters.retries++;
-    if (decision.kind === "retry_free") {
+    if (decision.kind === "retry_uncounted") {
       staleForgiven = true;
       continue;
     }

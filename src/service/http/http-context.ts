@@ -1,6 +1,7 @@
 import type { Printable } from "../redact.ts";
 import { openConnectionPool } from "./connection-pool.ts";
-import { DeferredParsing, type Transport } from "./http-request.ts";
+import { DeferredParsing } from "./deferred-parsing.ts";
+import type { Transport } from "./http-request.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import type { HttpResponse } from "./response.ts";
 import type { RetryPolicy } from "./retry-policy.ts";

@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
 import type { StopSignal } from "../../async.ts";
-import { MAX_TIMER_MS } from "../../async.ts";
 import { formatLimit } from "../../format.ts";
 import type { Printable } from "../redact.ts";
 import { AttemptFailure, networkFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
+import { Deadline } from "./deadline.ts";
+import type { DeferredParsing } from "./deferred-parsing.ts";
 import type { SocketPauses } from "./socket-pause.ts";
 
 /** Dependencies that all requests of one client share. */
@@ -173,74 +174,5 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     const state = { responseStarted: this.received !== null, reusedConnection: this.reusedConnection };
     this.fail(networkFailure(error, state, this.transport.printable) ?? error);
-  }
-}
-
-/** A time limit that runs only while the one caller waits. */
-class Deadline {
-  private remainingMs: number;
-  private readonly onExpired: () => void;
-  private waitingSince = 0;
-  private timer: NodeJS.Timeout | undefined;
-  private resolve: (() => void) | null = null;
-
-  constructor(ms: number, onExpired: () => void) {
-    this.remainingMs = ms;
-    this.onExpired = onExpired;
-  }
-
-  /** Resolves at the next `wake`. Calls `onExpired` if the time runs out first. */
-  wait(): Promise<void> {
-    return new Promise((resolve) => {
-      this.waitingSince = performance.now();
-      this.resolve = resolve;
-      // A busy process runs a late timer before it reads bytes that arrived long ago: read the sockets once more.
-      const onTimeout = () => setImmediate(() => this.expire(resolve));
-      this.timer = setTimeout(onTimeout, Math.min(this.remainingMs, MAX_TIMER_MS));
-    });
-  }
-
-  /** Ends the wait. `schedule` decides when the caller continues. */
-  wake(schedule: (resolve: () => void) => void): void {
-    if (this.resolve === null) return;
-    clearTimeout(this.timer);
-    this.remainingMs -= performance.now() - this.waitingSince;
-    schedule(this.resolve);
-    this.resolve = null;
-  }
-
-  shorten(ms: number): void {
-    this.remainingMs = Math.min(this.remainingMs, ms);
-  }
-
-  private expire(resolve: () => void): void {
-    if (this.resolve === resolve) this.onExpired();
-  }
-}
-
-/** undici sends the next request of a connection in the second turn of the event loop after a response. */
-const DEFERRED_TURNS = 3;
-
-/**
- * Defers the parsing of responses until all readable sockets are read and idle connections have their next requests.
- * Parsing at once would delay both. With 50 ms per response it reached 0.88 of a bare client's rate, deferred 0.93.
- */
-export class DeferredParsing {
-  private waiting: (() => void)[] = [];
-
-  readonly defer = (parse: () => void) => {
-    if (this.waiting.length === 0) this.flushAfter(DEFERRED_TURNS);
-    this.waiting.push(parse);
-  };
-
-  /** Starts all deferred parsing now. */
-  readonly flush = () => {
-    const due = this.waiting;
-    this.waiting = [];
-    for (const parse of due) parse();
-  };
-
-  private flushAfter(turns: number): void {
-    setImmediate(turns === 1 ? this.flush : () => this.flushAfter(turns - 1));
   }
 }

@@ -28,7 +28,7 @@ export interface RetryHistory {
 type RetryDecision =
   | { readonly kind: "retry"; readonly delayMs: number; readonly counted: boolean }
   /** Retry immediately without counting it: the server closed an idle keep-alive connection. */
-  | { readonly kind: "retry_free" }
+  | { readonly kind: "retry_uncounted" }
   | { readonly kind: "stop"; readonly why: "final" | "attempts" | "asked_too_long" };
 
 /** Full jitter: any delay from zero to the doubling step, so that clients that failed together do not retry together. */
@@ -55,7 +55,7 @@ export function decideRetry(
   random: number,
 ): RetryDecision {
   if (!isRetryable(failed)) return { kind: "stop", why: "final" };
-  if (failed.staleConnection && !history.staleForgiven) return { kind: "retry_free" };
+  if (failed.staleConnection && !history.staleForgiven) return { kind: "retry_uncounted" };
   const minDelayMs = failed.retryAfterMs ?? 0;
   if (minDelayMs > policy.maxRetryWaitMs) return { kind: "stop", why: "asked_too_long" };
   const counted = !(history.toleratesThrottling && history.othersSucceeded && asksToWait(failed));

@@ -1,6 +1,7 @@
 import { editDistance } from "../../edit-distance.ts";
 import { isTypeable, keyText, shellWord, typeableKey } from "../../key.ts";
-import type { LibraryKey, Selection } from "../../model.ts";
+import type { LibraryKey } from "../../model.ts";
+import type { Selection } from "../../run-report.ts";
 
 const MAX_SUGGESTIONS = 3;
 /** Longer names would fill the terminal. */

@@ -1,12 +1,5 @@
-import type {
-  Decision,
-  LibraryKey,
-  ListedLibraries,
-  ListedLibrary,
-  ReadAction,
-  Selection,
-  StoredLibrary,
-} from "../../model.ts";
+import type { Decision, LibraryKey, ListedLibraries, ListedLibrary, ReadAction, StoredLibrary } from "../../model.ts";
+import type { Selection } from "../../run-report.ts";
 import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
 import { isOverdue, lastTriedAt } from "./settle.ts";

@@ -1,0 +1,70 @@
+import type { LibraryFailure, LibraryKey, Reason } from "./model.ts";
+
+export type RunKind = "sync" | "backfill";
+export type Trigger = "cli" | "schedule";
+
+export type RunStatus =
+  | "running"
+  | "ok"
+  | "partial"
+  | "held"
+  | "source_unavailable"
+  | "source_untrusted"
+  | "unauthorized"
+  | "database_failed"
+  | "interrupted"
+  | "lost_lease"
+  | "abandoned"
+  | "failed";
+
+/** Which libraries a run concerns; two empty lists mean all of them. */
+export interface Selection {
+  readonly libraries: readonly LibraryKey[];
+  readonly owners: readonly string[];
+}
+
+/** The counts of a run, named like the columns of `sync_runs`. */
+export interface RunCounts {
+  librariesListed: number;
+  librariesRead: number;
+  librariesSkipped: number;
+  librariesChanged: number;
+  librariesFailed: number;
+  librariesRemoved: number;
+  scenariosInserted: number;
+  scenariosUpdated: number;
+  scenariosRemoved: number;
+  scenariosUnchanged: number;
+  rejects: number;
+  requests: number;
+  retries: number;
+  bytes: number;
+  silentChanges: number;
+}
+
+/** A remark of a run for people, in addition to its counts. `code` is stable. */
+export interface RunWarning {
+  readonly code: string;
+  /** The library that it concerns, where it concerns one. */
+  readonly key?: LibraryKey;
+  readonly message: string;
+}
+
+/** The result of a run, as the summary, `--json` and the log show it. */
+export interface RunReport {
+  readonly id: number;
+  readonly kind: RunKind;
+  readonly status: RunStatus;
+  readonly durationMs: number;
+  readonly counts: Readonly<RunCounts>;
+  /** How many libraries were read for each reason. */
+  readonly reasons: Readonly<Partial<Record<Reason, number>>>;
+  /** How many libraries were skipped for each reason. */
+  readonly skips: Readonly<Partial<Record<Reason, number>>>;
+  readonly failures: readonly LibraryFailure[];
+  /** Rejects by code. */
+  readonly rejects: Readonly<Record<string, number>>;
+  readonly warnings: readonly RunWarning[];
+  /** Why the run ended as it did and what to do; null if it is `ok`. */
+  readonly error: string | null;
+}
