@@ -134,7 +134,7 @@ export interface ScenarioSink {
 }
 
 /** The content of one library as received, without its scenarios, which were added to the sink. */
-export interface ContentRead {
+export interface ReceivedContent {
   /** Null when the object was rejected (then `rejects` says why). */
   readonly metadata: Metadata | null;
   readonly rejects: readonly Reject[];
@@ -144,8 +144,8 @@ export interface ContentRead {
   readonly present: Readonly<Record<DriftField, number>>;
   /** Hex digest of the two answers' decoded bytes. */
   readonly digest: string;
-  /** Local monotonic time at which the first request was sent. */
-  readonly startedAt: number;
+  /** When the first request was sent, on the local monotonic clock, `performance.now()`. */
+  readonly sentAt: number;
   /** The earliest `Date` of the answers; null when one had none. */
   readonly date: number | null;
   /** A cache may have answered (`Age` above zero). */

@@ -43,8 +43,8 @@ function* inChunks(lines: Iterable<string>): Generator<Buffer> {
 const { microseconds, bytes } = createValueParsers("UTC");
 
 function* libraryLines(libraries: readonly ReadLibrary[]): Generator<string> {
-  for (const { listed, read } of libraries) {
-    const { metadata } = read;
+  for (const { listed, received } of libraries) {
+    const { metadata } = received;
     yield toLine([
       listed.key.owner,
       listed.key.name,

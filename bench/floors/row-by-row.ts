@@ -16,8 +16,8 @@ const SCENARIO_KEY = [scenariosTable.owner, scenariosTable.libraryName, scenario
  */
 export async function upsertRowByRow({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<void> {
   await drizzle(pool).transaction(async (transaction) => {
-    for (const { listed, read, scenarios } of libraries) {
-      const library = toLibraryRow(listed, read);
+    for (const { listed, received, scenarios } of libraries) {
+      const library = toLibraryRow(listed, received);
       await transaction
         .insert(librariesTable)
         .values(library)
@@ -35,7 +35,7 @@ export async function upsertRowByRow({ pool }: Database, libraries: readonly Rea
 
 const VERSION = { firstSeenAt: NOW, changedAt: NOW, runId: 1 };
 
-function toLibraryRow({ key, lastModified, source }: ReadLibrary["listed"], { metadata }: ReadLibrary["read"]) {
+function toLibraryRow({ key, lastModified, source }: ReadLibrary["listed"], { metadata }: ReadLibrary["received"]) {
   const { source: raw = null, ...fields } = metadata ?? {};
   return {
     ...fields,

@@ -1,4 +1,4 @@
-import type { ContentRead, ListedLibrary, ReadOutcome, Scenario, StoredLibrary } from "../../src/model.ts";
+import type { ListedLibrary, ReadOutcome, ReceivedContent, Scenario, StoredLibrary } from "../../src/model.ts";
 import { buildLibraryContent } from "../built.ts";
 import { CONCURRENCY, withClient } from "./client.ts";
 import { inParallel } from "./in-parallel.ts";
@@ -6,7 +6,9 @@ import { inParallel } from "./in-parallel.ts";
 /** A library as read, before any decision about it. */
 export interface ReadLibrary {
   readonly listed: ListedLibrary;
-  readonly read: ContentRead;
+  readonly received: ReceivedContent;
+  /** In ms since the epoch. */
+  readonly readAt: number;
   readonly scenarios: readonly Scenario[];
 }
 
@@ -19,8 +21,8 @@ export async function readEverything(url: string): Promise<ReadLibrary[]> {
     const found: ReadLibrary[] = [];
     await inParallel(libraries, CONCURRENCY, async (listed) => {
       const scenarios: Scenario[] = [];
-      const read = await service.readContent(listed.key, collectInto(scenarios), never);
-      found.push({ listed, read: { ...read, startedAt: Date.now() }, scenarios });
+      const received = await service.readContent(listed.key, collectInto(scenarios), never);
+      found.push({ listed, received, readAt: Date.now(), scenarios });
     });
     return found;
   });
@@ -41,13 +43,13 @@ function collectInto(scenarios: Scenario[]) {
 
 /** What a run's reader would yield, given the stored state. */
 export function outcomeOf(
-  { listed, read, scenarios }: ReadLibrary,
+  { listed, received, readAt, scenarios }: ReadLibrary,
   stored: StoredLibrary | null,
   listedAt: number,
 ): ReadOutcome {
-  const facts = { listedAt, serviceTimezone: "UTC", hashesSince: null };
+  const facts = { listedAt, readAt, serviceTimezone: "UTC", hashesSince: null };
   const action = { listed, stored, reason: "forced" } as const;
   const set = { kind: "memory", scenarios } as const;
   const buffer = { ...collectInto([]), finish: async () => set, free: async () => {} };
-  return { kind: "read", action, content: buildLibraryContent(action, read, set, facts), buffer };
+  return { kind: "read", action, content: buildLibraryContent(action, received, set, facts), buffer };
 }

@@ -1,4 +1,4 @@
-import type { ContentRead, LibraryKey, Listing, ScenarioSink } from "../model.ts";
+import type { LibraryKey, Listing, ReceivedContent, ScenarioSink } from "../model.ts";
 import { type AbortScope, createAbortScopes } from "./http/abort-scope.ts";
 import { FailedGet, get } from "./http/get.ts";
 import { type HttpOptions, openHttpContext } from "./http/http-context.ts";
@@ -18,7 +18,7 @@ export interface Service {
    * Throws ContentError, SourceUnavailableError if the run must end, or an error of the sink. On abort it does not wait
    * for a call of the sink in progress, and makes no further one.
    */
-  readContent(key: LibraryKey, sink: ScenarioSink, signal: AbortSignal): Promise<ContentRead>;
+  readContent(key: LibraryKey, sink: ScenarioSink, signal: AbortSignal): Promise<ReceivedContent>;
   /**
    * Checks the key by the status of the listing, without its body. Sends at most one request per minute; in between, it
    * returns the last result.
@@ -63,7 +63,7 @@ export function openService(options: ServiceOptions): Service {
     }
   }
 
-  async function readContent(key: LibraryKey, sink: ScenarioSink, scope: AbortScope): Promise<ContentRead> {
+  async function readContent(key: LibraryKey, sink: ScenarioSink, scope: AbortScope): Promise<ReceivedContent> {
     const request = { key, sink, paths: contentPaths(base, key), redact };
     try {
       return await readLibraryContent(request, context, scope);

@@ -1,7 +1,7 @@
 import type { Hash } from "node:crypto";
 import type { StopSignal } from "../async.ts";
 import { ContentError } from "../errors.ts";
-import type { ContentRead, LibraryKey, Reject, ScenarioSink } from "../model.ts";
+import type { LibraryKey, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import type { AbortScope } from "./http/abort-scope.ts";
 import { get } from "./http/get.ts";
 import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
@@ -34,7 +34,7 @@ export async function readLibraryContent(
   request: ContentRequest,
   context: HttpContext,
   scope: AbortScope,
-): Promise<ContentRead> {
+): Promise<ReceivedContent> {
   const { key, redact } = request;
   const responses = await getBoth(request, context, scope);
   const { metadata, scenarios } = responses;
@@ -54,7 +54,7 @@ export async function readLibraryContent(
     items: scenarios.items,
     present: scenarios.present,
     digest: digestOf(responses),
-    startedAt: Math.min(...both.map(({ sentAt }) => sentAt)),
+    sentAt: Math.min(...both.map(({ sentAt }) => sentAt)),
     date: dates.includes(null) ? null : Math.min(...dates.filter((date) => date !== null)),
     cached: both.some(({ headers }) => cachedMs(headers) > 0),
   };

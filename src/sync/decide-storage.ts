@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { STORED_FIELDS } from "../db/store/columns.ts";
-import type { ContentRead, LibraryContent, ReadAction, ScenarioSet } from "../model.ts";
+import type { LibraryContent, ReadAction, ReceivedContent, ScenarioSet } from "../model.ts";
 import { hasOtherName } from "./rules/named-library.ts";
 import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./rules/settle.ts";
 
@@ -24,6 +24,8 @@ const HASH_VERSION = hashVersion(STORED_FIELDS);
 interface ContentFacts {
   /** When the listing's last byte arrived, in database ms. */
   readonly listedAt: number;
+  /** When the first request of the content was sent, in database ms. */
+  readonly readAt: number;
   readonly serviceTimezone: string;
   /**
    * Content that was last read before this moment, in database ms, is compared row by row even if its hash is unchanged:
@@ -32,49 +34,50 @@ interface ContentFacts {
   readonly hashesSince: number | null;
 }
 
-/** Decides what to store of one library, and under which bookmark. `read.startedAt` is in database ms. */
+/** Decides what to store of one library, and under which bookmark. */
 export function buildLibraryContent(
   action: ReadAction,
-  read: ContentRead,
+  received: ReceivedContent,
   scenarios: ScenarioSet,
   facts: ContentFacts,
 ): LibraryContent {
   const { listed, stored } = action;
   const sync = stored?.sync ?? null;
-  const contentHash = hashOf(action, read, facts);
+  const contentHash = hashOf(action, received, facts);
   const isSameText = sync !== null && sync.listedText === listed.lastModified && stored?.state !== "removed";
-  const isMisnamed = read.metadata !== null && hasOtherName(read.metadata, listed.key);
-  const suspect = isMisnamed || isSuspect(listed.lastModified, read.metadata?.lastModified ?? null, read.cached);
+  const isMisnamed = received.metadata !== null && hasOtherName(received.metadata, listed.key);
+  const suspect =
+    isMisnamed || isSuspect(listed.lastModified, received.metadata?.lastModified ?? null, received.cached);
   const suspectBefore = sync?.suspectReads ?? 0;
   // Rejected metadata leaves the stored one, which may be another library's.
-  const isMetadataKept = read.metadata === null;
-  const bookmarkSeenAt = seenAt(action, read, { isSameText, suspect }, facts);
+  const isMetadataKept = received.metadata === null;
+  const bookmarkSeenAt = seenAt(action, received, { isSameText, suspect }, facts);
   return {
-    kind: kindOf(action, read, contentHash, facts),
+    kind: kindOf(action, received, contentHash, facts),
     listed,
-    metadata: read.metadata,
+    metadata: received.metadata,
     scenarios,
-    rejects: read.rejects,
+    rejects: received.rejects,
     failedBefore: sync !== null && sync.failures > 0,
     hadRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash,
     bookmarkSeenAt,
     settlesAt: windowEndOf(listed.lastModified, bookmarkSeenAt),
-    contentReadAt: read.startedAt,
+    contentReadAt: facts.readAt,
     suspectReads: suspect ? (isSameText ? suspectBefore : 0) + 1 : isMetadataKept ? suspectBefore : 0,
   };
 }
 
 function kindOf(
   { listed, stored }: ReadAction,
-  read: ContentRead,
+  received: ReceivedContent,
   contentHash: string,
   { hashesSince }: ContentFacts,
 ): LibraryContent["kind"] {
   if (stored === null || stored.state === "listed") return "new";
   const isHashTrusted = hashesSince === null || (stored.sync?.contentReadAt ?? 0) >= hashesSince;
-  const isWhole = read.rejects.length === 0 && listed.source !== null;
+  const isWhole = received.rejects.length === 0 && listed.source !== null;
   const isSame = isHashTrusted && isWhole && stored.state === "live" && stored.sync?.contentHash === contentHash;
   return isSame ? "same" : "changed";
 }
@@ -82,7 +85,7 @@ function kindOf(
 /** A date that is already the bookmark keeps its moment; a new one may be old enough to settle at once. */
 function seenAt(
   { listed, stored }: ReadAction,
-  read: ContentRead,
+  received: ReceivedContent,
   { isSameText, suspect }: { readonly isSameText: boolean; readonly suspect: boolean },
   facts: ContentFacts,
 ): number {
@@ -96,8 +99,8 @@ function seenAt(
     listedText: listed.lastModified,
     listedAt,
     previousText: (isSameText ? sync?.bookmark : sync?.listedText) ?? null,
-    date: read.date,
-    readAt: read.startedAt,
+    date: received.date,
+    readAt: facts.readAt,
   });
 }
 
@@ -106,6 +109,6 @@ export function isSilent({ stored, reason }: ReadAction): boolean {
   return (reason === "forced" || reason === "due for a full read") && stored?.sync != null && isSettled(stored.sync);
 }
 
-function hashOf({ listed }: ReadAction, { digest }: ContentRead, { serviceTimezone }: ContentFacts): string {
+function hashOf({ listed }: ReadAction, { digest }: ReceivedContent, { serviceTimezone }: ContentFacts): string {
   return hash("sha256", JSON.stringify([HASH_VERSION, serviceTimezone, listed.source, digest]), "base64url");
 }

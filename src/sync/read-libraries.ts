@@ -105,16 +105,16 @@ class ReadQueue {
       await this.#fail(action, error);
       return;
     }
-    const { content, buffer, read, lost } = library;
-    if (!isSecondRead) this.#drift.count(read, content.kind !== "new", lost);
+    const { content, buffer, received, lost } = library;
+    if (!isSecondRead) this.#drift.count(received, content.kind !== "new", lost);
     const verdict = this.#drift.judge(lost, isSecondRead || this.#unread === 1);
     if (verdict.kind === "store") {
       await this.outcomes.push({ kind: "read", action, content, buffer });
       return;
     }
     await buffer.free();
-    if (verdict.kind === "defer") this.#deferred.push({ action, lost, rejects: read.rejects });
-    else await this.#fail(action, new ContentError("drift", verdict.message, { rejects: read.rejects }));
+    if (verdict.kind === "defer") this.#deferred.push({ action, lost, rejects: received.rejects });
+    else await this.#fail(action, new ContentError("drift", verdict.message, { rejects: received.rejects }));
   }
 
   /** @throws UnauthorizedError if the service refuses the key; SourceUnavailableError if it counts as down */

@@ -6,7 +6,7 @@ import { attributeError, RefusedRows, refusedByDatabase } from "../db/store/writ
 import { withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
-import type { ContentRead, LibraryContent, LibraryKey, ReadAction, ScenarioBuffer } from "../model.ts";
+import type { LibraryContent, LibraryKey, ReadAction, ReceivedContent, ScenarioBuffer } from "../model.ts";
 import { buildLibraryContent } from "./decide-storage.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { findLostFields, type LostField, lackedFields, lacksFields } from "./rules/drift.ts";
@@ -16,7 +16,7 @@ import type { Run } from "./run-types.ts";
 /** One library's content, received and compared with the stored rows; nothing of it is stored yet. */
 export interface LibraryRead {
   readonly action: ReadAction;
-  readonly read: ContentRead;
+  readonly received: ReceivedContent;
   readonly content: LibraryContent;
   readonly buffer: ScenarioBuffer;
   /** Fields that the stored rows have and the received content lacks. */
@@ -56,9 +56,9 @@ export async function createLibraryReader(run: Run, planned: PlannedRun): Promis
         const received = await run.service.readContent(key, buffer, signal);
         const other = received.metadata && findOtherListed(received.metadata, key, isOther(action));
         if (other) throw mismatched(key, other);
-        const read = { ...received, startedAt: run.clock.at(received.startedAt) };
-        const content = buildLibraryContent(action, read, await buffer.finish(), facts);
-        return { action, read, content, buffer, lost: await findLost(run, content, read) };
+        const readAt = run.clock.at(received.sentAt);
+        const content = buildLibraryContent(action, received, await buffer.finish(), { ...facts, readAt });
+        return { action, received, content, buffer, lost: await findLost(run, content, received) };
       } catch (thrown) {
         const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;
         if (error instanceof ContentError) await buffer.free();
@@ -72,16 +72,16 @@ export async function createLibraryReader(run: Run, planned: PlannedRun): Promis
 async function findLost(
   { pool, lease }: Run,
   content: LibraryContent,
-  read: ContentRead,
+  received: ReceivedContent,
 ): Promise<readonly LostField[]> {
-  if (content.kind !== "changed" || !lacksFields(read)) return [];
+  if (content.kind !== "changed" || !lacksFields(received)) return [];
   const options = { operation: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
-  const find = (connection: Connection) => readStoredFields(connection, content, lackedFields(read));
+  const find = (connection: Connection) => readStoredFields(connection, content, lackedFields(received));
   const stored = await attributeError(
     (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),
     () => withTransaction(pool, options, readNoStoredFields, lease.lost),
   );
-  return findLostFields(read, stored);
+  return findLostFields(received, stored);
 }
 
 function mismatched(key: LibraryKey, other: LibraryKey): ContentError {

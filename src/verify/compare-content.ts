@@ -8,12 +8,12 @@ import {
   readUnlistedScenarios,
 } from "../db/read/read-library-rows.ts";
 import { readSnapshot } from "../db/transaction.ts";
-import type { ContentRead, ListedLibrary, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
+import type { ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
 import { type LibraryDifference, MAX_EXAMPLES, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";
 
 /** Takes one library's scenarios while they are read, and says in the end how its rows differ. */
 interface ContentComparison extends ScenarioSink {
-  finish(read: ContentRead): Promise<{ readonly difference: LibraryDifference | null; readonly scenarios: number }>;
+  finish(read: ReceivedContent): Promise<{ readonly difference: LibraryDifference | null; readonly scenarios: number }>;
 }
 
 /** Long lists are compared in chunks of this size to bound memory; shorter ones in one snapshot. */

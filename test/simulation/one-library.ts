@@ -1,8 +1,8 @@
 import type {
-  ContentRead,
   LibraryContent,
   ListedLibrary,
   ReadAction,
+  ReceivedContent,
   StoredLibrary,
   SyncState,
 } from "../../src/model.ts";
@@ -148,16 +148,16 @@ function contentOf(action: ReadAction, answer: Answer, listedAt: number): Librar
     description: null,
     absent: [],
   };
-  const read: ContentRead = {
+  const received: ReceivedContent = {
     metadata: { ...fields, lastModified: metadataText, source: "{}" },
     rejects: isPartial ? [REJECT] : [],
     items: 0,
     present: { scenarioName: 0, isResult: 0, lastModified: 0 },
     digest: content,
-    startedAt,
+    sentAt: startedAt,
     date,
     cached,
   };
-  const facts = { listedAt, serviceTimezone: "UTC", hashesSince: null };
-  return buildLibraryContent(action, read, { kind: "memory", scenarios: [] }, facts);
+  const facts = { listedAt, readAt: startedAt, serviceTimezone: "UTC", hashesSince: null };
+  return buildLibraryContent(action, received, { kind: "memory", scenarios: [] }, facts);
 }

@@ -1,4 +1,4 @@
-import type { ContentRead, DriftField, MetadataField, StoredFields } from "../../model.ts";
+import type { DriftField, MetadataField, ReceivedContent, StoredFields } from "../../model.ts";
 
 /** A library fails if at least this many of its known scenarios had a field and all of them lost it. */
 const ENOUGH_SCENARIOS = 3;
@@ -19,18 +19,18 @@ export type LostField =
     }
   | { readonly of: "metadata"; readonly field: MetadataField };
 
-type Read = Pick<ContentRead, "items" | "present" | "metadata">;
+type Received = Pick<ReceivedContent, "items" | "present" | "metadata">;
 
 /** The fields that the reader of the list counts. */
-const fieldsOf = ({ present }: Pick<Read, "present">) => Object.keys(present) as DriftField[];
+const fieldsOf = ({ present }: Pick<Received, "present">) => Object.keys(present) as DriftField[];
 
 /** Fields that some item of the read lacks. */
-export function lackedFields(read: Read): DriftField[] {
+export function lackedFields(read: Received): DriftField[] {
   return fieldsOf(read).filter((field) => read.present[field] < read.items);
 }
 
 /** Whether the read must be compared with the stored rows. Most reads have every field. */
-export function lacksFields(read: Read): boolean {
+export function lacksFields(read: Received): boolean {
   return lackedFields(read).length > 0 || (read.metadata !== null && read.metadata.absent.length > 0);
 }
 
@@ -38,7 +38,7 @@ export function lacksFields(read: Read): boolean {
  * Returns the fields that storing this read would lose. The service may omit a field now and then, so a list without any known
  * scenario loses the field only if every stored scenario has it.
  */
-export function findLostFields({ items, present }: Read, { metadata, scenarios }: StoredFields): LostField[] {
+export function findLostFields({ items, present }: Received, { metadata, scenarios }: StoredFields): LostField[] {
   const lost: LostField[] = metadata.map((field) => ({ of: "metadata", field }));
   for (const { field, stored: having, shared, kept } of scenarios?.fields ?? []) {
     if (shared > 0 && kept === 0) lost.push({ of: "scenarios", field, count: shared, isShared: true });
@@ -59,7 +59,7 @@ type DriftVerdict =
 /** Distinguishes a change of the service's answers from an edit, by everything that the run has read so far. */
 export interface DriftWatch {
   /** Counts a library. The caller counts it once per run, even if it is read again. */
-  count(read: Read, isStored: boolean, lost: readonly LostField[]): void;
+  count(read: Received, isStored: boolean, lost: readonly LostField[]): void;
   /** `isFinal`: the run has read everything else. */
   judge(lost: readonly LostField[], isFinal: boolean): DriftVerdict;
 }
