@@ -72,7 +72,10 @@ interface OtherLease extends LeasePeriod {
   readonly isExpired: boolean;
 }
 
-/** Judges another run's lease by what was seen of it so far. Throws BusyError if it was renewed; announces a long wait. */
+/**
+ * Judges another run's lease by what was seen of it so far.
+ * @throws BusyError if it was renewed; announces a long wait
+ */
 function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead" {
   const seen = new Map<number, { readonly expires: string; readonly since: number }>();
   const beganAt = performance.now();

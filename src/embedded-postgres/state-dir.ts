@@ -77,8 +77,9 @@ export function isWritable(directory: string): boolean {
 }
 
 /**
- * Throws the system error of a directory that cannot be created. Tries it next to where it would be and removes the result,
- * because permissions do not tell it: /proc refuses new directories, and so does a full disk.
+ * Creates a directory next to where it would be, and removes it, because permissions are not enough to know: /proc refuses
+ * new directories, and so does a full disk.
+ * @throws the system error of a directory that cannot be created
  */
 export function tryCreatingIn(directory: string): void {
   rmdirSync(mkdtempSync(join(nearestExisting(directory), ".simcat-")));

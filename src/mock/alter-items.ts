@@ -2,7 +2,7 @@ import { type Answer, withItems } from "./answer.ts";
 import type { AlterItem } from "./faults.ts";
 import type { Json } from "./types.ts";
 
-/** Throws if the answer has no items. Otherwise such a fault would have no effect, and its test would prove nothing. */
+/** @throws if the answer has no items. Otherwise such a fault would have no effect, and its test would prove nothing */
 function itemsOf(answer: Answer): readonly string[] {
   if (answer.items === null) throw new Error("this answer has no items to alter");
   return answer.items();

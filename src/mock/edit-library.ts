@@ -10,7 +10,10 @@ import type { DateSource } from "./date-source.ts";
 import type { Random } from "./random.ts";
 import type { MockLibrary, MockScenario, Organization } from "./types.ts";
 
-/** Replaces a library by a copy with these changes, and returns the copy. Throws if there is no such library. */
+/**
+ * Replaces a library by a copy with these changes, and returns the copy.
+ * @throws if there is no such library
+ */
 export function changeLibrary(
   organization: Organization,
   owner: string,

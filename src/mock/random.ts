@@ -7,7 +7,10 @@ export interface Random {
   /** An integer in [from, to], both included. */
   between(from: number, to: number): number;
   chance(probability: number): boolean;
-  /** One of the items. Throws a RangeError if there are none. */
+  /**
+   * One of the items.
+   * @throws a RangeError if there are none
+   */
   pick<T>(items: readonly T[]): T;
 }
 

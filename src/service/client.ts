@@ -12,11 +12,11 @@ export type { ServiceEvent } from "./http/http-context.ts";
 
 /** The Simulation Cloud service, read only (specification 4). */
 export interface Service {
-  /** Throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError. */
+  /** @throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError */
   listLibraries(signal: AbortSignal): Promise<Listing>;
   /**
-   * Throws ContentError, SourceUnavailableError if the run must end, or an error of the sink. On abort it does not wait
-   * for a call of the sink in progress, and makes no further one.
+   * On abort it does not wait for a call of the sink in progress, and makes no further one.
+   * @throws ContentError, SourceUnavailableError if the run must end, or an error of the sink
    */
   readContent(key: LibraryKey, sink: ScenarioSink, signal: AbortSignal): Promise<ReceivedContent>;
   /**

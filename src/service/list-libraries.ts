@@ -6,7 +6,10 @@ import type { HttpContext } from "./http/http-context.ts";
 import type { HttpResponse } from "./http/response.ts";
 import { readListing } from "./wire/wire-listing.ts";
 
-/** Reads the listing (specification 4.1). Throws FailedGet. */
+/**
+ * Reads the listing (specification 4.1).
+ * @throws FailedGet
+ */
 export function listLibraries(
   path: string,
   defaultOwner: string | null,

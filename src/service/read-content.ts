@@ -27,8 +27,8 @@ interface ContentResponses {
 }
 
 /**
- * Reads one library's content; its scenarios go into the sink. A failure aborts `scope`. Throws FailedGet, ContentError,
- * or an error of the sink.
+ * Reads one library's content; its scenarios go into the sink. A failure aborts `scope`.
+ * @throws FailedGet, ContentError, or an error of the sink
  */
 export async function readLibraryContent(
   request: ContentRequest,

@@ -16,7 +16,7 @@ interface KnownSources {
   readonly pool: Pool | null;
 }
 
-/** Throws a UsageError with suggestions for an owner or a library that is neither listed nor stored. */
+/** @throws a UsageError with suggestions for an owner or a library that is neither listed nor stored */
 export async function assertKnown(
   selection: Selection,
   { listing, pool }: KnownSources,

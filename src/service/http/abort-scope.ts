@@ -5,34 +5,34 @@ import type { StopSignal } from "../../async.ts";
  * more for its listeners: half as much as parsing a library.
  */
 export class AbortScope implements StopSignal {
-  private readonly listeners = new Set<() => void>();
-  private abortion: { readonly reason: unknown } | null = null;
+  readonly #listeners = new Set<() => void>();
+  #abortion: { readonly reason: unknown } | null = null;
 
   get aborted(): boolean {
-    return this.abortion !== null;
+    return this.#abortion !== null;
   }
 
   get reason(): unknown {
-    return this.abortion?.reason;
+    return this.#abortion?.reason;
   }
 
   throwIfAborted(): void {
-    if (this.abortion !== null) throw this.abortion.reason;
+    if (this.#abortion !== null) throw this.#abortion.reason;
   }
 
   addEventListener(_: "abort", listener: () => void): void {
-    this.listeners.add(listener);
+    this.#listeners.add(listener);
   }
 
   removeEventListener(_: "abort", listener: () => void): void {
-    this.listeners.delete(listener);
+    this.#listeners.delete(listener);
   }
 
   /** Aborts once: a second reason is ignored. */
   abort(reason: unknown): void {
-    if (this.abortion !== null) return;
-    this.abortion = { reason };
-    for (const listener of this.listeners) listener();
+    if (this.#abortion !== null) return;
+    this.#abortion = { reason };
+    for (const listener of this.#listeners) listener();
   }
 }
 

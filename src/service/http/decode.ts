@@ -25,7 +25,10 @@ const ENCODINGS = new Map<string, Encoding>([
 const MAX_ENCODINGS = 3;
 const CHUNK_BYTES = 64 * 1024;
 
-/** The encodings of a `Content-Encoding` header, in the order in which to undo them. Throws AttemptFailure. */
+/**
+ * The encodings of a `Content-Encoding` header, in the order in which to undo them.
+ * @throws AttemptFailure
+ */
 export function parseEncodings(value: string | null, printable: Printable): Encoding[] {
   if (value === null) return [];
   const names = value.split(",").map((name) => name.trim().toLowerCase());
@@ -65,7 +68,10 @@ export function tooLarge(maxBytes: number): AttemptFailure {
   return new AttemptFailure("too_large", "answered with more than is accepted", { detail });
 }
 
-/** Undoes one encoding of a complete body. It costs 8 µs, a stream 100 µs. Throws AttemptFailure. */
+/**
+ * Undoes one encoding of a complete body. It costs 8 µs, a stream 100 µs.
+ * @throws AttemptFailure
+ */
 export function decodeWhole(bytes: Buffer, encoding: Encoding, maxBytes: number): Buffer {
   if (bytes.length === 0) return bytes;
   // One byte more than allowed, because the reader of the response checks the limit.
@@ -86,7 +92,10 @@ function createDecoder(encoding: Encoding, firstByte: number | undefined) {
   return isZlib(firstByte) ? createInflate(options) : createInflateRaw(options);
 }
 
-/** Undoes one encoding of a body while it arrives. Throws AttemptFailure. */
+/**
+ * Undoes one encoding of a body while it arrives.
+ * @throws AttemptFailure
+ */
 export async function* decodeStream(
   source: AsyncGenerator<Buffer>,
   encoding: Encoding,

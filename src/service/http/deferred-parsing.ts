@@ -6,21 +6,21 @@ const DEFERRED_TURNS = 3;
  * Parsing at once would delay both. With 50 ms per response it reached 0.88 of a bare client's rate, deferred 0.93.
  */
 export class DeferredParsing {
-  private waiting: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
 
   readonly defer = (parse: () => void) => {
-    if (this.waiting.length === 0) this.flushAfter(DEFERRED_TURNS);
-    this.waiting.push(parse);
+    if (this.#waiting.length === 0) this.#flushAfter(DEFERRED_TURNS);
+    this.#waiting.push(parse);
   };
 
   /** Starts all deferred parsing now. */
   readonly flush = () => {
-    const due = this.waiting;
-    this.waiting = [];
+    const due = this.#waiting;
+    this.#waiting = [];
     for (const parse of due) parse();
   };
 
-  private flushAfter(turns: number): void {
-    setImmediate(turns === 1 ? this.flush : () => this.flushAfter(turns - 1));
+  #flushAfter(turns: number): void {
+    setImmediate(turns === 1 ? this.flush : () => this.#flushAfter(turns - 1));
   }
 }

@@ -28,8 +28,8 @@ export class FailedGet extends Error {
 }
 
 /**
- * Sends a GET, with retries of the whole attempt: connection, headers, body, parsing. Throws FailedGet, the signal's
- * reason, or an error of the sink.
+ * Sends a GET, with retries of the whole attempt: connection, headers, body, parsing.
+ * @throws FailedGet, the signal's reason, or an error of the sink
  */
 export async function get<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<T> {
   const { limiter, retryPolicy, timing, counters, onEvent } = context;
@@ -127,43 +127,43 @@ async function attempt<T>(context: HttpContext, get: GetRequest<T>, signal: Stop
 
 /** Reacts to the events of one attempt, and remembers what the caller needs of them. */
 class AttemptTracker implements RequestHooks {
-  private readonly context: HttpContext;
-  private readonly get: GetRequest<unknown>;
-  private readonly startedAt = performance.now();
-  private holdsSlot = true;
+  readonly #context: HttpContext;
+  readonly #get: GetRequest<unknown>;
+  readonly #startedAt = performance.now();
+  #holdsSlot = true;
   /** Counted as a request, but not written to a connection yet. */
   isWaiting = true;
   /** The Retry-After of the response; null if there was none. */
   retryAfterMs: number | null = null;
 
   constructor(context: HttpContext, get: GetRequest<unknown>) {
-    this.context = context;
-    this.get = get;
+    this.#context = context;
+    this.#get = get;
   }
 
   maySend(): boolean {
-    this.isWaiting = this.context.limiter.isPaused(this.get.resource);
+    this.isWaiting = this.#context.limiter.isPaused(this.#get.resource);
     return !this.isWaiting;
   }
 
   onHead(head: ResponseHead): void {
-    this.retryAfterMs = applyThrottling(head, this.get, this.context);
+    this.retryAfterMs = applyThrottling(head, this.#get, this.#context);
   }
 
   onEnd({ status, sentAt }: ResponseHead): void {
-    if (status === 200) this.context.limiter.onSuccess(sentAt);
+    if (status === 200) this.#context.limiter.onSuccess(sentAt);
     this.releaseSlot();
   }
 
   /** Releases the slot, once. */
   releaseSlot(): void {
-    if (this.holdsSlot) this.context.limiter.release();
-    this.holdsSlot = false;
+    if (this.#holdsSlot) this.#context.limiter.release();
+    this.#holdsSlot = false;
   }
 
   report(outcome: string): void {
-    const { operation } = this.get;
-    this.context.onEvent({ kind: "request", operation, outcome, ms: performance.now() - this.startedAt });
+    const { operation } = this.#get;
+    this.#context.onEvent({ kind: "request", operation, outcome, ms: performance.now() - this.#startedAt });
   }
 }
 

@@ -9,41 +9,44 @@ import type { InFlightRequest } from "./http-request.ts";
 export class HttpResponse {
   readonly headers: IncomingHttpHeaders;
   readonly sentAt: number;
-  private readonly request: InFlightRequest;
+  readonly #request: InFlightRequest;
   /** Null if the body is not encoded. */
-  private readonly decoded: AsyncGenerator<Buffer> | null;
-  private readonly maxBodyBytes: number;
-  private readBytes = 0;
+  readonly #decoded: AsyncGenerator<Buffer> | null;
+  readonly #maxBodyBytes: number;
+  #readBytes = 0;
 
-  /** Throws AttemptFailure for an encoding or length that is not accepted. */
+  /** @throws AttemptFailure for an encoding or length that is not accepted */
   constructor(head: ResponseHead, request: InFlightRequest, maxBodyBytes: number, printable: Printable) {
     this.headers = head.headers;
     this.sentAt = head.sentAt;
-    this.request = request;
-    this.maxBodyBytes = maxBodyBytes;
+    this.#request = request;
+    this.#maxBodyBytes = maxBodyBytes;
     const encodings = parseEncodings(header(head.headers, "content-encoding"), printable);
     const isPlain = encodings.length === 0;
     if (isPlain && Number(header(head.headers, "content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-    this.decoded = isPlain ? null : decode(request, encodings, maxBodyBytes);
+    this.#decoded = isPlain ? null : decode(request, encodings, maxBodyBytes);
   }
 
-  /** The next decoded bytes; null after the last. Throws AttemptFailure. */
+  /**
+   * The next decoded bytes; null after the last.
+   * @throws AttemptFailure
+   */
   async read(): Promise<Buffer | null> {
-    const bytes = this.decoded === null ? await this.request.read() : ((await this.decoded.next()).value ?? null);
-    this.readBytes += bytes?.length ?? 0;
-    if (this.readBytes > this.maxBodyBytes) throw tooLarge(this.maxBodyBytes);
+    const bytes = this.#decoded === null ? await this.#request.read() : ((await this.#decoded.next()).value ?? null);
+    this.#readBytes += bytes?.length ?? 0;
+    if (this.#readBytes > this.#maxBodyBytes) throw tooLarge(this.#maxBodyBytes);
     return bytes;
   }
 
   /** Number of decoded bytes so far. */
   bytes(): number {
-    return this.readBytes;
+    return this.#readBytes;
   }
 
   /** Frees the decoders and cancels the request, unless it is complete. */
   discard(): void {
-    this.request.discard();
-    this.decoded?.return(null).catch(() => {});
+    this.#request.discard();
+    this.#decoded?.return(null).catch(() => {});
   }
 }
 

@@ -19,22 +19,22 @@ interface PausableRequest {
  * request of each client. If they do not hold, `controller.pause()` is used, with its risk, and `onUnsupported` is called.
  */
 export class SocketPauses {
-  private readonly onUnsupported: (message: string) => void;
-  private state: "unchecked" | "supported" | "unsupported" = "unchecked";
-  private starting: PausableRequest | null = null;
+  readonly #onUnsupported: (message: string) => void;
+  #state: "unchecked" | "supported" | "unsupported" = "unchecked";
+  #starting: PausableRequest | null = null;
 
   constructor(onUnsupported: (message: string) => void) {
-    this.onUnsupported = onUnsupported;
-    subscribe("undici:client:sendHeaders", this.onSendHeaders);
+    this.#onUnsupported = onUnsupported;
+    subscribe("undici:client:sendHeaders", this.#onSendHeaders);
   }
 
   /** Finds the socket of a request. Call it in `onRequestStart`, immediately before undici writes the request. */
   findSocket(request: PausableRequest): void {
-    if (this.state === "unsupported") return;
-    this.starting = request;
-    if (this.state !== "unchecked") return;
+    if (this.#state === "unsupported") return;
+    this.#starting = request;
+    if (this.#state !== "unchecked") return;
     queueMicrotask(() => {
-      if (this.starting === request) this.fallBack("undici does not report the socket of a request");
+      if (this.#starting === request) this.#fallBack("undici does not report the socket of a request");
     });
   }
 
@@ -59,28 +59,28 @@ export class SocketPauses {
   }
 
   close(): void {
-    unsubscribe("undici:client:sendHeaders", this.onSendHeaders);
+    unsubscribe("undici:client:sendHeaders", this.#onSendHeaders);
   }
 
-  private readonly onSendHeaders = (message: unknown) => {
-    const request = this.starting;
+  readonly #onSendHeaders = (message: unknown) => {
+    const request = this.#starting;
     if (request === null) return;
-    this.starting = null;
+    this.#starting = null;
     const { socket } = message as { readonly socket?: Socket };
-    if (this.state === "unchecked") {
+    if (this.#state === "unchecked") {
       if (socket === undefined || !isReadByEvents(socket)) {
-        this.fallBack("undici does not read sockets by `readable` events");
+        this.#fallBack("undici does not read sockets by `readable` events");
         return;
       }
-      this.state = "supported";
+      this.#state = "supported";
     }
     request.socket = socket ?? null;
   };
 
-  private fallBack(reason: string): void {
-    this.state = "unsupported";
-    this.starting = null;
-    this.onUnsupported(
+  #fallBack(reason: string): void {
+    this.#state = "unsupported";
+    this.#starting = null;
+    this.#onUnsupported(
       `${reason}, so large responses are paused by undici itself, which can end the process if the server closes the connection meanwhile (nodejs/undici#5360); install the undici version of simcat's package-lock.json`,
     );
   }

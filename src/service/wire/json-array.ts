@@ -20,11 +20,14 @@ export interface ListItem {
 }
 
 export interface ArraySplitter {
-  /** Returns the items that these bytes completed. Throws MalformedJson. */
+  /**
+   * Returns the items that these bytes completed.
+   * @throws MalformedJson
+   */
   push(bytes: Buffer): ListItem[];
   /** True if `needsNoCheck` holds for all items of the last push. */
   prechecked(): boolean;
-  /** Throws MalformedJson, `truncated` if the list did not end. */
+  /** @throws MalformedJson, `truncated` if the list did not end */
   end(): void;
 }
 

@@ -23,7 +23,10 @@ interface ParsedListing {
   readonly repeated: number;
 }
 
-/** Reads the listing (specification 4.1) while it arrives. Throws MalformedJson and UntrustedResponse. */
+/**
+ * Reads the listing (specification 4.1) while it arrives.
+ * @throws MalformedJson and UntrustedResponse
+ */
 export async function readListing(body: ByteSource, defaultOwner: string | null): Promise<ParsedListing> {
   const splitter = createArraySplitter();
   const reader = createListingReader(defaultOwner);
@@ -37,7 +40,7 @@ export async function readListing(body: ByteSource, defaultOwner: string | null)
 interface ListingReader {
   /** `prechecked` is the splitter's. */
   add(items: readonly ListItem[], prechecked?: boolean): void;
-  /** Throws UntrustedResponse if the list cannot be the service's. */
+  /** @throws UntrustedResponse if the list cannot be the service's */
   finish(): ParsedListing;
 }
 

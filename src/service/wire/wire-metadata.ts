@@ -22,7 +22,10 @@ export interface ParsedMetadata {
   readonly rejects: readonly Reject[];
 }
 
-/** Reads a metadata response (specification 4.2) and returns its bytes too. Throws MalformedJson and UntrustedResponse. */
+/**
+ * Reads a metadata response (specification 4.2) and returns its bytes too.
+ * @throws MalformedJson and UntrustedResponse
+ */
 export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<ParsedMetadata & { bytes: Buffer }> {
   const batches: Buffer[] = [];
   for (let batch = await body.read(); batch !== null; batch = await body.read()) batches.push(batch);
@@ -45,7 +48,10 @@ const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
 const BOM = "\ufeff";
 const TRUNCATED = "the answer ends in the middle of its JSON";
 
-/** Parses a complete metadata response. Throws MalformedJson and UntrustedResponse. */
+/**
+ * Parses a complete metadata response.
+ * @throws MalformedJson and UntrustedResponse
+ */
 export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
   const text = decode(bytes);
   const unmarked = text.startsWith(BOM) ? text.slice(BOM.length) : text;

@@ -28,7 +28,8 @@ export interface ScenarioList {
 
 /**
  * Reads a scenario list (specification 4.3) into the sink while it arrives. `hash` is the SHA-256 of the bytes, open for
- * more. Throws MalformedJson and UntrustedResponse.
+ * more.
+ * @throws MalformedJson and UntrustedResponse
  */
 export async function readScenarioList(
   body: ByteSource,
@@ -49,7 +50,7 @@ export async function readScenarioList(
 interface ScenarioReader {
   /** Passes the good items to the sink, in order. One call at a time. `prechecked` is the splitter's. */
   add(items: readonly ListItem[], prechecked?: boolean): Promise<void>;
-  /** Throws UntrustedResponse. */
+  /** @throws UntrustedResponse */
   finish(): ScenarioList;
 }
 
