@@ -1,5 +1,5 @@
 import type { ListedLibrary, ReadOutcome, ReceivedContent, Scenario, StoredLibrary } from "../../src/model.ts";
-import { buildLibraryContent } from "../built.ts";
+import { buildLibraryContent, hashContent } from "../built.ts";
 import { CONCURRENCY, withClient } from "./client.ts";
 import { inParallel } from "./in-parallel.ts";
 
@@ -47,7 +47,8 @@ export function outcomeOf(
   stored: StoredLibrary | null,
   listedAt: number,
 ): ReadOutcome {
-  const facts = { listedAt, readAt, serviceTimezone: "UTC", hashesSince: null };
+  const contentHash = hashContent(listed, received, "UTC");
+  const facts = { listedAt, readAt, contentHash, hashesSince: null };
   const action = { listed, stored, reason: "forced" } as const;
   const set = { kind: "memory", scenarios } as const;
   const buffer = { ...collectInto([]), finish: async () => set, free: async () => {} };

@@ -7,9 +7,10 @@ import { withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryContent, LibraryKey, ReadAction, ReceivedContent, ScenarioBuffer } from "../model.ts";
-import { buildLibraryContent } from "./decide-storage.ts";
+import { hashContent } from "./content-hash.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { findLostFields, type LostField, lackedFields, lacksFields } from "./rules/drift.ts";
+import { buildLibraryContent } from "./rules/library-content.ts";
 import { findOtherListed } from "./rules/named-library.ts";
 import type { Run } from "./run-types.ts";
 
@@ -33,11 +34,8 @@ export async function createLibraryReader(run: Run, planned: PlannedRun): Promis
   const budget: MemoryBudget = { usedBytes: 0, limits: run.memory ?? MEMORY_LIMITS };
   const staging: Staging = createStaging(run.pool, run.lease, run.parsers);
   await staging.clear();
-  const facts = {
-    listedAt: planned.listedAt,
-    serviceTimezone: run.settings.serviceTimezone,
-    hashesSince: run.hashesSince,
-  };
+  const { listedAt } = planned;
+  const { hashesSince, settings } = run;
   const { listing, plan } = planned;
   const unheld = new Set(plan.unheld.map(keyText));
   const held = new Set(plan.missing.map(keyText).filter((key) => !unheld.has(key)));
@@ -57,7 +55,9 @@ export async function createLibraryReader(run: Run, planned: PlannedRun): Promis
         const other = received.metadata && findOtherListed(received.metadata, key, isOther(action));
         if (other) throw mismatched(key, other);
         const readAt = run.clock.at(received.sentAt);
-        const content = buildLibraryContent(action, received, await buffer.finish(), { ...facts, readAt });
+        const contentHash = hashContent(action.listed, received, settings.serviceTimezone);
+        const facts = { listedAt, readAt, contentHash, hashesSince };
+        const content = buildLibraryContent(action, received, await buffer.finish(), facts);
         return { action, received, content, buffer, lost: await findLost(run, content, received) };
       } catch (thrown) {
         const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;

@@ -1,6 +1,6 @@
 import type { LibraryFailure, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
 import type { RunCounts, RunStatus, RunWarning } from "../run-report.ts";
-import { isSilent } from "./decide-storage.ts";
+import { isSilent } from "./rules/library-content.ts";
 import { hasOtherName } from "./rules/named-library.ts";
 import type { Plan } from "./rules/plan.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";

@@ -6,9 +6,10 @@ import type {
   StoredLibrary,
   SyncState,
 } from "../../src/model.ts";
-import { buildLibraryContent } from "../../src/sync/decide-storage.ts";
+import { hashContent } from "../../src/sync/content-hash.ts";
 import type { PlannedRun } from "../../src/sync/plan-run.ts";
 import { toListingWrite } from "../../src/sync/record-listing.ts";
+import { buildLibraryContent } from "../../src/sync/rules/library-content.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { listingOf } from "../support/listing.ts";
@@ -158,6 +159,7 @@ function contentOf(action: ReadAction, answer: Answer, listedAt: number): Librar
     date,
     cached,
   };
-  const facts = { listedAt, readAt: startedAt, serviceTimezone: "UTC", hashesSince: null };
+  const contentHash = hashContent(action.listed, received, "UTC");
+  const facts = { listedAt, readAt: startedAt, contentHash, hashesSince: null };
   return buildLibraryContent(action, received, { kind: "memory", scenarios: [] }, facts);
 }

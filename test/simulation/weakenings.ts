@@ -23,7 +23,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "a cached answer settles",
-    file: "src/sync/decide-storage.ts",
+    file: "src/sync/rules/library-content.ts",
     line: "isMisnamed || isSuspect(",
     instead: "isMisnamed || false && isSuspect(",
   },
@@ -233,7 +233,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "metadata with another name settles",
-    file: "src/sync/decide-storage.ts",
+    file: "src/sync/rules/library-content.ts",
     line: "isMisnamed || isSuspect(",
     instead: "isSuspect(",
   },

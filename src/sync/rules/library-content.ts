@@ -1,32 +1,13 @@
-import { hash } from "node:crypto";
-import { STORED_FIELDS } from "../db/store/columns.ts";
-import type { LibraryContent, ReadAction, ReceivedContent, ScenarioSet } from "../model.ts";
-import { hasOtherName } from "./rules/named-library.ts";
-import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./rules/settle.ts";
-
-/** Raise this if the same text is parsed to another value than before, so that stored rows are compared again. */
-const PARSERS = 1;
-
-/** Earlier versions of simcat numbered their hashes by hand. Number 2 is the version of the fields and parsers with this digest. */
-const NUMBERED: Readonly<Record<string, number>> = { IhdRwtUrStVf: 2 };
-
-/**
- * Part of every content hash. It changes with the stored fields, so after a field is added the next read of each library
- * compares its rows, whatever its stored hash is.
- */
-export function hashVersion(fields: readonly string[]): number | string {
-  const digest = hash("sha256", JSON.stringify([PARSERS, fields]), "base64url").slice(0, 12);
-  return NUMBERED[digest] ?? digest;
-}
-
-const HASH_VERSION = hashVersion(STORED_FIELDS);
+import type { LibraryContent, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
+import { hasOtherName } from "./named-library.ts";
+import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./settle.ts";
 
 interface ContentFacts {
   /** When the listing's last byte arrived, in database ms. */
   readonly listedAt: number;
   /** When the first request of the content was sent, in database ms. */
   readonly readAt: number;
-  readonly serviceTimezone: string;
+  readonly contentHash: string;
   /**
    * Content that was last read before this moment, in database ms, is compared row by row even if its hash is unchanged:
    * this repairs rows that another program altered. Null trusts every hash.
@@ -43,7 +24,6 @@ export function buildLibraryContent(
 ): LibraryContent {
   const { listed, stored } = action;
   const sync = stored?.sync ?? null;
-  const contentHash = hashOf(action, received, facts);
   const isSameText = sync !== null && sync.listedText === listed.lastModified && stored?.state !== "removed";
   const isMisnamed = received.metadata !== null && hasOtherName(received.metadata, listed.key);
   const suspect =
@@ -53,7 +33,7 @@ export function buildLibraryContent(
   const isMetadataKept = received.metadata === null;
   const bookmarkSeenAt = seenAt(action, received, { isSameText, suspect }, facts);
   return {
-    kind: kindOf(action, received, contentHash, facts),
+    kind: kindOf(action, received, facts),
     listed,
     metadata: received.metadata,
     scenarios,
@@ -61,7 +41,7 @@ export function buildLibraryContent(
     failedBefore: sync !== null && sync.failures > 0,
     hadRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
-    contentHash,
+    contentHash: facts.contentHash,
     bookmarkSeenAt,
     settlesAt: windowEndOf(listed.lastModified, bookmarkSeenAt),
     contentReadAt: facts.readAt,
@@ -72,8 +52,7 @@ export function buildLibraryContent(
 function kindOf(
   { listed, stored }: ReadAction,
   received: ReceivedContent,
-  contentHash: string,
-  { hashesSince }: ContentFacts,
+  { contentHash, hashesSince }: ContentFacts,
 ): LibraryContent["kind"] {
   if (stored === null || stored.state === "listed") return "new";
   const isHashTrusted = hashesSince === null || (stored.sync?.contentReadAt ?? 0) >= hashesSince;
@@ -107,8 +86,4 @@ function seenAt(
 /** A forced or full read of a library with a settled date: if its content differs, the service did not date the change. */
 export function isSilent({ stored, reason }: ReadAction): boolean {
   return (reason === "forced" || reason === "due for a full read") && stored?.sync != null && isSettled(stored.sync);
-}
-
-function hashOf({ listed }: ReadAction, { digest }: ReceivedContent, { serviceTimezone }: ContentFacts): string {
-  return hash("sha256", JSON.stringify([HASH_VERSION, serviceTimezone, listed.source, digest]), "base64url");
 }
