@@ -138,14 +138,14 @@ export class LostLeaseError extends SimcatError {
 /** The signals that stop a command, with its exit code: 128 plus the signal's number. */
 export const STOP_SIGNALS = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
 
-export type StopSignal = keyof typeof STOP_SIGNALS;
+export type SignalName = keyof typeof STOP_SIGNALS;
 
 /** A signal asked the command to stop. */
 export class InterruptedError extends SimcatError {
   readonly code = "interrupted";
   readonly status = "interrupted" as const;
   readonly exitCode: number;
-  constructor(signal: StopSignal, options?: ErrorOptions) {
+  constructor(signal: SignalName, options?: ErrorOptions) {
     super(`stopped by ${signal}; what was stored stays, and the next run continues from there`, options);
     this.exitCode = STOP_SIGNALS[signal];
   }

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** Arguments, environment, streams, signals and exit code: the only file that uses `process`. */
+/** Arguments, environment, streams, signals and exit code: the only file that uses `process`, except for its id and its platform. */
 import { setMaxListeners } from "node:events";
 import { closeSync, readFileSync, writeSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
 import { ignoresHangup } from "./cli/hangup.ts";
 import { readEnvironment } from "./config/environment.ts";
-import { EXIT, hasErrorCode, InterruptedError, OutputError, STOP_SIGNALS, type StopSignal, toError } from "./errors.ts";
+import { EXIT, hasErrorCode, InterruptedError, OutputError, type SignalName, STOP_SIGNALS, toError } from "./errors.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 const secrets: string[] = [];
@@ -63,7 +63,7 @@ let signals = 0;
 const REPEATED_HANGUP_MS = 500;
 let hungUpAt = Number.NEGATIVE_INFINITY;
 
-function onStopSignal(signal: StopSignal): void {
+function onStopSignal(signal: SignalName): void {
   if (signal === "SIGHUP") {
     if (performance.now() - hungUpAt < REPEATED_HANGUP_MS) return;
     if (hungUpAt === Number.NEGATIVE_INFINITY) process.once("exit", closeStandardStreams);

@@ -104,7 +104,7 @@ interface FieldCounts {
 }
 
 /** Fields that a read lacks, compared with the stored rows of the library. */
-export interface StoredFields {
+export interface FieldComparison {
   /** Fields that the received metadata lacks and the stored one has. */
   readonly metadata: readonly MetadataField[];
   /** Null if no item of the read lacks a field. */

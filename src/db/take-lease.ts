@@ -17,7 +17,7 @@ const DEAD_AFTER_MS = 3 * RENEW_MS;
 export interface LeaseRequest {
   /** Runs with the same name exclude each other. */
   readonly name: string;
-  /** Host, process and command of the holder. Operators read it in messages. */
+  /** Host and process of the holder, and its command unless it is a run. Operators read it in messages. */
   readonly holder: string;
 }
 

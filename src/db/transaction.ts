@@ -41,7 +41,7 @@ export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" |
    * If the answer to COMMIT is lost, the work is repeated: it finds itself done, or does it now. This chooses the result
    * from those of the first and the last attempt; without it, the last one counts.
    */
-  readonly reconcile?: (first: T, last: T) => T;
+  readonly afterLostCommit?: (first: T, last: T) => T;
 }
 
 /**
@@ -59,7 +59,7 @@ export async function withTransaction<T>(
   const attempt = async () => {
     const result = await tryOnce(pool, options, work);
     if (result.kind === "done")
-      return unanswered ? (options.reconcile?.(unanswered.value, result.value) ?? result.value) : result.value;
+      return unanswered ? (options.afterLostCommit?.(unanswered.value, result.value) ?? result.value) : result.value;
     if (result.kind === "unanswered") unanswered ??= { value: result.value };
     throw result.error;
   };

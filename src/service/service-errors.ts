@@ -7,9 +7,9 @@ import {
   UnauthorizedError,
 } from "../errors.ts";
 import { formatLimit } from "../format.ts";
-import { isRetryableStatus } from "./http/attempt-failure.ts";
 import type { FailedGet } from "./http/get.ts";
 import { header } from "./http/headers.ts";
+import { isRetryableStatus } from "./http/retry-policy.ts";
 import type { Printable } from "./redact.ts";
 import { basePath } from "./urls.ts";
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { STORED_FIELDS } from "../db/store/columns.ts";
+import { COLUMN_SIGNATURE } from "../db/store/columns.ts";
 import type { ListedLibrary, ReceivedContent } from "../model.ts";
 
 /** Raise this if the same text is parsed to another value than before, so that stored rows are compared again. */
@@ -17,7 +17,7 @@ export function hashVersion(fields: readonly string[]): number | string {
   return NUMBERED[digest] ?? digest;
 }
 
-const HASH_VERSION = hashVersion(STORED_FIELDS);
+const HASH_VERSION = hashVersion(COLUMN_SIGNATURE);
 
 /** Equal for two reads of a library only if both store the same rows. Base64url. */
 export function hashContent(

@@ -1,5 +1,5 @@
+import { type LockPatience, refusedByDatabase, writeInHalves } from "../db/store/refused-rows.ts";
 import { forgetLibraries, holdRemovals, markRemoved } from "../db/store/removals.ts";
-import { type LockPatience, refusedByDatabase, writeInHalves } from "../db/store/write-in-halves.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
 import type { RemovalDecision } from "./plan-run.ts";
 import type { Plan } from "./rules/plan.ts";
@@ -38,7 +38,7 @@ export async function markMissing(
   let marked = 0;
   if (missing.length > 0) {
     const mark = async (keys: readonly LibraryKey[], patience?: LockPatience) => {
-      marked += await write({ ...options, reconcile: Math.max, ...patience }, (connection) =>
+      marked += await write({ ...options, afterLostCommit: Math.max, ...patience }, (connection) =>
         markRemoved(connection, id, keys),
       );
     };

@@ -1,8 +1,8 @@
 import type { Connection } from "../db/connect.ts";
+import { compareFields, compareNoFields } from "../db/read/compare-fields.ts";
+import { attributeError, RefusedRows, refusedByDatabase } from "../db/store/refused-rows.ts";
 import { createScenarioBuffer, MEMORY_LIMITS, type MemoryBudget } from "../db/store/scenario-buffer.ts";
 import { createStaging, type Staging } from "../db/store/staging.ts";
-import { readNoStoredFields, readStoredFields } from "../db/store/stored-fields.ts";
-import { attributeError, RefusedRows, refusedByDatabase } from "../db/store/write-in-halves.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
@@ -76,10 +76,10 @@ async function findLost(
 ): Promise<readonly LostField[]> {
   if (content.kind !== "changed" || !lacksFields(received)) return [];
   const options = { operation: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
-  const find = (connection: Connection) => readStoredFields(connection, content, lackedFields(received));
+  const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
   const stored = await attributeError(
     (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),
-    () => withTransaction(pool, options, readNoStoredFields, lease.lost),
+    () => withTransaction(pool, options, compareNoFields, lease.lost),
   );
   return findLostFields(received, stored);
 }

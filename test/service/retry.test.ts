@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { isRetryableStatus } from "../../src/service/http/attempt-failure.ts";
 import { parseHttpDate, parseRetryAfter } from "../../src/service/http/headers.ts";
 import {
   backoffMs,
   decideRetry,
   type FailedAttempt,
+  isRetryableStatus,
   type RetryHistory,
   type RetryPolicy,
 } from "../../src/service/http/retry-policy.ts";

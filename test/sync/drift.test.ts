@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DriftField, MetadataField, StoredFields } from "../../src/model.ts";
+import type { DriftField, FieldComparison, MetadataField } from "../../src/model.ts";
 import { findLostFields, lackedFields, lacksFields, watchDrift } from "../../src/sync/rules/drift.ts";
 
 const NAMES: readonly MetadataField[] = [
@@ -32,7 +32,7 @@ function read(items: number, present: Partial<Record<DriftField, number>> = {}, 
 
 const NONE = { stored: 0, shared: 0, kept: 0 };
 
-function storedNames(stored: number, shared: number, counts: Partial<typeof NONE>): StoredFields {
+function storedNames(stored: number, shared: number, counts: Partial<typeof NONE>): FieldComparison {
   const fields = [{ field: "scenarioName", ...NONE, ...counts }] as const;
   return { metadata: [], scenarios: { stored, shared, fields } };
 }
@@ -49,7 +49,7 @@ describe("fields that a library would lose", () => {
   test("only the fields that some item lacks are compared with the stored scenarios", () => {
     expect(lackedFields(read(3, { isResult: 2, lastModified: 0 }))).toEqual(["isResult", "lastModified"]);
     expect(lackedFields(read(3, {}, ["description"]))).toEqual([]);
-    const stored: StoredFields = { metadata: ["description"], scenarios: null };
+    const stored: FieldComparison = { metadata: ["description"], scenarios: null };
     expect(findLostFields(read(3, {}, ["description"]), stored)).toEqual([{ of: "metadata", field: "description" }]);
   });
 

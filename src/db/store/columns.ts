@@ -76,7 +76,7 @@ export function keyArrays(keys: readonly LibraryKey[]): Parameters {
 }
 
 /** The stored fields with their types, in a stable order: content must be stored again if this list changes. */
-export const STORED_FIELDS: readonly string[] = [
+export const COLUMN_SIGNATURE: readonly string[] = [
   ...libraryColumns.map(({ name, type }) => `libraries.${name} ${type.name}`),
   ...scenarioColumns.map(({ name, type }) => `scenarios.${name} ${type.name}`),
 ].sort();

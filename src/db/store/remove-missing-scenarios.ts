@@ -1,7 +1,6 @@
 import type { LibraryContent, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { keyArrays } from "./columns.ts";
-import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import {
   COUNT_CONFIRMED,
   DELETE_ABSENCES,
@@ -9,6 +8,7 @@ import {
   INSERT_ABSENCES,
   REMOVE_MISSING,
 } from "./missing-statements.ts";
+import { isPartial, type SaveContext, scenarioCount } from "./save-context.ts";
 import type { ScenarioBatch } from "./scenario-batch.ts";
 
 /** How many live scenarios of a library were stored, and how many of them its list lacks. */

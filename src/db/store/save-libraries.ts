@@ -3,8 +3,8 @@ import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
 import { float8Array, int4Array, int8Array, textArray } from "./binary-arrays.ts";
 import { keyArrays, libraryColumns, toArrays } from "./columns.ts";
-import { isPartial, type SaveContext, scenarioCount } from "./library-content.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
+import { isPartial, type SaveContext, scenarioCount } from "./save-context.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import { type ScenarioCounts, saveNoScenarios, saveScenarios } from "./save-scenarios.ts";
 

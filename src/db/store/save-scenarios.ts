@@ -1,13 +1,13 @@
 import { DatabaseError } from "../../errors.ts";
 import type { LibraryContent, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { type SaveContext, scenarioCount } from "./library-content.ts";
 import {
   type MissingCounts,
   NONE_REMOVED,
   removeMissingScenarios,
   removeNoScenarios,
 } from "./remove-missing-scenarios.ts";
+import { type SaveContext, scenarioCount } from "./save-context.ts";
 import { type ScenarioBatch, toScenarioBatch } from "./scenario-batch.ts";
 import { INSERT_SCENARIOS, MERGE_SCENARIOS } from "./scenario-statements.ts";
 

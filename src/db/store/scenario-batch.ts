@@ -2,7 +2,7 @@ import type { LibraryContent } from "../../model.ts";
 import type { Parameters } from "../statement.ts";
 import { int4Array } from "./binary-arrays.ts";
 import { keyArrays, scenarioColumns, toArrays } from "./columns.ts";
-import type { SaveContext } from "./library-content.ts";
+import type { SaveContext } from "./save-context.ts";
 import type { Source } from "./scenario-statements.ts";
 
 /** Libraries whose scenarios are in one source, and the parameters of the statements that store them. */

@@ -6,7 +6,7 @@ import { type BoundStatement, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
 import { int8Array } from "./binary-arrays.ts";
 import { namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
-import { attributeError, type LockPatience, RefusedRows } from "./write-in-halves.ts";
+import { attributeError, type LockPatience, RefusedRows } from "./refused-rows.ts";
 
 /** The table that holds long scenario lists while they are read. Every write is a short transaction. */
 export interface Staging {

@@ -3,10 +3,10 @@ import { DatabaseError } from "../../errors.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { RunInTransaction } from "../lease.ts";
-import { type SaveContext, scenarioCount } from "./library-content.ts";
+import { type LockPatience, refusedByDatabase, writeInHalves } from "./refused-rows.ts";
+import { type SaveContext, scenarioCount } from "./save-context.ts";
 import { saveFailures } from "./save-failures.ts";
 import { saveLibraries, saveNothing } from "./save-libraries.ts";
-import { type LockPatience, refusedByDatabase, writeInHalves } from "./write-in-halves.ts";
 
 interface WriterOptions {
   readonly write: RunInTransaction;
@@ -28,10 +28,10 @@ const MAX_WAITING_BYTES = 2 * BATCH_BYTES;
 /** A run that stored nothing and had this many new refusals ends as a database failure: no library can be stored. */
 const MIN_REFUSALS = 20;
 
-type ReadLibrary = Extract<ReadOutcome, { kind: "read" }>;
+type PendingLibrary = Extract<ReadOutcome, { kind: "read" }>;
 
-const rowsOf = ({ content }: ReadLibrary) => 1 + (content.kind === "same" ? 0 : scenarioCount(content));
-const bytesOf = ({ content: { scenarios } }: ReadLibrary) =>
+const rowsOf = ({ content }: PendingLibrary) => 1 + (content.kind === "same" ? 0 : scenarioCount(content));
+const bytesOf = ({ content: { scenarios } }: PendingLibrary) =>
   scenarios.kind === "staged" ? BATCH_BYTES : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
 
 /**
@@ -78,7 +78,7 @@ async function writeAll(
 class BatchWriter {
   readonly #options: WriterOptions;
   readonly #results: Channel<WriteOutcome>;
-  #libraries: ReadLibrary[] = [];
+  #libraries: PendingLibrary[] = [];
   #failures: FailedLibrary[] = [];
   #rows = 0;
   #bytes = 0;
@@ -159,7 +159,7 @@ class BatchWriter {
   }
 
   /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
-  async #store(libraries: readonly ReadLibrary[], failures: readonly FailedLibrary[]): Promise<void> {
+  async #store(libraries: readonly PendingLibrary[], failures: readonly FailedLibrary[]): Promise<void> {
     const { write, context } = this.#options;
     for (const failedBefore of [false, true]) {
       const batch = libraries.filter(({ content }) => content.failedBefore === failedBefore);
@@ -174,7 +174,7 @@ class BatchWriter {
     if (failures.length > 0) await this.#recordFailures(failures);
   }
 
-  async #save(batch: readonly ReadLibrary[], patience: LockPatience, isPart: boolean): Promise<void> {
+  async #save(batch: readonly PendingLibrary[], patience: LockPatience, isPart: boolean): Promise<void> {
     const contents = batch.map(({ content }) => content);
     let attempts = 0;
     const saved = await this.#options.write<SavedLibrary[]>(
@@ -183,7 +183,7 @@ class BatchWriter {
         byKey: true,
         ...patience,
         // What the first attempt stored already, the last one finds unchanged.
-        reconcile: (first, last) =>
+        afterLostCommit: (first, last) =>
           last.map((library, index) => (library.changed ? library : (first[index] ?? library))),
       },
       (connection) => {
@@ -201,7 +201,7 @@ class BatchWriter {
   }
 
   /** Never rejects: the rows are committed, so an error here is no refusal of them. */
-  async #free(batch: readonly ReadLibrary[]): Promise<void> {
+  async #free(batch: readonly PendingLibrary[]): Promise<void> {
     try {
       for (const { buffer } of batch) await buffer.free();
     } catch (error) {
@@ -209,7 +209,7 @@ class BatchWriter {
     }
   }
 
-  async #recordRefusal({ content, buffer }: ReadLibrary, error: unknown): Promise<void> {
+  async #recordRefusal({ content, buffer }: PendingLibrary, error: unknown): Promise<void> {
     await buffer.free();
     const { code, message } = refusedByDatabase("storing the library", error);
     const failure = { key: content.listed.key, code, message: this.#options.mask(message), rejects: [] };

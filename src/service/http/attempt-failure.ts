@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Printable } from "../redact.ts";
 import { ProxyFailure } from "./connection-pool.ts";
+import { type FailureKind, isRetryableStatus } from "./retry-policy.ts";
 
 /** Status and headers of a response. */
 export interface ResponseHead {
@@ -9,19 +10,6 @@ export interface ResponseHead {
   /** Local monotonic time at which the request was passed to the connection pool. */
   readonly sentAt: number;
 }
-
-type FailureKind =
-  | "status"
-  | "network"
-  | "certificate"
-  | "timeout"
-  | "truncated"
-  | "untrusted"
-  | "too_large"
-  /** The proxy refused, and will refuse again. */
-  | "proxy_refused"
-  /** This machine has no file descriptor left for a connection. */
-  | "too_many_files";
 
 interface FailureOptions {
   readonly detail?: string;
@@ -72,15 +60,6 @@ export class SendDeferred extends Error {
     super("not sent: the service asked for a pause");
     this.name = "SendDeferred";
   }
-}
-
-export function isRetryableStatus(status: number): boolean {
-  return status === 408 || status === 429 || (status >= 500 && status < 600);
-}
-
-/** True if the status asks for fewer requests. 503 counts, because many rate limiters use it. */
-export function isThrottled(status: number): boolean {
-  return status === 429 || status === 503;
 }
 
 /** The state of the request when its connection failed. */

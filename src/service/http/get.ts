@@ -2,12 +2,12 @@ import type { StopSignal } from "../../async.ts";
 import { sleep } from "../../async.ts";
 import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
 import type { Printable } from "../redact.ts";
-import { AttemptFailure, isRetryableStatus, isThrottled, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
+import { AttemptFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
 import { header, parseRetryAfter } from "./headers.ts";
 import type { GetRequest, HttpContext } from "./http-context.ts";
 import { InFlightRequest, type RequestHooks } from "./http-request.ts";
 import { HttpResponse, quoteBody } from "./response.ts";
-import { asksToWait, decideRetry } from "./retry-policy.ts";
+import { asksToWait, decideRetry, isRetryableStatus, isThrottled } from "./retry-policy.ts";
 
 /** A GET failed and will not be retried. */
 export class FailedGet extends Error {
@@ -94,19 +94,19 @@ type Attempt<T> =
   | { readonly kind: "deferred" };
 
 /** One attempt at a GET: waits for a slot, sends the request, and parses the response. */
-async function attempt<T>(context: HttpContext, get: GetRequest<T>, signal: StopSignal): Promise<Attempt<T>> {
+async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<Attempt<T>> {
   const { limiter, counters, maxBodyBytes, printable } = context;
-  await limiter.acquire(get.resource, signal);
-  const tracker = new AttemptTracker(context, get);
-  let request: InFlightRequest | null = null;
+  await limiter.acquire(request.resource, signal);
+  const tracker = new AttemptTracker(context, request);
+  let sent: InFlightRequest | null = null;
   let response: HttpResponse | null = null;
   try {
     counters.requests++;
-    request = new InFlightRequest(context, get.path, tracker, signal);
-    const head = await request.head();
-    if (head.status !== 200) throw await statusFailure(head, request, tracker.retryAfterMs, context);
-    response = new HttpResponse(head, request, maxBodyBytes, printable);
-    const value = await get.parse(response);
+    sent = new InFlightRequest(context, request.path, tracker, signal);
+    const head = await sent.head();
+    if (head.status !== 200) throw await statusFailure(head, sent, tracker.retryAfterMs, context);
+    response = new HttpResponse(head, sent, maxBodyBytes, printable);
+    const value = await request.parse(response);
     tracker.report("2xx");
     return { kind: "parsed", value };
   } catch (error) {
@@ -120,7 +120,7 @@ async function attempt<T>(context: HttpContext, get: GetRequest<T>, signal: Stop
   } finally {
     counters.bytes += response?.bytes() ?? 0;
     response?.discard();
-    request?.discard();
+    sent?.discard();
     tracker.releaseSlot();
   }
 }
@@ -128,7 +128,7 @@ async function attempt<T>(context: HttpContext, get: GetRequest<T>, signal: Stop
 /** Reacts to the events of one attempt, and remembers what the caller needs of them. */
 class AttemptTracker implements RequestHooks {
   readonly #context: HttpContext;
-  readonly #get: GetRequest<unknown>;
+  readonly #request: GetRequest<unknown>;
   readonly #startedAt = performance.now();
   #holdsSlot = true;
   /** Counted as a request, but not written to a connection yet. */
@@ -136,18 +136,18 @@ class AttemptTracker implements RequestHooks {
   /** The Retry-After of the response; null if there was none. */
   retryAfterMs: number | null = null;
 
-  constructor(context: HttpContext, get: GetRequest<unknown>) {
+  constructor(context: HttpContext, request: GetRequest<unknown>) {
     this.#context = context;
-    this.#get = get;
+    this.#request = request;
   }
 
   maySend(): boolean {
-    this.isWaiting = this.#context.limiter.isPaused(this.#get.resource);
+    this.isWaiting = this.#context.limiter.isPaused(this.#request.resource);
     return !this.isWaiting;
   }
 
   onHead(head: ResponseHead): void {
-    this.retryAfterMs = applyThrottling(head, this.#get, this.#context);
+    this.retryAfterMs = applyThrottling(head, this.#request, this.#context);
   }
 
   onEnd({ status, sentAt }: ResponseHead): void {
@@ -162,7 +162,7 @@ class AttemptTracker implements RequestHooks {
   }
 
   report(outcome: string): void {
-    const { operation } = this.#get;
+    const { operation } = this.#request;
     this.#context.onEvent({ kind: "request", operation, outcome, ms: performance.now() - this.#startedAt });
   }
 }

@@ -1,7 +1,7 @@
 import type { StopSignal } from "../../async.ts";
 import { MAX_TIMER_MS, sleep } from "../../async.ts";
 import { createAdaptiveConcurrency, createPacer } from "./adaptive-limits.ts";
-import { isThrottled } from "./attempt-failure.ts";
+import { isThrottled } from "./retry-policy.ts";
 
 interface LimiterOptions {
   /** The most requests in flight. */

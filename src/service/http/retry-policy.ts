@@ -1,5 +1,3 @@
-import { type AttemptFailure, isRetryableStatus, isThrottled } from "./attempt-failure.ts";
-
 export interface RetryPolicy {
   /** Attempts after the first. */
   readonly maxRetries: number;
@@ -9,8 +7,30 @@ export interface RetryPolicy {
   readonly maxBackoffMs: number;
 }
 
+/** Why an attempt failed. */
+export type FailureKind =
+  | "status"
+  | "network"
+  | "certificate"
+  | "timeout"
+  | "truncated"
+  | "untrusted"
+  | "too_large"
+  /** The proxy refused, and will refuse again. */
+  | "proxy_refused"
+  /** This machine has no file descriptor left for a connection. */
+  | "too_many_files";
+
 /** The failed attempt, as far as the decision needs it. */
-export type FailedAttempt = Pick<AttemptFailure, "kind" | "status" | "retryAfterMs" | "staleConnection">;
+export interface FailedAttempt {
+  readonly kind: FailureKind;
+  /** Of the response, if it was not 200; otherwise null. */
+  readonly status: number | null;
+  /** The delay that the response requested; null if it requested none. */
+  readonly retryAfterMs: number | null;
+  /** The server had closed this idle keep-alive connection before it received the request. */
+  readonly staleConnection: boolean;
+}
 
 /** The earlier attempts at the same GET. */
 export interface RetryHistory {
@@ -30,6 +50,15 @@ type RetryDecision =
   /** Retry immediately without counting it: the server closed an idle keep-alive connection. */
   | { readonly kind: "retry_uncounted" }
   | { readonly kind: "stop"; readonly why: "final" | "attempts" | "asked_too_long" };
+
+export function isRetryableStatus(status: number): boolean {
+  return status === 408 || status === 429 || (status >= 500 && status < 600);
+}
+
+/** True if the status asks for fewer requests. 503 counts, because many rate limiters use it. */
+export function isThrottled(status: number): boolean {
+  return status === 429 || status === 503;
+}
 
 /** Full jitter: any delay from zero to the doubling step, so that clients that failed together do not retry together. */
 export function backoffMs(failures: number, policy: RetryPolicy, random: number): number {

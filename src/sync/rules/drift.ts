@@ -1,4 +1,4 @@
-import type { DriftField, MetadataField, ReceivedContent, StoredFields } from "../../model.ts";
+import type { DriftField, FieldComparison, MetadataField, ReceivedContent } from "../../model.ts";
 
 /** A library fails if at least this many of its known scenarios had a field and all of them lost it. */
 const ENOUGH_SCENARIOS = 3;
@@ -38,7 +38,7 @@ export function lacksFields(read: Received): boolean {
  * Returns the fields that storing this read would lose. The service may omit a field now and then, so a list without any known
  * scenario loses the field only if every stored scenario has it.
  */
-export function findLostFields({ items, present }: Received, { metadata, scenarios }: StoredFields): LostField[] {
+export function findLostFields({ items, present }: Received, { metadata, scenarios }: FieldComparison): LostField[] {
   const lost: LostField[] = metadata.map((field) => ({ of: "metadata", field }));
   for (const { field, stored: having, shared, kept } of scenarios?.fields ?? []) {
     if (shared > 0 && kept === 0) lost.push({ of: "scenarios", field, count: shared, isShared: true });

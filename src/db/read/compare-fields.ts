@@ -1,8 +1,8 @@
-import type { DriftField, LibraryContent, MetadataField, ScenarioSet, StoredFields } from "../../model.ts";
+import type { DriftField, FieldComparison, LibraryContent, MetadataField, ScenarioSet } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { type Parameters, statement } from "../statement.ts";
-import { int8Array, jsonbArray } from "./binary-arrays.ts";
-import type { Source } from "./scenario-statements.ts";
+import { int8Array, jsonbArray } from "../store/binary-arrays.ts";
+import type { Source } from "../store/scenario-statements.ts";
 
 const READ: Readonly<Record<Source, string>> = {
   arrays: "unnest($ids::int8[], $sources::jsonb[]) AS u(scenario_id, raw)",
@@ -35,8 +35,8 @@ const SELECT_METADATA_FIELDS = statement(`
 SELECT f.field FROM simcat.libraries l CROSS JOIN unnest($absent::text[]) AS f(field)
 WHERE (l.owner, l.library_name) = ($owner, $library_name) AND l.metadata ? f.field`);
 
-/** Sends the statements of `readStoredFields` without a library. */
-export async function readNoStoredFields(connection: Connection): Promise<void> {
+/** Sends the statements of `compareFields` without a library. */
+export async function compareNoFields(connection: Connection): Promise<void> {
   const key = { owner: "", library_name: "" };
   await connection.query(SELECT_METADATA_FIELDS({ ...key, absent: [] }));
   for (const scenarios of [
@@ -48,11 +48,11 @@ export async function readNoStoredFields(connection: Connection): Promise<void> 
 }
 
 /** Compares the stored rows of a library with its content: in the fields that its metadata lacks, and in `lacked`. */
-export async function readStoredFields(
+export async function compareFields(
   connection: Connection,
   { listed, metadata, scenarios }: LibraryContent,
   lacked: readonly DriftField[],
-): Promise<StoredFields> {
+): Promise<FieldComparison> {
   const key = { owner: listed.key.owner, library_name: listed.key.name };
   const absent = metadata?.absent ?? [];
   const fields = absent.length === 0 ? [] : await readMetadataFields(connection, { ...key, absent });
@@ -72,7 +72,7 @@ async function countStoredFields(
   key: Parameters,
   scenarios: ScenarioSet,
   fields: readonly DriftField[],
-): Promise<StoredFields["scenarios"]> {
+): Promise<FieldComparison["scenarios"]> {
   const source = scenarios.kind === "staged" ? "staging" : "arrays";
   const read =
     scenarios.kind === "staged"
