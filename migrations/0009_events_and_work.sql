@@ -98,7 +98,8 @@ BEGIN ATOMIC
       CASE WHEN l.last_modified <> '' AND l.last_modified_at IS NULL THEN 'last_modified' END,
       CASE WHEN l.file_size IS NOT NULL AND l.file_size_bytes IS NULL THEN 'file_size' END
     ), '')
-  FROM simcat_report.library_versions l
+  FROM (SELECT WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
+  CROSS JOIN simcat_report.library_versions l
   LEFT JOIN LATERAL (
     SELECT count(*) AS scenario_count,
       count(*) FILTER (WHERE coalesce(s.is_result, s.parent_id IS NOT NULL)) AS result_count,
@@ -122,7 +123,7 @@ BEGIN ATOMIC
   WHERE l.valid_from <= moment AND (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL;
 END;
 --> statement-breakpoint
-COMMENT ON FUNCTION simcat_report.libraries_as_of(timestamp with time zone) IS 'The libraries that were live at a time, as they were: the columns of libraries, with the counts of that time. complete_as_of, reread_reason and open_rejects are known only for the present: NULL for an earlier time. For a time before the kept history, only libraries that have not changed since are included.';
+COMMENT ON FUNCTION simcat_report.libraries_as_of(timestamp with time zone) IS 'The libraries that were live at a time, as they were: the columns of libraries, with the counts of that time. complete_as_of, reread_reason and open_rejects are known only for the present: NULL for an earlier time. For a time before the latest cutoff of simcat prune there are no rows, and a NOTICE says since when the history is complete.';
 --> statement-breakpoint
 CREATE VIEW simcat_report.stale_results AS
 SELECT r.owner, r.library_name, r.parent_id, p.scenario_name AS parent_name, p.last_modified_at AS parent_last_modified_at,
@@ -146,60 +147,65 @@ COMMENT ON COLUMN simcat_report.stale_results.edited_after_seconds IS 'Seconds f
 COMMENT ON COLUMN simcat_report.stale_results.result_count IS 'Number of live results of the scenario.';
 --> statement-breakpoint
 CREATE VIEW simcat_report.activity AS
-SELECT 'library' AS entity,
-  CASE
-    WHEN v.removed_at IS NOT NULL THEN 'removed'
-    WHEN v.valid_from = v.first_seen_at THEN 'added'
-    WHEN EXISTS (
-      SELECT FROM simcat.library_history p
-      WHERE p.owner = v.owner AND p.library_name = v.library_name AND p.valid_to = v.valid_from AND p.removed_at IS NOT NULL
-    ) THEN 'returned'
-    ELSE 'changed'
-  END AS kind,
-  v.owner, v.library_name, NULL::bigint AS scenario_id, NULL::boolean AS is_result, v.last_modified_at AS service_date,
-  v.valid_from AS seen_at, v.run_id
-FROM simcat_report.library_versions v
-UNION ALL
--- A version of a scenario is an event unless the library was removed at that time.
-SELECT 'scenario',
-  CASE
-    WHEN v.removed_at IS NOT NULL THEN 'removed'
-    WHEN v.valid_from = v.first_seen_at THEN 'added'
-    WHEN EXISTS (
-      SELECT FROM simcat.scenario_history p
-      WHERE p.owner = v.owner AND p.library_name = v.library_name AND p.scenario_id = v.scenario_id
-        AND p.valid_to = v.valid_from AND p.removed_at IS NOT NULL
-    ) THEN 'returned'
-    ELSE 'changed'
-  END,
-  v.owner, v.library_name, v.scenario_id, coalesce(v.is_result, v.parent_id IS NOT NULL), v.last_modified_at, v.valid_from, v.run_id
-FROM simcat_report.scenario_versions v
-WHERE NOT EXISTS (
-  SELECT FROM simcat_report.library_versions l
-  WHERE l.owner = v.owner AND l.library_name = v.library_name AND l.removed_at IS NOT NULL
-    AND CASE WHEN v.removed_at IS NULL THEN l.valid_from <= v.valid_from AND (l.valid_to IS NULL OR v.valid_from < l.valid_to)
-      ELSE l.valid_from < v.valid_from AND (l.valid_to IS NULL OR v.valid_from <= l.valid_to) END
-)
-UNION ALL
--- The scenarios that were not removed themselves go and return with their library.
-SELECT 'scenario', e.kind, v.owner, v.library_name, v.scenario_id, coalesce(v.is_result, v.parent_id IS NOT NULL),
-  v.last_modified_at, e.seen_at, e.run_id
+SELECT e.entity, e.kind, e.owner, e.library_name, e.scenario_id, e.is_result, e.service_date, e.seen_at, e.run_id
 FROM (
-  SELECT 'went_with_library' AS kind, l.owner, l.library_name, l.valid_from AS seen_at, l.run_id
-  FROM simcat_report.library_versions l WHERE l.removed_at IS NOT NULL
+  SELECT 'library' AS entity,
+    CASE
+      WHEN v.removed_at IS NOT NULL THEN 'removed'
+      WHEN v.valid_from = v.first_seen_at THEN 'added'
+      WHEN EXISTS (
+        SELECT FROM simcat.library_history p
+        WHERE p.owner = v.owner AND p.library_name = v.library_name AND p.valid_to = v.valid_from AND p.removed_at IS NOT NULL
+      ) THEN 'returned'
+      ELSE 'changed'
+    END AS kind,
+    v.owner, v.library_name, NULL::bigint AS scenario_id, NULL::boolean AS is_result, v.last_modified_at AS service_date,
+    v.valid_from AS seen_at, v.run_id
+  FROM simcat_report.library_versions v
   UNION ALL
-  SELECT 'returned_with_library', h.owner, h.library_name, h.valid_to, h.superseded_by
-  FROM simcat.library_history h WHERE h.removed_at IS NOT NULL
+  -- A version of a scenario is an event unless the library was removed at that time.
+  SELECT 'scenario',
+    CASE
+      WHEN v.removed_at IS NOT NULL THEN 'removed'
+      WHEN v.valid_from = v.first_seen_at THEN 'added'
+      WHEN EXISTS (
+        SELECT FROM simcat.scenario_history p
+        WHERE p.owner = v.owner AND p.library_name = v.library_name AND p.scenario_id = v.scenario_id
+          AND p.valid_to = v.valid_from AND p.removed_at IS NOT NULL
+      ) THEN 'returned'
+      ELSE 'changed'
+    END,
+    v.owner, v.library_name, v.scenario_id, coalesce(v.is_result, v.parent_id IS NOT NULL), v.last_modified_at, v.valid_from, v.run_id
+  FROM simcat_report.scenario_versions v
+  WHERE NOT EXISTS (
+    SELECT FROM simcat_report.library_versions l
+    WHERE l.owner = v.owner AND l.library_name = v.library_name AND l.removed_at IS NOT NULL
+      AND CASE WHEN v.removed_at IS NULL THEN l.valid_from <= v.valid_from AND (l.valid_to IS NULL OR v.valid_from < l.valid_to)
+        ELSE l.valid_from < v.valid_from AND (l.valid_to IS NULL OR v.valid_from <= l.valid_to) END
+  )
+  UNION ALL
+  -- The scenarios that were not removed themselves go and return with their library.
+  SELECT 'scenario', e.kind, v.owner, v.library_name, v.scenario_id, coalesce(v.is_result, v.parent_id IS NOT NULL),
+    v.last_modified_at, e.seen_at, e.run_id
+  FROM (
+    SELECT 'went_with_library' AS kind, l.owner, l.library_name, l.valid_from AS seen_at, l.run_id
+    FROM simcat_report.library_versions l WHERE l.removed_at IS NOT NULL
+    UNION ALL
+    SELECT 'returned_with_library', h.owner, h.library_name, h.valid_to, h.superseded_by
+    FROM simcat.library_history h WHERE h.removed_at IS NOT NULL
+  ) AS e
+  JOIN simcat_report.scenario_versions v ON v.owner = e.owner AND v.library_name = e.library_name
+  WHERE v.removed_at IS NULL AND v.valid_from < e.seen_at
+    AND (v.valid_to IS NULL OR v.valid_to > e.seen_at OR v.valid_to = e.seen_at AND NOT EXISTS (
+      SELECT FROM simcat_report.scenario_versions n
+      WHERE n.owner = v.owner AND n.library_name = v.library_name AND n.scenario_id = v.scenario_id
+        AND n.valid_from = e.seen_at AND n.removed_at IS NOT NULL
+    ))
 ) AS e
-JOIN simcat_report.scenario_versions v ON v.owner = e.owner AND v.library_name = e.library_name
-WHERE v.removed_at IS NULL AND v.valid_from < e.seen_at
-  AND (v.valid_to IS NULL OR v.valid_to > e.seen_at OR v.valid_to = e.seen_at AND NOT EXISTS (
-    SELECT FROM simcat_report.scenario_versions n
-    WHERE n.owner = v.owner AND n.library_name = v.library_name AND n.scenario_id = v.scenario_id
-      AND n.valid_from = e.seen_at AND n.removed_at IS NOT NULL
-  ));
+-- Some earlier events are left after a prune, but not all.
+WHERE e.seen_at > coalesce((SELECT max(p.cutoff) FROM simcat.prunes p), '-infinity');
 --> statement-breakpoint
-COMMENT ON VIEW simcat_report.activity IS 'What happened, one row for each event of a library or a scenario. For scenarios, added + returned + returned_with_library - removed - went_with_library is the number of live ones; for libraries, added + returned - removed. Filter by seen_at, run_id, or owner and library_name.';
+COMMENT ON VIEW simcat_report.activity IS 'What happened, one row for each event of a library or a scenario. For scenarios, added + returned + returned_with_library - removed - went_with_library is the number of live ones; for libraries, added + returned - removed. Filter by seen_at, run_id, or owner and library_name. Events before the latest cutoff of simcat prune (prune_history) are not shown.';
 COMMENT ON COLUMN simcat_report.activity.entity IS 'library or scenario.';
 COMMENT ON COLUMN simcat_report.activity.kind IS 'added, changed, removed or returned; for a scenario that was not removed itself also went_with_library and returned_with_library, when its library was removed or returned.';
 COMMENT ON COLUMN simcat_report.activity.owner IS 'Owner of the library: the user who uploaded it, byte for byte. First part of its key.';
