@@ -114,6 +114,20 @@ test("a library shows its counts, and what of it is owed, rejected, not understo
   ]);
 });
 
+test("the number of libraries is read from the libraries only, and the counts without the scenarios", async () => {
+  const tablesOf = async (query: string) => {
+    const plan = await database().query<{ "QUERY PLAN": string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${query}`);
+    const nodes = plan.map((row) => row["QUERY PLAN"]).filter((node) => !node.includes("never executed"));
+    return [...new Set(nodes.flatMap((node) => / on (\w+) /.exec(node)?.[1] ?? []))].sort();
+  };
+  await addRows(database(), "libraries", [{ library_name: "forest" }]);
+  await addRows(database(), "library_sync", [{ library_name: "forest", scenario_count: 2, result_count: 1 }]);
+  expect(await tablesOf("SELECT count(*) FROM simcat_report.libraries")).toEqual(["libraries"]);
+  const work =
+    "SELECT scenario_count, result_count, parent_count, last_work_at, work_state FROM simcat_report.libraries";
+  expect(await tablesOf(work)).toEqual(["libraries", "library_sync"]);
+});
+
 test("libraries_as_of has the last work and its state of that time", async () => {
   const then = new Date("2026-03-01T00:00:00Z");
   await addRows(database(), "libraries", [{ library_name: "forest", last_modified_at: day(1) }]);
@@ -188,12 +202,17 @@ test("the last work follows edits, removals, returns, rejects, dates in the futu
   made.service.edit((all) => all.remove("ann", "Lake"));
   await made.simcat(["sync", "--allow-removals"]);
   expect(await read(made)).toEqual({ work: null });
-  made.service.edit((all) => all.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: ten.slice(0, 2) })));
+  made.service.edit((all) =>
+    all.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: ten.slice(0, 2) })),
+  );
   await made.simcat(["sync"]);
   expect(await read(made)).toEqual({ work: "2024-07-11 #2" });
   expect((await made.simcat(["prune", "--older-than", "1ms"])).code).toBe(0);
   expect(await read(made)).toEqual({ work: "2024-07-11 #2" });
-  expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenarios ORDER BY 1")).toEqual([{ id: 1 }, { id: 2 }]);
+  expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenarios ORDER BY 1")).toEqual([
+    { id: 1 },
+    { id: 2 },
+  ]);
 });
 
 test("a database of an earlier version knows the last work after its upgrade", async () => {
