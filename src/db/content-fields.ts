@@ -31,7 +31,7 @@ export interface Field<Source> {
 }
 
 /** Keys compare byte for byte, whatever the database's collation, and survive an upgrade of the C library. */
-export const keyText = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
+export const keyColumn = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
 export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 6, mode: "date" });
 const exactInteger = (name: string) => bigint(name, { mode: "bigint" });
 
@@ -67,8 +67,8 @@ function fromScenario<Column extends PgColumnBuilderBase>(
 
 /** The names are those of the service, except for values that simcat derives. */
 export const libraryFields = {
-  owner: fromListing("key", keyText("owner").notNull(), ({ key }) => key.owner),
-  libraryName: fromListing("key", keyText("library_name").notNull(), ({ key }) => key.name),
+  owner: fromListing("key", keyColumn("owner").notNull(), ({ key }) => key.owner),
+  libraryName: fromListing("key", keyColumn("library_name").notNull(), ({ key }) => key.name),
   libraryOwner: fromMetadata("version", text("library_owner"), (metadata) => metadata.libraryOwner),
   lastModified: fromListing("version", text("last_modified"), (listed) => listed.lastModified),
   lastModifiedAt: fromListing("in place", instant("last_modified_at"), (listed, parse) =>

@@ -17,13 +17,13 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
-import { columnsOf, instant, keyText, libraryFields, scenarioFields } from "./content-fields.ts";
+import { columnsOf, instant, keyColumn, libraryFields, scenarioFields } from "./content-fields.ts";
 
 const runId = (name: string) => bigint(name, { mode: "number" });
 
 export const simcat = pgSchema("simcat");
 
-const libraryKey = () => ({ owner: keyText("owner").notNull(), libraryName: keyText("library_name").notNull() });
+const libraryKey = () => ({ owner: keyColumn("owner").notNull(), libraryName: keyColumn("library_name").notNull() });
 
 /** Columns that simcat fills itself. */
 const rowColumns = () => ({
@@ -188,7 +188,7 @@ export const ownerDays = simcat.table(
   "owner_days",
   {
     day: date("day").notNull(),
-    owner: keyText("owner").notNull(),
+    owner: keyColumn("owner").notNull(),
     libraries: bigint("libraries", { mode: "number" }).notNull(),
     scenarios: bigint("scenarios", { mode: "number" }).notNull(),
     results: bigint("results", { mode: "number" }).notNull(),
@@ -204,8 +204,8 @@ export const rejects = simcat.table(
   {
     id: bigint("id", { mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
     runId: runId("run_id").notNull(),
-    owner: keyText("owner"),
-    libraryName: keyText("library_name"),
+    owner: keyColumn("owner"),
+    libraryName: keyColumn("library_name"),
     kind: text("kind", { enum: ["listing", "metadata", "scenario"] }).notNull(),
     code: text("code").notNull(),
     path: text("path").notNull(),

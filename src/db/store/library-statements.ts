@@ -12,7 +12,7 @@ import {
   versionedNames,
 } from "./columns.ts";
 
-const KEY = "owner, library_name";
+const KEY_COLUMNS = "owner, library_name";
 const COLUMNS = allNamesOf(libraries);
 const SENT = namesOf(libraryColumns).join(", ");
 const VERSIONED = versionedNames(libraryColumns);
@@ -45,7 +45,7 @@ WITH sent AS (
     WHERE (l.owner, l.library_name) = (sent.owner, sent.library_name) LIMIT 1
   ) AS found ON true
 ), incoming AS (
-  SELECT ord, ${KEY}, old, is_new,
+  SELECT ord, ${KEY_COLUMNS}, old, is_new,
     ${unlessRejected("metadata", "metadata")},
     ${unlessRejected("listing", "listed")}
   FROM met
@@ -57,12 +57,12 @@ WITH sent AS (
   FROM incoming i
 ), superseded AS (${supersede("(old)", "diff WHERE changed AND NOT is_new")}
 ), written AS (
-  INSERT INTO simcat.libraries (${KEY}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
-  SELECT ${KEY}, ${STORED.join(", ")}, now(),
+  INSERT INTO simcat.libraries (${KEY_COLUMNS}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
+  SELECT ${KEY_COLUMNS}, ${STORED.join(", ")}, now(),
     CASE WHEN is_new THEN now() WHEN changed THEN ${nextVersionStart("(old)")} ELSE (old).changed_at END, NULL,
     CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
   FROM diff WHERE changed OR in_place
-  ON CONFLICT (${KEY}) DO UPDATE SET ${setExcluded([...STORED, "changed_at", "removed_at", "run_id"])}
+  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${setExcluded([...STORED, "changed_at", "removed_at", "run_id"])}
 )
 SELECT changed FROM diff ORDER BY ord`);
 
@@ -70,7 +70,7 @@ SELECT changed FROM diff ORDER BY ord`);
 export const REMOVE_LIBRARIES = statement(`
 WITH gone AS (
   SELECT l.* FROM unnest($owner::text[], $library_name::text[]) AS g(owner, library_name)
-  JOIN simcat.libraries l USING (${KEY}) WHERE l.removed_at IS NULL
+  JOIN simcat.libraries l USING (${KEY_COLUMNS}) WHERE l.removed_at IS NULL
 ), superseded AS (${supersede("g", "gone g")}
 )
 UPDATE simcat.libraries l
@@ -81,7 +81,7 @@ FROM gone g WHERE (l.owner, l.library_name) = (g.owner, g.library_name)`);
 export const RESTORE_LIBRARIES = statement(`
 WITH back AS (
   SELECT l.* FROM unnest($owner::text[], $library_name::text[]) AS g(owner, library_name)
-  JOIN simcat.libraries l USING (${KEY}) WHERE l.removed_at IS NOT NULL
+  JOIN simcat.libraries l USING (${KEY_COLUMNS}) WHERE l.removed_at IS NOT NULL
 ), superseded AS (${supersede("b", "back b")}
 )
 UPDATE simcat.libraries l SET removed_at = NULL, changed_at = ${nextVersionStart("l")}, run_id = $run_id::int8

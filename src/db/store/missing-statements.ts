@@ -1,7 +1,7 @@
 import { scenarios } from "../schema.ts";
 import { statement } from "../statement.ts";
 import { allNamesOf, nextVersionStart, prefixed, setExcluded } from "./columns.ts";
-import { eachStored, isResult, KEY, LIB, perSource, type Source, supersede } from "./scenario-statements.ts";
+import { eachStored, isResultSql, KEY_COLUMNS, LIB, perSource, type Source, supersede } from "./scenario-statements.ts";
 
 /**
  * Statements for the live scenarios that a read lacks. Like those of `scenario-statements.ts` they take a batch of libraries as
@@ -53,15 +53,15 @@ WITH ${missing(source)}, gone AS (
 ), written AS (
   INSERT INTO simcat.scenarios (${[...KEPT, ...REMOVAL].join(", ")})
   SELECT ${prefixed("(d.old)", KEPT)}, ${nextVersionStart("(d.old)")}, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM gone d
-  ON CONFLICT (${KEY}) DO UPDATE SET ${setExcluded(REMOVAL)}
+  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${setExcluded(REMOVAL)}
 )
-SELECT ord::int4 AS ord, count(*) AS removed, count(*) FILTER (WHERE ${isResult("(gone.old)")}) AS results
+SELECT ord::int4 AS ord, count(*) AS removed, count(*) FILTER (WHERE ${isResultSql("(gone.old)")}) AS results
 FROM gone GROUP BY ord`);
 
 const insertAbsences = (source: Source) =>
   statement(`
 WITH ${missing(source)}
-INSERT INTO simcat.scenario_absences (${KEY}, run_id)
+INSERT INTO simcat.scenario_absences (${KEY_COLUMNS}, run_id)
 SELECT owner, library_name, scenario_id, $run_id::int8 FROM missing m
 WHERE ($withheld::bool[])[m.ord]
 ON CONFLICT DO NOTHING`);

@@ -9,7 +9,7 @@ import {
   REMOVE_MISSING,
 } from "./missing-statements.ts";
 import { isPartial, type SaveContext, scenarioCount } from "./save-context.ts";
-import type { ScenarioBatch } from "./scenario-batch.ts";
+import type { ScenarioBatch } from "./scenario-statements.ts";
 
 /** How many live scenarios of a library were stored, and how many of them its list lacks. */
 export interface MissingCounts {

@@ -8,8 +8,7 @@ import {
   removeNoScenarios,
 } from "./remove-missing-scenarios.ts";
 import { type SaveContext, scenarioCount } from "./save-context.ts";
-import { type ScenarioBatch, toScenarioBatch } from "./scenario-batch.ts";
-import { INSERT_SCENARIOS, MERGE_SCENARIOS } from "./scenario-statements.ts";
+import { INSERT_SCENARIOS, MERGE_SCENARIOS, type ScenarioBatch, toScenarioBatch } from "./scenario-statements.ts";
 
 export interface ScenarioCounts {
   readonly inserted: number;

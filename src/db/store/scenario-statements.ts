@@ -1,16 +1,21 @@
+import type { LibraryContent } from "../../model.ts";
 import { scenarios } from "../schema.ts";
-import { statement } from "../statement.ts";
+import { type Parameters, statement } from "../statement.ts";
+import { int4Array } from "./binary-arrays.ts";
 import {
   allNamesOf,
   inPlaceNames,
+  keyArrays,
   namesOf,
   nextVersionStart,
   prefixed,
   scenarioColumns,
   setExcluded,
+  toArrays,
   unnest,
   versionedNames,
 } from "./columns.ts";
+import type { SaveContext } from "./save-context.ts";
 
 /**
  * Statements that store the scenarios of a batch of libraries. All take the libraries as `$owner` and `$library_name`, one
@@ -23,7 +28,7 @@ import {
  * library (LATERAL … OFFSET 0), and a FULL JOIN, which never loops, matches them with the scenarios that were read.
  */
 
-export const KEY = "owner, library_name, scenario_id";
+export const KEY_COLUMNS = "owner, library_name, scenario_id";
 const COLUMNS = allNamesOf(scenarios);
 const READ_COLUMNS = namesOf(scenarioColumns);
 const VERSIONED = versionedNames(scenarioColumns);
@@ -37,7 +42,7 @@ const versionOf = (row: string) =>
 const inPlaceOf = (row: string) => prefixed(row, [...ZERO_IS_NULL, ...IN_PLACE]);
 
 /** Whether a row is a result: its flag says so, or it has no flag and a parent. */
-export const isResult = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
+export const isResultSql = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
 
 export const LIB =
   "lib AS (SELECT * FROM unnest($owner::text[], $library_name::text[]) WITH ORDINALITY AS l(owner, library_name, ord))";
@@ -57,6 +62,26 @@ export const supersede = (from: string) => `
 /** Where the scenarios are: in arrays (a batch of libraries) or in the staging table (one long list). */
 export type Source = "arrays" | "staging";
 
+/** Libraries whose scenarios are in one source, and the parameters of the statements that store them. */
+export interface ScenarioBatch {
+  readonly libraries: readonly LibraryContent[];
+  readonly source: Source;
+  readonly parameters: Parameters;
+}
+
+/** A batch is either one library with a staged list, or libraries whose lists are in memory. */
+export function toScenarioBatch(libraries: readonly LibraryContent[], context: SaveContext): ScenarioBatch {
+  const keys = { ...keyArrays(libraries.map(({ listed }) => listed.key)), run_id: context.runId };
+  const first = libraries[0]?.scenarios;
+  if (first?.kind === "staged") {
+    return { libraries, source: "staging", parameters: { ...keys, stage: first.stage } };
+  }
+  const lists = libraries.map(({ scenarios }) => (scenarios.kind === "memory" ? scenarios.scenarios : []));
+  const ord = int4Array(lists.flatMap((list, index) => list.map(() => index + 1)));
+  const arrays = toArrays(scenarioColumns, lists.flat(), context);
+  return { libraries, source: "arrays", parameters: { ...keys, ord, ...arrays } };
+}
+
 /** A statement for each source. */
 export const perSource = <T>(build: (source: Source) => T): Readonly<Record<Source, T>> => ({
   arrays: build("arrays"),
@@ -74,12 +99,12 @@ const READ: Readonly<Record<Source, string>> = {
 const insertScenarios = (source: Source) =>
   statement(`
 WITH ${LIB}, written AS (
-  INSERT INTO simcat.scenarios (${KEY}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
+  INSERT INTO simcat.scenarios (${KEY_COLUMNS}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
   SELECT lib.owner, lib.library_name, r.scenario_id, ${prefixed("r", STORED)}, now(), now(), NULL, $run_id::int8
   FROM (${READ[source]}) AS r JOIN lib USING (ord)
   RETURNING owner, library_name, is_result, parent_id
 )
-SELECT lib.ord::int4 AS ord, count(*) AS inserted, count(*) FILTER (WHERE ${isResult("w")}) AS results
+SELECT lib.ord::int4 AS ord, count(*) AS inserted, count(*) FILTER (WHERE ${isResultSql("w")}) AS results
 FROM written w JOIN lib USING (owner, library_name) GROUP BY lib.ord`);
 
 const mergeScenarios = (source: Source) =>
@@ -88,7 +113,7 @@ WITH ${LIB}, met AS MATERIALIZED (
   SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", STORED)}, r.owner IS NOT NULL AS is_read,
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
     (s.old).owner IS NOT NULL AND (s.old).removed_at IS NULL AS is_live, (s.old).owner IS NULL AS is_new,
-    ${isResult("(s.old)")} AS is_old_result,
+    ${isResultSql("(s.old)")} AS is_old_result,
     (s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL
       OR (${versionOf("r")}) IS DISTINCT FROM (${versionOf("(s.old)")}) AS changed,
     (${inPlaceOf("r")}) IS DISTINCT FROM (${inPlaceOf("(s.old)")}) AS in_place
@@ -98,19 +123,19 @@ WITH ${LIB}, met AS MATERIALIZED (
   ) AS s USING (ord, scenario_id)
 ), superseded AS (${supersede("met d WHERE d.is_read AND d.changed AND NOT d.is_new")}
 ), written AS (
-  INSERT INTO simcat.scenarios (${KEY}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
-  SELECT ${KEY}, ${STORED.join(", ")}, now(),
+  INSERT INTO simcat.scenarios (${KEY_COLUMNS}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
+  SELECT ${KEY_COLUMNS}, ${STORED.join(", ")}, now(),
     CASE WHEN is_new THEN now() WHEN changed THEN ${nextVersionStart("(old)")} ELSE (old).changed_at END, NULL,
     CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
   FROM met WHERE is_read AND (changed OR in_place)
-  ON CONFLICT (${KEY}) DO UPDATE SET ${setExcluded([...STORED, "changed_at", "removed_at", "run_id"])}
+  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${setExcluded([...STORED, "changed_at", "removed_at", "run_id"])}
 )
 SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,
   count(*) FILTER (WHERE is_read AND NOT changed) AS unchanged,
   count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE is_live AND NOT is_read) AS missing,
   count(*) FILTER (WHERE is_read OR is_live) AS scenarios,
-  count(*) FILTER (WHERE CASE WHEN is_read THEN ${isResult("met")} ELSE is_live AND is_old_result END) AS results
+  count(*) FILTER (WHERE CASE WHEN is_read THEN ${isResultSql("met")} ELSE is_live AND is_old_result END) AS results
 FROM met GROUP BY ord`);
 
 /** Stores the scenarios of libraries that have no stored scenario. */
