@@ -2,7 +2,7 @@ import { isEverything } from "../../src/sync/rules/selection.ts";
 import type { PerformedRun } from "./perform-run.ts";
 import type { Simulation } from "./simulation.ts";
 
-/** What is wrong in the daily snapshots, whichever run took them. */
+/** Rows that contradict each other, in any of the daily snapshots. */
 const INVARIANTS = `
   (SELECT 'two rows of one library on one day' AS what, (day, owner, library_name)::text AS d
    FROM simcat_report.daily_libraries GROUP BY day, owner, library_name HAVING count(*) > 1 LIMIT 3)
