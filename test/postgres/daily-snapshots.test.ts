@@ -36,7 +36,7 @@ const content: fc.Arbitrary<Content> = fc.record({
   bytes: fc.option(small, { freq: 3 }),
   version: fc.option(fc.constantFrom("1", "2"), { freq: 3 }),
 });
-/** What happens to a library. A read without a change moves only the time of the read. */
+/** Events of a library. A read without a change moves only the time of the read. */
 const event = fc.oneof(
   { weight: 3, arbitrary: fc.constant("nothing" as const) },
   { weight: 1, arbitrary: fc.constant("removed" as const) },

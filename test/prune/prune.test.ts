@@ -179,7 +179,7 @@ test("a prune whose lease another run takes over stops", async () => {
   expect(await countRows(database)).toEqual({ ...NOTHING, libraryHistory: 1, scenarioHistory: 1 });
 });
 
-describe("the record of a prune", () => {
+describe("the record of a prune (fault 125)", () => {
   const readRecords = ({ query }: TestDatabase) =>
     query(
       "SELECT cutoff, library_versions::int AS libraries, scenario_versions::int AS scenarios FROM simcat.prunes ORDER BY id",

@@ -120,7 +120,7 @@ const liveByActivity = async () => {
   return row;
 };
 
-test("over random histories the events of each item add up to whether it was live (fault 125)", async () => {
+test("over random histories the events of each item add up to whether it was live (fault 127)", async () => {
   for (const seed of [1, 2, 3]) {
     await emptyTables(database());
     await addHistories(fc.sample(history, { numRuns: 150, seed }));
@@ -133,7 +133,7 @@ test("over random histories the events of each item add up to whether it was liv
   }
 });
 
-test("after a prune, no earlier event is shown, and later ones add up from the state at any time since (fault 125)", async () => {
+test("after a prune, no earlier event is shown, and later ones add up from the state at any time since (fault 127)", async () => {
   await addHistories(fc.sample(history, { numRuns: 150, seed: 4 }));
   const before = await database().query("SELECT 1 FROM simcat_report.activity WHERE seen_at > $1", [day(6.5)]);
   const environment = {

@@ -40,7 +40,7 @@ async function askAsReader(sql: string): Promise<{ rows: Record<string, unknown>
 const NOTICE = (moment: string) =>
   `no rows for ${moment}: simcat prune deleted history, which is complete since 2026-01-05 00:00:00+00`;
 
-describe.each(["libraries_as_of", "scenarios_as_of"])("%s", (name) => {
+describe.each(["libraries_as_of", "scenarios_as_of"])("%s after a prune (fault 125)", (name) => {
   const call = (moment: string) => `SELECT library_name FROM simcat_report.${name}(${moment})`;
   const forest = { rows: [{ library_name: "forest" }], notices: [] };
 

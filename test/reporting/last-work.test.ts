@@ -60,7 +60,7 @@ describe("a library's last work", () => {
     expect(await lastWork(null, null)).toEqual({ last_work_at: null, id: null, work_state: "unknown" });
   });
 
-  test("is no date that is more than a day in the future (fault 126)", async () => {
+  test("is no date that is more than a day in the future (fault 128)", async () => {
     const [recent, soon, later] = [ago(10), ago(-0.5), ago(-2)];
     expect(await lastWork(later, recent)).toEqual({ last_work_at: recent, id: "7", work_state: "active" });
     expect(await lastWork(soon, recent)).toEqual({ last_work_at: soon, id: null, work_state: "active" });

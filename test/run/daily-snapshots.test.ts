@@ -159,7 +159,7 @@ test("runs with selectors and runs that fail take no snapshot; partial and held 
   expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
 });
 
-test("a snapshot that fails leaves no trace but a warning, and the next good run takes it", async () => {
+test("a snapshot that fails leaves only a warning, and the next good run takes it (fault 126)", async () => {
   const { database, run, setClock, days } = await organization([fire]);
   await setClock("2026-03-01T08:00:00Z");
   await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space here'; END $$;
