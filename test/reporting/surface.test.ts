@@ -8,6 +8,17 @@ const database = useTestDatabase();
  * moved or taken away.
  */
 const SURFACE = {
+  activity: [
+    "entity text",
+    "kind text",
+    "owner text",
+    "library_name text",
+    "scenario_id bigint",
+    "is_result boolean",
+    "service_date timestamptz",
+    "seen_at timestamptz",
+    "run_id bigint",
+  ],
   changes: [
     "changed_at timestamptz",
     "kind text",
@@ -21,6 +32,32 @@ const SURFACE = {
     "new_value text",
     "run_id bigint",
   ],
+  daily_libraries: [
+    "day date",
+    "owner text",
+    "library_name text",
+    "live boolean",
+    "scenarios bigint",
+    "parents bigint",
+    "results bigint",
+    "bytes bigint",
+    "package_name text",
+    "package_version text",
+    "last_read_at timestamptz",
+    "read_age_seconds double precision",
+  ],
+  daily_owners: [
+    "day date",
+    "owner text",
+    "libraries bigint",
+    "scenarios bigint",
+    "parents bigint",
+    "results bigint",
+    "bytes bigint",
+    "sizes_unread bigint",
+    "oldest_read_at timestamptz",
+    "oldest_read_age_seconds double precision",
+  ],
   data_complete_as_of: [
     "complete_as_of timestamptz",
     "age interval",
@@ -32,6 +69,9 @@ const SURFACE = {
     "furthest_behind_library text",
     "every_library_read_since timestamptz",
     "unaddressable_libraries bigint",
+    "history_complete_since timestamptz",
+    "age_seconds double precision",
+    "libraries_settling bigint",
   ],
   data_quality: [
     "problem text",
@@ -72,6 +112,14 @@ const SURFACE = {
     "run_id bigint",
     "listed jsonb",
     "metadata jsonb",
+    "parent_count bigint",
+    "last_work_at timestamptz",
+    "last_work_scenario_id bigint",
+    "work_state text",
+    "complete_as_of timestamptz",
+    "reread_reason text",
+    "open_rejects bigint",
+    "unparsed_fields text",
   ],
   library_freshness: [
     "owner text",
@@ -130,6 +178,7 @@ const SURFACE = {
     "last_modified_at timestamptz",
     "first_seen_at timestamptz",
   ],
+  prune_history: ["pruned_at timestamptz", "cutoff timestamptz", "library_versions bigint", "scenario_versions bigint"],
   removed: [
     "removed_at timestamptz",
     "what text",
@@ -229,6 +278,18 @@ const SURFACE = {
     "last_modified_at timestamptz",
     "days_since_modified bigint",
   ],
+  stale_results: [
+    "owner text",
+    "library_name text",
+    "parent_id bigint",
+    "parent_name text",
+    "parent_last_modified_at timestamptz",
+    "latest_result_id bigint",
+    "latest_result_name text",
+    "latest_result_modified_at timestamptz",
+    "edited_after_seconds double precision",
+    "result_count bigint",
+  ],
 };
 
 const columns = () =>
@@ -261,10 +322,12 @@ test("each view has its columns, in order and with their types", async () => {
 
 test("the functions take and give what they always did", async () => {
   expect((await functions()).map(({ signature }) => signature)).toEqual([
+    "history_covers(moment timestamp with time zone) boolean",
     "libraries_as_of(moment timestamp with time zone) SETOF simcat_report.libraries",
     "scenario_tree(owner text, library_name text) TABLE(scenario_id bigint, parent_id bigint, root_id bigint, depth integer, path bigint[], scenario_name text, is_result boolean, last_modified_at timestamp with time zone, parent_missing boolean, is_own_parent boolean, is_in_cycle boolean)",
     "scenarios_as_of(moment timestamp with time zone) SETOF simcat_report.scenarios",
     "version_order(version text) bytea",
+    "work_state(last_work_at timestamp with time zone) text",
   ]);
 });
 
@@ -296,8 +359,11 @@ test("without data each view is empty, except the one that promises a row", asyn
 });
 
 test("functions are bound when they are made, so that a caller's search_path changes nothing", async () => {
-  // A body that is kept as text would be looked up by the caller's search_path.
-  expect((await functions()).map(({ body }) => body)).toEqual([null, null, null, null]);
+  // A body that is kept as text would be looked up by the caller's search_path, unless the function has its own.
+  const unbound = (await functions()).filter(
+    ({ body, config }) => body !== null && config?.join() !== "search_path=pg_catalog",
+  );
+  expect(unbound).toEqual([]);
 });
 
 test("who may read nothing but the views can read them all and call the functions", async () => {
