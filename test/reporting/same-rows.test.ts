@@ -6,7 +6,14 @@ const database = useTestDatabase();
 const FIRST = readFileSync("migrations/0003_report.sql", "utf8");
 
 /** Views that were written again for speed. The schema `before` has them as they were first defined. */
-const REWRITTEN = ["scenarios", "latest_result_per_parent", "changes", "data_quality", "owner_storage", "stale_libraries"];
+const REWRITTEN = [
+  "scenarios",
+  "latest_result_per_parent",
+  "changes",
+  "data_quality",
+  "owner_storage",
+  "stale_libraries",
+];
 
 /** Problems that the first definition did not look for. */
 const NEW_PROBLEMS = ["future_date", "no_size", "name_under_two_owners"];
@@ -90,7 +97,10 @@ test.each(REWRITTEN)("%s has the rows of its first definition", async (view) => 
   );
   const names = columns.map(({ name }) => name).join(", ");
   const filter = view === "data_quality" ? `WHERE problem <> ALL ('{${NEW_PROBLEMS.join(",")}}')` : "";
-  const [before, after] = [`SELECT ${names} FROM before.${view}`, `SELECT ${names} FROM simcat_report.${view} ${filter}`];
+  const [before, after] = [
+    `SELECT ${names} FROM before.${view}`,
+    `SELECT ${names} FROM simcat_report.${view} ${filter}`,
+  ];
   expect({
     missing: await database().query(`${before} EXCEPT ALL ${after}`),
     added: await database().query(`${after} EXCEPT ALL ${before}`),
