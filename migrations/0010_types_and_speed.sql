@@ -161,11 +161,11 @@ BEGIN ATOMIC
     s.last_modified, s.last_modified_at, s.description, s.first_seen_at, s.valid_from, s.run_id, s.raw,
     coalesce(s.is_result, s.parent_id IS NOT NULL),
     CASE WHEN s.last_modified <> '' AND s.last_modified_at IS NULL THEN 'last_modified' END, NULL::timestamptz
-  FROM (SELECT WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
-  CROSS JOIN simcat_report.scenario_versions s
+  FROM (SELECT moment AS at WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
+  JOIN simcat_report.scenario_versions s ON s.valid_from <= covered.at
   JOIN simcat_report.library_versions l ON l.owner = s.owner AND l.library_name = s.library_name
-    AND l.valid_from <= moment AND (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL
-  WHERE s.valid_from <= moment AND (s.valid_to IS NULL OR moment < s.valid_to) AND s.removed_at IS NULL;
+    AND l.valid_from <= covered.at AND (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL
+  WHERE (s.valid_to IS NULL OR moment < s.valid_to) AND s.removed_at IS NULL;
 END;
 --> statement-breakpoint
 -- One branch for each problem, so that the planner drops all others if a query filters by problem, severity or fix_by.

@@ -89,6 +89,9 @@ test("scenarios shows those that are live in a live library, and takes a parentI
       changed_at: day(1),
       run_id: "1",
       raw: { scenarioId: 1 },
+      counts_as_result: false,
+      unparsed_fields: null,
+      library_complete_as_of: null,
     },
   ]);
 });

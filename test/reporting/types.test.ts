@@ -59,7 +59,8 @@ beforeAll(async () => {
   await addRows(database(), "scenarios", [
     { scenario_id: LARGE, scenario_name: "Ÿ 森林", is_result: false, ...dated },
     { scenario_id: 2, parent_id: LARGE, is_result: true, changed_at: day(2), description: "" },
-    { scenario_id: 3, parent_id: 4 },
+    { scenario_id: 3, parent_id: 4, last_modified: "soon" },
+    { scenario_id: 4, last_modified: "" },
   ]);
   await addRows(database(), "scenario_history", [{ scenario_id: 2, valid_from: day(1), valid_to: day(2) }]);
   await addRows(database(), "library_history", [{ library_name: "gone", valid_from: day(1), valid_to: day(3) }]);
@@ -166,7 +167,7 @@ test("every view can be read into Arrow without loss", async () => {
     }
     rowCounts[view] = rows.length;
   }
-  expect(rowCounts).toMatchObject({ libraries: 2, scenarios: 3, run_history: 2, scenario_versions: 4, removed: 1 });
+  expect(rowCounts).toMatchObject({ libraries: 2, scenarios: 4, run_history: 2, scenario_versions: 5, removed: 1 });
 });
 
 test("a scenario's own columns say how it counts, what was not understood, and as of when it is complete", async () => {
@@ -177,7 +178,14 @@ test("a scenario's own columns say how it counts, what was not understood, and a
     ),
   ).toEqual([
     { scenario_id: "2", counts_as_result: true, unparsed_fields: null, library_complete_as_of: day(2) },
-    { scenario_id: "3", counts_as_result: true, unparsed_fields: null, library_complete_as_of: day(2) },
+    { scenario_id: "3", counts_as_result: true, unparsed_fields: "last_modified", library_complete_as_of: day(2) },
+    { scenario_id: "4", counts_as_result: false, unparsed_fields: null, library_complete_as_of: day(2) },
     { scenario_id: LARGE, counts_as_result: false, unparsed_fields: null, library_complete_as_of: day(2) },
   ]);
+  expect(
+    await database().query(
+      `SELECT counts_as_result, unparsed_fields, library_complete_as_of
+       FROM simcat_report.scenarios_as_of(now()) WHERE scenario_id = 3`,
+    ),
+  ).toEqual([{ counts_as_result: true, unparsed_fields: "last_modified", library_complete_as_of: null }]);
 });
