@@ -1,4 +1,4 @@
-/** A filter that BI tools send, for one view or function. */
+/** A query that BI tools send to a view or function. */
 export interface Query {
   readonly view: string;
   readonly pattern: string;

@@ -73,7 +73,7 @@ beforeAll(async () => {
   ]);
 });
 
-test("each interval has a column in seconds beside it, each decimal a bigint", async () => {
+test("every interval column has a column in seconds, every decimal column a bigint column", async () => {
   const columns = await allColumns();
   const typeOf = (view: string, name: string) =>
     columns.find((column) => column.view === view && column.name === name)?.type;
@@ -90,7 +90,7 @@ test("each interval has a column in seconds beside it, each decimal a bigint", a
   }
 });
 
-test("the columns in seconds have the values of those beside them", async () => {
+test("the columns in seconds equal the interval columns", async () => {
   expect(
     await database().query(
       `SELECT duration_seconds, extract(epoch FROM duration)::float8 AS duration FROM simcat_report.run_history ORDER BY run_id`,
@@ -170,7 +170,7 @@ test("every view can be read into Arrow without loss", async () => {
   expect(rowCounts).toMatchObject({ libraries: 2, scenarios: 4, run_history: 2, scenario_versions: 5, removed: 1 });
 });
 
-test("a scenario's own columns say how it counts, what was not understood, and as of when it is complete", async () => {
+test("scenarios has counts_as_result, unparsed_fields and library_complete_as_of", async () => {
   expect(
     await database().query(
       `SELECT scenario_id, counts_as_result, unparsed_fields, library_complete_as_of
