@@ -121,3 +121,93 @@ test("rejects that are open, with and without a library", async () => {
     { detail: "wrong_type: parentId is a string" },
   ]);
 });
+
+const hoursAhead = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+
+test("dates more than a day in the future, of libraries and of scenarios", async () => {
+  await addRows(database(), "libraries", [
+    { library_name: "forest", last_modified: "tomorrow", last_modified_at: hoursAhead(23) },
+    { library_name: "lake", last_modified: "later", last_modified_at: hoursAhead(25) },
+  ]);
+  await addRows(database(), "scenarios", [
+    { scenario_id: 1, last_modified: "tomorrow", last_modified_at: hoursAhead(23) },
+    { scenario_id: 2, last_modified: "later", last_modified_at: hoursAhead(25) },
+  ]);
+  expect(await problems()).toEqual([
+    "future_date library ann/lake last_modified later",
+    "future_date scenario ann/forest#2 last_modified later",
+  ]);
+});
+
+test("libraries whose metadata has no size", async () => {
+  await addRows(database(), "libraries", [
+    { library_name: "forest", ...good, metadata: {} },
+    { library_name: "lake", ...good, metadata: { fileSize: "1 KB" }, file_size: "1 KB", file_size_bytes: 1024 },
+    { library_name: "no metadata yet", ...good },
+  ]);
+  expect(await problems()).toEqual(["no_size library ann/forest file_size "]);
+});
+
+test("one name under two owners", async () => {
+  await addRows(database(), "libraries", [
+    { library_name: "forest", ...good },
+    { owner: "bob", library_name: "forest", ...good },
+    { owner: "cy", library_name: "Forest", ...good },
+    { owner: "cy", library_name: "lake", ...good, removed_at: day(2), changed_at: day(2) },
+    { owner: "bob", library_name: "lake", ...good },
+  ]);
+  expect(await problems()).toEqual([
+    "name_under_two_owners library ann/forest library_name forest",
+    "name_under_two_owners library bob/forest library_name forest",
+  ]);
+});
+
+test("each problem has a severity and someone who can fix it", async () => {
+  const dated = { last_modified: "soon" };
+  await addRows(database(), "libraries", [
+    { library_name: "forest", ...dated, file_size: "large", metadata: {} },
+    { owner: "Ann", library_name: "forest", last_modified_at: hoursAhead(25), metadata: {} },
+  ]);
+  await addRows(database(), "scenarios", [
+    { scenario_id: 1, ...dated, parent_id: 2, is_result: false },
+    { scenario_id: 2, last_modified_at: hoursAhead(25), parent_id: 1 },
+    { scenario_id: 3, is_result: true },
+    { scenario_id: 4, parent_id: 4 },
+    { scenario_id: 5, parent_id: 99 },
+  ]);
+  await addRows(database(), "rejects", [{ owner: "ann", library_name: "forest" }]);
+  const rows = await database().query<Record<string, string>>(
+    "SELECT DISTINCT problem, what, severity, fix_by FROM simcat_report.data_quality ORDER BY problem, what",
+  );
+  expect(rows.map(({ problem, what, severity, fix_by }) => `${problem} ${what}: ${severity}, ${fix_by}`)).toEqual([
+    "date_not_understood library: warning, operator",
+    "date_not_understood scenario: warning, operator",
+    "future_date library: warning, service",
+    "future_date scenario: warning, uploader",
+    "name_under_two_owners library: info, uploader",
+    "names_differ_by_case library: warning, uploader",
+    "no_date library: warning, service",
+    "no_size library: warning, service",
+    "open_reject scenario: error, service",
+    "own_parent scenario: error, uploader",
+    "parent_but_no_result scenario: warning, uploader",
+    "parent_cycle scenario: error, uploader",
+    "parent_missing scenario: warning, uploader",
+    "result_without_parent scenario: warning, uploader",
+    "size_not_understood library: warning, operator",
+  ]);
+});
+
+test("a filter by problem, severity or fix_by reads only the tables of its problems", async () => {
+  const tablesOf = async (filter: string) => {
+    const plan = await database().query<{ "QUERY PLAN": string }>(
+      `EXPLAIN SELECT * FROM simcat_report.data_quality WHERE ${filter}`,
+    );
+    const scanned = plan.flatMap((line) => / on (libraries|scenarios|rejects)\b/.exec(line["QUERY PLAN"])?.[1] ?? []);
+    return [...new Set(scanned)].sort();
+  };
+  expect(await tablesOf("problem = 'no_date'")).toEqual(["libraries"]);
+  expect(await tablesOf("problem = 'open_reject'")).toEqual(["rejects"]);
+  expect(await tablesOf("severity = 'info'")).toEqual(["libraries"]);
+  expect(await tablesOf("fix_by = 'service'")).toEqual(["libraries", "rejects"]);
+});

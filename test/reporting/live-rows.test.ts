@@ -89,6 +89,9 @@ test("scenarios shows those that are live in a live library, and takes a parentI
       changed_at: day(1),
       run_id: "1",
       raw: { scenarioId: 1 },
+      counts_as_result: false,
+      unparsed_fields: null,
+      library_complete_as_of: null,
     },
   ]);
 });
@@ -182,9 +185,16 @@ test("owner_storage sums what could be read and counts what could not", async ()
     { owner: "dan", library_name: "gone", file_size_bytes: 1, removed_at: day(2), changed_at: day(2) },
   ]);
   expect(await database().query("SELECT * FROM simcat_report.owner_storage ORDER BY owner")).toEqual([
-    { owner: "ann", libraries: "3", bytes: "2048", sizes_unread: "2" },
-    { owner: "bob", libraries: "2", bytes: "18000000000000000000", sizes_unread: "0" },
-    { owner: "cleo", libraries: "1", bytes: "0", sizes_unread: "1" },
+    { owner: "ann", libraries: "3", bytes: "2048", sizes_unread: "2", total_bytes: "2048" },
+    // The sum exceeds a bigint.
+    {
+      owner: "bob",
+      libraries: "2",
+      bytes: "18000000000000000000",
+      sizes_unread: "0",
+      total_bytes: "9223372036854775807",
+    },
+    { owner: "cleo", libraries: "1", bytes: "0", sizes_unread: "1", total_bytes: "0" },
   ]);
 });
 
@@ -210,5 +220,26 @@ test("stale_libraries has the longest unchanged first and counts whole days", as
     ["under a day", "0"],
     ["tomorrow", "-1"],
     ["no date", null],
+  ]);
+});
+
+test("the bucket of stale_libraries begins with its first day and ends before its last", async () => {
+  await database().query(
+    `INSERT INTO simcat.libraries (owner, library_name, last_modified_at, first_seen_at, changed_at, run_id)
+     SELECT 'ann', hours::text, now() - hours * interval '1 hour', now(), now(), 1
+     FROM unnest(ARRAY[-25, -23, 0, 719, 721, 2159, 2161, 8759, 8761]) AS hours
+     UNION ALL SELECT 'ann', 'none', NULL, now(), now(), 1`,
+  );
+  expect(
+    await database().query(
+      "SELECT bucket, count(*)::int AS rows FROM simcat_report.stale_libraries GROUP BY 1 ORDER BY 1",
+    ),
+  ).toEqual([
+    { bucket: "30 to 90 days", rows: 2 },
+    { bucket: "90 to 365 days", rows: 2 },
+    { bucket: "in the future", rows: 1 },
+    { bucket: "no date", rows: 1 },
+    { bucket: "over a year", rows: 1 },
+    { bucket: "under 30 days", rows: 3 },
   ]);
 });

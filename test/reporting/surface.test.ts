@@ -82,6 +82,8 @@ const SURFACE = {
     "field text",
     "value text",
     "detail text",
+    "severity text",
+    "fix_by text",
   ],
   latest_result_per_parent: [
     "owner text",
@@ -139,6 +141,7 @@ const SURFACE = {
     "last_failed_at timestamptz",
     "open_rejects bigint",
     "complete_as_of timestamptz",
+    "lag_seconds double precision",
   ],
   library_versions: [
     "owner text",
@@ -159,7 +162,7 @@ const SURFACE = {
     "listed jsonb",
     "metadata jsonb",
   ],
-  owner_storage: ["owner text", "libraries bigint", "bytes numeric", "sizes_unread bigint"],
+  owner_storage: ["owner text", "libraries bigint", "bytes numeric", "sizes_unread bigint", "total_bytes bigint"],
   package_versions: [
     "package_name text",
     "package_version text",
@@ -221,6 +224,7 @@ const SURFACE = {
     "scope jsonb",
     "allow_removals boolean",
     "version text",
+    "duration_seconds double precision",
   ],
   scenario_parents: [
     "owner text",
@@ -267,6 +271,9 @@ const SURFACE = {
     "changed_at timestamptz",
     "run_id bigint",
     "raw jsonb",
+    "counts_as_result boolean",
+    "unparsed_fields text",
+    "library_complete_as_of timestamptz",
   ],
   stale_libraries: [
     "owner text",
@@ -277,6 +284,7 @@ const SURFACE = {
     "last_modified text",
     "last_modified_at timestamptz",
     "days_since_modified bigint",
+    "bucket text",
   ],
   stale_results: [
     "owner text",
