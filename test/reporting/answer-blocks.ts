@@ -1,0 +1,46 @@
+/** A query of a document, followed by its answer: ```sql … ```, an empty line, ```text … ```. */
+const ANSWERED = /^```sql\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```$/gm;
+
+export interface AnsweredQuery {
+  /** The line in the document, from 1. */
+  readonly line: number;
+  readonly sql: string;
+  readonly answer: string;
+}
+
+export const answeredQueries = (document: string): AnsweredQuery[] =>
+  [...document.matchAll(ANSWERED)].map(({ index, 1: sql = "", 2: answer = "" }) => ({
+    line: document.slice(0, index).split("\n").length,
+    sql,
+    answer,
+  }));
+
+/** The document with the answers of `psql`, which is given a query and the heading of level 2 that it is under. */
+export function replaceAnswers(document: string, psql: (sql: string, heading: string) => string): string {
+  return document.replace(ANSWERED, (_, sql: string, before: string, index: number) => {
+    const heading = /^## (.*)$/m.exec(document.slice(document.lastIndexOf("\n## ", index) + 1))?.[1] ?? "";
+    const answer = shorten(psql(sql, heading), rowsShown(before));
+    return `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answer}\`\`\``;
+  });
+}
+
+const ROWS_SHOWN = 8;
+
+/** Documents keep the number of rows that they show. */
+const rowsShown = (answer: string): number =>
+  Number(/^\(the first (\d+) of \d+ rows\)$/m.exec(answer)?.[1] ?? ROWS_SHOWN);
+
+/** The names of the columns, from the first line of an answer. */
+export const columnNames = (answer: string): string[] =>
+  (answer.split("\n")[0] ?? "").split("|").map((name) => name.trim());
+
+/** The first rows of psql's output, and how many there are. */
+function shorten(output: string, shown: number): string {
+  const lines = output.trimEnd().split("\n");
+  const [names = "", rule = "", ...rows] = lines.map((line) => line.trimEnd());
+  const count = Number(/^\((\d+) rows?\)$/.exec(rows.pop() ?? "")?.[1]);
+  if (rows.length !== count) throw new Error(`a value has several lines:\n${output}`);
+  const kept = rows.slice(0, shown);
+  const note = kept.length < count ? `the first ${kept.length} of ${count} rows` : `${count} row${count === 1 ? "" : "s"}`;
+  return [names, rule, ...kept, `(${note})`, ""].join("\n");
+}
