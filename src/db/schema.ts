@@ -84,6 +84,8 @@ export const librarySync = simcat.table(
     removalHeldAt: instant("removal_held_at"),
     scenarioCount: bigint("scenario_count", { mode: "number" }),
     resultCount: bigint("result_count", { mode: "number" }),
+    lastScenarioAt: instant("last_scenario_at"),
+    lastScenarioId: bigint("last_scenario_id", { mode: "bigint" }),
   },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );

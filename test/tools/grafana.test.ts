@@ -172,7 +172,7 @@ describe("the Grafana dashboard", () => {
     ]);
   });
 
-  test("shows owners who left with All, and when one of them is selected (fault 125)", async () => {
+  test("shows owners who left with All, and when one of them is selected (fault 127)", async () => {
     const reader = await analysts.reader();
     const kinds = async (selection: Selection) =>
       (await answer(reader, "Activity seen by simcat", selection)).map(([, kind, count]) => `${kind}: ${count}`);
@@ -184,7 +184,7 @@ describe("the Grafana dashboard", () => {
     expect(growth.map(([, libraries]) => libraries)).toEqual(["28"]);
   });
 
-  test("does not count a date in the future as recent work (fault 126)", async () => {
+  test("does not count a date in the future as recent work (fault 128)", async () => {
     const reader = await analysts.reader();
     expect(await answer(reader, "Active libraries", of("bob", "(none)"))).toEqual([["0"]]);
     expect(await answer(reader, "Libraries by last work", of("bob", "(none)"))).toEqual([["unknown", "2"]]);
