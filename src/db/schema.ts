@@ -55,12 +55,14 @@ export const scenarios = simcat.table("scenarios", scenarioColumns(), (t) => [
 export const libraryHistory = simcat.table("library_history", { ...libraryColumns(), ...versionColumns() }, (t) => [
   primaryKey({ columns: [t.owner, t.libraryName, t.validFrom] }),
   index().on(t.validTo),
+  index().on(t.supersededBy).concurrently(),
   check("library_history_not_empty", sql`valid_to > valid_from`),
 ]);
 
 export const scenarioHistory = simcat.table("scenario_history", { ...scenarioColumns(), ...versionColumns() }, (t) => [
   primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId, t.validFrom] }),
   index().on(t.validTo),
+  index().on(t.supersededBy).concurrently(),
   check("scenario_history_not_empty", sql`valid_to > valid_from`),
 ]);
 
