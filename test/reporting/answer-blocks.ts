@@ -41,6 +41,7 @@ function shorten(output: string, shown: number): string {
   const count = Number(/^\((\d+) rows?\)$/.exec(rows.pop() ?? "")?.[1]);
   if (rows.length !== count) throw new Error(`a value has several lines:\n${output}`);
   const kept = rows.slice(0, shown);
-  const note = kept.length < count ? `the first ${kept.length} of ${count} rows` : `${count} row${count === 1 ? "" : "s"}`;
+  const note =
+    kept.length < count ? `the first ${kept.length} of ${count} rows` : `${count} row${count === 1 ? "" : "s"}`;
   return [names, rule, ...kept, `(${note})`, ""].join("\n");
 }

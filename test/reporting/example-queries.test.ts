@@ -118,7 +118,14 @@ const day = (days: number) => new Date(now - days * 24 * HOUR).toISOString().sli
 const SNAPSHOT_DAYS = Array.from({ length: 41 }, (_, days) => days);
 
 beforeAll(async () => {
-  const library = { owner: "bob", live: true, scenarios: 1, results: 0, package_name: "stsim", package_version: "9.9.9" };
+  const library = {
+    owner: "bob",
+    live: true,
+    scenarios: 1,
+    results: 0,
+    package_name: "stsim",
+    package_version: "9.9.9",
+  };
   const gone = { owner: "eve", library_name: "gone" };
   const removed = { live: false, scenarios: null, results: null, package_name: null, package_version: null };
   const owner = { scenarios: 1, results: 0, libraries: 1, sizes_unread: 0 };
@@ -248,7 +255,9 @@ const ANSWERS: Readonly<Record<string, () => readonly string[]>> = {
     const row = (version: string, days: number, libraries: number) =>
       libraries === 0
         ? []
-        : [`stsim | ${version} | ${day(days)} | ${libraries} | ${Math.round((100 * libraries) / (old(days) + has(days, 3, 0)))}`];
+        : [
+            `stsim | ${version} | ${day(days)} | ${libraries} | ${Math.round((100 * libraries) / (old(days) + has(days, 3, 0)))}`,
+          ];
     return [
       ...mondays.flatMap((days) => row("10.0.0", days, has(days, 3, 0))),
       ...mondays.flatMap((days) => row("9.9.9", days, old(days))),

@@ -143,8 +143,7 @@ describe("the Grafana dashboard", () => {
       const { fields } = await reader.query(sql).catch((error: unknown) => {
         throw new Error(`the panel ${title} fails: ${String(error)}\n${sql}`);
       });
-      if (format === "time_series")
-        expect(fields[0]?.name, title).toBe("time");
+      if (format === "time_series") expect(fields[0]?.name, title).toBe("time");
     }
     const { rows } = await reader.query("SELECT count(*)::int AS libraries FROM simcat_report.stale_libraries");
     expect(rows).toEqual([{ libraries: 27 }]);
