@@ -1,5 +1,6 @@
 /** A query of a document, followed by its answer: ```sql … ```, an empty line, ```text … ```. */
-const ANSWERED = /^```sql\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```$/gm;
+const ANSWERED =
+  /(?<!<!-- The answer is from another organization. -->\n)^```sql\n((?:(?!^```)[\s\S])*)^```\n\n```text\n([\s\S]*?)^```$/gm;
 
 export interface AnsweredQuery {
   /** The line in the document, from 1. */
@@ -19,7 +20,7 @@ export const answeredQueries = (document: string): AnsweredQuery[] =>
 export function replaceAnswers(document: string, psql: (sql: string, heading: string) => string): string {
   return document.replace(ANSWERED, (_, sql: string, before: string, index: number) => {
     const heading = /^## (.*)$/m.exec(document.slice(document.lastIndexOf("\n## ", index) + 1))?.[1] ?? "";
-    const answer = shorten(psql(sql, heading), rowsShown(before));
+    const answer = shorten((text) => psql(text, heading), sql, rowsShown(before));
     return `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answer}\`\`\``;
   });
 }
@@ -34,14 +35,21 @@ const rowsShown = (answer: string): number =>
 export const columnNames = (answer: string): string[] =>
   (answer.split("\n")[0] ?? "").split("|").map((name) => name.trim());
 
-/** The first rows of psql's output, and how many there are. */
-function shorten(output: string, shown: number): string {
-  const lines = output.trimEnd().split("\n");
-  const [names = "", rule = "", ...rows] = lines.map((line) => line.trimEnd());
-  const count = Number(/^\((\d+) rows?\)$/.exec(rows.pop() ?? "")?.[1]);
-  if (rows.length !== count) throw new Error(`a value has several lines:\n${output}`);
-  const kept = rows.slice(0, shown);
-  const note =
-    kept.length < count ? `the first ${kept.length} of ${count} rows` : `${count} row${count === 1 ? "" : "s"}`;
-  return [names, rule, ...kept, `(${note})`, ""].join("\n");
+/** The first rows of psql's output, as wide as they need, and how many there are. */
+function shorten(psql: (sql: string) => string, sql: string, shown: number): string {
+  const whole = parse(psql(sql));
+  if (whole.count <= shown) return [...whole.lines, whole.footer, ""].join("\n");
+  const first = parse(psql(`SELECT * FROM (\n${sql.trimEnd().replace(/;$/, "")}\n) AS answer LIMIT ${shown}`));
+  return [...first.lines, `(the first ${shown} of ${whole.count} rows)`, ""].join("\n");
+}
+
+function parse(output: string) {
+  const lines = output
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.trimEnd());
+  const footer = lines.pop() ?? "";
+  const count = Number(/^\((\d+) rows?\)$/.exec(footer)?.[1]);
+  if (lines.length !== count + 2) throw new Error(`a value has several lines:\n${output}`);
+  return { lines, footer, count };
 }

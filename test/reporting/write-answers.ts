@@ -22,23 +22,21 @@ function psql(url: string, sql: string): string {
 const formatMoment = (date: Date): string =>
   `${date.getUTCDate()} ${date.toLocaleString("en-GB", { month: "long", timeZone: "UTC" })} ${date.getUTCFullYear()}, ${date.toISOString().slice(11, 16)}`;
 
-// Writes the answers of the documents: those of `simcat demo`, and those of an organization that is followed for 120 days.
-const stateDir = mkdtempSync(join(tmpdir(), "simcat-answers-"));
-const environment = { PATH: process.env.PATH, SIMCAT_STATE_DIR: stateDir };
-try {
+async function writeAnswers(stateDir: string): Promise<void> {
+  const environment = { PATH: process.env.PATH, SIMCAT_STATE_DIR: stateDir };
   execFileSync(process.execPath, [MAIN, "demo"], { env: environment, stdio: ["ignore", "ignore", "inherit"] });
   const demoAt = new Date();
-  const server = await openEmbeddedPostgres(
-    { stateDir: join(stateDir, "demo"), environment },
-    new AbortController().signal,
-  );
+  const demoDir = join(stateDir, "demo");
+  const server = await openEmbeddedPostgres({ stateDir: demoDir, environment }, new AbortController().signal);
   try {
     const followed = new URL(server.url);
     followed.pathname = "/followed";
-    psql(server.url, "CREATE DATABASE followed");
-    await followOrganization(followed.href, (day) => {
-      if (day % 10 === 0) console.log(`day ${day} of the organization`);
-    });
+    if (psql(server.url, "SELECT FROM pg_database WHERE datname = 'followed'").includes("(0 rows)")) {
+      psql(server.url, "CREATE DATABASE followed");
+      await followOrganization(followed.href, (day) => {
+        if (day % 10 === 0) console.log(`day ${day} of the organization`);
+      });
+    }
     for (const path of DOCUMENTS) {
       const text = replaceAnswers(readFileSync(path, "utf8"), (sql, heading) =>
         psql(heading === FOLLOWED ? followed.href : server.url, sql),
@@ -48,6 +46,14 @@ try {
   } finally {
     await server.stop();
   }
+}
+
+// Writes the answers of the documents: those of `simcat demo`, and those of an organization that is followed for 120 days. A
+// directory as the argument keeps the second one's database for the next time.
+const [kept] = process.argv.slice(2);
+const stateDir = kept ?? mkdtempSync(join(tmpdir(), "simcat-answers-"));
+try {
+  await writeAnswers(stateDir);
 } finally {
-  rmSync(stateDir, { recursive: true, force: true });
+  if (kept === undefined) rmSync(stateDir, { recursive: true, force: true });
 }
