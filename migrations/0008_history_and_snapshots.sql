@@ -179,8 +179,9 @@ CREATE VIEW simcat_report.daily_libraries AS
 SELECT d.day, l.owner, l.library_name, l.live, l.scenarios, l.scenarios - l.results AS parents, l.results, l.bytes,
   l.package_name, l.package_version, l.last_read_at,
   extract(epoch FROM d.taken_at - l.last_read_at)::double precision AS read_age_seconds
-FROM simcat.snapshot_days d
-JOIN simcat.library_days l ON l.from_day <= d.day AND (l.to_day IS NULL OR d.day < l.to_day);
+FROM simcat.library_days l
+-- Both bounds without OR, so that the days of a row are found by the key.
+JOIN simcat.snapshot_days d ON d.day >= l.from_day AND d.day < coalesce(l.to_day, 'infinity');
 --> statement-breakpoint
 CREATE VIEW simcat_report.daily_owners AS
 SELECT o.day, o.owner, o.libraries, o.scenarios, o.scenarios - o.results AS parents, o.results, o.bytes, o.sizes_unread,
