@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import pg from "pg";
+import { EXIT } from "../../src/errors.ts";
 import { createDateSource } from "../../src/mock/date-source.ts";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { editRandomly } from "../../src/mock/edits.ts";
@@ -9,16 +7,15 @@ import { createOrganization } from "../../src/mock/organization.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
 import { startMockService } from "../../src/mock/server.ts";
 import type { Organization } from "../../src/mock/types.ts";
+import { runSync } from "../cli/test-context.ts";
 
-const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const API_KEY = "key-of-the-mock";
 const DAY_MS = 86_400_000;
 const DAYS = 120;
 const EDITS_A_DAY = 12;
 
 /**
- * Fills an empty database with 120 days of an organization: its service edits itself, and the built `simcat sync` runs once a
- * day. The service's clock starts 120 days ago. The database has no clock to set, so after each day everything that it holds
+ * Fills an empty database with 120 days of an organization: its service edits itself, and `simcat sync` runs once a day. The service's clock starts 120 days ago. The database has no clock to set, so after each day everything that it holds
  * is moved one day back.
  */
 export async function followOrganization(url: string, onDay: (day: number) => void): Promise<void> {
@@ -32,11 +29,12 @@ export async function followOrganization(url: string, onDay: (day: number) => vo
   const database = new pg.Client({ connectionString: url });
   await database.connect();
   try {
-    const simcat = (command: string) =>
-      promisify(execFile)(process.execPath, [MAIN, command], {
-        env: { PATH: process.env.PATH, SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: API_KEY, DATABASE_URL: url },
-      });
-    await simcat("backfill");
+    const sync = async () => {
+      const code = await runSync({ SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: API_KEY, DATABASE_URL: url });
+      // Partial: a library that lost many scenarios at once waits for a second read, as it would in practice.
+      if (code !== EXIT.ok && code !== EXIT.partial) throw new Error(`simcat sync ended with ${code}`);
+    };
+    await sync();
     while (daysLeft > 0) {
       await moveBack(database);
       daysLeft -= 1;
@@ -48,10 +46,7 @@ export async function followOrganization(url: string, onDay: (day: number) => vo
       if (daysLeft < 75) upgrade(organization, random, dateSource.text(clock()));
       if (daysLeft === 30) removeOwner(organization);
       hours = 0;
-      await simcat("sync").catch((error) => {
-        // 2: a library that lost many scenarios at once waits for a second read, as it would in practice.
-        if (error.code !== 2) throw error;
-      });
+      await sync();
     }
   } finally {
     await database.end();

@@ -27,7 +27,8 @@ async function writeAnswers(stateDir: string): Promise<void> {
   execFileSync(process.execPath, [MAIN, "demo"], { env: environment, stdio: ["ignore", "ignore", "inherit"] });
   const demoAt = new Date();
   const demoDir = join(stateDir, "demo");
-  const server = await openEmbeddedPostgres({ stateDir: demoDir, environment }, new AbortController().signal);
+  const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+  const server = await openEmbeddedPostgres({ stateDir: demoDir, environment, settings }, new AbortController().signal);
   try {
     const followed = new URL(server.url);
     followed.pathname = "/followed";
