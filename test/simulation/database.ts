@@ -57,7 +57,7 @@ ALTER TABLE simcat.sync_runs ALTER started_at SET DEFAULT sim.clock_timestamp();
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = sim, pg_catalog, public', current_database()); END $$`;
 
 const TABLES =
-  "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases";
+  "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases, prunes, snapshot_days, library_days, owner_days";
 
 /** A database with simcat's schema. The caller closes it. */
 export async function openControl(url: string): Promise<Control> {

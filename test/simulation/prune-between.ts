@@ -36,6 +36,13 @@ export async function pruneBetween(simulation: Simulation, olderThanMs: number):
       wrong.push(`prune: foretold ${JSON.stringify(foretold)}, deleted ${JSON.stringify(pruned)}`);
     }
     const after = await look(server.control);
+    const [record] = await server.control.query<{ cutoff: Date | null }>(
+      "SELECT max(cutoff) AS cutoff FROM simcat.prunes",
+    );
+    const { libraries, libraryHistory, scenarios, scenarioHistory } = pruned;
+    if (libraries + libraryHistory + scenarios + scenarioHistory > 0 && !(record?.cutoff && record.cutoff >= cutoff)) {
+      wrong.push(`prune: the cutoff ${cutoff.toISOString()} is not recorded`);
+    }
     for (const [key, { removedAt, copy }] of before) {
       const isOld = removedAt !== null && removedAt < cutoff;
       const left = after.get(key);

@@ -6,6 +6,7 @@ import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
 import { checkPoison } from "./check-poison.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
+import { checkSnapshots } from "./check-snapshots.ts";
 import { checkSwaps } from "./check-swaps.ts";
 import { checkTotals } from "./check-totals.ts";
 import { checkHistories, remember } from "./histories.ts";
@@ -106,7 +107,7 @@ async function afterRun(
   wrong.push(...(await checkCounts(simulation, performed)));
   wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(simulation, performed)));
   wrong.push(...(await checkPoison(simulation, performed, sight)));
-  wrong.push(...(await checkTotals(simulation)));
+  wrong.push(...(await checkTotals(simulation)), ...(await checkSnapshots(simulation, performed)));
   ledger.settle(sight);
   await remember(server.control);
 }

@@ -327,4 +327,22 @@ export const WEAKENINGS: readonly Weakening[] = [
     line: 'librarySync: await deleteOf("library_sync"),',
     instead: "librarySync: 0,",
   },
+  {
+    name: "a run of a part takes the snapshot",
+    file: "src/sync/take-snapshot.ts",
+    line: "|| !isEverything(request.selection)) return;",
+    instead: ") return;",
+  },
+  {
+    name: "a changed library keeps its row of the snapshots",
+    file: "src/db/store/save-snapshot.ts",
+    line: "OR stored.live AND (",
+    instead: "OR NOT stored.live AND (",
+  },
+  {
+    name: "a removed library stays live in the snapshots",
+    file: "src/db/store/save-snapshot.ts",
+    line: "OR stored.live IS NULL AND open.live",
+    instead: "",
+  },
 ];

@@ -1,0 +1,62 @@
+import { isEverything } from "../../src/sync/rules/selection.ts";
+import type { PerformedRun } from "./perform-run.ts";
+import type { Simulation } from "./simulation.ts";
+
+/** What is wrong in the daily snapshots, whichever run took them. */
+const INVARIANTS = `
+  (SELECT 'two rows of one library on one day' AS what, (day, owner, library_name)::text AS d
+   FROM simcat_report.daily_libraries GROUP BY day, owner, library_name HAVING count(*) > 1 LIMIT 3)
+  UNION ALL
+  (SELECT 'daily_owners has other sums than daily_libraries', d::text FROM (
+    SELECT day, owner, libraries, scenarios, parents, results, bytes, sizes_unread, oldest_read_at FROM simcat_report.daily_owners
+    EXCEPT SELECT day, owner, count(*) FILTER (WHERE live), coalesce(sum(scenarios), 0), coalesce(sum(parents), 0),
+      coalesce(sum(results), 0), coalesce(sum(bytes), 0), count(*) FILTER (WHERE live AND bytes IS NULL), min(last_read_at)
+    FROM simcat_report.daily_libraries GROUP BY day, owner) d LIMIT 3)
+  UNION ALL
+  (SELECT 'a snapshot by a run of a part, or by one that failed', r.id::text
+   FROM simcat.snapshot_days d JOIN simcat.sync_runs r ON r.id = d.run_id
+   WHERE r.scope IS NOT NULL OR r.status IN ('source_unavailable', 'source_untrusted', 'unauthorized') LIMIT 3)`;
+
+/** The newest snapshot, if the run with version $1 took it: libraries that it shows otherwise than the tables. */
+const DIFFERING = `
+WITH newest AS (
+  SELECT d.day FROM simcat.snapshot_days d JOIN simcat.sync_runs r ON r.id = d.run_id
+  WHERE r.version = $1 AND d.day = (SELECT max(day) FROM simcat.snapshot_days)
+), shown AS (
+  SELECT owner, library_name, scenarios, results, bytes, package_name, package_version, last_read_at
+  FROM simcat_report.daily_libraries JOIN newest USING (day) WHERE live
+), stored AS (
+  SELECT l.owner, l.library_name, n.scenarios, n.results, l.file_size_bytes, l.package_name, l.package_version, y.content_read_at
+  FROM newest, simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS scenarios, count(*) FILTER (WHERE coalesce(s.is_result, nullif(s.parent_id, 0) IS NOT NULL)) AS results
+    FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name) AND s.removed_at IS NULL
+  ) AS n
+  WHERE l.removed_at IS NULL
+)
+(SELECT 'the snapshot has' AS what, d::text AS d FROM (TABLE shown EXCEPT TABLE stored) d LIMIT 3)
+UNION ALL
+(SELECT 'the tables have' AS what, d::text FROM (TABLE stored EXCEPT TABLE shown) d LIMIT 3)`;
+
+/** Whether the day on which the run with version $1 began, or a later one, has a snapshot. */
+const TAKEN = `
+SELECT EXISTS (
+  SELECT FROM simcat.snapshot_days d, simcat.sync_runs r
+  WHERE r.version = $1 AND d.day >= (r.started_at AT TIME ZONE 'UTC')::date
+) AS taken`;
+
+/** Checks that good runs of everything, and only they, take the day's snapshot, and that it equals the rows. */
+export async function checkSnapshots({ server }: Simulation, performed: PerformedRun): Promise<string[]> {
+  const { ended, heard, others, plan } = performed;
+  const wrong = await server.control.query<{ what: string; d: string }>(INVARIANTS);
+  if (others.length === 0) {
+    wrong.push(...(await server.control.query<{ what: string; d: string }>(DIFFERING, [heard.run])));
+  }
+  const isGood = ended.status === "ok" || ended.status === "partial" || ended.status === "held";
+  const hasFailed = ended.report?.warnings.some(({ code }) => code === "snapshot_failed");
+  if (isGood && isEverything(plan.selection) && !hasFailed) {
+    const [found] = await server.control.query<{ taken: boolean }>(TAKEN, [heard.run]);
+    if (!found?.taken) wrong.push({ what: "missing after", d: heard.run });
+  }
+  return wrong.map(({ what, d }) => `snapshots: ${what}: ${d}`);
+}
