@@ -79,7 +79,8 @@ test("a migration counts existing rows once and fences off a run of an earlier v
   const before = await kept(made);
   const [lease] = await made.query<{ token: string }>("SELECT token FROM simcat.leases");
   await made.query(
-    `ALTER TABLE simcat.library_sync DROP COLUMN scenario_count, DROP COLUMN result_count, DROP COLUMN removal_held_at;
+    `ALTER TABLE simcat.library_sync DROP COLUMN scenario_count CASCADE, DROP COLUMN result_count CASCADE,
+       DROP COLUMN removal_held_at;
      ALTER TABLE simcat.sync_runs DROP COLUMN restart`,
   );
   const migration = readFileSync(new URL("../../migrations/0004_holds_and_counts.sql", import.meta.url), "utf8");
