@@ -239,14 +239,13 @@ SELECT 'own_parent', 'scenario', s.owner, s.library_name, s.scenario_id, 'parent
 FROM simcat_report.scenarios s
 WHERE s.parent_id = s.scenario_id
 UNION ALL
+-- IS TRUE: without it the planner sorts all scenarios for an anti join, which takes twice as long as hashing the parents.
 SELECT 'parent_missing', 'scenario', s.owner, s.library_name, s.scenario_id, 'parent_id', s.parent_id::text,
   'no live scenario of the library has this id', 'warning', 'uploader'
 FROM simcat_report.scenarios s
-WHERE s.parent_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM simcat.scenarios parent
-  WHERE parent.owner = s.owner AND parent.library_name = s.library_name AND parent.scenario_id = s.parent_id
-    AND parent.removed_at IS NULL
-)
+LEFT JOIN simcat.scenarios parent ON parent.owner = s.owner AND parent.library_name = s.library_name
+  AND parent.scenario_id = s.parent_id AND parent.removed_at IS NULL
+WHERE s.parent_id IS NOT NULL AND (parent.scenario_id IS NULL) IS TRUE
 UNION ALL
 -- A cycle of two or more has a smallest number, whose parent is greater. That is rare: parents are made before their results.
 SELECT 'parent_cycle', 'scenario', s.owner, s.library_name, c.scenario_id, 'parent_id', c.parent_id::text,
@@ -278,3 +277,114 @@ WHERE r.resolved_at IS NULL;
 COMMENT ON COLUMN simcat_report.data_quality.problem IS 'date_not_understood, no_date, future_date (by more than a day), size_not_understood, no_size, names_differ_by_case, name_under_two_owners, result_without_parent, parent_but_no_result, own_parent, parent_missing, parent_cycle (of two or more) or open_reject. Later versions may add more.';
 COMMENT ON COLUMN simcat_report.data_quality.severity IS 'error: wrong or not stored. warning: a value is missing or contradicts another. info: may be intended.';
 COMMENT ON COLUMN simcat_report.data_quality.fix_by IS 'Who can fix it: uploader (the owner of the library), operator (who runs simcat) or service (who runs the Simulation Cloud).';
+--> statement-breakpoint
+-- The window has the order of DISTINCT ON, so that the rows are sorted once.
+CREATE OR REPLACE VIEW simcat_report.latest_result_per_parent AS
+SELECT r.owner, r.library_name, r.parent_id, p.scenario_name AS parent_name, p.scenario_id IS NULL AS parent_missing,
+  r.result_count, r.scenario_id AS latest_result_id, r.scenario_name AS latest_result_name,
+  r.last_modified_at AS latest_result_modified_at
+FROM (
+  SELECT DISTINCT ON (s.owner, s.library_name, s.parent_id)
+    s.owner, s.library_name, s.parent_id, s.scenario_id, s.scenario_name, s.last_modified_at,
+    count(*) OVER (
+      PARTITION BY s.owner, s.library_name, s.parent_id ORDER BY s.last_modified_at DESC NULLS LAST, s.scenario_id DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS result_count
+  FROM simcat_report.scenarios s
+  WHERE s.parent_id IS NOT NULL AND s.is_result IS NOT FALSE AND s.parent_id <> s.scenario_id
+  ORDER BY s.owner, s.library_name, s.parent_id, s.last_modified_at DESC NULLS LAST, s.scenario_id DESC
+) AS r
+LEFT JOIN simcat.scenarios p
+  ON p.owner = r.owner AND p.library_name = r.library_name AND p.scenario_id = r.parent_id AND p.removed_at IS NULL;
+--> statement-breakpoint
+-- Compare each pair of versions once: a row for each of the constant fields would take twice as long.
+CREATE OR REPLACE VIEW simcat_report.changes AS
+SELECT h.valid_to AS changed_at, CASE WHEN f.field IN ('removed', 'returned') THEN f.field ELSE 'changed' END AS kind,
+  'library' AS what, h.owner, h.library_name, NULL::bigint AS scenario_id, h.library_name AS name,
+  CASE WHEN f.field NOT IN ('removed', 'returned') THEN f.field END AS field, d.old_value, d.new_value, h.superseded_by AS run_id
+FROM simcat.library_history h
+-- A first version supersedes nothing.
+JOIN simcat_report.library_versions n
+  ON n.owner = h.owner AND n.library_name = h.library_name AND n.valid_from = h.valid_to AND n.valid_from <> n.first_seen_at
+CROSS JOIN LATERAL (
+  SELECT unnest(array_remove(ARRAY[
+    CASE WHEN h.removed_at IS NULL AND n.removed_at IS NOT NULL THEN 'removed' END,
+    CASE WHEN h.removed_at IS NOT NULL AND n.removed_at IS NULL THEN 'returned' END,
+    CASE WHEN h.library_owner IS DISTINCT FROM n.library_owner THEN 'library_owner' END,
+    CASE WHEN h.package_name IS DISTINCT FROM n.package_name THEN 'package_name' END,
+    CASE WHEN h.package_version IS DISTINCT FROM n.package_version THEN 'package_version' END,
+    CASE WHEN h.description IS DISTINCT FROM n.description THEN 'description' END,
+    CASE WHEN h.last_modified IS DISTINCT FROM n.last_modified THEN 'last_modified' END,
+    CASE WHEN h.file_size IS DISTINCT FROM n.file_size THEN 'file_size' END
+  ], NULL)) AS field
+) AS f
+CROSS JOIN LATERAL (
+  SELECT
+    CASE f.field
+      WHEN 'library_owner' THEN h.library_owner
+      WHEN 'package_name' THEN h.package_name
+      WHEN 'package_version' THEN h.package_version
+      WHEN 'description' THEN h.description
+      WHEN 'last_modified' THEN h.last_modified
+      WHEN 'file_size' THEN h.file_size
+    END AS old_value,
+    CASE f.field
+      WHEN 'library_owner' THEN n.library_owner
+      WHEN 'package_name' THEN n.package_name
+      WHEN 'package_version' THEN n.package_version
+      WHEN 'description' THEN n.description
+      WHEN 'last_modified' THEN n.last_modified
+      WHEN 'file_size' THEN n.file_size
+    END AS new_value
+) AS d
+UNION ALL
+SELECT h.valid_to, CASE WHEN f.field IN ('removed', 'returned') THEN f.field ELSE 'changed' END,
+  'scenario', h.owner, h.library_name, h.scenario_id, n.scenario_name,
+  CASE WHEN f.field NOT IN ('removed', 'returned') THEN f.field END, d.old_value, d.new_value, h.superseded_by
+FROM simcat.scenario_history h
+JOIN simcat_report.scenario_versions n ON n.owner = h.owner AND n.library_name = h.library_name
+  AND n.scenario_id = h.scenario_id AND n.valid_from = h.valid_to AND n.valid_from <> n.first_seen_at
+CROSS JOIN LATERAL (
+  SELECT unnest(array_remove(ARRAY[
+    CASE WHEN h.removed_at IS NULL AND n.removed_at IS NOT NULL THEN 'removed' END,
+    CASE WHEN h.removed_at IS NOT NULL AND n.removed_at IS NULL THEN 'returned' END,
+    CASE WHEN h.scenario_name IS DISTINCT FROM n.scenario_name THEN 'scenario_name' END,
+    CASE WHEN h.is_result IS DISTINCT FROM n.is_result THEN 'is_result' END,
+    CASE WHEN nullif(h.parent_id, 0) IS DISTINCT FROM n.parent_id THEN 'parent_id' END,
+    CASE WHEN h.last_modified IS DISTINCT FROM n.last_modified THEN 'last_modified' END,
+    CASE WHEN h.description IS DISTINCT FROM n.description THEN 'description' END
+  ], NULL)) AS field
+) AS f
+CROSS JOIN LATERAL (
+  SELECT
+    CASE f.field
+      WHEN 'scenario_name' THEN h.scenario_name
+      WHEN 'is_result' THEN h.is_result::text
+      WHEN 'parent_id' THEN nullif(h.parent_id, 0)::text
+      WHEN 'last_modified' THEN h.last_modified
+      WHEN 'description' THEN h.description
+    END AS old_value,
+    CASE f.field
+      WHEN 'scenario_name' THEN n.scenario_name
+      WHEN 'is_result' THEN n.is_result::text
+      WHEN 'parent_id' THEN n.parent_id::text
+      WHEN 'last_modified' THEN n.last_modified
+      WHEN 'description' THEN n.description
+    END AS new_value
+) AS d
+UNION ALL
+SELECT l.changed_at, 'added', 'library', l.owner, l.library_name, NULL, l.library_name, NULL, NULL, NULL, l.run_id
+FROM simcat.libraries l
+WHERE l.changed_at = l.first_seen_at
+UNION ALL
+SELECT h.valid_from, 'added', 'library', h.owner, h.library_name, NULL, h.library_name, NULL, NULL, NULL, h.run_id
+FROM simcat.library_history h
+WHERE h.valid_from = h.first_seen_at
+UNION ALL
+SELECT s.changed_at, 'added', 'scenario', s.owner, s.library_name, s.scenario_id, s.scenario_name, NULL, NULL, NULL, s.run_id
+FROM simcat.scenarios s
+WHERE s.changed_at = s.first_seen_at
+UNION ALL
+SELECT h.valid_from, 'added', 'scenario', h.owner, h.library_name, h.scenario_id, h.scenario_name, NULL, NULL, NULL, h.run_id
+FROM simcat.scenario_history h
+WHERE h.valid_from = h.first_seen_at;

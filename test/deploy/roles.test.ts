@@ -224,6 +224,18 @@ describe("the reader", () => {
     ]);
   });
 
+  test("finds the views without naming their schema, and the functions of Postgres before all others", async () => {
+    const { reader } = await withView();
+
+    expect(await rowsOf(reader, "SHOW search_path")).toEqual([{ search_path: "simcat_report" }]);
+    expect(await rowsOf(reader, "SELECT count(*) FROM libraries JOIN scenarios USING (owner, library_name)")).toEqual([
+      { count: "0" },
+    ]);
+    expect(await rowsOf(reader, "SELECT current_schemas(true)::text[] AS schemas")).toEqual([
+      { schemas: ["pg_catalog", "simcat_report"] },
+    ]);
+  });
+
   test("is cut off at its limit", async () => {
     const { database } = await withView();
     const admin = await cluster.session(database);
