@@ -1,6 +1,6 @@
 /** A query of a document, followed by its answer: ```sql … ```, an empty line, ```text … ```. */
 const ANSWERED =
-  /(?<!<!-- The answer is from another organization. -->\n)^```sql\n((?:(?!^```)[\s\S])*)^```\n\n```text\n([\s\S]*?)^```$/gm;
+  /^(<!-- The answer is from another organization. -->\n)?```sql\n((?:(?!^```)[\s\S])*)^```\n\n```text\n([\s\S]*?)^```$/gm;
 
 export interface AnsweredQuery {
   /** The line in the document, from 1. */
@@ -10,15 +10,19 @@ export interface AnsweredQuery {
 }
 
 export const answeredQueries = (document: string): AnsweredQuery[] =>
-  [...document.matchAll(ANSWERED)].map(({ index, 1: sql = "", 2: answer = "" }) => ({
+  [...document.matchAll(ANSWERED)].map(({ index, 2: sql = "", 3: answer = "" }) => ({
     line: document.slice(0, index).split("\n").length,
     sql,
     answer,
   }));
 
-/** The document with the answers of `psql`, which is given a query and the heading of level 2 that it is under. */
+/**
+ * The document with the answers of `psql`, which is given a query and the heading of level 2 that it is under. Marked answers
+ * stay: a demo has no failures, no prunes and only one day.
+ */
 export function replaceAnswers(document: string, psql: (sql: string, heading: string) => string): string {
-  return document.replace(ANSWERED, (_, sql: string, before: string, index: number) => {
+  return document.replace(ANSWERED, (whole, mark: string | undefined, sql: string, before: string, index: number) => {
+    if (mark !== undefined) return whole;
     const heading = /^## (.*)$/m.exec(document.slice(document.lastIndexOf("\n## ", index) + 1))?.[1] ?? "";
     const answer = shorten((text) => psql(text, heading), sql, rowsShown(before));
     return `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answer}\`\`\``;

@@ -70,6 +70,9 @@ function removeOwner(organization: Organization): void {
   for (const { owner } of organization.libraries()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
   const [leaver] = [...counts].find(([, count]) => count >= 3 && count <= 8) ?? [];
   for (const { owner, name } of organization.libraries()) if (owner === leaver) organization.remove(owner, name);
+  // Otherwise an edit may restore a library that this owner had removed before.
+  const restorable = organization.removed.filter(({ owner }) => owner !== leaver);
+  organization.removed.splice(0, organization.removed.length, ...restorable);
 }
 
 /** The dates of the service; all others are simcat's. */
