@@ -35,9 +35,9 @@ const ROWS_SHOWN = 8;
 const rowsShown = (answer: string): number =>
   Number(/^\(the first (\d+) of \d+ rows\)$/m.exec(answer)?.[1] ?? ROWS_SHOWN);
 
-/** The names of the columns, from the first line of an answer. */
+/** The names of the columns, from the line above the rule of an answer. */
 export const columnNames = (answer: string): string[] =>
-  (answer.split("\n")[0] ?? "").split("|").map((name) => name.trim());
+  (/^(.*)\n-[-+]*$/m.exec(answer)?.[1] ?? "").split("|").map((name) => name.trim());
 
 /** The first rows of psql's output, as wide as they need, and how many there are. */
 function shorten(psql: (sql: string) => string, sql: string, shown: number): string {
