@@ -87,7 +87,9 @@ export async function startMockService(options: MockServiceOptions): Promise<Moc
   });
   const listener = await listen({ host, port, ...(options.tls ? { tls: options.tls } : {}) }, respond);
   const timer = startEdits(options.editEvery ?? null, () => {
-    options.onEdit?.(editRandomly(organization, random, dateSource));
+    // Not as an argument of the optional call: without onEdit there would be no edit.
+    const edit = editRandomly(organization, random, dateSource);
+    options.onEdit?.(edit);
   });
 
   return {

@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { ask, listenToEnd } from "./raw-client.ts";
@@ -144,6 +144,12 @@ test("edits on a timer, and reports each edit", async () => {
     });
   });
   expect(descriptions.length).toBeGreaterThanOrEqual(3);
+});
+
+test("edits on a timer for a caller that asks for no reports", async () => {
+  const { organization } = await serve([libA], { editEvery: 1 });
+  const before = organization.version;
+  await vi.waitFor(() => expect(organization.version).toBeGreaterThan(before + 2));
 });
 
 test("its Date header is its clock's", async () => {

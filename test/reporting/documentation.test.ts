@@ -1,9 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { useTestDatabase } from "../support/database.ts";
+import { answeredQueries, columnNames } from "./answer-blocks.ts";
 
 const DOC = readFileSync("docs/reporting.md", "utf8");
-const blocks = [...DOC.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, sql = ""], at) => ({ at: at + 1, sql }));
+const QUESTIONS = readFileSync("docs/questions.md", "utf8");
+const blocks = [DOC, QUESTIONS]
+  .flatMap((document) => [...document.matchAll(/^```sql\n([\s\S]*?)^```$/gm)])
+  .map(([, sql = ""], at) => ({ at: at + 1, sql }));
+const answered = [
+  ...answeredQueries(DOC).map((query) => ({ document: "docs/reporting.md", ...query })),
+  ...answeredQueries(QUESTIONS).map((query) => ({ document: "docs/questions.md", ...query })),
+];
 
 const database = useTestDatabase();
 
@@ -67,10 +75,10 @@ test("the picture and the table of measurements have every view", async () => {
   expect(views.filter((view) => !measured.includes(`| \`${view}\``))).toEqual([]);
 });
 
-test("there are ten questions, each of a file", () => {
-  const questions = [...DOC.matchAll(/^### \d+\. (.+\?)\n\n\[`(examples\/queries\/[\w-]+\.sql)`\]/gm)];
-  expect(questions).toHaveLength(10);
-  for (const [, question, file = ""] of questions) {
+test("there are twenty questions, each of a file", () => {
+  const questions = [...QUESTIONS.matchAll(/^### (\d+)\. (.+\?)\n\n\[`(examples\/queries\/[\w-]+\.sql)`\]/gm)];
+  expect(questions.map(([, number]) => Number(number))).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+  for (const [, , question, file = ""] of questions) {
     expect(readFileSync(file, "utf8").split("\n")[0]).toBe(`-- ${question}`);
   }
 });
@@ -78,4 +86,10 @@ test("there are ten questions, each of a file", () => {
 test.each(blocks)("its query $at runs and uses only the report's views", async ({ sql }) => {
   expect(sql).not.toMatch(/\bsimcat\./);
   await database().query(sql);
+});
+
+// `npm run docs:reporting` writes the answers.
+test.each(answered)("the answer at $document:$line has the columns that its query has now", async ({ sql, answer }) => {
+  const { fields } = await database().pool.query(sql);
+  expect(columnNames(answer)).toEqual(fields.map(({ name }) => name));
 });

@@ -15,11 +15,16 @@ const API_KEY = "key-of-the-tests";
 
 export const HOSTILE_OWNER = "O'Brien'); DROP TABLE simcat.libraries;--";
 
-/** An organization whose names break careless code, stored once. */
+/** The owner whose only library is removed before the second run. */
+export const OWNER_WHO_LEFT = "zoe";
+
+/** An organization whose names break careless code. */
 const LIBRARIES = [
   library("ann", "Forest", { scenarios: [1, scenario(2, { parentId: 1 }), 3], fileSize: "216 KB  (221,184 B)" }),
   library("ann", "Old forest", { packageVersion: "4.0.10", scenarios: [1] }),
   library("bob", "Undated", { lastModified: "some day", fileSize: "large", packageName: null, packageVersion: null }),
+  library("bob", "From the future", { lastModified: "2099-01-01 at 1:00 PM", packageName: null, packageVersion: null }),
+  library(OWNER_WHO_LEFT, "Last", { scenarios: [1] }),
   ...AWKWARD_NAMES.map((name) => library(HOSTILE_OWNER, name, { scenarios: [scenario(1, { scenarioName: name })] })),
 ];
 
@@ -30,7 +35,7 @@ export interface AnalystsDatabase {
   admin(): Promise<pg.Client>;
 }
 
-/** A database as analysts use it: roles.sql applied, schema migrated, one run done. Shared by a whole test file. */
+/** A database as analysts use it: roles.sql applied, schema migrated, two runs done. Shared by a whole test file. */
 export function useAnalystsDatabase(): AnalystsDatabase {
   const cluster: Cluster = useCluster();
   let database = "";
@@ -51,7 +56,11 @@ async function fill(url: string): Promise<void> {
   const service = await startMockService({ organization, apiKey: API_KEY });
   try {
     const environment = { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: API_KEY, DATABASE_URL: url };
-    await promisify(execFile)(process.execPath, [MAIN, "backfill"], { env: environment, cwd: tmpdir() });
+    const simcat = (command: string) =>
+      promisify(execFile)(process.execPath, [MAIN, command], { env: environment, cwd: tmpdir() });
+    await simcat("backfill");
+    organization.remove(OWNER_WHO_LEFT, "Last");
+    await simcat("sync");
   } finally {
     await service.stop();
   }

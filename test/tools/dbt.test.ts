@@ -29,7 +29,7 @@ async function build(client: pg.Client): Promise<void> {
 describe("the dbt project", () => {
   const analysts = useAnalystsDatabase();
 
-  test("requires a version of dbt that supports freshness under config", () => {
+  test("requires a version of dbt that has metrics in the properties of models", () => {
     const { name, profile, ...rest } = parse(readFileSync(join(FOLDER, "dbt_project.yml"), "utf8")) as Record<
       string,
       unknown
@@ -37,7 +37,7 @@ describe("the dbt project", () => {
     expect({ name, profile, needs: rest["require-dbt-version"] }).toEqual({
       name: "simcat",
       profile: "simcat",
-      needs: ">=1.10.0",
+      needs: ">=1.12.0",
     });
     const profiles = parse(readFileSync(join(FOLDER, "profiles.example.yml"), "utf8")) as Record<string, unknown>;
     expect(Object.keys(profiles)).toEqual(["simcat"]);
@@ -100,7 +100,7 @@ describe("the dbt project", () => {
       }
     }
     expect(failed).toEqual([]);
-    expect(asked).toBe(25);
+    expect(asked).toBe(39);
   });
 
   test("counts all rows", async () => {
@@ -119,9 +119,12 @@ describe("the dbt project", () => {
         parents_never_run: 23,
       },
       { owner: "ann", libraries: 2, bytes: 221_184 + 240 * 1024, sizes_unread: 0, parents: 3, parents_never_run: 2 },
-      { owner: "bob", libraries: 1, bytes: 0, sizes_unread: 1, parents: 0, parents_never_run: 0 },
+      { owner: "bob", libraries: 2, bytes: 240 * 1024, sizes_unread: 1, parents: 0, parents_never_run: 0 },
     ]);
     const runs = await admin.query(`SELECT run_id::int, kind, status, libraries_read FROM ${SCHEMA}.stg_simcat__runs`);
-    expect(runs.rows).toEqual([{ run_id: 1, kind: "backfill", status: "ok", libraries_read: 26 }]);
+    expect(runs.rows).toEqual([
+      { run_id: 1, kind: "backfill", status: "ok", libraries_read: 28 },
+      { run_id: 2, kind: "sync", status: "ok", libraries_read: 2 },
+    ]);
   });
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import type pg from "pg";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { HOSTILE_OWNER, useAnalystsDatabase } from "./analysts-database.ts";
+import { HOSTILE_OWNER, OWNER_WHO_LEFT, useAnalystsDatabase } from "./analysts-database.ts";
 
 const FOLDER = new URL("../../deploy/grafana/", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, FOLDER), "utf8");
@@ -20,9 +21,16 @@ interface Panel {
   readonly targets?: readonly { readonly rawSql: string; readonly format: string; readonly datasource: Source }[];
 }
 
+interface Variable {
+  readonly name: "owner" | "package";
+  readonly query: string;
+  readonly allValue: string;
+}
+
 interface Dashboard {
   readonly uid: string;
-  readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] };
+  readonly timezone: string;
+  readonly templating: { readonly list: readonly Variable[] };
   readonly panels: readonly Panel[];
 }
 
@@ -34,22 +42,41 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
 /** Formats a value as Grafana's `${name:sqlstring}` does. */
 const sqlStrings = (values: readonly string[]) => values.map((value) => `'${value.replaceAll("'", "''")}'`).join(",");
 
-/** Replaces variables and the macros of the Postgres source, as Grafana does. */
-function substitute(
-  sql: string,
-  values: { readonly owner: readonly string[]; readonly package: readonly string[] },
-): string {
-  return sql
-    .replace(/\$__timeGroupAlias\((\w+), \$__interval\)/g, 'floor(extract(epoch from $1)/3600)*3600 AS "time"')
-    .replace(/\$__timeFilter\((\w+)\)/g, "$1 BETWEEN now() - interval '7 days' AND now()")
-    .replace(/\$\{owner:sqlstring\}/g, () => sqlStrings(values.owner))
-    .replace(/\$\{package:sqlstring\}/g, () => sqlStrings(values.package));
+const ALL = "All";
+
+type Selection = Readonly<Record<Variable["name"], readonly string[] | typeof ALL>>;
+
+const HOUR_MS = 3_600_000;
+const hoursAgo = (hours: number) => `'${new Date(Date.now() - hours * HOUR_MS).toISOString()}'`;
+const [FROM, TO] = [hoursAgo(7 * 24), hoursAgo(-1)];
+
+/** The macros of Grafana's Postgres source, for the last seven days. */
+const MACROS: Readonly<Record<string, (column: string) => string>> = {
+  timeFilter: (column) => `${column} BETWEEN ${FROM} AND ${TO}`,
+  timeFrom: () => FROM,
+  timeTo: () => TO,
+  timeGroupAlias: (column) => `floor(extract(epoch from ${column})/3600)*3600 AS "time"`,
+};
+
+/** Replaces variables and macros as Grafana does: the value of All is inserted as it is. */
+function substitute(sql: string, selection: Selection): string {
+  const chosen = dashboard.templating.list.reduce((text, { name, allValue }) => {
+    const values = selection[name];
+    return text.replaceAll(`\${${name}:sqlstring}`, () => (values === ALL ? allValue : sqlStrings(values)));
+  }, sql);
+  return chosen.replace(/\$__(\w+)\((\w*)(?:, \$__interval)?\)/g, (whole, name: string, column: string) => {
+    const macro = MACROS[name];
+    if (macro === undefined) throw new Error(`${whole} is no macro that is known here`);
+    return macro(column);
+  });
 }
 
-const SELECTIONS = [
+const SELECTIONS: readonly (Selection & { readonly what: string })[] = [
+  { what: "all owners and packages", owner: ALL, package: ALL },
   { what: "a plain owner", owner: ["ann"], package: ["landscape"] },
+  { what: "an owner who left", owner: [OWNER_WHO_LEFT], package: ALL },
   { what: "a hostile owner", owner: ["ann", HOSTILE_OWNER], package: ["landscape", "(none)", "it's"] },
-  { what: "an empty organization's nothing", owner: [], package: [] },
+  { what: "nothing selected", owner: [], package: [] },
 ];
 
 describe("the Grafana dashboard", () => {
@@ -89,10 +116,10 @@ describe("the Grafana dashboard", () => {
     expect(tables.filter((name) => !name.startsWith("simcat_report.") && !["age", "duration"].includes(name))).toEqual(
       [],
     );
-    expect(queries.length).toBeGreaterThan(15);
+    expect(queries.length).toBeGreaterThan(22);
   });
 
-  test("offers owners and packages, hostile names included", async () => {
+  test("offers owners and packages, hostile names and owners who left included", async () => {
     const reader = await analysts.reader();
     const offered = Object.fromEntries(
       await Promise.all(
@@ -102,7 +129,10 @@ describe("the Grafana dashboard", () => {
         }),
       ),
     );
-    expect(offered).toEqual({ owner: [HOSTILE_OWNER, "ann", "bob"], package: ["(none)", "landscape"] });
+    expect(offered).toEqual({
+      owner: [HOSTILE_OWNER, "ann", "bob", OWNER_WHO_LEFT],
+      package: ["(none)", "landscape"],
+    });
   });
 
   test.each(SELECTIONS)("has queries that simcat_reader may run, with $what", async (selection) => {
@@ -113,31 +143,72 @@ describe("the Grafana dashboard", () => {
       const { fields } = await reader.query(sql).catch((error: unknown) => {
         throw new Error(`the panel ${title} fails: ${String(error)}\n${sql}`);
       });
-      if (format === "time_series")
-        expect(fields.map(({ name }) => name).slice(0, 2), title).toEqual(["time", "metric"]);
+      if (format === "time_series") expect(fields[0]?.name, title).toBe("time");
     }
     const { rows } = await reader.query("SELECT count(*)::int AS libraries FROM simcat_report.stale_libraries");
-    expect(rows).toEqual([{ libraries: 26 }]);
+    expect(rows).toEqual([{ libraries: 27 }]);
   });
+
+  const answer = async (client: pg.Client, title: string, selection: Selection) => {
+    const query = queries.find((one) => one.title === title);
+    if (query === undefined) throw new Error(`the dashboard has no panel ${title}`);
+    const { rows } = await client.query({ text: substitute(query.rawSql, selection), rowMode: "array" });
+    return rows;
+  };
+  const of = (owner: string, name: string): Selection => ({ owner: [owner], package: [name] });
+  const EVERYTHING: Selection = { owner: ALL, package: ALL };
 
   test("counts the selected rows", async () => {
     const reader = await analysts.reader();
-    const answer = async (title: string, owner: string, name: string) => {
-      const query = queries.find((one) => one.title === title);
-      const { rows } = await reader.query({
-        text: substitute(query?.rawSql ?? "", { owner: [owner], package: [name] }),
-        rowMode: "array",
-      });
-      return rows;
-    };
-    expect(await answer("Libraries", "ann", "landscape")).toEqual([["2"]]);
-    expect(await answer("Libraries", HOSTILE_OWNER, "landscape")).toEqual([["23"]]);
-    expect(await answer("Libraries", "bob", "(none)")).toEqual([["1"]]);
-    expect(await answer("Stored", "bob", "(none)")).toEqual([[null]]);
-    expect(await answer("Parents without results", "ann", "landscape")).toHaveLength(2);
-    expect(await answer("Package versions in use", "ann", "landscape")).toEqual([
+    expect(await answer(reader, "Libraries", of("ann", "landscape"))).toEqual([["2"]]);
+    expect(await answer(reader, "Libraries", of(HOSTILE_OWNER, "landscape"))).toEqual([["23"]]);
+    expect(await answer(reader, "Libraries", of("bob", "(none)"))).toEqual([["2"]]);
+    expect(await answer(reader, "Libraries", EVERYTHING)).toEqual([["27"]]);
+    expect(await answer(reader, "Parents without results", of("ann", "landscape"))).toHaveLength(2);
+    expect(await answer(reader, "Package versions in use", of("ann", "landscape"))).toEqual([
       ["landscape 4.3.6", "24", null, null],
       ["landscape 4.0.10", null, "1", null],
     ]);
+  });
+
+  test("shows owners who left with All, and when one of them is selected (fault 127)", async () => {
+    const reader = await analysts.reader();
+    const kinds = async (selection: Selection) =>
+      (await answer(reader, "Activity seen by simcat", selection)).map(([, kind, count]) => `${kind}: ${count}`);
+    const left = ["library removed: 1", "scenario went_with_library: 1"];
+    expect(await kinds(EVERYTHING)).toEqual(left);
+    expect(await kinds({ owner: [OWNER_WHO_LEFT], package: ALL })).toEqual(left);
+    expect(await kinds({ owner: ["ann"], package: ALL })).toEqual([]);
+    const growth = await answer(reader, "Growth", EVERYTHING);
+    expect(growth.map(([, libraries]) => libraries)).toEqual(["28"]);
+  });
+
+  test("does not count a date in the future as recent work (fault 128)", async () => {
+    const reader = await analysts.reader();
+    expect(await answer(reader, "Active libraries", of("bob", "(none)"))).toEqual([["0"]]);
+    expect(await answer(reader, "Libraries by last work", of("bob", "(none)"))).toEqual([["unknown", "2"]]);
+  });
+
+  test.each([
+    { days: 29, basis: "too few days: 30 are needed", forecast: [null, null, null, null, null] },
+    { days: 40, basis: "a line through 40 days", forecast: [1000, 70_000, 130_000, 405_000, 1] },
+  ])("forecasts storage only from 30 days of snapshots: $days", async ({ days, basis, forecast }) => {
+    const admin = await analysts.admin();
+    await admin.query("BEGIN");
+    await admin.query(`
+      INSERT INTO simcat.snapshot_days (day, run_id, taken_at)
+      SELECT (now() AT TIME ZONE 'UTC')::date - ago, 1, now() FROM generate_series(0, ${days - 1}) AS ago
+      ON CONFLICT DO NOTHING;
+      INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread)
+      SELECT (now() AT TIME ZONE 'UTC')::date - ago, 'eve', 1, 1, 0, 40000 - 1000 * ago, 0
+      FROM generate_series(0, ${days - 1}) AS ago`);
+    const [row = []] = await answer(admin, "Storage forecast", { owner: ["eve"], package: ALL });
+    const round = (value: number | null) => (value === null ? null : Math.round(value));
+    expect([row[0], row[1], ...row.slice(2).map(round)]).toEqual([String(days), basis, ...forecast]);
+    await admin.query("ROLLBACK");
+  });
+
+  test("is in UTC, as the daily snapshots are", () => {
+    expect(dashboard.timezone).toBe("utc");
   });
 });

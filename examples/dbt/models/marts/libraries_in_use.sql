@@ -1,13 +1,4 @@
-with scenarios as (
-    select
-        library_key,
-        max(last_modified_at) as last_scenario_at,
-        count(*) filter (where not is_result) as parents
-    from {{ ref('stg_simcat__scenarios') }}
-    group by library_key
-),
-
-never_run as (
+with never_run as (
     select
         length(owner) || ':' || owner || '/' || library_name as library_key,
         count(*) as parents_never_run
@@ -22,9 +13,12 @@ select
     libraries.package_name,
     libraries.package_version,
     libraries.file_size_bytes,
-    greatest(libraries.last_modified_at, scenarios.last_scenario_at) as last_work_at,
-    coalesce(scenarios.parents, 0) as parents,
-    coalesce(never_run.parents_never_run, 0) as parents_never_run
+    libraries.last_work_at,
+    libraries.parent_count as parents,
+    coalesce(never_run.parents_never_run, 0) as parents_never_run,
+    libraries.work_state,
+    libraries.scenario_count as scenarios,
+    libraries.result_count as results,
+    libraries.first_seen_at
 from {{ ref('stg_simcat__libraries') }} as libraries
-left join scenarios on scenarios.library_key = libraries.library_key
 left join never_run on never_run.library_key = libraries.library_key

@@ -1,11 +1,13 @@
 select
-    storage.owner,
-    storage.libraries,
-    storage.bytes,
-    storage.sizes_unread,
-    count(used.library_key) filter (where used.last_work_at >= now() - interval '90 days') as libraries_used_in_90_days,
-    coalesce(sum(used.parents), 0) as parents,
-    coalesce(sum(used.parents_never_run), 0) as parents_never_run
-from {{ source('simcat', 'owner_storage') }} as storage
-left join {{ ref('libraries_in_use') }} as used on used.owner = storage.owner
-group by storage.owner, storage.libraries, storage.bytes, storage.sizes_unread
+    owner,
+    count(*) as libraries,
+    coalesce(sum(file_size_bytes), 0) as bytes,
+    count(*) - count(file_size_bytes) as sizes_unread,
+    count(*) filter (where work_state in ('active', 'quiet')) as libraries_used_in_90_days,
+    sum(parents) as parents,
+    sum(parents_never_run) as parents_never_run,
+    count(*) filter (where work_state = 'active') as active_libraries,
+    count(*) filter (where work_state = 'stale') as stale_libraries,
+    sum(results) as results
+from {{ ref('libraries_in_use') }}
+group by owner

@@ -11,5 +11,8 @@ select
     scenario_count,
     result_count,
     first_seen_at,
-    changed_at
+    changed_at,
+    parent_count,
+    last_work_at,
+    work_state
 from {{ source('simcat', 'libraries') }}

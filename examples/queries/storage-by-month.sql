@@ -1,0 +1,21 @@
+-- How much did each owner store at the end of each month, and how much will it be in 90 days?
+-- The forecast continues a straight line through the last 90 days. With fewer than 30 days of snapshots there is none.
+WITH today AS (
+  SELECT (now() AT TIME ZONE 'UTC')::date AS today
+), month_ends AS (
+  SELECT DISTINCT ON (owner, to_char(day, 'YYYY-MM')) owner, day, bytes
+  FROM simcat_report.daily_owners
+  ORDER BY owner, to_char(day, 'YYYY-MM'), day DESC
+), lines AS (
+  SELECT owner, regr_slope(bytes, day - today) AS bytes_per_day, regr_intercept(bytes, day - today) AS bytes_today
+  FROM simcat_report.daily_owners, today
+  WHERE day > today - 90
+  GROUP BY owner
+  HAVING count(*) >= 30
+)
+SELECT owner, day, bytes, pg_size_pretty(bytes) AS size, false AS is_forecast
+FROM month_ends
+UNION ALL
+SELECT owner, today + 90, b.bytes, pg_size_pretty(b.bytes), true
+FROM lines, today, LATERAL (SELECT greatest(0, bytes_today + 90 * bytes_per_day)::bigint AS bytes) AS b
+ORDER BY owner, day;

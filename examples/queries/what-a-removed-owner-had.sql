@@ -1,0 +1,7 @@
+-- What did the owners have who have no library any more, when it was last there?
+-- One row for each library, in the last snapshot that found it. Snapshots are never pruned.
+SELECT DISTINCT ON (d.owner, d.library_name) d.owner, d.library_name, d.day AS last_day, d.scenarios, d.results, d.bytes,
+  d.package_name, d.package_version
+FROM simcat_report.daily_libraries AS d
+WHERE d.live AND NOT EXISTS (SELECT FROM simcat_report.owner_storage AS o WHERE o.owner = d.owner)
+ORDER BY d.owner, d.library_name, d.day DESC;
