@@ -53,13 +53,12 @@ interface Encoding {
 
 const asText = (text: string) => text;
 
+const TEXT: Encoding["element"] = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } };
+
 const ENCODINGS: Readonly<Record<ExportType, Encoding>> = {
-  text: {
-    element: { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } },
-    encode: asText,
-  },
-  // Without the older converted type, for which the library would encode the text as a JSON string.
-  jsonb: { element: { type: "BYTE_ARRAY", logical_type: { type: "JSON" } }, encode: asText },
+  text: { element: TEXT, encode: asText },
+  // Not the JSON type, which Polars reads as bytes. DuckDB's JSON operators accept a text.
+  jsonb: { element: TEXT, encode: asText },
   bigint: { element: { type: "INT64" }, encode: BigInt },
   integer: { element: { type: "INT32" }, encode: Number },
   boolean: { element: { type: "BOOLEAN" }, encode: (text) => text === "true" },
