@@ -28,7 +28,7 @@ const REMOVALS_WINDOW_MS = DAY_MS;
 async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
-  const { countPrunable, readCutoff } = await import("../db/prune/prune.ts");
+  const { countPrunable, readCutoff, readHistoryStart, versionsOf } = await import("../db/prune/prune.ts");
   const { formatPrune, toPruneJson } = await import("../report/prune.ts");
   const { formatJson } = await import("../format.ts");
 
@@ -41,8 +41,11 @@ async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions
   }
   const report = await withDatabase(context, config, "require", async (pool) => {
     const cutoff = await readCutoff(pool, olderThanMs, context.stop);
+    const start = await readHistoryStart(pool, context.stop);
     const rows = await (dryRun ? countPrunable(pool, cutoff, context.stop) : pruneUnderLease(context, pool, cutoff));
-    return { dryRun, olderThanMs, cutoff, rows };
+    const { ofLibraries, ofScenarios } = versionsOf(rows);
+    const movesStart = start !== null && start < cutoff && ofLibraries + ofScenarios > 0;
+    return { dryRun, olderThanMs, cutoff, rows, historyCompleteSince: movesStart ? cutoff : start };
   });
   context.print(json ? formatJson(toPruneJson(report)) : formatPrune(report));
   return EXIT.ok;

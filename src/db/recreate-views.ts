@@ -9,9 +9,12 @@ interface ViewDefinition {
   readonly statements: readonly string[];
 }
 
-/** In the order in which they were created, so that each one uses only earlier ones. */
+/**
+ * Ordered so that each one uses only earlier ones. The order of creation is not enough: a later migration may make an old view
+ * use a new function.
+ */
 const SELECT_DEFINITIONS = `
-WITH object AS (
+WITH RECURSIVE object AS (
   SELECT oid, 'SCHEMA' AS kind, nspname::text AS name, NULL AS definition FROM pg_namespace WHERE nspname = 'simcat_report'
   UNION ALL
   SELECT oid, 'VIEW', 'simcat_report.' || quote_ident(relname),
@@ -21,6 +24,18 @@ WITH object AS (
   SELECT oid, 'FUNCTION', 'simcat_report.' || quote_ident(proname) || '(' || oidvectortypes(proargtypes) || ')',
     pg_get_functiondef(oid)
   FROM pg_proc WHERE pronamespace = 'simcat_report'::regnamespace
+), uses AS (
+  SELECT r.ev_class AS oid, d.refobjid AS used
+  FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid WHERE d.classid = 'pg_rewrite'::regclass
+  UNION
+  -- A function that returns a view's rows uses its type.
+  SELECT d.objid, coalesce(nullif(t.typrelid, 0), d.refobjid)
+  FROM pg_depend d LEFT JOIN pg_type t ON t.oid = d.refobjid AND d.refclassid = 'pg_type'::regclass
+  WHERE d.classid = 'pg_proc'::regclass
+), level AS (
+  SELECT oid, 0 AS level FROM object
+  UNION
+  SELECT u.oid, l.level + 1 FROM level l JOIN uses u ON u.used = l.oid JOIN object o ON o.oid = u.oid WHERE u.oid <> u.used
 )
 SELECT lower(kind) || ' ' || name AS name, array_remove(ARRAY[definition], NULL) || ARRAY(
     SELECT CASE d.objsubid WHEN 0 THEN format('COMMENT ON %s %s IS %L', o.kind, o.name, d.description)
@@ -28,7 +43,7 @@ SELECT lower(kind) || ' ' || name AS name, array_remove(ARRAY[definition], NULL)
     FROM pg_description d LEFT JOIN pg_attribute a ON a.attrelid = d.objoid AND a.attnum = d.objsubid
     WHERE d.objoid = o.oid AND d.classoid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_namespace'::regclass) ORDER BY d.objsubid
   ) AS statements
-FROM object o ORDER BY oid`;
+FROM object o ORDER BY (SELECT max(l.level) FROM level l WHERE l.oid = o.oid), oid`;
 
 /** Creates these views and functions again, in the caller's transaction. */
 export async function recreateViews(

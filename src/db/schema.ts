@@ -7,6 +7,7 @@ import {
   bigint,
   boolean,
   check,
+  date,
   foreignKey,
   index,
   integer,
@@ -83,6 +84,8 @@ export const librarySync = simcat.table(
     removalHeldAt: instant("removal_held_at"),
     scenarioCount: bigint("scenario_count", { mode: "number" }),
     resultCount: bigint("result_count", { mode: "number" }),
+    lastScenarioAt: instant("last_scenario_at"),
+    lastScenarioId: bigint("last_scenario_id", { mode: "bigint" }),
   },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );
@@ -140,6 +143,60 @@ export const syncRuns = simcat.table(
     restart: boolean("restart").notNull().default(false),
   },
   (t) => [index("sync_runs_restart_index").on(t.backfillSince).where(sql`restart`)],
+);
+
+/** The prunes that deleted history. Nothing deletes their rows. */
+export const prunes = simcat.table("prunes", {
+  id: bigint("id", { mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  prunedAt: instant("pruned_at").notNull(),
+  cutoff: instant("cutoff").notNull(),
+  libraryVersions: bigint("library_versions", { mode: "number" }),
+  scenarioVersions: bigint("scenario_versions", { mode: "number" }),
+});
+
+/** The UTC days of which a snapshot was taken. `prune` deletes nothing of the three tables of snapshots. */
+export const snapshotDays = simcat.table("snapshot_days", {
+  day: date("day").primaryKey(),
+  runId: runId("run_id").notNull(),
+  takenAt: instant("taken_at").notNull(),
+});
+
+/** The snapshots of the libraries: a row holds from its first day to the day before its `to_day`. */
+export const libraryDays = simcat.table(
+  "library_days",
+  {
+    ...libraryKey(),
+    fromDay: date("from_day").notNull(),
+    toDay: date("to_day"),
+    live: boolean("live").notNull(),
+    scenarios: bigint("scenarios", { mode: "number" }),
+    results: bigint("results", { mode: "number" }),
+    bytes: bigint("bytes", { mode: "number" }),
+    packageName: text("package_name"),
+    packageVersion: text("package_version"),
+    lastReadAt: instant("last_read_at"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.owner, t.libraryName, t.fromDay] }),
+    index("library_days_open_index").on(t.owner, t.libraryName).where(sql`to_day IS NULL`),
+    check("library_days_not_empty", sql`to_day > from_day`),
+  ],
+);
+
+/** The sums of each day's snapshot by owner. */
+export const ownerDays = simcat.table(
+  "owner_days",
+  {
+    day: date("day").notNull(),
+    owner: keyText("owner").notNull(),
+    libraries: bigint("libraries", { mode: "number" }).notNull(),
+    scenarios: bigint("scenarios", { mode: "number" }).notNull(),
+    results: bigint("results", { mode: "number" }).notNull(),
+    bytes: bigint("bytes", { mode: "number" }).notNull(),
+    sizesUnread: bigint("sizes_unread", { mode: "number" }).notNull(),
+    oldestReadAt: instant("oldest_read_at"),
+  },
+  (t) => [primaryKey({ columns: [t.owner, t.day] }), index().on(t.day)],
 );
 
 export const rejects = simcat.table(

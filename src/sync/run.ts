@@ -17,11 +17,13 @@ import { completed, outcomeOfError, type RunOutcome, toReport } from "./run-outc
 import { RunTotals } from "./run-totals.ts";
 import type { Run, RunRequest, RunResult, RunTools } from "./run-types.ts";
 import { createRunStarter } from "./start-run.ts";
+import { takeSnapshot } from "./take-snapshot.ts";
 import { createValueParsers } from "./value-parsers.ts";
 import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
 
 /**
- * One run: takes the lease, lists, plans, guards removals, marks them, records the listing, reads, writes, finishes.
+ * One run: takes the lease, lists, plans, guards removals, marks them, records the listing, reads, writes, takes the day's
+ * snapshot, finishes.
  * Aborting `signal` stops the reading; what was read is still stored.
  * @throws BusyError, DatabaseError, or whatever keeps a run from starting; UsageError for a selected owner or library that is
  * neither listed nor stored, and then no run is recorded. Any other end is in the result
@@ -52,6 +54,7 @@ export async function runSync(tools: RunTools, request: RunRequest, signal: Abor
     run.totals.counts.retries = retries - before.retries;
     run.totals.counts.bytes = bytes - before.bytes;
     warnOfThrottling(run.totals, throttled - before.throttled);
+    await takeSnapshot(run, outcome);
     return await finish(run, outcome, performance.now() - startedAt);
   } finally {
     await lease.release();

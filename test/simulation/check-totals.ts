@@ -7,20 +7,33 @@ interface Counted {
   real: string;
 }
 
-/** Libraries whose stored counts of scenarios and results differ from the counts of the rows. */
+/** Libraries whose stored counts of scenarios and results, or whose newest scenario, differ from the rows. */
 const MISCOUNTED = `
-SELECT owner, library_name AS name, format('%s, %s', y.scenario_count, y.result_count) AS kept,
-  format('%s, %s', n.scenarios, n.results) AS real
-FROM simcat.libraries l FULL JOIN simcat.library_sync y USING (owner, library_name)
-CROSS JOIN LATERAL (
-  SELECT count(*) AS scenarios, count(*) FILTER (WHERE coalesce(s.is_result, nullif(s.parent_id, 0) IS NOT NULL)) AS results
-  FROM simcat.scenarios s
-  WHERE s.owner = coalesce(l.owner, y.owner) AND s.library_name = coalesce(l.library_name, y.library_name) AND s.removed_at IS NULL
-) AS n
-WHERE (y.scenario_count, y.result_count)
-  IS DISTINCT FROM CASE WHEN l.owner IS NOT NULL THEN (n.scenarios, n.results) ELSE (NULL::int8, NULL::int8) END`;
+WITH live AS (
+  SELECT owner, library_name, scenario_id, last_modified_at, coalesce(is_result, nullif(parent_id, 0) IS NOT NULL) AS is_result
+  FROM simcat.scenarios WHERE removed_at IS NULL
+), counted AS (
+  SELECT l.owner, l.library_name, count(v.scenario_id) AS scenarios, count(*) FILTER (WHERE v.is_result) AS results,
+    max(v.last_modified_at) AS newest
+  FROM simcat.libraries l LEFT JOIN live v USING (owner, library_name) GROUP BY l.owner, l.library_name
+), expected AS (
+  SELECT c.*, (
+    SELECT max(v.scenario_id) FROM live v
+    WHERE (v.owner, v.library_name, v.last_modified_at) = (c.owner, c.library_name, c.newest)
+  ) AS newest_id
+  FROM counted c
+)
+SELECT owner, library_name AS name,
+  format('%s, %s, %s of #%s', y.scenario_count, y.result_count, y.last_scenario_at, y.last_scenario_id) AS kept,
+  format('%s, %s, %s of #%s', e.scenarios, e.results, e.newest, e.newest_id) AS real
+FROM expected e FULL JOIN simcat.library_sync y USING (owner, library_name)
+WHERE (y.scenario_count, y.result_count, y.last_scenario_at, y.last_scenario_id)
+  IS DISTINCT FROM (e.scenarios, e.results, e.newest, e.newest_id)`;
 
-/** Checks that the counts kept by the runs equal those of the rows after removals, returns, prunes and interruptions. */
+/**
+ * Checks that the counts and the newest scenario kept by the runs equal those of the rows after removals, returns, prunes and
+ * interruptions.
+ */
 export async function checkTotals({ server }: Simulation): Promise<string[]> {
   const found = await server.control.query<Counted>(MISCOUNTED);
   return found.map(({ owner, name, kept, real }) => `totals: ${owner}/${name} keeps ${kept} and has ${real}`);

@@ -310,6 +310,12 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "ELSE false END",
   },
   {
+    name: "the newest scenario of a library may be marked as removed",
+    file: "src/db/store/save-libraries.ts",
+    line: "AND s.removed_at IS NULL AND s.last_modified_at <= now() + interval '1 day'",
+    instead: "AND s.last_modified_at <= now() + interval '1 day'",
+  },
+  {
     name: "prune deletes recently removed rows",
     file: "src/db/prune/prune-statements.ts",
     line: "ctid < $3::tid AND removed_at < $1",

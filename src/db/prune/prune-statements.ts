@@ -1,3 +1,5 @@
+import { GOOD_STATUSES } from "../runs.ts";
+
 /** Statements that delete old rows. $1 of each is the cutoff: rows that ended before it are old. */
 const OF_LIBRARY = "simcat.libraries l USING (owner, library_name)";
 
@@ -62,3 +64,17 @@ export const DELETE_OLDEST = {
 
 export const COUNT_SCENARIO_BLOCKS =
   "SELECT pg_relation_size('simcat.scenarios') / current_setting('block_size')::int8 AS blocks";
+
+/** $1: when the history is pruned up to, $2 and $3: deleted versions of libraries and of scenarios. */
+export const INSERT_PRUNE = `
+INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions) VALUES (now(), $1, $2, $3) RETURNING id`;
+export const ADD_TO_PRUNE = `
+UPDATE simcat.prunes SET library_versions = library_versions + $2, scenario_versions = scenario_versions + $3 WHERE id = $1`;
+
+/**
+ * One row: since when the history is complete. Like history_complete_since of simcat_report.data_complete_as_of, which the role
+ * that prunes may not be allowed to read.
+ */
+export const SELECT_HISTORY_START = `
+SELECT greatest(min(finished_at), (SELECT max(cutoff) FROM simcat.prunes)) AS since, min(finished_at) IS NULL AS "hasNone"
+FROM simcat.sync_runs WHERE scope IS NULL AND status IN (${GOOD_STATUSES.map((status) => `'${status}'`).join(", ")})`;

@@ -36,6 +36,16 @@ export function countPrunable(pool: Pool, cutoff: Date, signal: AbortSignal): Pr
   return readSnapshot(pool, "counting old rows", count, signal);
 }
 
+/** Since when the history is complete; null before the first good run over the whole organization. */
+export function readHistoryStart(pool: Pool, signal: AbortSignal): Promise<Date | null> {
+  const read = async (connection: Connection) => {
+    const start = await connection.query<{ since: Date | null; hasNone: boolean }>(statements.SELECT_HISTORY_START);
+    const { since, hasNone } = oneRow(start);
+    return hasNone ? null : since;
+  };
+  return readSnapshot(pool, "reading since when the history is complete", read, signal);
+}
+
 interface PruneTools {
   readonly pool: Pool;
   readonly lease: Lease;
@@ -51,12 +61,17 @@ interface PruneTools {
  */
 export async function prune({ pool, lease, cutoff, onProgress }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
   const pruned = noRows();
+  const record = createPruneRecorder(cutoff);
   const write = async (
     work: (connection: Connection) => Promise<Partial<PrunedRows>>,
     { byKey = false } = {},
   ): Promise<number> => {
     signal.throwIfAborted();
-    const deleted = await lease.write({ operation: "deleting old rows", byKey }, work);
+    const deleted = await lease.write({ operation: "deleting old rows", byKey }, async (connection) => {
+      const rows = await work(connection);
+      await record(connection, rows);
+      return rows;
+    });
     for (const [table, rows] of Object.entries(deleted)) pruned[table as keyof PrunedRows] += rows;
     onProgress(sumOf(pruned));
     return sumOf(deleted);
@@ -81,6 +96,36 @@ export async function prune({ pool, lease, cutoff, onProgress }: PruneTools, sig
     while ((await write(deleteOldest)) === statements.ROWS_PER_TRANSACTION);
   }
   return pruned;
+}
+
+/** Versions of libraries and of scenarios among these rows; a removed row is the last version of its item. */
+export function versionsOf(rows: Partial<PrunedRows>) {
+  return {
+    ofLibraries: (rows.libraries ?? 0) + (rows.libraryHistory ?? 0),
+    ofScenarios: (rows.scenarios ?? 0) + (rows.scenarioHistory ?? 0),
+  };
+}
+
+/**
+ * Records in `prunes` that history is deleted, in the transaction that deletes it: the first one inserts the row, later ones
+ * add to its counts. If the first COMMIT was not answered and failed, the repetition inserts it again.
+ */
+function createPruneRecorder(cutoff: Date) {
+  let id: number | null = null;
+  return async (connection: Connection, rows: Partial<PrunedRows>): Promise<void> => {
+    const { ofLibraries, ofScenarios } = versionsOf(rows);
+    if (ofLibraries + ofScenarios === 0) return;
+    if (id !== null) {
+      const { rowCount } = await connection.query(statements.ADD_TO_PRUNE, [id, ofLibraries, ofScenarios]);
+      if (rowCount !== 0) return;
+    }
+    const inserted = await connection.query<{ id: number }>(statements.INSERT_PRUNE, [
+      cutoff,
+      ofLibraries,
+      ofScenarios,
+    ]);
+    id = oneRow(inserted).id;
+  };
 }
 
 async function readOld(connection: Connection, cutoff: Date) {

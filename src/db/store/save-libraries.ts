@@ -62,7 +62,10 @@ async function mergeLibraries(
   return new Set(batch.filter((_, index) => rows[index]?.changed));
 }
 
-/** A partial store keeps the bookmark of the last whole one, and the next run reads the library again. */
+/**
+ * A partial store keeps the bookmark of the last whole one, and the next run reads the library again. The newest scenario is
+ * read after the scenarios are written. A date more than a day in the future would hide real work, so it does not count.
+ */
 const UPDATE_SYNC = statement(`
 UPDATE simcat.library_sync y SET
   bookmark = CASE WHEN i.reread_reason IS NULL THEN i.listed_text ELSE y.bookmark END,
@@ -72,15 +75,23 @@ UPDATE simcat.library_sync y SET
   shrunk_run_id = CASE i.reread_reason WHEN 'shrunk' THEN $run_id::int8 WHEN 'rejects' THEN y.shrunk_run_id END,
   suspect_reads = i.suspect_reads, failures = 0, last_error = NULL,
   last_success_at = CASE WHEN i.reread_reason IS NULL THEN now() ELSE y.last_success_at END,
-  scenario_count = coalesce(i.scenario_count, y.scenario_count), result_count = coalesce(i.result_count, y.result_count)
+  scenario_count = coalesce(i.scenario_count, y.scenario_count), result_count = coalesce(i.result_count, y.result_count),
+  last_scenario_at = CASE WHEN i.scenario_count IS NULL THEN y.last_scenario_at ELSE newest.last_modified_at END,
+  last_scenario_id = CASE WHEN i.scenario_count IS NULL THEN y.last_scenario_id ELSE newest.scenario_id END
 FROM unnest($owner::text[], $library_name::text[], $listed_text::text[], $content_hash::text[], $seen_s::float8[],
     $read_s::float8[], $settles_s::float8[], $reread_reason::text[], $suspect_reads::int4[], $scenario_count::int8[],
     $result_count::int8[])
   AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, settles_s, reread_reason, suspect_reads,
     scenario_count, result_count)
+LEFT JOIN LATERAL (
+  SELECT s.last_modified_at, s.scenario_id FROM simcat.scenarios s
+  WHERE i.scenario_count IS NOT NULL AND (s.owner, s.library_name) = (i.owner, i.library_name)
+    AND s.removed_at IS NULL AND s.last_modified_at <= now() + interval '1 day'
+  ORDER BY s.last_modified_at DESC, s.scenario_id DESC LIMIT 1
+) AS newest ON true
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
 
-/** `counts` lacks the libraries whose content is the same as stored: their numbers of scenarios stay. */
+/** `counts` lacks the libraries whose content is the same as stored: their counts and newest scenario stay. */
 async function updateSync(
   connection: Connection,
   batch: readonly LibraryContent[],

@@ -1,0 +1,53 @@
+import type { Connection } from "../connect.ts";
+import { statement } from "../statement.ts";
+
+/** No row is inserted if this day or a later one has a snapshot: the clock may have been set back. */
+const BEGIN_DAY = statement(`
+INSERT INTO simcat.snapshot_days (day, run_id, taken_at)
+SELECT today.day, $run_id::int8, now() FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS day) AS today
+WHERE NOT EXISTS (SELECT FROM simcat.snapshot_days s WHERE s.day >= today.day)
+RETURNING day::text`);
+
+const STATE = "live, scenarios, results, bytes, package_name, package_version, last_read_at";
+const stateOf = (row: string) => STATE.replaceAll(/\w+/g, (column) => `${row}.${column}`);
+
+/** Ends the rows of libraries whose state is another one now, and inserts their new rows. A library that is not live has NULLs. */
+const SAVE_LIBRARIES = statement(`
+WITH open AS (
+  SELECT * FROM simcat.library_days WHERE to_day IS NULL
+), stored AS (
+  SELECT l.owner, l.library_name, true AS live, y.scenario_count AS scenarios, y.result_count AS results,
+    l.file_size_bytes AS bytes, l.package_name, l.package_version, y.content_read_at AS last_read_at
+  FROM simcat.libraries l LEFT JOIN simcat.library_sync y USING (owner, library_name)
+  WHERE l.removed_at IS NULL
+), changed AS MATERIALIZED (
+  SELECT owner, library_name, open.from_day, coalesce(stored.live, false) AS live, stored.scenarios, stored.results, stored.bytes,
+    stored.package_name, stored.package_version, stored.last_read_at
+  FROM stored FULL JOIN open USING (owner, library_name)
+  WHERE open.from_day IS NULL OR stored.live IS NULL AND open.live
+    OR stored.live AND (${stateOf("stored")}) IS DISTINCT FROM (${stateOf("open")})
+), ended AS (
+  UPDATE simcat.library_days d SET to_day = $day::date FROM changed c
+  WHERE (d.owner, d.library_name) = (c.owner, c.library_name) AND d.to_day IS NULL
+)
+INSERT INTO simcat.library_days (owner, library_name, from_day, ${STATE})
+SELECT owner, library_name, $day::date, ${STATE} FROM changed`);
+
+/** The sum of sizes is at most what its column can hold. */
+const SAVE_OWNERS = statement(`
+INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread, oldest_read_at)
+SELECT $day::date, owner, count(*) FILTER (WHERE live), coalesce(sum(scenarios), 0), coalesce(sum(results), 0),
+  least(coalesce(sum(bytes), 0), 9223372036854775807), count(*) FILTER (WHERE live AND bytes IS NULL), min(last_read_at)
+FROM simcat.library_days WHERE to_day IS NULL GROUP BY owner`);
+
+/**
+ * Takes the snapshot of this UTC day, unless there is one. Everything is compared and written by the database; the counts of
+ * scenarios are those that `library_sync` keeps.
+ */
+export async function saveSnapshot(connection: Connection, runId: number): Promise<void> {
+  const { rows } = await connection.query<{ day: string }>(BEGIN_DAY({ run_id: runId }));
+  for (const { day } of rows) {
+    await connection.query(SAVE_LIBRARIES({ day }));
+    await connection.query(SAVE_OWNERS({ day }));
+  }
+}

@@ -1,0 +1,26 @@
+import { GOOD_STATUSES } from "../db/runs.ts";
+import { saveSnapshot } from "../db/store/save-snapshot.ts";
+import { LostLeaseError, toError } from "../errors.ts";
+import { isEverything } from "./rules/selection.ts";
+import type { RunOutcome } from "./run-outcome.ts";
+import type { Run } from "./run-types.ts";
+
+/**
+ * Takes the day's snapshot at the end of a good run over the whole organization. A failure is only a warning: the run has
+ * stored everything, and the next good run of the day takes the snapshot.
+ */
+export async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status }: RunOutcome): Promise<void> {
+  if (!GOOD_STATUSES.includes(status) || !isEverything(request.selection)) return;
+  try {
+    await lease.write({ operation: "taking the daily snapshot", byKey: true }, (connection) =>
+      saveSnapshot(connection, id),
+    );
+  } catch (thrown) {
+    // The run's last transaction reports a lost lease.
+    if (thrown instanceof LostLeaseError) return;
+    totals.warnings.push({
+      code: "snapshot_failed",
+      message: `${mask(toError(thrown).message)}; everything else is stored, and the next good run of this UTC day takes the snapshot`,
+    });
+  }
+}

@@ -1,0 +1,222 @@
+import fc from "fast-check";
+import { beforeEach, expect, test } from "vitest";
+import { useTestDatabase } from "../support/database.ts";
+import { addRows, day, emptyTables } from "./stored-rows.ts";
+
+const database = useTestDatabase();
+
+beforeEach(async () => {
+  await emptyTables(database());
+});
+
+/** From each day on, whether the item is there; two equal steps are a change. The first version is always there. */
+type Life = readonly { readonly from: number; readonly live: boolean }[];
+
+/** Few days, so that many events of a library and its scenarios have the same time. */
+const DAYS = 12;
+
+const lifeSince = (first: number): fc.Arbitrary<Life> =>
+  fc
+    .tuple(
+      fc.uniqueArray(fc.integer({ min: first, max: DAYS }), { minLength: 1, maxLength: 8 }),
+      fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+    )
+    .map(([days, states]) =>
+      days
+        .toSorted((a, b) => a - b)
+        .map((from, at) => ({ from, live: at === 0 || (states[at] ?? true) }))
+        // A removed item is not removed again.
+        .filter(({ live }, at, steps) => live || at === 0 || steps[at - 1]?.live !== false),
+    );
+
+const history = lifeSince(1).chain((library) =>
+  fc.record({
+    library: fc.constant(library),
+    scenarios: fc.array(lifeSince(library[0]?.from ?? 1), { minLength: 1, maxLength: 3 }),
+  }),
+);
+
+/** The rows of one item: its newest version, and those before. A version's run has the number of its day. */
+function toRows(key: object, life: Life) {
+  const first = life[0]?.from ?? 0;
+  const versions = life.map(({ from, live }, at) => ({
+    next: life[at + 1]?.from,
+    row: { ...key, first_seen_at: day(first), changed_at: day(from), removed_at: live ? null : day(from), run_id: from },
+  }));
+  return versions.map(({ next, row }) =>
+    next === undefined
+      ? { current: row }
+      : { superseded: { ...row, valid_from: row.changed_at, valid_to: day(next), superseded_by: next } },
+  );
+}
+
+async function addLives(table: "library" | "scenario", lives: readonly { key: object; life: Life }[]): Promise<void> {
+  const rows = lives.flatMap(({ key, life }) => toRows(key, life));
+  const current = rows.flatMap((row) => (row.current ? [row.current] : []));
+  await addRows(database(), table === "library" ? "libraries" : "scenarios", current);
+  const superseded = rows.flatMap((row) => (row.superseded ? [row.superseded] : []));
+  await addRows(database(), `${table}_history`, superseded);
+}
+
+async function addHistories(histories: readonly { library: Life; scenarios: readonly Life[] }[]): Promise<void> {
+  const keyOf = (at: number) => ({ owner: `o${at}`, library_name: "forest" });
+  await addLives(
+    "library",
+    histories.map(({ library }, at) => ({ key: keyOf(at), life: library })),
+  );
+  await addLives(
+    "scenario",
+    histories.flatMap(({ scenarios }, at) =>
+      scenarios.map((life, n) => ({ key: { ...keyOf(at), scenario_id: n + 1 }, life })),
+    ),
+  );
+}
+
+const SIGN = `CASE WHEN a.kind IN ('added', 'returned', 'returned_with_library') THEN 1
+  WHEN a.kind IN ('removed', 'went_with_library') THEN -1 ELSE 0 END`;
+
+/** Items whose events do not add up to whether they were live, at noon and at midnight of each day from this one on. */
+const disagreements = (since: number) =>
+  database().query<{ at: Date; owner: string; scenario_id: string | null; sum: number; live: boolean }>(
+    `WITH moment AS (
+       SELECT $1::timestamptz + n * interval '12 hours' AS at FROM generate_series(0, 2 * $2::int) AS n
+     ), live AS (
+       SELECT m.at, s.owner, s.scenario_id FROM moment m, simcat_report.scenarios_as_of(m.at) s
+       UNION ALL
+       SELECT m.at, l.owner, NULL FROM moment m, simcat_report.libraries_as_of(m.at) l
+     ), start AS (
+       SELECT owner, scenario_id FROM live WHERE at = $1::timestamptz
+     ), event AS (
+       SELECT a.owner, a.scenario_id, a.seen_at, ${SIGN} AS step FROM simcat_report.activity a WHERE a.seen_at > $1::timestamptz
+       UNION ALL
+       SELECT owner, scenario_id, $1::timestamptz, 1 FROM start
+     ), item AS (
+       SELECT DISTINCT owner, scenario_id FROM event
+     ), summed AS (
+       SELECT m.at, i.owner, i.scenario_id, coalesce(sum(e.step), 0)::int AS sum
+       FROM moment m CROSS JOIN item i
+       LEFT JOIN event e ON e.owner = i.owner AND e.scenario_id IS NOT DISTINCT FROM i.scenario_id AND e.seen_at <= m.at
+       GROUP BY 1, 2, 3
+     )
+     SELECT s.*, v.owner IS NOT NULL AS live
+     FROM summed s LEFT JOIN live v ON v.at = s.at AND v.owner = s.owner AND v.scenario_id IS NOT DISTINCT FROM s.scenario_id
+     WHERE s.sum <> (v.owner IS NOT NULL)::int
+     ORDER BY s.owner, s.scenario_id, s.at LIMIT 3`,
+    [day(since), DAYS - since + 1],
+  );
+
+const liveByActivity = async () => {
+  const [row] = await database().query<{ libraries: number; scenarios: number }>(
+    `SELECT coalesce(sum(${SIGN}) FILTER (WHERE entity = 'library'), 0)::int AS libraries,
+       coalesce(sum(${SIGN}) FILTER (WHERE entity = 'scenario'), 0)::int AS scenarios FROM simcat_report.activity a`,
+  );
+  return row;
+};
+
+test("over random histories the events of each item add up to whether it was live, at every moment", async () => {
+  for (const seed of [1, 2, 3]) {
+    await emptyTables(database());
+    await addHistories(fc.sample(history, { numRuns: 150, seed }));
+    expect(await disagreements(0)).toEqual([]);
+    const [live] = await database().query(
+      `SELECT (SELECT count(*)::int FROM simcat_report.libraries) AS libraries,
+         (SELECT count(*)::int FROM simcat_report.scenarios) AS scenarios`,
+    );
+    expect(await liveByActivity()).toEqual(live);
+  }
+});
+
+const events = async (where = "true") => {
+  const rows = await database().query<{ event: string }>(
+    `SELECT to_char(seen_at AT TIME ZONE 'UTC', 'DD') || ' ' || kind || ' ' || entity || coalesce(' ' || scenario_id, '')
+       || ' run ' || run_id AS event
+     FROM simcat_report.activity WHERE ${where} ORDER BY seen_at, entity, scenario_id, kind`,
+  );
+  return rows.map(({ event }) => event);
+};
+
+const FOREST = { owner: "ann", library_name: "forest" };
+const live = (from: number) => ({ from, live: true });
+const gone = (from: number) => ({ from, live: false });
+
+test("scenarios that were not removed themselves go and return with their library, each time", async () => {
+  await addLives("library", [{ key: FOREST, life: [live(1), gone(4), live(5), gone(7), live(8)] }]);
+  await addLives("scenario", [
+    { key: { ...FOREST, scenario_id: 1 }, life: [live(1), live(2)] },
+    { key: { ...FOREST, scenario_id: 2 }, life: [live(1), gone(3), live(6)] },
+  ]);
+  expect(await events("scenario_id = 1")).toEqual([
+    "01 added scenario 1 run 1",
+    "02 changed scenario 1 run 2",
+    "04 went_with_library scenario 1 run 4",
+    "05 returned_with_library scenario 1 run 5",
+    "07 went_with_library scenario 1 run 7",
+    "08 returned_with_library scenario 1 run 8",
+  ]);
+  expect(await events("scenario_id = 2")).toEqual([
+    "01 added scenario 2 run 1",
+    "03 removed scenario 2 run 3",
+    "06 returned scenario 2 run 6",
+    "07 went_with_library scenario 2 run 7",
+    "08 returned_with_library scenario 2 run 8",
+  ]);
+  expect(await events("entity = 'library'")).toEqual([
+    "01 added library run 1",
+    "04 removed library run 4",
+    "05 returned library run 5",
+    "07 removed library run 7",
+    "08 returned library run 8",
+  ]);
+});
+
+test("a scenario that is missing when its library returns is removed once, and one that returns with it is back once", async () => {
+  await addLives("library", [{ key: FOREST, life: [live(1), gone(3), live(5)] }]);
+  await addLives("scenario", [
+    { key: { ...FOREST, scenario_id: 1 }, life: [live(1), gone(5)] },
+    { key: { ...FOREST, scenario_id: 2 }, life: [live(1), gone(2), live(5)] },
+    { key: { ...FOREST, scenario_id: 3 }, life: [live(1), gone(3)] },
+    { key: { ...FOREST, scenario_id: 4 }, life: [live(5)] },
+    { key: { ...FOREST, scenario_id: 5 }, life: [live(1), live(4)] },
+    { key: { ...FOREST, scenario_id: 6 }, life: [live(1), live(5)] },
+  ]);
+  expect(await events("scenario_id IS NOT NULL AND seen_at > '2026-01-01Z'")).toEqual([
+    "02 removed scenario 2 run 2",
+    "03 went_with_library scenario 1 run 3",
+    "03 removed scenario 3 run 3",
+    "03 went_with_library scenario 5 run 3",
+    "03 went_with_library scenario 6 run 3",
+    "05 returned scenario 2 run 5",
+    "05 added scenario 4 run 5",
+    "05 returned_with_library scenario 5 run 5",
+    "05 changed scenario 6 run 5",
+    "05 returned_with_library scenario 6 run 5",
+  ]);
+});
+
+test("an event has the date and the kind of its version, and one that is gone those of the last version", async () => {
+  const dated = (n: number) => ({ last_modified: `day ${n}`, last_modified_at: day(n) });
+  await addRows(database(), "library_history", [
+    { library_name: "forest", ...dated(11), valid_from: day(1), valid_to: day(4), superseded_by: 4 },
+  ]);
+  await addRows(database(), "libraries", [
+    { library_name: "forest", ...dated(11), changed_at: day(4), removed_at: day(4), run_id: 4 },
+  ]);
+  await addRows(database(), "scenario_history", [
+    { scenario_id: 1, parent_id: 7, ...dated(12), valid_from: day(1), valid_to: day(2) },
+  ]);
+  await addRows(database(), "scenarios", [
+    { scenario_id: 1, parent_id: 7, is_result: false, ...dated(13), changed_at: day(2), run_id: 2 },
+  ]);
+  expect(
+    await database().query(
+      `SELECT kind, scenario_id, is_result, to_char(service_date AT TIME ZONE 'UTC', 'DD') AS dated
+       FROM simcat_report.activity ORDER BY seen_at, scenario_id NULLS FIRST`,
+    ),
+  ).toEqual([
+    { kind: "added", scenario_id: null, is_result: null, dated: "11" },
+    { kind: "added", scenario_id: "1", is_result: true, dated: "12" },
+    { kind: "changed", scenario_id: "1", is_result: false, dated: "13" },
+    { kind: "removed", scenario_id: null, is_result: null, dated: "11" },
+    { kind: "went_with_library", scenario_id: "1", is_result: false, dated: "13" },
+  ]);
+});
