@@ -29,7 +29,10 @@ async function fill(): Promise<string> {
     await addRows(database(), "library_history", [
       { library_name: "forest", description: "old", valid_from: day(1), valid_to: day(10) },
     ]);
-    await addRows(database(), "scenarios", [{ scenario_id: 1 }, { scenario_id: 2, changed_at: day(10) }]);
+    await addRows(database(), "scenarios", [
+      { scenario_id: 1 },
+      { scenario_id: 2, first_seen_at: day(10), changed_at: day(10) },
+    ]);
   }
   return database().url;
 }
@@ -55,18 +58,18 @@ const jsonRows = (path: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line));
 
 describe("simcat export", () => {
-  test("writes libraries and scenarios as Parquet by default, and prints what it wrote", async () => {
+  test("writes libraries, scenarios and activity as Parquet by default, and prints what it wrote", async () => {
     const out = join(folder(), "a", "b");
 
     const { code, stdout, stderr } = await simcat(["--out", out]);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const files = readdirSync(out).sort();
-    expect(files).toEqual(expect.arrayContaining(["libraries.parquet", "manifest.json", "scenarios.parquet"]));
+    const files = ["activity.parquet", "libraries.parquet", "manifest.json", "scenarios.parquet"];
+    expect(readdirSync(out).sort()).toEqual(files);
     const lines = stdout.trimEnd().split("\n");
-    expect(lines[0]).toMatch(new RegExp(`^export: ${out} \\(\\d views\\); complete as of .*Z, exported at .*Z$`));
+    expect(lines[0]).toMatch(new RegExp(`^export: ${out} \\(3 views\\); complete as of .*Z, exported at .*Z$`));
     expect(
-      lines.slice(1, 4).map((line) =>
+      lines.slice(1).map((line) =>
         line
           .trim()
           .split(/\s{2,}/)
@@ -76,6 +79,7 @@ describe("simcat export", () => {
       ["FILE", "ROWS"],
       ["libraries.parquet", "3"],
       ["scenarios.parquet", "2"],
+      ["activity.parquet", "6"],
     ]);
     expect(await duckdb(`SELECT library_name FROM '${join(out, "libraries.parquet")}' ORDER BY 1`)).toEqual([
       ["fire"],
@@ -189,12 +193,13 @@ describe("wrong arguments exit with 64, write nothing, and name the valid ones",
       ["--as-of", "yesterday"],
       /--as-of "yesterday" is not a moment; write it as 2026-07-01, 2026-07-01T12:00:00Z, or 7d/,
     ],
-    [["--as-of", "2026-02-29"], /--as-of "2026-02-29" is not a moment/],
-    [["--since", "2026-01-01T25:00:00Z"], /--since "2026-01-01T25:00:00Z" is not a moment/],
-    [["--since", "40000d"], /--since "40000d" is not a moment/],
     [
       ["--as-of", "2999-01-01"],
       /--as-of 2999-01-01T00:00:00\.000000Z is in the future: by the database's clock it is 20/,
+    ],
+    [
+      ["--as-of", "2025-12-31"],
+      /--as-of 2025-12-31T00:00:00\.000000Z is too early: the history is complete since 2026-01-01T00:00:00\.000000Z; choose that/,
     ],
     [["--since", "2999-01-01"], /--since 2999-01-01T00:00:00\.000000Z is in the future/],
     [["--owner", "anne"], /owner anne is not stored, and no run has listed it \(did you mean ann\?\)/],
@@ -237,7 +242,7 @@ describe("files appear under their names only when all are complete", () => {
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
     onTestFinished(() => blocker.end());
-    await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN ACCESS EXCLUSIVE MODE");
+    await blocker.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
     const args = ["export", "run_history", "changes", "--format", "csv", "--out", out];
     const running = startCli(args, { DATABASE_URL: url });
     await untilSession(database().query, WAITS_FOR_LOCK);
@@ -293,8 +298,8 @@ describe("files appear under their names only when all are complete", () => {
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
     onTestFinished(() => blocker.end());
-    await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN ACCESS EXCLUSIVE MODE");
-    const running = startCli(["export", "run_history", "scenarios", "--format", "csv", "--out", out], {
+    await blocker.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
+    const running = startCli(["export", "run_history", "scenario_versions", "--format", "csv", "--out", out], {
       DATABASE_URL: url,
     });
     await untilSession(database().query, WAITS_FOR_LOCK);
@@ -304,8 +309,8 @@ describe("files appear under their names only when all are complete", () => {
     );
     await blocker.query("ROLLBACK");
     expect(await running.ended).toMatchObject({ code: 0 });
-    expect(readdirSync(out).sort()).toEqual(["manifest.json", "run_history.csv", "scenarios.csv"]);
-    expect(csvRows(join(out, "scenarios.csv"))).toHaveLength(2);
+    expect(readdirSync(out).sort()).toEqual(["manifest.json", "run_history.csv", "scenario_versions.csv"]);
+    expect(csvRows(join(out, "scenario_versions.csv"))).toHaveLength(2);
   });
 });
 
@@ -317,10 +322,13 @@ test("all files are from one snapshot: a commit during the export is in none of 
   const writer = new pg.Client({ connectionString: url });
   await writer.connect();
   onTestFinished(() => writer.end());
-  await writer.query("BEGIN; LOCK TABLE simcat.scenarios IN ACCESS EXCLUSIVE MODE");
-  const running = startCli(["export", "run_history", "scenarios", "libraries", "--format", "csv", "--out", out], {
-    DATABASE_URL: url,
-  });
+  await writer.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
+  const running = startCli(
+    ["export", "run_history", "scenario_versions", "libraries", "--format", "csv", "--out", out],
+    {
+      DATABASE_URL: url,
+    },
+  );
   await untilSession(query, WAITS_FOR_LOCK);
   await writer.query("UPDATE simcat.libraries SET library_name = 'renamed'");
   await writer.query("COMMIT");
