@@ -39,11 +39,7 @@ SELECT l.owner, l.library_name, l.library_owner, l.package_name, l.package_versi
   w.last_work_at,
   CASE WHEN y.last_scenario_at = w.last_work_at THEN y.last_scenario_id END AS last_work_scenario_id,
   simcat_report.work_state(w.last_work_at) AS work_state,
-  (
-    SELECT f.complete_as_of FROM simcat_report.library_freshness f
-    WHERE f.owner = l.owner AND f.library_name = l.library_name
-  ) AS complete_as_of,
-  y.reread_reason,
+  fresh.complete_as_of, y.reread_reason,
   (
     SELECT count(*) FROM simcat.rejects x
     WHERE x.owner = l.owner AND x.library_name = l.library_name AND x.resolved_at IS NULL
@@ -54,6 +50,11 @@ SELECT l.owner, l.library_name, l.library_owner, l.package_name, l.package_versi
   ), '') AS unparsed_fields
 FROM simcat.libraries l
 LEFT JOIN simcat.library_sync y ON y.owner = l.owner AND y.library_name = l.library_name
+-- Costs nothing if complete_as_of is not selected: because the right side is distinct, the planner removes the join.
+LEFT JOIN (
+  SELECT DISTINCT ON (f.owner, f.library_name) f.owner, f.library_name, f.complete_as_of
+  FROM simcat_report.library_freshness f
+) AS fresh ON fresh.owner = l.owner AND fresh.library_name = l.library_name
 CROSS JOIN LATERAL (
   -- Rows that another tool wrote have no counts.
   SELECT coalesce(y.scenario_count, (
@@ -115,7 +116,7 @@ BEGIN ATOMIC
       CASE WHEN l.last_modified_at <= least(moment, now()) + interval '1 day' THEN l.last_modified_at END, n.newest_at
     ) AS last_work_at
   ) AS w
-  -- What is known of the copy is known of now only.
+  -- The state of the copy is only known for the present.
   LEFT JOIN LATERAL (
     SELECT v.complete_as_of, v.reread_reason, v.open_rejects FROM simcat_report.libraries v
     WHERE moment >= now() AND v.owner = l.owner AND v.library_name = l.library_name
@@ -153,30 +154,28 @@ FROM (
     CASE
       WHEN v.removed_at IS NOT NULL THEN 'removed'
       WHEN v.valid_from = v.first_seen_at THEN 'added'
-      WHEN EXISTS (
-        SELECT FROM simcat.library_history p
-        WHERE p.owner = v.owner AND p.library_name = v.library_name AND p.valid_to = v.valid_from AND p.removed_at IS NOT NULL
-      ) THEN 'returned'
+      WHEN p.removed_at IS NOT NULL THEN 'returned'
       ELSE 'changed'
     END AS kind,
     v.owner, v.library_name, NULL::bigint AS scenario_id, NULL::boolean AS is_result, v.last_modified_at AS service_date,
     v.valid_from AS seen_at, v.run_id
   FROM simcat_report.library_versions v
+  LEFT JOIN simcat.library_history p
+    ON p.owner = v.owner AND p.library_name = v.library_name AND p.valid_to = v.valid_from AND p.removed_at IS NOT NULL
   UNION ALL
   -- A version of a scenario is an event unless the library was removed at that time.
   SELECT 'scenario',
     CASE
       WHEN v.removed_at IS NOT NULL THEN 'removed'
       WHEN v.valid_from = v.first_seen_at THEN 'added'
-      WHEN EXISTS (
-        SELECT FROM simcat.scenario_history p
-        WHERE p.owner = v.owner AND p.library_name = v.library_name AND p.scenario_id = v.scenario_id
-          AND p.valid_to = v.valid_from AND p.removed_at IS NOT NULL
-      ) THEN 'returned'
+      WHEN p.removed_at IS NOT NULL THEN 'returned'
       ELSE 'changed'
     END,
     v.owner, v.library_name, v.scenario_id, coalesce(v.is_result, v.parent_id IS NOT NULL), v.last_modified_at, v.valid_from, v.run_id
   FROM simcat_report.scenario_versions v
+  LEFT JOIN simcat.scenario_history p
+    ON p.owner = v.owner AND p.library_name = v.library_name AND p.scenario_id = v.scenario_id
+    AND p.valid_to = v.valid_from AND p.removed_at IS NOT NULL
   WHERE NOT EXISTS (
     SELECT FROM simcat_report.library_versions l
     WHERE l.owner = v.owner AND l.library_name = v.library_name AND l.removed_at IS NOT NULL

@@ -235,7 +235,8 @@ describe("a journal that lists more than the database contains", () => {
   test.each([
     ["DROP VIEW simcat_report.run_history CASCADE", "view simcat_report.run_history"],
     ["DROP FUNCTION simcat_report.version_order CASCADE", "function simcat_report.version_order(text)"],
-    ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.libraries"],
+    ["DROP VIEW simcat_report.library_freshness CASCADE", "view simcat_report.libraries"],
+    ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.activity"],
   ])("migrate repairs %s without loss of a row (fault 119)", async (statement, missing) => {
     const { simcat, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
     expect(await simcat(["sync"])).toMatchObject({ code: 0 });

@@ -179,6 +179,65 @@ test("a prune whose lease another run takes over stops", async () => {
   expect(await countRows(database)).toEqual({ ...NOTHING, libraryHistory: 1, scenarioHistory: 1 });
 });
 
+describe("the record of a prune", () => {
+  const readRecords = ({ query }: TestDatabase) =>
+    query(
+      "SELECT cutoff, library_versions::int AS libraries, scenario_versions::int AS scenarios FROM simcat.prunes ORDER BY id",
+    );
+
+  test("has its cutoff and how many versions it deleted; a removed row is its item's last version", async () => {
+    const database = await freshTestDatabase();
+    await insertLibrary(database, "live", null);
+    await insertVersion(database, "library_history", "live", OLD);
+    await insertScenario(database, "live", 1, OLD);
+    await insertVersion(database, "scenario_history", "live", AT, 1);
+    await insertScenario(database, "live", 2, null);
+    await insertVersion(database, "scenario_history", "live", OLD, 2);
+    await insertLibrary(database, "gone", OLD);
+
+    await pruneAll(database);
+
+    expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 2, scenarios: 3 }]);
+    await pruneAll(database);
+    expect(await readRecords(database)).toHaveLength(1);
+  });
+
+  test("is not written if only resolved rejects are deleted, or nothing", async () => {
+    const database = await freshTestDatabase();
+    await insertLibrary(database, "live", null);
+    await insertVersion(database, "library_history", "live", AT);
+    await insertReject(database, "live", OLD);
+
+    expect((await pruneAll(database)).pruned).toEqual({ ...NOTHING, rejects: 1 });
+
+    expect(await readRecords(database)).toEqual([]);
+  });
+
+  test("is there if the prune is stopped after its first transaction", async () => {
+    const database = await freshTestDatabase();
+    await insertLibrary(database, "gone", OLD);
+    await insertVersion(database, "library_history", "live", OLD);
+    const stop = new AbortController();
+
+    await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
+
+    expect(await countRows(database)).toEqual({ ...NOTHING, libraryHistory: 1 });
+    expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 1, scenarios: 0 }]);
+  });
+
+  test("is undone together with its first deletion", async () => {
+    const database = await freshTestDatabase();
+    await insertVersion(database, "library_history", "live", OLD);
+    await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON simcat.prunes FOR EACH ROW EXECUTE FUNCTION refuse()`);
+
+    await expect(pruneUntil(database, never, () => {})).rejects.toThrow("refused");
+
+    expect(await countRows(database)).toEqual({ ...NOTHING, libraryHistory: 1 });
+    expect(await readRecords(database)).toEqual([]);
+  });
+});
+
 test("a pruned library that is listed again unchanged is stored again", async () => {
   const kept = library("o", "kept", { scenarios: [1] });
   const gone = library("o", "gone", { scenarios: [1, 2] });
@@ -233,6 +292,7 @@ describe("the command", () => {
       dry_run: true,
       older_than: "1d",
       before: expect.stringMatching(/^20\d\d-.*Z$/),
+      history_complete_since: null,
       rows_total: 2,
       rows: {
         libraries: 1,
@@ -254,9 +314,32 @@ describe("the command", () => {
   removed    1 library, 1 scenario
   history    0 versions of libraries, 0 of scenarios
   rejects    0 resolved
-  other      0 bookmarks and 0 absences of the removed libraries`,
+  other      0 bookmarks and 0 absences of the removed libraries
+  kept       history is not complete, because no run over the whole organization has ended well yet`,
     );
     expect(await countRows(database)).toEqual(NOTHING);
+  });
+
+  test("prints since when the history is complete: the cutoff if history is deleted, otherwise as before", async () => {
+    const database = await freshTestDatabase();
+    await database.query(`INSERT INTO simcat.sync_runs (kind, trigger, status, finished_at, version)
+      VALUES ('backfill', 'cli', 'ok', '2025-06-01Z', '1')`);
+    const report = async (...more: string[]) => {
+      const { out } = await simcat({ database }, ["prune", "--older-than", "1d", "--json", ...more]);
+      const { before, history_complete_since: since } = JSON.parse(out);
+      return since === before ? "the cutoff" : since;
+    };
+    expect(await report()).toBe("2025-06-01T00:00:00.000Z");
+    await insertVersion(database, "library_history", "live", OLD);
+    expect(await report("--dry-run")).toBe("the cutoff");
+    expect((await simcat({ database }, ["prune", "--older-than", "1d"])).out).toMatch(
+      /\n {2}kept {7}history is complete since 20\d\d-.*Z$/,
+    );
+    expect(await report()).toMatch(/^20\d\d-.*Z$/);
+    const [record] = await database.query<{ since: Date }>(
+      "SELECT history_complete_since AS since FROM simcat_report.data_complete_as_of",
+    );
+    expect(await report()).toBe(record?.since.toISOString());
   });
 
   test("writes nothing on a dry run, and takes no lease for it", async () => {

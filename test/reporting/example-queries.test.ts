@@ -151,9 +151,6 @@ const ANSWERS: Readonly<Record<string, () => readonly string[]>> = {
   "how-fresh.sql": () => ["2 days ago | 48 | 1 days ago | partial | 1 | bob | pond"],
   "failing-libraries.sql": () => ["bob | pond | 1 | failure | not_found: answered 404 | 0 | 2 days ago | 48"],
   "growth.sql": () => [
-    "8 | 0 | 0 | 0",
-    "7 | 0 | 0 | 0",
-    "6 | 0 | 0 | 0",
     "5 | 2 | 7 | 5120",
     "4 | 2 | 7 | 5120",
     "3 | 2 | 7 | 5120",

@@ -197,6 +197,9 @@ describe("data_complete_as_of", () => {
         furthest_behind_library: null,
         every_library_read_since: null,
         unaddressable_libraries: "0",
+        history_complete_since: null,
+        age_seconds: null,
+        libraries_settling: "0",
       },
     ]);
   });
@@ -333,6 +336,40 @@ describe("data_complete_as_of", () => {
     await addRows(database(), "sync_runs", [run(3), run(4)]);
     await addRows(database(), "library_sync", [sync("lake", 3, { settles_at: day(5) })]);
     expect(await completeAsOf()).toEqual(hours(day(3), 0.25));
+  });
+
+  test("counts a library that only has to settle as settling, and every other one that holds it back as behind", async () => {
+    const waits = { settles_at: day(5) };
+    await libraries("settles", "settles and fails", "suspect", "undated", "owes", "stored in part");
+    await addRows(database(), "sync_runs", [run(3), run(4, { status: "partial" })]);
+    await addRows(database(), "library_sync", [
+      sync("settles", 3, waits),
+      sync("settles and fails", 3, {
+        ...waits,
+        reread_reason: "failure",
+        failures: 1,
+        last_failed_at: hours(day(4), 0.5),
+      }),
+      sync("suspect", 3, { suspect_reads: 1 }),
+      sync("undated", 3, { listed_text: null, bookmark: null, settles_at: null }),
+      sync("owes", 3, { ...waits, reread_reason: "shrunk" }),
+      sync("stored in part", 3, { ...waits, content_read_at: hours(day(3), 0.75) }),
+    ]);
+    const [row] = await database().query<object>("SELECT * FROM simcat_report.data_complete_as_of");
+    expect(row).toMatchObject({
+      libraries_behind: "5",
+      libraries_settling: "1",
+      furthest_behind_library: "stored in part",
+    });
+    await database().query("DELETE FROM simcat.library_sync WHERE library_name <> 'settles'");
+    const [left] = await database().query<object>("SELECT * FROM simcat_report.data_complete_as_of");
+    expect(left).toMatchObject({
+      complete_as_of: hours(day(3), 0.25),
+      libraries_behind: "0",
+      libraries_settling: "1",
+      furthest_behind_owner: null,
+      furthest_behind_library: null,
+    });
   });
 
   test("does not fall while a run has listed another date and not read the library yet", async () => {

@@ -52,6 +52,14 @@ test("libraries shows the live ones with what their metadata says and how many l
       run_id: "1",
       listed: { libraryName: "forest" },
       metadata: { packageName: "stsim" },
+      parent_count: "2",
+      last_work_at: new Date("2025-12-24T18:30:00Z"),
+      last_work_scenario_id: null,
+      work_state: "stale",
+      complete_as_of: null,
+      reread_reason: null,
+      open_rejects: "0",
+      unparsed_fields: null,
     },
   ]);
 });

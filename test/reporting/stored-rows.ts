@@ -77,6 +77,10 @@ const TABLES = [
   "library_sync",
   "sync_runs",
   "rejects",
+  "prunes",
+  "snapshot_days",
+  "library_days",
+  "owner_days",
 ] as const;
 
 export async function emptyTables(database: TestDatabase): Promise<void> {

@@ -1,0 +1,194 @@
+import { expect, test } from "vitest";
+import { changeLibrary } from "../../src/mock/edit-library.ts";
+import type { MockLibrary } from "../../src/mock/types.ts";
+import { serve } from "../mock/service.ts";
+import { freshTestDatabase } from "../support/database.ts";
+import { movableClock } from "../support/database-clock.ts";
+import { library, scenario } from "../support/organization.ts";
+import { fingerprintRows, simcat } from "../verify/simcat.ts";
+
+const TABLES = ["snapshot_days", "library_days", "owner_days"];
+
+/** A service with these libraries, and a database whose clock can be set. */
+async function organization(libraries: readonly MockLibrary[]) {
+  const database = await freshTestDatabase();
+  const setClock = await movableClock(database);
+  const service = await serve(libraries);
+  const sides = { database, service };
+  return {
+    ...sides,
+    setClock,
+    run: (...args: string[]) => simcat(sides, args),
+    days: async () => {
+      const rows = await database.query<{ day: string }>("SELECT day::text FROM simcat.snapshot_days ORDER BY day");
+      return rows.map(({ day }) => day);
+    },
+    /** The library's rows of daily_libraries as `day live scenarios parents results bytes version`. */
+    daily: async (name: string) => {
+      const rows = await database.query<{ line: string }>(
+        `SELECT concat_ws(' ', day, live, scenarios, parents, results, bytes, package_version) AS line
+         FROM simcat_report.daily_libraries WHERE library_name = $1 ORDER BY day`,
+        [name],
+      );
+      return rows.map(({ line }) => line);
+    },
+  };
+}
+
+const fire = library("alice", "Fire", { scenarios: [1, scenario(2, { parentId: 1 }), scenario(3, { parentId: 1 })] });
+const water = library("bob", "Water", { scenarios: [1], fileSize: "unknown" });
+
+test("the first good run to end on a UTC day takes its snapshot, whatever zone the sessions have", async () => {
+  const { database, run, setClock, days, daily } = await organization([fire, water]);
+  await database.query(
+    "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''Pacific/Kiritimati''', current_database()); END $$",
+  );
+  await setClock("2026-03-01T23:40:00Z");
+  expect((await run("backfill")).code).toBe(0);
+  expect(await days()).toEqual(["2026-03-01"]);
+  expect(await daily("Fire")).toEqual(["2026-03-01 t 3 1 2 245760 4.3.6"]);
+  expect(await daily("Water")).toEqual(["2026-03-01 t 1 1 0 4.3.6"]);
+
+  await setClock("2026-03-02T00:20:00Z");
+  expect((await run("sync")).code).toBe(0);
+  expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
+  expect(await database.query("SELECT run_id::int, taken_at FROM simcat.snapshot_days ORDER BY day")).toEqual([
+    { run_id: 1, taken_at: expect.any(Date) },
+    { run_id: 2, taken_at: expect.any(Date) },
+  ]);
+});
+
+test("a later run of the same day writes nothing into the snapshots, even after a change", async () => {
+  const { database, service, run, setClock, daily } = await organization([fire]);
+  await setClock("2026-03-01T08:00:00Z");
+  expect((await run("sync")).code).toBe(0);
+  const prints = async () => {
+    const all = await fingerprintRows(database);
+    return TABLES.map((table) => all[table]);
+  };
+  const before = await prints();
+  service.edit((one) => changeLibrary(one, "alice", "Fire", { lastModified: "2026-03-01 at 8:30 AM", scenarios: [] }));
+  await setClock("2026-03-01T23:00:00Z");
+
+  expect((await run("sync", "--allow-removals")).code).toBe(0);
+
+  expect(await prints()).toEqual(before);
+  expect(await daily("Fire")).toEqual(["2026-03-01 t 3 1 2 245760 4.3.6"]);
+});
+
+test("a row ends only when the state changes, and days without a run are not filled", async () => {
+  const { database, service, run, setClock, days, daily } = await organization([fire, water]);
+  await setClock("2026-03-01T08:00:00Z");
+  await run("sync");
+  await setClock("2026-03-02T08:00:00Z");
+  await run("sync");
+  service.edit((one) =>
+    changeLibrary(one, "alice", "Fire", { lastModified: "2026-03-03 at 9:00 AM", packageVersion: "5.0.0" }),
+  );
+  await setClock("2026-03-05T08:00:00Z");
+  await run("sync");
+
+  expect(await days()).toEqual(["2026-03-01", "2026-03-02", "2026-03-05"]);
+  expect(await daily("Fire")).toEqual([
+    "2026-03-01 t 3 1 2 245760 4.3.6",
+    "2026-03-02 t 3 1 2 245760 4.3.6",
+    "2026-03-05 t 3 1 2 245760 5.0.0",
+  ]);
+  expect(
+    await database.query(
+      "SELECT from_day::text, to_day::text FROM simcat.library_days WHERE library_name = 'Fire' ORDER BY from_day",
+    ),
+  ).toEqual([
+    { from_day: "2026-03-01", to_day: "2026-03-05" },
+    { from_day: "2026-03-05", to_day: null },
+  ]);
+});
+
+test("a removed library stays, not live, after a prune too, and is live again when it returns", async () => {
+  const { database, service, run, setClock, daily } = await organization([fire, water]);
+  await setClock("2026-03-01T08:00:00Z");
+  await run("sync");
+  service.edit((one) => void one.remove("alice", "Fire"));
+  await setClock("2026-03-02T08:00:00Z");
+  expect((await run("sync", "--allow-removals")).code).toBe(0);
+  await setClock("2026-03-03T08:00:00Z");
+  expect((await run("prune", "--older-than", "1h")).code).toBe(0);
+  expect(await database.query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "bob" }]);
+  await run("sync");
+  service.edit((one) => one.put(fire));
+  await setClock("2026-03-04T08:00:00Z");
+  expect((await run("sync")).code).toBe(0);
+
+  expect(await daily("Fire")).toEqual([
+    "2026-03-01 t 3 1 2 245760 4.3.6",
+    "2026-03-02 f",
+    "2026-03-03 f",
+    "2026-03-04 t 3 1 2 245760 4.3.6",
+  ]);
+  const owners = await database.query(
+    `SELECT day::text, libraries::int, scenarios::int, parents::int, results::int, bytes::int, sizes_unread::int,
+       oldest_read_at IS NULL AS unread
+     FROM simcat_report.daily_owners WHERE owner = 'alice' ORDER BY day`,
+  );
+  const live = { libraries: 1, scenarios: 3, parents: 1, results: 2, bytes: 245_760, sizes_unread: 0, unread: false };
+  const gone = { libraries: 0, scenarios: 0, parents: 0, results: 0, bytes: 0, sizes_unread: 0, unread: true };
+  expect(owners).toEqual([
+    { day: "2026-03-01", ...live },
+    { day: "2026-03-02", ...gone },
+    { day: "2026-03-03", ...gone },
+    { day: "2026-03-04", ...live },
+  ]);
+});
+
+test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {
+  const { service, run, setClock, days } = await organization([fire, water]);
+  await setClock("2026-03-01T08:00:00Z");
+  expect((await run("sync", "--owner", "bob")).code).toBe(0);
+  service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "status", status: 401 } }]);
+  expect((await run("sync")).code).toBe(77);
+  expect(await days()).toEqual([]);
+
+  service.script([{ match: { owner: "bob", library: "Water" }, times: 9, action: { kind: "status", status: 404 } }]);
+  expect((await run("backfill", "--restart")).code).toBe(2);
+  expect(await days()).toEqual(["2026-03-01"]);
+
+  service.script([]);
+  service.edit((one) => void one.remove("alice", "Fire"));
+  await setClock("2026-03-02T08:00:00Z");
+  expect((await run("sync")).code).toBe(3);
+  expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
+});
+
+test("a snapshot that fails leaves no trace but a warning, and the next good run takes it", async () => {
+  const { database, run, setClock, days } = await organization([fire]);
+  await setClock("2026-03-01T08:00:00Z");
+  await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space here'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON simcat.owner_days FOR EACH ROW EXECUTE FUNCTION refuse()`);
+
+  const { code, out } = await run("sync", "--json");
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out).warnings).toEqual([
+    {
+      code: "snapshot_failed",
+      message: expect.stringMatching(/^taking the daily snapshot failed: .*no space here.*; everything/),
+    },
+  ]);
+  expect(await database.query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
+  expect(await database.query("SELECT FROM simcat.library_days")).toEqual([]);
+  await database.query("DROP TRIGGER refuse ON simcat.owner_days");
+  expect((await run("sync")).code).toBe(0);
+  expect(await days()).toEqual(["2026-03-01"]);
+});
+
+test("a clock that is set back takes no snapshot before the newest one", async () => {
+  const { run, setClock, days, daily } = await organization([fire]);
+  await setClock("2026-03-05T08:00:00Z");
+  await run("sync");
+  await setClock("2026-03-03T08:00:00Z");
+  expect((await run("sync")).code).toBe(0);
+  expect(await days()).toEqual(["2026-03-05"]);
+  await setClock("2026-03-06T08:00:00Z");
+  await run("sync");
+  expect(await daily("Fire")).toEqual(["2026-03-05 t 3 1 2 245760 4.3.6", "2026-03-06 t 3 1 2 245760 4.3.6"]);
+});
