@@ -143,15 +143,16 @@ BEGIN
   RETURN true;
 END $$;
 --> statement-breakpoint
--- OFFSET 0 keeps the check a step of its own, so that it runs once per call and not once per row.
+-- OFFSET 0 keeps the check a step of its own, so that it runs once per call and not once per row. The start of a version is compared
+-- with its result, so that the check runs even if no version is old enough.
 CREATE OR REPLACE FUNCTION simcat_report.libraries_as_of(moment timestamptz) RETURNS SETOF simcat_report.libraries
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT l.owner, l.library_name, l.library_owner, l.package_name, l.package_version, l.description,
     l.last_modified, l.last_modified_at, l.file_size, l.file_size_bytes,
     n.scenario_count, n.result_count, l.first_seen_at, l.valid_from, l.run_id, l.listed, l.metadata
-  FROM (SELECT WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
-  CROSS JOIN simcat_report.library_versions l
+  FROM (SELECT moment AS at WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
+  JOIN simcat_report.library_versions l ON l.valid_from <= covered.at
   LEFT JOIN LATERAL (
     SELECT count(*) AS scenario_count,
       count(*) FILTER (WHERE coalesce(s.is_result, s.parent_id IS NOT NULL)) AS result_count
@@ -159,7 +160,7 @@ BEGIN ATOMIC
     WHERE s.owner = l.owner AND s.library_name = l.library_name
       AND s.valid_from <= moment AND (s.valid_to IS NULL OR moment < s.valid_to) AND s.removed_at IS NULL
   ) AS n ON true
-  WHERE l.valid_from <= moment AND (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL;
+  WHERE (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL;
 END;
 --> statement-breakpoint
 CREATE OR REPLACE FUNCTION simcat_report.scenarios_as_of(moment timestamptz) RETURNS SETOF simcat_report.scenarios
@@ -167,11 +168,11 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT s.owner, s.library_name, s.scenario_id, s.scenario_name, s.is_result, s.parent_id,
     s.last_modified, s.last_modified_at, s.description, s.first_seen_at, s.valid_from, s.run_id, s.raw
-  FROM (SELECT WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
-  CROSS JOIN simcat_report.scenario_versions s
+  FROM (SELECT moment AS at WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
+  JOIN simcat_report.scenario_versions s ON s.valid_from <= covered.at
   JOIN simcat_report.library_versions l ON l.owner = s.owner AND l.library_name = s.library_name
-    AND l.valid_from <= moment AND (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL
-  WHERE s.valid_from <= moment AND (s.valid_to IS NULL OR moment < s.valid_to) AND s.removed_at IS NULL;
+    AND l.valid_from <= covered.at AND (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL
+  WHERE (s.valid_to IS NULL OR moment < s.valid_to) AND s.removed_at IS NULL;
 END;
 --> statement-breakpoint
 CREATE VIEW simcat_report.daily_libraries AS
