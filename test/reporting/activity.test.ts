@@ -41,7 +41,13 @@ function toRows(key: object, life: Life) {
   const first = life[0]?.from ?? 0;
   const versions = life.map(({ from, live }, at) => ({
     next: life[at + 1]?.from,
-    row: { ...key, first_seen_at: day(first), changed_at: day(from), removed_at: live ? null : day(from), run_id: from },
+    row: {
+      ...key,
+      first_seen_at: day(first),
+      changed_at: day(from),
+      removed_at: live ? null : day(from),
+      run_id: from,
+    },
   }));
   return versions.map(({ next, row }) =>
     next === undefined

@@ -188,12 +188,17 @@ test("the last work follows edits, removals, returns, rejects, dates in the futu
   made.service.edit((all) => all.remove("ann", "Lake"));
   await made.simcat(["sync", "--allow-removals"]);
   expect(await read(made)).toEqual({ work: null });
-  made.service.edit((all) => all.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: ten.slice(0, 2) })));
+  made.service.edit((all) =>
+    all.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: ten.slice(0, 2) })),
+  );
   await made.simcat(["sync"]);
   expect(await read(made)).toEqual({ work: "2024-07-11 #2" });
   expect((await made.simcat(["prune", "--older-than", "1ms"])).code).toBe(0);
   expect(await read(made)).toEqual({ work: "2024-07-11 #2" });
-  expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenarios ORDER BY 1")).toEqual([{ id: 1 }, { id: 2 }]);
+  expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenarios ORDER BY 1")).toEqual([
+    { id: 1 },
+    { id: 2 },
+  ]);
 });
 
 test("a database of an earlier version knows the last work after its upgrade", async () => {

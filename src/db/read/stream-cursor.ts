@@ -21,8 +21,8 @@ export async function streamCursor(
   { onRow, onFetched }: { readonly onRow: (row: TextRow) => void; readonly onFetched: (rows: number) => void },
   signal: AbortSignal,
 ): Promise<number> {
-  // All rows are read, so the plan with the lowest total cost is the best one.
-  await connection.query("SET LOCAL cursor_tuple_fraction = 1");
+  // All rows are read, so the plan with the lowest total cost is the best one. Aggregates are kept in memory.
+  await connection.query("SET LOCAL cursor_tuple_fraction = 1; SET LOCAL work_mem TO '64MB'");
   await connection.query(`DECLARE rows NO SCROLL CURSOR FOR ${text}`, values);
   const fetch: pg.QueryArrayConfig = { text: `FETCH ${ROWS_PER_FETCH} FROM rows`, rowMode: "array", types: AS_TEXT };
   let rows = 0;
