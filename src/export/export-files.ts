@@ -13,7 +13,7 @@ export interface ExportFiles {
   discard(): void;
 }
 
-export interface ExportFile {
+interface ExportFile {
   readonly name: string;
   /** Written so far. */
   readonly bytes: number;

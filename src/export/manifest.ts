@@ -1,7 +1,7 @@
 import type { ExportState } from "../db/read/export-state.ts";
 import type { ExportFilters, PlannedView } from "./plan-export.ts";
 
-/** What an export contains: the content of `manifest.json`. */
+/** The description of an export: the content of `manifest.json`. */
 export type Manifest = ReturnType<typeof toManifest>;
 
 export interface ExportedView extends PlannedView {

@@ -23,7 +23,8 @@ export const parquetFormat: ExportFormat = {
         data: group[at] ?? [],
         statistics: type !== "jsonb",
       }));
-      file.write({ columnData, rowGroupSize: rows });
+      // It returns no promise, because `flush` returns none.
+      void file.write({ columnData, rowGroupSize: rows });
       group = columns.map(() => []);
       chars = 0;
     };
@@ -37,7 +38,7 @@ export const parquetFormat: ExportFormat = {
       },
       end() {
         writeGroup();
-        file.finish();
+        void file.finish();
       },
     };
   },

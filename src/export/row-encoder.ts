@@ -2,7 +2,7 @@ import type { ExportColumn, TimeNotation } from "../db/read/export-columns.ts";
 import type { TextRow } from "../db/read/stream-cursor.ts";
 
 /** Encodes the rows of one file. */
-export interface RowEncoder {
+interface RowEncoder {
   /** Adds a row with the values of the columns, as the server prints them. */
   add(row: TextRow): void;
   /** Writes everything that is not written yet. */
@@ -12,7 +12,7 @@ export interface RowEncoder {
 /** The facts about an export that each Parquet file has in its metadata; null for one that is not known. */
 export type Stamp = Readonly<Record<string, string | null>>;
 
-export interface RowEncoderOptions {
+interface RowEncoderOptions {
   readonly columns: readonly ExportColumn[];
   readonly stamp: Stamp;
   readonly version: string;
