@@ -204,15 +204,17 @@ test("the texts of CSV and JSON Lines follow their standards", async () => {
   };
   const csv = await line("csv");
   expect(csv.split("\r\n").slice(0, 2)).toEqual([
-    expect.stringMatching(/^run_id,kind,trigger,status,started_at,finished_at,duration_seconds,is_whole,/),
+    expect.stringMatching(/^run_id,kind,trigger,status,started_at,finished_at,.*\bduration_seconds\b/),
     expect.stringMatching(
-      /^1,sync,schedule,ok,2026-01-01T00:00:00\.000000Z,2026-01-01T00:00:00\.000001Z,1e-06,true,true,0,.*,9223372036854775807,"0 listed/,
+      /^1,sync,schedule,ok,2026-01-01T00:00:00\.000000Z,2026-01-01T00:00:00\.000001Z,.*true,true,0,.*,9223372036854775807,"0 listed/,
     ),
   ]);
+  expect(csv).toMatch(/,1e-06[,\r]/);
   const jsonl = await line("jsonl");
   expect(jsonl).toMatch(
-    /^\{"run_id":1,"kind":"sync",.*"finished_at":"2026-01-01T00:00:00\.000001Z","duration_seconds":1e-06,"is_whole":true,/,
+    /^\{"run_id":1,"kind":"sync",.*"finished_at":"2026-01-01T00:00:00\.000001Z",.*"is_whole":true,/,
   );
+  expect(jsonl).toContain('"duration_seconds":1e-06');
   expect(jsonl).toContain('"bytes":9223372036854775807,');
   expect(jsonl).toContain('"scope":{"owners": ["ann"]},');
 });

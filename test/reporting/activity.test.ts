@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
+import { runCli } from "../support/cli.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { addRows, day, emptyTables } from "./stored-rows.ts";
 
@@ -119,7 +120,7 @@ const liveByActivity = async () => {
   return row;
 };
 
-test("over random histories the events of each item add up to whether it was live, at every moment", async () => {
+test("over random histories the events of each item add up to whether it was live (fault 125)", async () => {
   for (const seed of [1, 2, 3]) {
     await emptyTables(database());
     await addHistories(fc.sample(history, { numRuns: 150, seed }));
@@ -130,6 +131,34 @@ test("over random histories the events of each item add up to whether it was liv
     );
     expect(await liveByActivity()).toEqual(live);
   }
+});
+
+test("after a prune, no earlier event is shown, and later ones add up from the state at any time since (fault 125)", async () => {
+  await addHistories(fc.sample(history, { numRuns: 150, seed: 4 }));
+  const before = await database().query("SELECT 1 FROM simcat_report.activity WHERE seen_at > $1", [day(6.5)]);
+  const environment = {
+    DATABASE_URL: database().url,
+    SIMCAT_BASE_URL: "http://127.0.0.1:9",
+    SIMCAT_API_KEY: "12345678",
+  };
+  const age = Date.now() - day(6.5).getTime();
+  expect((await runCli(["prune", "--older-than", `${age}ms`], environment)).code).toBe(0);
+
+  expect(await disagreements(7)).toEqual([]);
+  const after = await database().query<{ old: boolean }>("SELECT seen_at < $1 AS old FROM simcat_report.activity", [
+    day(6.5),
+  ]);
+  expect(before.length).toBeGreaterThan(100);
+  expect(after).toEqual(before.map(() => ({ old: false })));
+});
+
+test("a query about libraries does not read scenarios", async () => {
+  const plan = await database().query<{ "QUERY PLAN": string }>(
+    "EXPLAIN SELECT * FROM simcat_report.activity WHERE entity = 'library'",
+  );
+  const read = plan.flatMap((row) => / on (\w+) /.exec(row["QUERY PLAN"])?.[1] ?? []);
+  expect(read).toContain("library_history");
+  expect(read.filter((table) => table.startsWith("scenario"))).toEqual([]);
 });
 
 const events = async (where = "true") => {

@@ -8,6 +8,17 @@ const database = useTestDatabase();
  * moved or taken away.
  */
 const SURFACE = {
+  activity: [
+    "entity text",
+    "kind text",
+    "owner text",
+    "library_name text",
+    "scenario_id bigint",
+    "is_result boolean",
+    "service_date timestamptz",
+    "seen_at timestamptz",
+    "run_id bigint",
+  ],
   changes: [
     "changed_at timestamptz",
     "kind text",
@@ -101,6 +112,14 @@ const SURFACE = {
     "run_id bigint",
     "listed jsonb",
     "metadata jsonb",
+    "parent_count bigint",
+    "last_work_at timestamptz",
+    "last_work_scenario_id bigint",
+    "work_state text",
+    "complete_as_of timestamptz",
+    "reread_reason text",
+    "open_rejects bigint",
+    "unparsed_fields text",
   ],
   library_freshness: [
     "owner text",
@@ -259,6 +278,18 @@ const SURFACE = {
     "last_modified_at timestamptz",
     "days_since_modified bigint",
   ],
+  stale_results: [
+    "owner text",
+    "library_name text",
+    "parent_id bigint",
+    "parent_name text",
+    "parent_last_modified_at timestamptz",
+    "latest_result_id bigint",
+    "latest_result_name text",
+    "latest_result_modified_at timestamptz",
+    "edited_after_seconds double precision",
+    "result_count bigint",
+  ],
 };
 
 const columns = () =>
@@ -296,6 +327,7 @@ test("the functions take and give what they always did", async () => {
     "scenario_tree(owner text, library_name text) TABLE(scenario_id bigint, parent_id bigint, root_id bigint, depth integer, path bigint[], scenario_name text, is_result boolean, last_modified_at timestamp with time zone, parent_missing boolean, is_own_parent boolean, is_in_cycle boolean)",
     "scenarios_as_of(moment timestamp with time zone) SETOF simcat_report.scenarios",
     "version_order(version text) bytea",
+    "work_state(last_work_at timestamp with time zone) text",
   ]);
 });
 
