@@ -200,11 +200,7 @@ test("the last work follows edits, removals, returns, rejects, dates in the futu
   await made.simcat(["sync", "--allow-removals"]);
   expect(await read(made)).toEqual({ work: null });
   made.service.edit((all) =>
-<<<<<<< HEAD
-    all.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: ten.slice(0, 2) })),
-=======
     all.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: twelve.slice(0, 2) })),
->>>>>>> b
   );
   await made.simcat(["sync"]);
   expect(await read(made)).toEqual({ work: "2024-07-11 #2" });
