@@ -41,7 +41,7 @@ export async function loadFile(client: pg.Client, path: string, columns: readonl
   await client.query("DROP TABLE IF EXISTS loaded");
   await client.query(`CREATE TEMP TABLE loaded (${columns.map(({ name }) => `${quote(name)} text`).join(", ")})`);
   if (path.endsWith(".csv")) {
-    await pipeline(createReadStream(path), client.query(copyFrom("COPY loaded FROM STDIN (FORMAT csv, HEADER match)")));
+    await pipeline(createReadStream(path), client.query(copyFrom("COPY loaded FROM STDIN (FORMAT csv, HEADER)")));
     return;
   }
   if (path.endsWith(".jsonl")) {
