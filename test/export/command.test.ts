@@ -335,3 +335,18 @@ test("all files are from one snapshot: a commit during the export is in none of 
   expect(await running.ended).toMatchObject({ code: 0 });
   expect(csvRows(join(out, "libraries.csv")).map((line) => line.split(",")[1])).toEqual(["forest"]);
 });
+
+test("rows of megabytes do not add up in memory", async () => {
+  const { url, query } = await freshTestDatabase();
+  await query(
+    `INSERT INTO simcat.libraries (owner, library_name, description, first_seen_at, changed_at, run_id)
+     SELECT 'ann', i::text, repeat(md5(i::text) || '🌲', 50000), now(), now(), 1 FROM generate_series(1, 40) AS i`,
+  );
+  const out = folder();
+  const limited = { DATABASE_URL: url, NODE_OPTIONS: "--max-old-space-size=64" };
+  expect(await runCli(["export", "libraries", "--out", out], limited)).toMatchObject({ code: 0 });
+  const path = join(out, "libraries.parquet");
+  expect(await duckdb(`SELECT count(DISTINCT description), min(length(description)) FROM '${path}'`)).toEqual([
+    [40n, 1_650_000n],
+  ]);
+});
