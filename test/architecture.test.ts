@@ -157,6 +157,20 @@ const RULES: readonly Rule[] = [
     allows: (found) => isOutside(found) || under("src/mock")(found.target),
   },
   {
+    rule: "src/export depends only on the database",
+    reason: "files are made of rows; the command line, its checks and its output belong to the caller",
+    of: under("src/export"),
+    allows: (found) =>
+      isOutside(found) ||
+      under("src/export", "src/db", "src/errors.ts", "src/edit-distance.ts", "src/units.ts")(found.target),
+  },
+  {
+    rule: "only src/export imports hyparquet-writer",
+    reason: "it is the only caller, and it loads the package only for an export to Parquet",
+    of: (path) => !under("src/export")(path),
+    allows: ({ target }) => !isPackage("hyparquet-writer", target),
+  },
+  {
     rule: "src/report sends no request and starts no run",
     reason: "pages and summaries are built from values that the caller passes in, so types are the only imports needed",
     of: under("src/report"),

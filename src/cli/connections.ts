@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
-import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
+import { type Connection, type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
 import { asDatabaseError } from "../db/db-errors.ts";
 import { migrate } from "../db/migrate.ts";
-import { assertUsable, readSchemaState } from "../db/schema-state.ts";
+import { assertUsable, readSchemaState, readVisibleSchemaState, type SchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -35,6 +35,8 @@ type SchemaUse =
   | "migrate"
   /** Current already. An embedded database must exist; it is not created. */
   | "require"
+  /** The same, for a role that may read only the views of simcat_report: then the version is not checked. */
+  | "require-views"
   /** Any: the command inspects it. */
   | "any";
 
@@ -49,13 +51,19 @@ export async function withDatabase<T>(
   work: (pool: Pool) => Promise<T>,
 ): Promise<T> {
   const { stop } = context;
-  if (use === "require") await assertDatabaseExists(context, config);
+  if (use === "require" || use === "require-views") await assertDatabaseExists(context, config);
   return withDatabaseUrls(context, config, async (urls) => {
     const mayMigrate = use === "migrate" && config.autoMigrate;
     const options = { onWait: printWaits(context, config) };
     const pool = await (use === "any"
       ? connect(urls.url, options, stop)
-      : connectUsable(urls, options, mayMigrate, stop));
+      : connectUsable(
+          urls,
+          options,
+          use === "require-views" ? readVisibleSchemaState : readSchemaState,
+          mayMigrate,
+          stop,
+        ));
     try {
       return await work(pool);
     } catch (error) {
@@ -73,12 +81,14 @@ export async function withDatabase<T>(
 async function connectUsable(
   urls: DatabaseUrls,
   options: ConnectOptions,
+  readState: (connection: Connection) => Promise<SchemaState | null>,
   mayMigrate: boolean,
   signal: AbortSignal,
 ): Promise<Pool> {
   const pool = await connect(urls.url, options, signal);
   try {
-    const state = await readSnapshot(pool, "looking at the schema", readSchemaState, signal);
+    const state = await readSnapshot(pool, "looking at the schema", readState, signal);
+    if (state === null) return pool;
     if (state.kind !== "behind" || !mayMigrate) {
       assertUsable(state);
       return pool;
@@ -90,7 +100,7 @@ async function connectUsable(
   // Closed before the migration, because a role may be limited to one connection.
   await disconnect(pool);
   await migrate(urls.directUrl, signal, options);
-  return connectUsable(urls, options, false, signal);
+  return connectUsable(urls, options, readState, false, signal);
 }
 
 /** Reports a wait for the database or the lease: on a terminal above the progress line, otherwise as a log line. */

@@ -6,6 +6,7 @@ import type { Context } from "./context.ts";
 import { dbCommand } from "./db.ts";
 import { demoCommand } from "./demo.ts";
 import { explainCommand } from "./explain.ts";
+import { exportCommand } from "./export.ts";
 import { migrateCommand } from "./migrate.ts";
 import { mockCommand } from "./mock.ts";
 import { pruneCommand } from "./prune.ts";
@@ -26,6 +27,7 @@ const COMMANDS = [
   verifyCommand,
   pruneCommand,
   reportCommand,
+  exportCommand,
   mockCommand,
   dbCommand,
   demoCommand,

@@ -19,6 +19,17 @@ export async function readSchemaState(connection: Connection | Pool): Promise<Sc
   return toSchemaState(loadMigrations(), await readJournal(connection));
 }
 
+/** The same; null for a role that may not read the journal, such as a reader of the views. */
+export async function readVisibleSchemaState(connection: Connection): Promise<SchemaState | null> {
+  const { rows } = await connection.query<{ visible: boolean }>(
+    `SELECT has_schema_privilege(n.oid, 'USAGE') AND coalesce(has_table_privilege(c.oid, 'SELECT'), true) AS visible
+     FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = '__drizzle_migrations'
+     WHERE n.nspname = $1`,
+    [SCHEMAS.journal],
+  );
+  return rows[0]?.visible === false ? null : readSchemaState(connection);
+}
+
 /** Loads the migrations in their order. */
 export function loadMigrations(folder = MIGRATIONS_FOLDER): MigrationMeta[] {
   return readMigrationFiles({ migrationsFolder: folder });

@@ -1,5 +1,5 @@
-import type { Pool } from "../db/connect.ts";
-import { readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
+import type { Connection, Pool } from "../db/connect.ts";
+import { type KnownKeysSource, readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { typeableKey } from "../key.ts";
@@ -14,24 +14,27 @@ interface KnownSources {
   readonly listing: Pick<Listing, "libraries" | "rejects"> | null;
   /** Null if the database has no schema yet: nothing is stored. */
   readonly pool: Pool | null;
+  /** For a role that may read only the views: "views". */
+  readonly source?: KnownKeysSource;
 }
 
 /** @throws a UsageError with suggestions for an owner or a library that is neither listed nor stored */
 export async function assertKnown(
   selection: Selection,
-  { listing, pool }: KnownSources,
+  { listing, pool, source = "tables" }: KnownSources,
   signal: AbortSignal,
 ): Promise<void> {
   const unlisted = listing === null ? selection : findUnlisted(selection, listing);
   if (isEverything(unlisted)) return;
-  const read = (connection: Parameters<typeof readUnknown>[0]) => readUnknown(connection, unlisted);
+  const read = (connection: Connection) => readUnknown(connection, unlisted, source);
   const unknown = pool === null ? unlisted : await readSnapshot(pool, "looking for a library", read, signal);
   if (isEverything(unknown)) return;
 
   const near = createNearNames(unknown);
   for (const { key } of listing?.libraries ?? []) near.offer(key);
   if (pool !== null) {
-    await readSnapshot(pool, "looking for near names", (connection) => streamKnownKeys(connection, near.offer), signal);
+    const offerAll = (connection: Connection) => streamKnownKeys(connection, near.offer, source);
+    await readSnapshot(pool, "looking for near names", offerAll, signal);
   }
   throw new UsageError(explainUnknown(unknown, near, listing !== null));
 }

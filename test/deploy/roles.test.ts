@@ -1,4 +1,7 @@
 /** Checks what each role of deploy/roles.sql can do, and that it can do nothing else. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
@@ -170,6 +173,37 @@ describe("the reader", () => {
     await migrator.query("CREATE VIEW simcat_report.of_the_test AS SELECT owner, library_name FROM simcat.libraries");
     return { database, migrator, reader: await cluster.session(database, "simcat_reader") };
   }
+
+  test("exports views, and is told when an owner is unknown or there is no schema", async () => {
+    const database = await cluster.database();
+    const { environment } = await service();
+    const migrator = { ...environment, DATABASE_URL: cluster.url(database, "simcat_migrator") };
+    expect(await runCli(["backfill"], migrator)).toMatchObject({ code: 0 });
+    const out = mkdtempSync(join(tmpdir(), "simcat-export-"));
+    onTestFinished(() => rmSync(out, { recursive: true, force: true }));
+    const exportTo = (url: string, ...args: readonly string[]) =>
+      runCli(["export", "--out", out, ...args], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" });
+    const reader = cluster.url(database, "simcat_reader");
+
+    const { code, stdout, stderr } = await exportTo(reader, "--owner", "alice", "--format", "csv", "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const { complete_as_of, views } = JSON.parse(stdout);
+    expect(complete_as_of).toMatch(/^20.*Z$/);
+    expect(views.map(({ view, rows }: { view: string; rows: number }) => [view, rows])).toEqual([
+      ["libraries", 1],
+      ["scenarios", 2],
+      ["activity", 3],
+    ]);
+    expect(await exportTo(reader, "--owner", "alise")).toMatchObject({
+      code: 64,
+      stderr: "simcat: owner alise is not stored, and no run has listed it (did you mean alice?)\n",
+    });
+    const empty = cluster.url(await cluster.database(), "simcat_reader");
+    expect(await exportTo(empty)).toMatchObject({
+      code: 78,
+      stderr: "simcat: the database has no views of simcat yet; run: simcat migrate\n",
+    });
+  });
 
   test("reads every view of simcat_report, those made later too, and no other table", async () => {
     const { reader } = await withView();

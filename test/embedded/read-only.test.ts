@@ -22,6 +22,7 @@ test.each([
   ["explain", "ann/Lake"],
   ["verify"],
   ["report"],
+  ["export"],
   ["prune", "--older-than", "1d", "--dry-run"],
   ["prune", "--older-than", "1d"],
 ])("%s %s creates no database and says how to begin (fault 116)", async (...args) => {

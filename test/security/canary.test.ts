@@ -177,6 +177,7 @@ test("the normal output of every command, report, metrics and status page has no
     ["verify", "--json"],
     ["prune", "--older-than", "1d", "--dry-run"],
     ["report", "--out", page],
+    ["export", "--out", join(directory, "export"), "--json"],
     ["check"],
     ["check", "--json"],
   ];

@@ -7,7 +7,7 @@ import type { Connection } from "../connect.ts";
  */
 export function streamRows<Row extends pg.QueryResultRow>(
   connection: Connection,
-  text: string,
+  text: string | pg.QueryConfig,
   onRow: (row: Row) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,86 @@
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import type { Config } from "../config.ts";
+import { EXIT } from "../errors.ts";
+import type { ExportFormat } from "../export/row-encoder.ts";
+import type { ExportProgressLine } from "../report/export.ts";
+import { createCommand, type JsonOptions, jsonOption, ownerOption, type RunAction } from "./command.ts";
+import { type Context, outputWidth } from "./context.ts";
+
+/** Each format is imported when it is used. */
+const FORMATS = {
+  parquet: async () => (await import("../export/parquet-format.ts")).parquetFormat,
+  csv: async () => (await import("../export/csv-format.ts")).csvFormat,
+  jsonl: async () => (await import("../export/jsonl-format.ts")).jsonlFormat,
+} satisfies Readonly<Record<string, () => Promise<ExportFormat>>>;
+
+interface ExportOptions extends JsonOptions {
+  readonly format: keyof typeof FORMATS;
+  readonly out: string;
+  readonly asOf?: string;
+  readonly since?: string;
+  readonly owner: readonly string[];
+}
+
+export function exportCommand(run: RunAction): Command {
+  const description = "write views of simcat_report to files, for R, Python and other tools";
+  return createCommand("export", description, "simcat export libraries scenarios --format parquet --out simcat-export")
+    .argument("[VIEW...]", "views of simcat_report (default: libraries, scenarios, activity)")
+    .addOption(new Option("--format <FORMAT>", "the file format").choices(Object.keys(FORMATS)).default("parquet"))
+    .option("--out <DIR>", "the directory to write to; it is created", "simcat-export")
+    .option("--as-of <MOMENT>", "as the organization was then, such as 2026-07-01 or 2026-07-01T12:00:00Z")
+    .option("--since <MOMENT>", "only rows that were stored or seen since then; 7d is seven days ago")
+    .addOption(ownerOption())
+    .addOption(jsonOption())
+    .action(run(exportFiles));
+}
+
+async function exportFiles(context: Context, options: ExportOptions, ...views: string[]): Promise<number> {
+  const { loadSettings } = await import("./settings.ts");
+  const { withDatabase } = await import("./connections.ts");
+  const { assertKnown } = await import("../sync/assert-known.ts");
+  const { exportViews } = await import("../export/export-views.ts");
+  const { parseMoment } = await import("../export/moment.ts");
+  const { formatExport } = await import("../report/export.ts");
+  const { formatJson } = await import("../format.ts");
+
+  const moment = (option: string, text: string | undefined) => (text === undefined ? null : parseMoment(option, text));
+  const [asOf, since] = [moment("--as-of", options.asOf), moment("--since", options.since)];
+  const owners = [...new Set(options.owner)];
+  const format = await FORMATS[options.format]();
+  const config = loadSettings(context, { service: false, database: true });
+  const directory = resolve(options.out);
+  const progress = await openProgress(context, config);
+  try {
+    const manifest = await withDatabase(context, config, "require-views", async (pool) => {
+      if (owners.length > 0)
+        await assertKnown({ libraries: [], owners }, { listing: null, pool, source: "views" }, context.stop);
+      const request = {
+        views,
+        format,
+        directory,
+        asOf,
+        since,
+        owners,
+        version: context.version,
+        onProgress: progress.show,
+      };
+      return exportViews(pool, request, context.stop);
+    });
+    progress.end();
+    context.print(options.json ? formatJson(manifest) : formatExport(directory, manifest, outputWidth(context)));
+    return EXIT.ok;
+  } finally {
+    progress.end();
+  }
+}
+
+/** A line on a terminal, otherwise an occasional log line; nothing if the level is above `info`. */
+async function openProgress(context: Context, config: Config): Promise<ExportProgressLine> {
+  const { createExportProgress } = await import("../report/export.ts");
+  const { notify } = await import("./notify.ts");
+  const { terminal, draw } = context;
+  const isShown = config.logLevel !== "warn" && config.logLevel !== "error";
+  const screen = terminal.isErr && isShown ? { columns: terminal.columns, draw } : null;
+  return createExportProgress(screen, (text) => notify(context, config, "info", "export_progress", text));
+}

@@ -1,0 +1,106 @@
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import type { ExportColumn, ExportType } from "../db/read/export-columns.ts";
+import type { ExportFormat, Stamp } from "./row-encoder.ts";
+
+/** A row group is written when it has this many rows or characters, and is in memory until then. */
+const GROUP_ROWS = 50_000;
+const GROUP_CHARS = 8 * 1024 * 1024;
+/** The library keeps the least and the greatest value of each row group until the end, so a longer text gets no statistics. */
+const STATISTICS_CHARS = 1_000;
+
+/** Parquet with Snappy compression. Every column may have NULLs, whatever the rows are, so that all exports have one schema. */
+export const parquetFormat: ExportFormat = {
+  extension: "parquet",
+  times: "epoch",
+  createEncoder({ columns, stamp, version, write }) {
+    const encodings = columns.map((column) => ENCODINGS[column.type]);
+    const file = createParquetWriter(columns, stamp, version, write);
+    let group: unknown[][] = columns.map(() => []);
+    let longest = columns.map(() => 0);
+    let chars = 0;
+    const writeGroup = () => {
+      const rows = group[0]?.length ?? 0;
+      if (rows === 0) return;
+      const columnData = columns.map(({ name, type }, at) => ({
+        name,
+        data: group[at] ?? [],
+        statistics: type !== "jsonb" && (longest[at] ?? 0) <= STATISTICS_CHARS,
+      }));
+      // It returns no promise, because `flush` returns none.
+      void file.write({ columnData, rowGroupSize: rows });
+      group = columns.map(() => []);
+      longest = columns.map(() => 0);
+      chars = 0;
+    };
+    return {
+      add(row) {
+        for (const [at, value] of row.entries()) {
+          group[at]?.push(value === null ? null : encodings[at]?.encode(value));
+          const length = value?.length ?? 0;
+          longest[at] = Math.max(longest[at] ?? 0, length);
+          chars += length;
+        }
+        if ((group[0]?.length ?? 0) >= GROUP_ROWS || chars >= GROUP_CHARS) writeGroup();
+      },
+      end() {
+        writeGroup();
+        void file.finish();
+      },
+    };
+  },
+};
+
+type Element = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
+
+interface Encoding {
+  /** The type in the file. */
+  readonly element: Pick<Element, "type" | "converted_type" | "logical_type">;
+  readonly encode: (text: string) => unknown;
+}
+
+const asText = (text: string) => text;
+
+const TEXT: Encoding["element"] = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } };
+
+const ENCODINGS: Readonly<Record<ExportType, Encoding>> = {
+  text: { element: TEXT, encode: asText },
+  // Not the JSON type, which Polars reads as bytes. DuckDB's JSON operators accept a text.
+  jsonb: { element: TEXT, encode: asText },
+  bigint: { element: { type: "INT64" }, encode: BigInt },
+  integer: { element: { type: "INT32" }, encode: Number },
+  boolean: { element: { type: "BOOLEAN" }, encode: (text) => text === "true" },
+  timestamptz: {
+    element: {
+      type: "INT64",
+      converted_type: "TIMESTAMP_MICROS",
+      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+    },
+    encode: BigInt,
+  },
+  date: { element: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } }, encode: Number },
+  "double precision": { element: { type: "DOUBLE" }, encode: Number },
+  numeric: { element: { type: "DOUBLE" }, encode: Number },
+};
+
+function createParquetWriter(
+  columns: readonly ExportColumn[],
+  stamp: Stamp,
+  version: string,
+  write: (bytes: Uint8Array) => void,
+): ParquetWriter {
+  const writer = new ByteWriter();
+  // The library calls it after each row group.
+  const flush = () => {
+    write(writer.getBytes());
+    writer.index = 0;
+  };
+  return new ParquetWriter({
+    writer: Object.assign(writer, { flush, finish: flush }),
+    schema: [
+      { name: "root", num_children: columns.length },
+      ...columns.map(({ name, type }): Element => ({ name, repetition_type: "OPTIONAL", ...ENCODINGS[type].element })),
+    ],
+    kvMetadata: Object.entries(stamp).flatMap(([key, value]) => (value === null ? [] : [{ key, value }])),
+    createdBy: `simcat version ${version}`,
+  });
+}

@@ -1,0 +1,352 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { addRows, day } from "../reporting/stored-rows.ts";
+import { type Ended, runCli, startCli } from "../support/cli.ts";
+import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
+import { duckdb } from "./read-files.ts";
+
+/** Two owners, three libraries, two versions of one of them, one run that saw everything. */
+const database = useTestDatabase();
+let isFilled = false;
+
+async function fill(): Promise<string> {
+  if (!isFilled) {
+    isFilled = true;
+    await addRows(database(), "sync_runs", [
+      { id: 1, started_at: day(1), finished_at: day(1) },
+      { id: 2, started_at: day(10), finished_at: day(10) },
+    ]);
+    await addRows(database(), "libraries", [
+      { library_name: "forest", changed_at: day(10), description: "new" },
+      { library_name: "lake" },
+      { owner: "bob", library_name: "fire" },
+    ]);
+    await addRows(database(), "library_history", [
+      { library_name: "forest", description: "old", valid_from: day(1), valid_to: day(10) },
+    ]);
+    await addRows(database(), "scenarios", [
+      { scenario_id: 1 },
+      { scenario_id: 2, first_seen_at: day(10), changed_at: day(10) },
+    ]);
+  }
+  return database().url;
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "simcat-export-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Exports with only the settings of the database. */
+async function simcat(args: readonly string[], url?: string): Promise<Ended> {
+  return runCli(["export", ...args], { DATABASE_URL: url ?? (await fill()), SIMCAT_LOG_FORMAT: "pretty" });
+}
+
+/** The rows of a CSV file, without its header. */
+const csvRows = (path: string) => readFileSync(path, "utf8").split("\r\n").slice(1, -1);
+
+const jsonRows = (path: string): Record<string, unknown>[] =>
+  readFileSync(path, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+
+describe("simcat export", () => {
+  test("writes libraries, scenarios and activity as Parquet by default, and prints what it wrote", async () => {
+    const out = join(folder(), "a", "b");
+
+    const { code, stdout, stderr } = await simcat(["--out", out]);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const files = ["activity.parquet", "libraries.parquet", "manifest.json", "scenarios.parquet"];
+    expect(readdirSync(out).sort()).toEqual(files);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines[0]).toMatch(new RegExp(`^export: ${out} \\(3 views\\); complete as of .*Z, exported at .*Z$`));
+    expect(
+      lines.slice(1).map((line) =>
+        line
+          .trim()
+          .split(/\s{2,}/)
+          .slice(0, 2),
+      ),
+    ).toEqual([
+      ["FILE", "ROWS"],
+      ["libraries.parquet", "3"],
+      ["scenarios.parquet", "2"],
+      ["activity.parquet", "6"],
+    ]);
+    expect(await duckdb(`SELECT library_name FROM '${join(out, "libraries.parquet")}' ORDER BY 1`)).toEqual([
+      ["fire"],
+      ["forest"],
+      ["lake"],
+    ]);
+  });
+
+  test("stamps each Parquet file and the manifest with the version, the moment and the filters", async () => {
+    const out = folder();
+    const args = ["libraries", "libraries", "--owner", "ann", "--since", "2026-01-02", "--out", out, "--json"];
+    const { code, stdout } = await simcat(args);
+    expect(code).toBe(0);
+    const manifest = JSON.parse(stdout);
+    const time = expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    expect(manifest).toMatchObject({
+      simcat_version: "0.1.0",
+      format: "parquet",
+      exported_at: time,
+      filters: { as_of: null, since: "2026-01-02T00:00:00.000000Z", owners: ["ann"] },
+      views: [{ view: "libraries", file: "libraries.parquet", rows: 1 }],
+    });
+    expect(manifest.views[0].columns.slice(0, 1)).toEqual([
+      { name: "owner", type: "text", comment: expect.stringContaining("Owner of the library") },
+    ]);
+    const stamp = await duckdb(
+      `SELECT decode(key), decode(value) FROM parquet_kv_metadata('${join(out, "libraries.parquet")}')`,
+    );
+    expect(Object.fromEntries(stamp)).toEqual({
+      simcat_version: "0.1.0",
+      view: "libraries",
+      exported_at: manifest.exported_at,
+      ...(manifest.complete_as_of === null ? {} : { complete_as_of: manifest.complete_as_of }),
+      ...(manifest.history_complete_since === null ? {} : { history_complete_since: manifest.history_complete_since }),
+      since: "2026-01-02T00:00:00.000000Z",
+      owners: '["ann"]',
+    });
+  });
+
+  test("an empty organization gives valid files with all columns", async () => {
+    const { url } = await freshTestDatabase();
+    const out = folder();
+    for (const format of ["parquet", "csv", "jsonl"]) {
+      expect(await simcat(["libraries", "--format", format, "--out", out], url)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining("the copy is not complete yet: no run has stored every library"),
+      });
+    }
+    expect(await duckdb(`SELECT count(*), count(owner) FROM '${join(out, "libraries.parquet")}'`)).toEqual([[0n, 0n]]);
+    expect(readFileSync(join(out, "libraries.csv"), "utf8")).toMatch(/^owner,library_name,.*metadata.*\r\n$/);
+    expect(readFileSync(join(out, "libraries.jsonl"), "utf8")).toBe("");
+    expect(JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"))).toMatchObject({ complete_as_of: null });
+  });
+
+  test("--as-of exports the libraries and scenarios of that moment, and only those by default", async () => {
+    const out = folder();
+    const args = ["--format", "jsonl", "--out", out, "--as-of"];
+    expect((await simcat([...args, "2026-01-09T23:59:59.999999Z"])).code).toBe(0);
+    const descriptions = () =>
+      Object.fromEntries(jsonRows(join(out, "libraries.jsonl")).map((row) => [row.library_name, row.description]));
+    expect(descriptions()).toEqual({ forest: "old", lake: null, fire: null });
+    expect(jsonRows(join(out, "scenarios.jsonl")).map(({ scenario_id }) => scenario_id)).toEqual([1]);
+    expect(readdirSync(out).sort()).toEqual(["libraries.jsonl", "manifest.json", "scenarios.jsonl"]);
+
+    expect((await simcat([...args, "2026-01-10"])).code).toBe(0);
+    expect(descriptions()).toEqual({ forest: "new", lake: null, fire: null });
+  });
+
+  test.each([
+    ["libraries", "2026-01-10", ["ann,forest"]],
+    ["libraries", "2026-01-10T00:00:00.000001Z", []],
+    ["libraries", "2026-01-10T02:00+02:00", ["ann,forest"]],
+    ["run_history", "2026-01-02", ["2,sync"]],
+    ["changes", "2026-01-05T12:00:00", ["2026-01-10T00:00:00.000000Z,changed", "2026-01-10T00:00:00.000000Z,added"]],
+  ])("--since exports the rows of %s from %s on", async (view, since, expected) => {
+    const out = folder();
+    expect((await simcat([view, "--format", "csv", "--since", since, "--out", out])).code).toBe(0);
+    const rows = csvRows(join(out, `${view}.csv`)).map((line) => line.split(",").slice(0, 2).join(","));
+    expect(rows.sort()).toEqual(expected.toSorted());
+  });
+
+  test("--owner is repeatable and matches the whole name", async () => {
+    const out = folder();
+    const args = ["libraries", "--format", "csv", "--out", out];
+    const names = () => csvRows(join(out, "libraries.csv")).map((line) => line.split(",")[1]);
+    expect((await simcat([...args, "--owner", "bob"])).code).toBe(0);
+    expect(names()).toEqual(["fire"]);
+    expect((await simcat([...args, "--owner", "bob", "--owner", "ann"])).code).toBe(0);
+    expect(names().sort()).toEqual(["fire", "forest", "lake"]);
+  });
+});
+
+describe("wrong arguments exit with 64, write nothing, and name the valid ones", () => {
+  test.each([
+    [
+      ["librarys"],
+      /^simcat: there is no view "librarys" \(did you mean libraries\?\); the views are .*changes, .*scenarios, /,
+    ],
+    [["libraries; DROP TABLE x"], /there is no view "libraries; DROP TABLE x"; the views are /],
+    [["--format", "xlsx"], /'--format <FORMAT>' argument 'xlsx' is invalid\. Allowed choices are parquet, csv, jsonl/],
+    [
+      ["changes", "--as-of", "2026-01-05"],
+      /--as-of does not apply to changes: .*; it applies to libraries, scenarios; /,
+    ],
+    [["package_versions", "libraries", "--since", "2026-01-05"], /--since does not apply to package_versions: /],
+    [
+      ["run_history", "--owner", "ann"],
+      /--owner does not apply to run_history: there is no column owner; it applies to .*libraries/,
+    ],
+    [
+      ["--as-of", "yesterday"],
+      /--as-of "yesterday" is not a moment; write it as 2026-07-01, 2026-07-01T12:00:00Z, or 7d/,
+    ],
+    [
+      ["--as-of", "2999-01-01"],
+      /--as-of 2999-01-01T00:00:00\.000000Z is in the future: by the database's clock it is 20/,
+    ],
+    [
+      ["--as-of", "2025-12-31"],
+      /--as-of 2025-12-31T00:00:00\.000000Z is too early: the history is complete since 2026-01-01T00:00:00\.000000Z; choose that/,
+    ],
+    [["--since", "2999-01-01"], /--since 2999-01-01T00:00:00\.000000Z is in the future/],
+    [["--owner", "anne"], /owner anne is not stored, and no run has listed it \(did you mean ann\?\)/],
+  ])("%j", async (args, message) => {
+    const out = join(folder(), "out");
+    const { code, stdout, stderr } = await simcat([...args, "--out", out]);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(existsSync(out)).toBe(false);
+  });
+
+  test("a database without simcat's schema ends it with 78", async () => {
+    const { url } = await freshTestDatabase({ empty: true });
+    const { code, stderr } = await simcat([], url);
+    expect(code).toBe(78);
+    expect(stderr).toContain("the database has no simcat schema yet; run: simcat migrate");
+  });
+});
+
+describe("files appear under their names only when all are complete", () => {
+  /** A directory with the export of yesterday. */
+  function earlierExport(): { readonly out: string; readonly unchanged: () => void } {
+    const out = folder();
+    for (const name of ["libraries.csv", "scenarios.csv", "manifest.json"]) writeFileSync(join(out, name), "yesterday");
+    return {
+      out,
+      unchanged() {
+        expect(readdirSync(out).sort()).toEqual(["libraries.csv", "manifest.json", "scenarios.csv"]);
+        for (const name of readdirSync(out)) expect(readFileSync(join(out, name), "utf8")).toBe("yesterday");
+      },
+    };
+  }
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s during an export ends it at once with %i and removes its files", async (signal, code) => {
+    const url = await fill();
+    const { out, unchanged } = earlierExport();
+    const blocker = new pg.Client({ connectionString: url });
+    await blocker.connect();
+    onTestFinished(() => blocker.end());
+    await blocker.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
+    const args = ["export", "run_history", "changes", "--format", "csv", "--out", out];
+    const running = startCli(args, { DATABASE_URL: url });
+    await untilSession(database().query, WAITS_FOR_LOCK);
+    expect(readdirSync(out).filter((name) => name.startsWith(".simcat-"))).toHaveLength(2);
+
+    const askedAt = performance.now();
+    running.process.kill(signal);
+
+    expect((await running.ended).code).toBe(code);
+    expect(performance.now() - askedAt).toBeLessThan(3_000);
+    unchanged();
+  });
+
+  test("a full disk ends it with 64, names the directory and the reason, and leaves what was there", async (context) => {
+    const url = await fill();
+    const disk = folder();
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk], { stdio: "ignore" });
+    } catch {
+      return context.skip("needs the right to mount a tmpfs: run it as root");
+    }
+    onTestFinished(() => void execFileSync("umount", ["-l", disk]));
+    writeFileSync(join(disk, "libraries.csv"), "yesterday");
+    const { code, stderr } = await simcat(["libraries", "data_quality", "--format", "csv", "--out", disk], url);
+    expect(code).toBe(64);
+    expect(stderr).toContain(`simcat: the export cannot be written to ${disk}: ENOSPC: no space left on device`);
+    expect(stderr).toContain("choose another directory with --out");
+    expect(readdirSync(disk)).toEqual(["libraries.csv"]);
+    expect(readFileSync(join(disk, "libraries.csv"), "utf8")).toBe("yesterday");
+  });
+
+  test("a directory that cannot be created is named with the reason", async () => {
+    const file = join(folder(), "file");
+    writeFileSync(file, "");
+    const { code, stderr } = await simcat(["libraries", "--out", join(file, "out")]);
+    expect(code).toBe(64);
+    expect(stderr).toContain(`the export cannot be written to ${join(file, "out")}: ENOTDIR`);
+  });
+
+  test("a name that is taken by a directory leaves no manifest, so the files do not look complete", async () => {
+    const { out } = earlierExport();
+    rmSync(join(out, "scenarios.csv"));
+    mkdirSync(join(out, "scenarios.csv"));
+    const { code, stderr } = await simcat(["libraries", "scenarios", "--format", "csv", "--out", out]);
+    expect(code).toBe(64);
+    expect(stderr).toContain("EISDIR");
+    expect(readdirSync(out).sort()).toEqual(["libraries.csv", "scenarios.csv"]);
+  });
+
+  test("a lost connection repeats the export from its start, and leaves no temporary file", async () => {
+    const url = await fill();
+    const out = folder();
+    const blocker = new pg.Client({ connectionString: url });
+    await blocker.connect();
+    onTestFinished(() => blocker.end());
+    await blocker.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
+    const running = startCli(["export", "run_history", "scenario_versions", "--format", "csv", "--out", out], {
+      DATABASE_URL: url,
+    });
+    await untilSession(database().query, WAITS_FOR_LOCK);
+    await blocker.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'simcat' AND wait_event_type = 'Lock'`,
+    );
+    await blocker.query("ROLLBACK");
+    expect(await running.ended).toMatchObject({ code: 0 });
+    expect(readdirSync(out).sort()).toEqual(["manifest.json", "run_history.csv", "scenario_versions.csv"]);
+    expect(csvRows(join(out, "scenario_versions.csv"))).toHaveLength(2);
+  });
+});
+
+test("all files are from one snapshot: a commit during the export is in none of them", async () => {
+  const fresh = await freshTestDatabase();
+  const { url, query } = fresh;
+  await addRows(fresh, "libraries", [{ library_name: "forest" }]);
+  const out = folder();
+  const writer = new pg.Client({ connectionString: url });
+  await writer.connect();
+  onTestFinished(() => writer.end());
+  await writer.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
+  const running = startCli(
+    ["export", "run_history", "scenario_versions", "libraries", "--format", "csv", "--out", out],
+    {
+      DATABASE_URL: url,
+    },
+  );
+  await untilSession(query, WAITS_FOR_LOCK);
+  await writer.query("UPDATE simcat.libraries SET library_name = 'renamed'");
+  await writer.query("COMMIT");
+  expect(await running.ended).toMatchObject({ code: 0 });
+  expect(csvRows(join(out, "libraries.csv")).map((line) => line.split(",")[1])).toEqual(["forest"]);
+});
+
+test("rows of megabytes do not add up in memory", async () => {
+  const { url, query } = await freshTestDatabase();
+  await query(
+    `INSERT INTO simcat.libraries (owner, library_name, description, first_seen_at, changed_at, run_id)
+     SELECT 'ann', i::text, repeat(md5(i::text) || '🌲', 50000), now(), now(), 1 FROM generate_series(1, 40) AS i`,
+  );
+  const out = folder();
+  const limited = { DATABASE_URL: url, NODE_OPTIONS: "--max-old-space-size=64" };
+  expect(await runCli(["export", "libraries", "--out", out], limited)).toMatchObject({ code: 0 });
+  const path = join(out, "libraries.parquet");
+  expect(await duckdb(`SELECT count(DISTINCT description), min(length(description)) FROM '${path}'`)).toEqual([
+    [40n, 1_650_000n],
+  ]);
+});

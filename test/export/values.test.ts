@@ -1,0 +1,220 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addRows } from "../reporting/stored-rows.ts";
+import { runCli } from "../support/cli.ts";
+import { useTestDatabase } from "../support/database.ts";
+import { AWKWARD_NAMES } from "../support/organization.ts";
+import { duckdb, type FileColumn, loadedValue, loadFile } from "./read-files.ts";
+
+const database = useTestDatabase();
+const directory = mkdtempSync(join(tmpdir(), "simcat-export-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const MAX_BIGINT = "9223372036854775807";
+/** 300 KB, more than one buffer of every writer. */
+const HUGE = "huge 🌲\n".repeat(30_000);
+const HARD_TEXTS = [
+  ...AWKWARD_NAMES,
+  "",
+  "null",
+  "NULL",
+  "\\N",
+  "\\.",
+  '"',
+  '""',
+  ",",
+  "a,b",
+  "\r\n",
+  "line\r",
+  "\t\u0001\u001f\u007f\u0085",
+  "\ufeffmark",
+  "\u2028\u2029",
+  "\ud83d\ude00",
+  "NaN",
+  "-1",
+  "t",
+  HUGE,
+];
+const HARD_TIMES = ["0001-01-01T00:00:00.000001Z", "1969-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z", null];
+
+beforeAll(async () => {
+  await addRows(database(), "libraries", [
+    ...HARD_TEXTS.filter((text) => text !== HUGE).map((name, at) => ({
+      library_name: name,
+      description: name,
+      last_modified: name,
+      last_modified_at: HARD_TIMES[at % 4],
+      file_size_bytes: [MAX_BIGINT, "9007199254740993", "0", null][at % 4],
+      listed: { [name]: name, number: 1 },
+    })),
+    { library_name: "forest", description: HUGE, package_name: "p", package_version: "1.2" },
+    { library_name: "gone", removed_at: "2026-01-03T00:00:00.123456Z" },
+  ]);
+  await addRows(
+    database(),
+    "scenarios",
+    HARD_TEXTS.map((name, at) => ({
+      scenario_id: String(BigInt(MAX_BIGINT) - BigInt(at)),
+      parent_id: [null, "-9223372036854775808", "0", "9223372036854775806"][at % 4],
+      is_result: [true, false, null][at % 3],
+      scenario_name: at % 5 === 0 ? null : name,
+      description: name,
+      last_modified_at: HARD_TIMES[(at + 1) % 4],
+      raw: { description: name, big: 1 },
+    })),
+  );
+  // Numbers that JavaScript would round.
+  await database().query(
+    `UPDATE simcat.scenarios SET raw = '{"big": 12345678901234567890.123456789, "small": 1e-300, "nested": [null, {"a": true}]}'
+     WHERE scenario_id = $1`,
+    [MAX_BIGINT],
+  );
+  await addRows(database(), "library_history", [
+    { library_name: "forest", description: '"', valid_from: "2025-01-01", valid_to: "2026-01-01" },
+  ]);
+  await addRows(database(), "sync_runs", [
+    { id: 1, started_at: "2026-01-01T00:00:00Z", finished_at: "2026-01-01T00:00:00.000001Z", bytes: MAX_BIGINT },
+    {
+      id: 2,
+      started_at: "2026-01-02T00:00:00Z",
+      finished_at: "2026-01-04T01:02:03.456789Z",
+      status: "failed",
+      error: "\r",
+    },
+    { id: 3, started_at: "2026-01-03T00:00:00Z", status: "running", scope: { owners: ["ann"] } },
+  ]);
+});
+
+/** Columns that depend on the time of the query. */
+const VOLATILE = /^(age_seconds|lag_seconds|days_since_modified|bucket|work_state)$/;
+
+/** The value in the view of a column of the file. */
+function viewValue({ name, type }: FileColumn, types: ReadonlyMap<string, string>): string {
+  if (types.has(name)) return type === "jsonb" ? `"${name}"::text` : `"${name}"`;
+  return `extract(epoch FROM "${name.replace(/_seconds$/, "")}")::double precision`;
+}
+
+interface ManifestView {
+  readonly view: string;
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly columns: readonly FileColumn[];
+}
+
+async function exportAll(format: string): Promise<{ readonly out: string; readonly views: readonly ManifestView[] }> {
+  const names = await database().query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'simcat_report'::regnamespace AND relkind = 'v' ORDER BY 1",
+  );
+  const out = join(directory, format);
+  const args = ["export", ...names.map(({ name }) => name), "--format", format, "--out", out, "--json"];
+  const { code, stdout, stderr } = await runCli(args, { DATABASE_URL: database().url });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const { views } = JSON.parse(stdout);
+  expect(views.map(({ view }: ManifestView) => view)).toEqual(names.map(({ name }) => name));
+  expect(JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"))).toEqual(JSON.parse(stdout));
+  return { out, views };
+}
+
+describe("every value of every view is exactly that of the database", () => {
+  test.each(["parquet", "csv", "jsonl"])("in %s", async (format) => {
+    const { out, views } = await exportAll(format);
+
+    const client = new pg.Client({ connectionString: database().url });
+    await client.connect();
+    const found: Record<string, unknown> = {};
+    try {
+      for (const { view, file, rows, bytes, columns } of views) {
+        const path = join(out, file);
+        await loadFile(client, path, columns);
+        const described = await client.query<{ name: string; type: string }>(
+          `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
+           WHERE attrelid = ('simcat_report.' || $1)::regclass AND attnum > 0`,
+          [view],
+        );
+        const types = new Map(described.rows.map(({ name, type }) => [name, type]));
+        const compared = columns.filter(({ name }) => !VOLATILE.test(name));
+        const expected = `SELECT ${compared.map((column) => viewValue(column, types)).join(", ")} FROM simcat_report.${view}`;
+        const actual = `SELECT ${compared.map((column) => loadedValue(column, format === "parquet")).join(", ")} FROM loaded`;
+        const { rows: differing } = await client.query(
+          `(${actual} EXCEPT ALL ${expected}) UNION ALL (${expected} EXCEPT ALL ${actual})`,
+        );
+        const [count] = (await client.query(`SELECT count(*)::int AS count FROM loaded`)).rows;
+        const isSize = readFileSync(path).length === bytes;
+        found[view] = {
+          differing: differing.slice(0, 2).map((row) => JSON.stringify(row).slice(0, 300)),
+          isCounted: count.count === rows,
+          isSize,
+        };
+      }
+    } finally {
+      await client.end();
+    }
+    expect(found).toEqual(
+      Object.fromEntries(views.map(({ view }) => [view, { differing: [], isCounted: true, isSize: true }])),
+    );
+    const { scenarios, libraries } = Object.fromEntries(views.map(({ view, rows }) => [view, rows]));
+    expect({ scenarios, libraries }).toEqual({ scenarios: HARD_TEXTS.length, libraries: HARD_TEXTS.length });
+  });
+});
+
+test("the types of a Parquet file are those of the database, as DuckDB reads them", async () => {
+  const { out, views } = await exportAll("parquet");
+
+  const TYPES: Record<string, string> = {
+    text: "VARCHAR",
+    jsonb: "VARCHAR",
+    bigint: "BIGINT",
+    integer: "INTEGER",
+    boolean: "BOOLEAN",
+    timestamptz: "TIMESTAMP WITH TIME ZONE",
+    date: "DATE",
+    "double precision": "DOUBLE",
+    numeric: "DOUBLE",
+  };
+  for (const { file, columns } of views) {
+    const described = await duckdb(`DESCRIBE SELECT * FROM '${join(out, file)}'`);
+    expect([file, ...described.map(([name, type]) => [name, type])]).toEqual([
+      file,
+      ...columns.map(({ name, type }) => [name, TYPES[type]]),
+    ]);
+  }
+  const scenarios = await duckdb(`SELECT min(scenario_id), max(scenario_id) FROM '${join(out, "scenarios.parquet")}'`);
+  expect(scenarios).toEqual([[BigInt(MAX_BIGINT) - BigInt(HARD_TEXTS.length - 1), BigInt(MAX_BIGINT)]]);
+  const physical = await duckdb(
+    `SELECT type, converted_type, logical_type FROM parquet_schema('${join(out, "libraries.parquet")}') WHERE name = 'changed_at'`,
+  );
+  expect(physical).toEqual([
+    [
+      "INT64",
+      "TIMESTAMP_MICROS",
+      "TimestampType(isAdjustedToUTC=1, unit=TimeUnit(MILLIS=<null>, MICROS=MicroSeconds(), NANOS=<null>))",
+    ],
+  ]);
+});
+
+test("the texts of CSV and JSON Lines follow their standards", async () => {
+  const line = async (format: string) => {
+    const args = ["export", "run_history", "--format", format, "--out", join(directory, "lines")];
+    expect(await runCli(args, { DATABASE_URL: database().url })).toMatchObject({ code: 0 });
+    return readFileSync(join(directory, "lines", `run_history.${format}`), "utf8");
+  };
+  const csv = await line("csv");
+  expect(csv.split("\r\n").slice(0, 2)).toEqual([
+    expect.stringMatching(/^run_id,kind,trigger,status,started_at,finished_at,.*\bduration_seconds\b/),
+    expect.stringMatching(
+      /^1,sync,schedule,ok,2026-01-01T00:00:00\.000000Z,2026-01-01T00:00:00\.000001Z,.*true,true,0,.*,9223372036854775807,"0 listed/,
+    ),
+  ]);
+  expect(csv).toMatch(/,1e-06[,\r]/);
+  const jsonl = await line("jsonl");
+  expect(jsonl).toMatch(
+    /^\{"run_id":1,"kind":"sync",.*"finished_at":"2026-01-01T00:00:00\.000001Z",.*"is_whole":true,/,
+  );
+  expect(jsonl).toContain('"duration_seconds":1e-06');
+  expect(jsonl).toContain('"bytes":9223372036854775807,');
+  expect(jsonl).toContain('"scope":{"owners": ["ann"]},');
+});
