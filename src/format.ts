@@ -11,16 +11,19 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** A rounded size: `512 B`, `4.2 MiB`. */
+const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+/** A rounded size: `512 B`, `4.2 MB`. 1 KB is 1,024 B, as in the sizes of the service. */
 export function formatBytes(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let amount = bytes;
-  let unit = 0;
-  while (amount >= 1024 && unit < units.length - 1) {
-    amount /= 1024;
-    unit += 1;
-  }
-  return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`;
+  const { unit, size } = byteUnitFor(bytes);
+  return `${size === 1 ? bytes : (bytes / size).toFixed(1)} ${unit}`;
+}
+
+/** The largest unit of which there is at least one. */
+export function byteUnitFor(bytes: number): { readonly unit: string; readonly size: number } {
+  let power = 0;
+  while (bytes >= 1024 ** (power + 1) && power < BYTE_UNITS.length - 1) power += 1;
+  return { unit: BYTE_UNITS[power] ?? "B", size: 1024 ** power };
 }
 
 /** A measured time, in at most two units: `38 ms`, `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */

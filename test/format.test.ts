@@ -60,12 +60,12 @@ test("a span is shown in its largest whole unit", () => {
   expect(spans.map(formatSpan)).toEqual(["7 days", "36 hours", "90 minutes", "1 second", "1,500 milliseconds"]);
 });
 
-test("a size is rounded to one decimal from 1 KiB", () => {
+test("a size is rounded to one decimal from 1 KB", () => {
   expect([0, 1_023, 1_024, 4_404_019, 2 ** 50].map(formatBytes)).toEqual([
     "0 B",
     "1023 B",
-    "1.0 KiB",
-    "4.2 MiB",
-    "1024.0 TiB",
+    "1.0 KB",
+    "4.2 MB",
+    "1024.0 TB",
   ]);
 });

@@ -32,14 +32,16 @@ export async function report(context: Context, { out, since, owner, json }: Repo
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
   const { readReport } = await import("../db/read/read-report.ts");
-  const { createChartRenderer } = await import("../report/charts/chart-renderer.ts");
   const { formatReport } = await import("../report/report-page/report-page.ts");
   const { formatBytes, formatJson } = await import("../format.ts");
 
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", (pool) => readReport(pool, scope, context.stop));
-  const { page, findings } = formatReport(rows, context.version, await createChartRenderer());
+  const { page, findings } = formatReport(rows, {
+    version: context.version,
+    serviceHost: config.baseUrl?.host ?? null,
+  });
   const file = resolve(out);
   const bytes = Buffer.from(page, "utf8");
   const isPrinted = await writePage(file, bytes, context.stop);

@@ -22,13 +22,21 @@ const MAX_STATE_AGE_MS = 500;
 export async function startWorker(context: Context): Promise<number> {
   const { stop, terminal, version, draw, mask } = context;
   const config = loadServiceSettings(context);
-  const { timezone, requestTimeoutMs, maxRetryWaitMs } = config;
+  const { baseUrl, timezone, requestTimeoutMs, maxRetryWaitMs } = config;
   const schedule = createSchedule(config);
   const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
   const state = createWorkerState();
   const metrics = createMetrics(version);
   const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS;
-  const statusReader = createStatusReader({ state, schedule, stuckAfterMs, version, timezone, mask });
+  const statusReader = createStatusReader({
+    state,
+    schedule,
+    stuckAfterMs,
+    version,
+    timezone,
+    serviceHost: baseUrl.host,
+    mask,
+  });
   const onError = (error: unknown) =>
     log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
   const server = await openHttpServer(

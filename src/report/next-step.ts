@@ -18,6 +18,9 @@ const AFTER: Readonly<Record<Exclude<RunStatus, "running">, string | null>> = {
   failed: "the log of that run has the details; what it stored is consistent: run simcat sync",
 };
 
+/** What to do after a run with this status; null if nothing. */
+export const remedyAfter = (status: RunStatus): string | null => (status === "running" ? null : AFTER[status]);
+
 /** The one most useful next step for the operator. */
 export function nextStep({ runs, holder, lastGoodRun, failing, rejects }: StatusRows): string {
   const [last] = runs;

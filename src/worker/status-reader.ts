@@ -1,3 +1,4 @@
+import { type Connection, oneRow } from "../db/connect.ts";
 import { readStatus, type StatusRows } from "../db/read/read-status.ts";
 import { type RunRow, readRecentRuns } from "../db/read/recent-runs.ts";
 import { readSnapshot } from "../db/transaction.ts";
@@ -36,6 +37,7 @@ interface StatusReaderOptions {
   readonly stuckAfterMs: number;
   readonly version: string;
   readonly timezone: string;
+  readonly serviceHost: string;
   /** Replaces the secrets in a message. */
   readonly mask: (message: string) => string;
 }
@@ -51,7 +53,7 @@ const FIGURES_TIMEOUT_MS = 60_000;
 const PAGE_TIMEOUT_MS = 10_000;
 
 export function createStatusReader(options: StatusReaderOptions): StatusReader {
-  const { state, schedule, stuckAfterMs, version, timezone, mask } = options;
+  const { state, schedule, stuckAfterMs, version, timezone, serviceHost, mask } = options;
   const health = cacheWithTtl(
     async () => (state.pool === null ? null : readDatabaseHealth(state.pool, HEALTH_TIMEOUT_MS)),
     HEALTH_TIMEOUT_MS + 500,
@@ -66,13 +68,11 @@ export function createStatusReader(options: StatusReaderOptions): StatusReader {
     const readAt = performance.now();
     const signal = AbortSignal.timeout(PAGE_TIMEOUT_MS);
     const status = await readStatus(pool, isSettled, signal);
-    const runs = await readSnapshot(
-      pool,
-      "reading runs",
-      (connection) => readRecentRuns(connection, PAGE_RUNS),
-      signal,
-    );
-    return { status, runs, readAt };
+    const read = async (connection: Connection) => ({
+      runs: await readRecentRuns(connection, PAGE_RUNS),
+      database: oneRow(await connection.query<{ name: string }>("SELECT current_database() AS name")).name,
+    });
+    return { status, ...(await readSnapshot(pool, "reading runs", read, signal)), readAt };
   }, PAGE_TIMEOUT_MS);
 
   async function snapshot(maxAgeMs: number): Promise<StatusSnapshot> {
@@ -121,6 +121,7 @@ export function createStatusReader(options: StatusReaderOptions): StatusReader {
       return {
         version,
         timezone,
+        serviceHost,
         now: new Date(),
         ready: current.readiness.ready,
         reasons: current.readiness.reasons,
@@ -128,6 +129,7 @@ export function createStatusReader(options: StatusReaderOptions): StatusReader {
         currentRun: current.currentRun,
         missedTicks: state.missedTicks,
         rows: value && {
+          database: value.database,
           runs: addRunsSince(value.runs, value.readAt, state.ended).slice(0, PAGE_RUNS),
           status: {
             ...advance(value.status, sinceReadMs),

@@ -4,26 +4,64 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createChartRenderer } from "../../src/report/charts/chart-renderer.ts";
 import { formatReport } from "../../src/report/report-page/report-page.ts";
 import { findProgram } from "../support/programs.ts";
-import { emptyRows, hugeRows, oneRows } from "./report-rows.ts";
+import { emptyRows, failingRows, hugeRows, oneRows } from "./report-rows.ts";
 
 const browserPath = findProgram("chromium", "chromium") ?? "";
 
 const ALONE = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 const OFFLINE = ["--disable-component-update", "--disable-sync"];
 
-const fillOf = (kind: string) => `getComputedStyle(document.querySelector("svg.${kind} path.fill-first")).fill`;
+const FILL = 'getComputedStyle(document.querySelector("svg.chart .solid.first")).fill';
+
+/** The contrast of each class of text and shape with the background behind it, as in WCAG 2. */
+const CONTRASTS = `(() => {
+  const luminance = (color) => {
+    const parts = color.match(/[\\d.]+/g).slice(0, 3).map((part) => {
+      const share = part / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const ratio = (one, other) => {
+    const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const backgroundOf = (element) => {
+    const color = getComputedStyle(element).backgroundColor;
+    return color === "rgba(0, 0, 0, 0)" ? backgroundOf(element.parentElement) : color;
+  };
+  const lowest = { text: 21, shape: 21 };
+  for (const element of document.querySelectorAll("body *")) {
+    if (element.matches("title, style, option")) continue;
+    const style = getComputedStyle(element);
+    const isShape = element.matches("svg :is(.solid, .hollow, .curve, .axis, [class^=state])");
+    const isText = element.matches("svg text") || [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "");
+    if (!isShape && (!isText || (element.closest("svg") && !element.matches("text")))) continue;
+    const paints = isShape ? [style.fill, style.stroke].filter((paint) => paint !== "none") : [element.matches("text") ? style.fill : style.color];
+    const best = Math.max(...paints.map((paint) => ratio(paint, backgroundOf(element.closest("svg") ?? element))));
+    const kind = isShape ? "shape" : "text";
+    lowest[kind] = Math.min(lowest[kind], best);
+  }
+  return lowest;
+})()`;
 
 describe.skipIf(browserPath === "")("the report in a browser", () => {
   let browser: Browser;
   const folder = mkdtempSync(join(tmpdir(), "simcat-report-"));
 
   beforeAll(async () => {
-    const draw = await createChartRenderer();
-    for (const [name, rows] of Object.entries({ empty: emptyRows, one: oneRows, huge: hugeRows })) {
-      writeFileSync(join(folder, `${name}.html`), formatReport(rows, "9.9.9", draw).page);
+    for (const [name, rows] of Object.entries({
+      empty: emptyRows,
+      failing: failingRows,
+      one: oneRows,
+      huge: hugeRows,
+    })) {
+      writeFileSync(
+        join(folder, `${name}.html`),
+        formatReport(rows, { version: "9.9.9", serviceHost: "api.example.com" }).page,
+      );
     }
     // The sandbox of its own wants a user that is not root.
     browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", ...ALONE, ...OFFLINE] });
@@ -35,6 +73,7 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
 
   test.each([
     ["empty", 390, "light"],
+    ["failing", 390, "light"],
     ["one", 390, "dark"],
     ["huge", 390, "light"],
     ["huge", 900, "dark"],
@@ -56,28 +95,38 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
       colorScheme === "dark" ? "rgb(15, 19, 24)" : "rgb(255, 255, 255)",
     );
     expect(await page.locator("img, script, [style]").count()).toBe(0);
-    const [shown, hidden] = width < 672 ? ["narrow", "wide"] : ["wide", "narrow"];
-    const charts = { empty: 0, one: 5, huge: 6 }[name];
-    expect(await page.locator(`svg.${shown}:visible`).count()).toBe(charts);
-    expect(await page.locator(`svg.${hidden}:visible`).count()).toBe(0);
-    if (charts > 0) {
-      expect(await page.evaluate(fillOf(shown))).toBe(
-        colorScheme === "dark" ? "rgb(111, 177, 245)" : "rgb(29, 95, 168)",
-      );
+    const charts = { empty: 0, failing: 1, one: 4, huge: 12 }[name];
+    expect(await page.locator("svg.chart:visible").count()).toBe(charts);
+    if (name === "huge") {
+      expect(await page.evaluate(FILL)).toBe(colorScheme === "dark" ? "rgb(111, 177, 245)" : "rgb(29, 95, 168)");
     }
+    const contrast = (await page.evaluate(CONTRASTS)) as { text: number; shape: number };
+    expect(contrast.text).toBeGreaterThanOrEqual(4.5);
+    expect(contrast.shape).toBeGreaterThanOrEqual(3);
     expect(complaints).toEqual([]);
     await context.close();
   });
 
-  test("prints light colours and wide charts from any screen", async () => {
-    const context = await browser.newContext({ colorScheme: "dark" });
+  test("prints light colours in two columns from any screen", async () => {
+    const context = await browser.newContext({ colorScheme: "dark", viewport: { width: 680, height: 900 } });
     const page = await context.newPage();
     await page.goto(pathToFileURL(join(folder, "huge.html")).href);
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
-    expect(await page.locator("svg.wide:visible").count()).toBe(6);
-    expect(await page.locator("svg.narrow:visible").count()).toBe(0);
-    expect(await page.evaluate(fillOf("wide"))).toBe("rgb(29, 95, 168)");
+    expect(await page.evaluate(FILL)).toBe("rgb(29, 95, 168)");
+    expect(await page.locator("summary:visible").count()).toBe(0);
+    const [active, age] = await Promise.all(["activity", "age"].map((id) => page.locator(`#${id}`).boundingBox()));
+    expect(active?.y).toBe(age?.y);
     await context.close();
+  });
+
+  test("is readable by keyboard: each table of numbers opens with the Enter key", async () => {
+    const page = await browser.newPage();
+    await page.goto(pathToFileURL(join(folder, "huge.html")).href);
+    expect(await page.locator("#activity table:visible").count()).toBe(0);
+    await page.locator("#activity summary").focus();
+    await page.keyboard.press("Enter");
+    expect(await page.locator("#activity table:visible").count()).toBe(1);
+    await page.close();
   });
 
   test("shows a hostile name as text", async () => {

@@ -1,58 +1,157 @@
+import { scaleLinear } from "d3-scale";
+import { utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
-import type { BarChart } from "../../src/report/charts/bar-chart.ts";
-import { createChartRenderer } from "../../src/report/charts/chart-renderer.ts";
-import { inlineSvg } from "../../src/report/charts/inline-svg.ts";
-import { toMarkup } from "../../src/report/html/html.ts";
+import { barChart } from "../../src/report/charts/bar-chart.ts";
+import { columnChart } from "../../src/report/charts/column-chart.ts";
+import { dotChart } from "../../src/report/charts/dot-chart.ts";
+import { type Axis, lineChart } from "../../src/report/charts/line-chart.ts";
+import { type Html, toMarkup } from "../../src/report/html/html.ts";
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
-const chart: BarChart = {
-  label: `What ${HOSTILE} has`,
-  kind: "bars",
-  things: "owner",
-  names: [HOSTILE, "مكتبة ١", "🌲🔥 burn 👩‍🔬", "ann"],
-  unit: "libraries",
-  formatValue: String,
-  series: [
-    { name: "new", tone: "first", values: [3, 2, 0, 1] },
-    { name: "old", tone: "second", hollow: true, values: [1, 0, 0, 4] },
-  ],
-  ends: ["4", "2", "0", "5"],
-};
+const day = (text: string) => new Date(`${text}T00:00:00Z`);
 
-describe("a chart", () => {
-  test("is drawn for wide and narrow screens, each with title, unit and labels", async () => {
-    const drawn = toMarkup((await createChartRenderer())(chart));
-    expect(
-      drawn.match(/<svg class="(?:wide|narrow)" viewBox="0 0 (?:800|358) 162" role="img" aria-label="[^"]*">/g),
-    ).toHaveLength(2);
-    const texts = [...drawn.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text);
-    expect(texts.filter((text) => text === "libraries")).toHaveLength(2);
-    expect(texts).toContain("&lt;img src=x onerror=alert(1)&gt;");
-    expect(texts).toContain("مكتبة ١");
-    expect(texts).toContain("🌲🔥 burn 👩‍🔬");
-    expect([...drawn.matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title)).toContain(
-      "ann: 4 libraries, old",
+const textsOf = (drawn: Html) => [...toMarkup(drawn).matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text);
+const titlesOf = (drawn: Html) => [...toMarkup(drawn).matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title);
+const numbersOf = (drawn: Html, pattern: RegExp) =>
+  [...toMarkup(drawn).matchAll(pattern)].map(([, ...numbers]) => numbers.map(Number));
+/** x and width of the rectangles of this class. */
+const spansOf = (drawn: Html, className: string) =>
+  numbersOf(drawn, new RegExp(`<rect class="${className}" x="([\\d.-]+)" y="[\\d.-]+" width="([\\d.]+)"`, "g"));
+
+describe("bars", () => {
+  const drawn = barChart({
+    label: `What ${HOSTILE} has`,
+    bars: [
+      { name: HOSTILE, parts: [{ tone: "first", value: 30 }], end: "30" },
+      { name: "مكتبة ١", tail: " 4.2", parts: [{ tone: "first", value: 15 }], end: "15" },
+      { name: "W".repeat(300), tail: " 4.2", parts: [{ tone: "second", hollow: true, value: 0 }], end: "0" },
+    ],
+  });
+
+  test("have lengths in proportion to their values, and none for a zero", () => {
+    const widths = spansOf(drawn, "solid first").map(([, width]) => width);
+    expect(widths).toHaveLength(2);
+    expect(widths[0]).toBeCloseTo(2 * (widths[1] ?? 0), 0);
+    expect(spansOf(drawn, "hollow second")).toEqual([]);
+  });
+
+  test("show names as text, isolate their direction, and keep the end of a name that is cut", () => {
+    expect(textsOf(drawn)).toEqual([
+      "\u2068&lt;img src=x onerror…\u2069",
+      "30",
+      "\u2068مكتبة ١\u2069 4.2",
+      "15",
+      "\u2068WWWWWWWWWWWWWW…\u2069 4.2",
+      "0",
+    ]);
+    expect(toMarkup(drawn)).toContain('aria-label="What &lt;img src=x onerror=alert(1)&gt; has"');
+  });
+});
+
+describe("columns", () => {
+  const chart = {
+    label: "changes",
+    unit: "scenarios",
+    from: new Date("2026-11-18T12:00:00Z"),
+    to: new Date("2026-11-21T06:00:00Z"),
+    interval: utcDay,
+    describe: (start: Date, count: number) => `${start.toISOString().slice(0, 10)}: ${count} scenarios`,
+    series: [
+      { name: "added", tone: "first", counts: new Map([[day("2026-11-19").getTime(), 8]]) },
+      { name: "removed", tone: "second", below: true, counts: new Map([[day("2026-11-19").getTime(), 4]]) },
+    ],
+  } as const;
+
+  test("shade the part of the first and the last step that is not counted", () => {
+    const [first, last] = spansOf(columnChart(chart), "shade");
+    // Four days are 342 units: half a day at the left, three quarters of one at the right.
+    expect(first).toEqual([44, 42.8]);
+    expect(last).toEqual([321.9, 64.1]);
+    const whole = { ...chart, from: day("2026-11-18"), to: new Date("2026-11-21T23:59:59Z") };
+    expect(spansOf(columnChart(whole), "shade")).toEqual([]);
+  });
+
+  test("are drawn below the line for what was removed, in the same scale", () => {
+    const heights = (className: string) =>
+      numbersOf(columnChart(chart), new RegExp(`<rect class="${className}" [^>]*height="([\\d.]+)"`, "g"));
+    const [[added = 0] = []] = heights("solid first");
+    const [[removed = 0] = []] = heights("solid second");
+    expect(added).toBeGreaterThan(40);
+    expect(added).toBeCloseTo(2 * removed, 0);
+    expect(titlesOf(columnChart(chart))).toEqual([
+      "2026-11-19: 8 scenarios, added",
+      "2026-11-19: 4 scenarios, removed",
+    ]);
+  });
+
+  test("label whole numbers only, also for a single change", () => {
+    const counts = new Map([[day("2026-11-20").getTime(), 1]]);
+    const texts = textsOf(columnChart({ ...chart, series: [{ name: "added", tone: "first", counts }] }));
+    expect(texts).toEqual(["scenarios", "0", "1", "18 Nov", "19 Nov", "20 Nov", "21 Nov", "22 Nov"]);
+  });
+
+  test("have one column per month, whatever its length", () => {
+    const counts = new Map([[day("2026-02-01").getTime(), 3]]);
+    const series = [{ name: "added", tone: "first" as const, counts }];
+    const months = { ...chart, from: day("2026-01-01"), to: day("2026-03-31"), interval: utcMonth, series };
+    const [span] = spansOf(columnChart(months), "solid first");
+    expect(span?.[1]).toBeCloseTo((342 * 28) / 90 - 3, 0);
+  });
+});
+
+describe("a line", () => {
+  const axis =
+    (...domain: number[]): Axis =>
+    (from, to) => ({ position: scaleLinear(domain, [from, to]), ticks: [] });
+  const chart = { label: "growth", unit: "libraries", xAxis: axis(0, 9_999), yAxis: axis(0, 10), marks: [] };
+
+  test("holds each value until the next point if it is stepped", () => {
+    const points = [
+      { x: 0, y: 0 },
+      { x: 4_999.5, y: 10 },
+    ];
+    expect(toMarkup(lineChart({ ...chart, points, isStepped: true }))).toContain(
+      'class="curve" d="M44,166L215,166L215,24"',
     );
-    expect(drawn).not.toMatch(/<img|style=|\sid=|zr0|CDATA/);
+    expect(toMarkup(lineChart({ ...chart, points }))).toContain('class="curve" d="M44,166L215,24"');
   });
 
-  test("is the same however often it is drawn", async () => {
-    const draw = await createChartRenderer();
-    expect(toMarkup(draw(chart))).toBe(toMarkup(draw(chart)));
+  test("is no longer than its pixels for thousands of points", () => {
+    const points = Array.from({ length: 10_000 }, (_, x) => ({ x, y: x % 10 }));
+    expect(toMarkup(lineChart({ ...chart, points })).length).toBeLessThan(12_000);
+  });
+});
+
+describe("dots", () => {
+  const run = { at: new Date("2026-11-20T14:00:00Z"), durationMs: 400, variant: "ok", title: "sync 1" } as const;
+
+  test("of a single run are drawn in the middle, on an axis of seconds", () => {
+    const drawn = dotChart({ label: "runs", dots: [run] });
+    expect(textsOf(drawn).slice(0, 3)).toEqual(["seconds", "0.1", "1"]);
+    const [[x = 0, y = 0] = []] = numbersOf(drawn, /translate\(([\d.]+) ([\d.]+)\)/g);
+    expect(x).toBeCloseTo(215 - 4.5, 0);
+    expect(y).toBeGreaterThan(24);
+    expect(y).toBeLessThan(166);
+    expect(titlesOf(drawn)).toEqual(["sync 1, 0.4 s"]);
   });
 
-  test("with a colour that no theme knows is refused, since it would not change with the theme", () => {
-    const drawing = { label: "", className: "wide", titleOf: () => null };
-    expect(() =>
-      inlineSvg({ ...drawing, svg: '<svg viewBox="0 0 1 1"><path d="M0 0" fill="#5070dd"></path></svg>' }),
-    ).toThrow("a chart uses #5070dd, which has no class; use one of PALETTE");
+  test("show the outcome by shape and by colour", () => {
+    const dots = (["ok", "partial", "held", "failed", "neutral", "running"] as const).map((variant) => ({
+      ...run,
+      variant,
+    }));
+    const drawn = toMarkup(dotChart({ label: "runs", dots }));
+    const shapes = [...drawn.matchAll(/<path class="state-(\w+)" [^>]*d="([^"]+)"/g)];
+    expect(new Set(shapes.map(([, variant]) => variant)).size).toBe(6);
+    expect(new Set(shapes.map(([, , path]) => path)).size).toBe(6);
   });
 
-  test("keeps of the library's drawing shapes and text alone", () => {
-    const svg = `<svg width="9" viewBox="0 0 9 9" onload="x()"><style ><![CDATA[ .a { b: <c> } ]]></style><defs><pattern id="p"><path d="M1 1"></path></pattern></defs><script>alert(1)</script>
-<text style="font-size:12px" x="1" fill="#000001">a &lt; b &amp;amp; c</text></svg>`;
-    expect(toMarkup(inlineSvg({ svg, label: '"', className: "wide", titleOf: () => null })).replaceAll("\n", "")).toBe(
-      '<svg class="wide" viewBox="0 0 9 9" role="img" aria-label="&quot;"><path d="M1 1"></path><text x="1" class="fill-ink">a &lt; b &amp;amp; c</text></svg>',
-    );
+  test("of very short and very long runs keep their distance: a decade is as high as any other", () => {
+    const dots = [0, 10, 1_000, 100_000, 3_600_000].map((durationMs) => ({ ...run, durationMs }));
+    const drawn = dotChart({ label: "runs", dots });
+    expect(textsOf(drawn)).toEqual(expect.arrayContaining(["0.01", "0.1", "1", "10", "100", "1000", "10000"]));
+    const heights = numbersOf(drawn, /translate\([\d.]+ ([\d.]+)\)/g).map(([y]) => y ?? 0);
+    expect(heights[0]).toBe(heights[1]);
+    expect((heights[1] ?? 0) - (heights[2] ?? 0)).toBeCloseTo((heights[2] ?? 0) - (heights[3] ?? 0), 0);
   });
 });

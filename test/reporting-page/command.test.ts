@@ -35,19 +35,26 @@ describe("simcat report", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const page = readFileSync(out, "utf8");
     const [first, ...findings] = stdout.trimEnd().split("\n");
-    expect(first).toBe(`report: ${out} (${(Buffer.byteLength(page) / 1024).toFixed(1)} KiB)`);
-    expect(findings.filter((line) => !line.includes("have not been modified"))).toEqual([
+    expect(first).toBe(`report: ${out} (${(Buffer.byteLength(page) / 1024).toFixed(1)} KB)`);
+    // The dates of the organization are fixed, so they grow older.
+    const lasting = findings.map((line) => line.replace(/[\d,]+ days or/, "N days or"));
+    expect(lasting.map((line) => line.replace(/\d+ [A-Z][a-z]+ \d{4}(, \d+:\d+)?/, "DATE"))).toEqual([
       "  1 problem needs attention",
-      "  Nothing changed in the last 7 days",
-      "  0 of 3 libraries were modified in the last 30 days",
-      "  ann holds 100 % of the 4.0 MiB of 2 owners",
+      "  Nothing changed since DATE",
+      "  Growth is recorded since DATE",
+      "  0 of 3 libraries are active: work in the last 30 days",
+      "  Half of the libraries have had no work for N days or longer; 3 (100 %) are stale: over 90 days",
+      "  ann holds 100 % of the 4.0 MB of 2 owners",
       "  1 of 3 libraries does not use the newest version of their package in use",
       "  2 of 3 parents (67 %) have no results",
       "  The only run of the last 7 days succeeded",
     ]);
-    expect(page.match(/<h2>/g)).toHaveLength(8);
+    expect(page.match(/<h2>/g)).toHaveLength(9);
     expect(page).toContain("1 size is in a format that simcat does not know");
-    expect(page).toContain("Not counted: 3 libraries and 4 scenarios of the initial load (up to run 1)");
+    expect(page).toMatch(
+      /The history is complete since <time [^>]*>[^<]*<\/time>; earlier changes, such as those of the initial load/,
+    );
+    expect(page).toContain("The first snapshot: 3 libraries, 3 parents, 1 result, 4.0 MB.");
     expect(page).not.toContain("<img");
     expect(readdirSync(join(out, ".."))).toEqual(["page.html"]);
     expect(page).not.toContain(new URL(database.url).password || "no password");
@@ -68,8 +75,8 @@ describe("simcat report", () => {
     const told = JSON.parse(stdout);
     expect(told).toMatchObject({ file: out, bytes: readFileSync(out).length, owners: ["ann"] });
     expect(told.findings).toMatchObject({
-      changes: "1 library changed in the last 36 hours; no scenarios",
-      storage: "ann holds all 4.0 MiB",
+      changes: expect.stringMatching(/^1 library changed since \d+ \w+ \d{4}, \d\d:\d\d; no scenarios$/),
+      storage: "ann holds all 4.0 MB",
       parents: "1 of 2 parents (50 %) has no results",
       runs: "Both runs of the last 36 hours succeeded",
     });
@@ -82,8 +89,47 @@ describe("simcat report", () => {
     const { code, stdout } = await simcat(["report", "--out", out, "--owner", "nobody"]);
     expect({ code, lines: stdout.trimEnd().split("\n").slice(1) }).toEqual({
       code: 0,
-      lines: ["  1 problem needs attention", "  No libraries yet"],
+      lines: ["  Nothing has been read yet", "  1 problem needs attention"],
     });
+  });
+
+  test("of an organization whose libraries all fail does not call it empty", async () => {
+    const { simcat } = await fixture(SMALL, {
+      faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],
+    });
+    expect((await simcat(["backfill"])).code).toBe(2);
+    const out = join(folder(), "page.html");
+    const { stdout } = await simcat(["report", "--out", out]);
+    expect(stdout.split("\n")[1]).toBe("  No library is stored: 3 listed libraries fail");
+    expect(readFileSync(out, "utf8").match(/not_found/g)).toHaveLength(3);
+  });
+
+  test("names the service's host, but not its path or the key, and the database", async () => {
+    const { simcat, service, database } = await fixture(SMALL);
+    await simcat(["backfill"]);
+    const out = join(folder(), "page.html");
+    await simcat(["report", "--out", out]);
+    const { host } = new URL(service.url);
+    const name = new URL(database.url).pathname.slice(1);
+    expect(readFileSync(out, "utf8")).toContain(`<h1>Organization at ${host}, database <bdi>${name}</bdi></h1>`);
+  });
+
+  test("counts what went with a removed library, and what is active", async () => {
+    const today = new Date().toISOString();
+    const { simcat, service } = await fixture([
+      ...SMALL,
+      library("cat", "Rain", { lastModified: today, scenarios: [1, 2, scenario(3, { parentId: 1 })] }),
+      ...["a", "b", "c", "d"].map((name) => library("dan", name)),
+    ]);
+    await simcat(["backfill"]);
+    service.edit((organization) => organization.remove("cat", "Rain"));
+    const out = join(folder(), "page.html");
+    const before = await simcat(["report", "--out", out]);
+    await simcat(["sync"]);
+    const after = await simcat(["report", "--out", out]);
+    expect(before.stdout).toContain("1 of 8 libraries is active: work in the last 30 days");
+    expect(after.stdout).toContain("0 of 7 libraries are active: work in the last 30 days");
+    expect(after.stdout).toMatch(/1 library changed since .*; scenarios: 3 removed/);
   });
 
   test("reports invalid options and a path that it cannot write", async () => {

@@ -6,23 +6,43 @@ const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
 const NOW = new Date("2026-11-20T14:03:20Z");
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
+const dayOf = (time: Date) => new Date(time.toISOString().slice(0, 10));
 
 /** A database in which no run was. */
 export const emptyRows: ReportRows = {
+  database: "simcat",
   now: NOW,
   since: ago(7 * DAY),
+  changesSince: ago(7 * DAY),
   step: "day",
   owners: [],
-  complete: { completeAsOf: null, lastWholeRunId: null, librariesBehind: 0, unaddressable: 0 },
-  libraries: { libraries: 0, owners: 0, bytes: 0, sizesUnread: 0, undated: 0, touched: 0, stale: 0, medianDays: null },
+  complete: {
+    completeAsOf: null,
+    lastWholeRunId: null,
+    librariesBehind: 0,
+    unaddressable: 0,
+    historyCompleteSince: null,
+  },
+  libraries: {
+    libraries: 0,
+    owners: 0,
+    bytes: 0,
+    sizesUnread: 0,
+    active: 0,
+    quiet: 0,
+    stale: 0,
+    unknown: 0,
+    medianDays: null,
+  },
   ages: [],
-  activity: [],
+  active: [],
+  growth: [],
   storage: [],
   versions: [],
   parents: [],
+  staleResults: 0,
   runs: [],
   endings: [],
-  firstFill: { runId: null, libraries: 0, scenarios: 0 },
   changes: [],
   changed: [],
   failing: [],
@@ -32,10 +52,18 @@ export const emptyRows: ReportRows = {
 /** One library, one scenario, one run. */
 export const oneRows: ReportRows = {
   ...emptyRows,
-  complete: { completeAsOf: ago(5 * MINUTE), lastWholeRunId: 1, librariesBehind: 0, unaddressable: 0 },
-  libraries: { libraries: 1, owners: 1, bytes: 512, sizesUnread: 0, undated: 0, touched: 1, stale: 0, medianDays: 3 },
-  ages: [{ age: 1, libraries: 1 }],
-  activity: [{ month: "2026-11", libraries: 1, scenarios: 1 }],
+  changesSince: ago(5 * MINUTE),
+  complete: {
+    completeAsOf: ago(5 * MINUTE),
+    lastWholeRunId: 1,
+    librariesBehind: 0,
+    unaddressable: 0,
+    historyCompleteSince: ago(5 * MINUTE),
+  },
+  libraries: { ...emptyRows.libraries, libraries: 1, owners: 1, bytes: 512, active: 1, medianDays: 3 },
+  ages: [{ days: 3, libraries: 1 }],
+  active: [{ at: dayOf(ago(3 * DAY)), count: 1 }],
+  growth: [{ day: dayOf(NOW), libraries: 1, parents: 1, results: 0, bytes: 512 }],
   storage: [{ owner: "ann", owners: 1, libraries: 1, bytes: 512 }],
   versions: [
     { packageName: "landscape", packageVersion: "4.3.6", libraries: 1, newestVersion: "4.3.6", versionsBehind: 0 },
@@ -45,7 +73,24 @@ export const oneRows: ReportRows = {
     { id: 1, kind: "backfill", status: "ok", startedAt: ago(5 * MINUTE), durationMs: 400, isWhole: true, error: null },
   ],
   endings: [{ status: "ok", runs: 1 }],
-  firstFill: { runId: 1, libraries: 1, scenarios: 1 },
+};
+
+/** Five listed libraries that could not be read, in the only run. */
+export const failingRows: ReportRows = {
+  ...emptyRows,
+  changesSince: ago(5 * MINUTE),
+  complete: { ...oneRows.complete, completeAsOf: null },
+  runs: oneRows.runs.map((run) => ({ ...run, status: "partial" })),
+  endings: [{ status: "partial", runs: 1 }],
+  failing: Array.from({ length: 5 }, (_, at) => ({
+    owner: "ann",
+    name: `Fire ${at + 1}`,
+    failures: 1,
+    openRejects: 0,
+    lastReadAt: null,
+    lastError: `mismatched: the metadata names another library: ${"very long ".repeat(50)}; rename it in the service`,
+    total: 5,
+  })),
 };
 
 const STATUSES: readonly RunStatus[] = [
@@ -64,25 +109,35 @@ const named = (at: number) => NAMES[at % NAMES.length] ?? "";
 /** Ten thousand libraries of owners whose names are hostile, huge, of another direction or no letters at all. */
 export const hugeRows: ReportRows = {
   ...oneRows,
-  complete: { completeAsOf: ago(3 * DAY), lastWholeRunId: 39, librariesBehind: 1_204, unaddressable: 2 },
+  complete: {
+    completeAsOf: ago(3 * DAY),
+    lastWholeRunId: 39,
+    librariesBehind: 1_204,
+    unaddressable: 2,
+    historyCompleteSince: ago(200 * DAY),
+  },
+  changesSince: ago(7 * DAY),
+  staleResults: 412,
   libraries: {
     libraries: 10_000,
     owners: 1_234,
     bytes: 18 * 2 ** 40,
     sizesUnread: 104,
-    undated: 21,
-    touched: 1_207,
-    stale: 4_810,
+    active: 1_207,
+    quiet: 1_100,
+    stale: 7_672,
+    unknown: 21,
     medianDays: 341,
   },
-  ages: [
-    ...[3, 604, 600, 1_100, 1_400, 1_462, 2_000, 2_500, 310].map((libraries, age) => ({ age, libraries })),
-    { age: null, libraries: 21 },
-  ],
-  activity: Array.from({ length: 24 }, (_, at) => ({
-    month: `${2024 + Math.floor((at + 11) / 12)}-${String(((at + 11) % 12) + 1).padStart(2, "0")}`,
-    libraries: 300 + ((at * 7_919) % 1_500),
-    scenarios: 30_000 + at,
+  // 40 a day for 30 days, then fewer and fewer.
+  ages: Array.from({ length: 1_400 }, (_, days) => ({ days, libraries: days < 30 ? 40 : 8_779 / 1_370 })),
+  active: Array.from({ length: 31 }, (_, at) => ({ at: dayOf(ago(at * DAY)), count: 20 + ((at * 7) % 40) })),
+  growth: Array.from({ length: 200 }, (_, at) => ({
+    day: dayOf(ago((199 - at) * DAY)),
+    libraries: 8_000 + 10 * at,
+    parents: 160_000 + 110 * at,
+    results: 900_000 - 130 * at,
+    bytes: (12 + 0.03 * at) * 2 ** 40,
   })),
   storage: Array.from({ length: 13 }, (_, at) => ({
     owner: at === 12 ? null : named(at + 9),
@@ -121,14 +176,13 @@ export const hugeRows: ReportRows = {
     { status: "partial", runs: 20 },
     { status: "source_unavailable", runs: 2 },
   ],
-  firstFill: { runId: null, libraries: 0, scenarios: 0 },
   changes: Array.from({ length: 8 }, (_, at) => ago(at * DAY)).flatMap((moment, at) => {
     const day = new Date(moment.toISOString().slice(0, 10));
     return [
-      { at: day, what: "scenario", kind: "added", count: 1_900 + 100 * at },
-      { at: day, what: "scenario", kind: "changed", count: 700 },
-      { at: day, what: "scenario", kind: "removed", count: 400 - 40 * at },
-      { at: day, what: "library", kind: "changed", count: 120 },
+      { at: day, entity: "scenario", kind: "added", count: 1_900 + 100 * at },
+      { at: day, entity: "scenario", kind: "changed", count: 700 },
+      { at: day, entity: "scenario", kind: "removed", count: 400 - 40 * at },
+      { at: day, entity: "library", kind: "changed", count: 120 },
     ] as const;
   }),
   changed: Array.from({ length: 12 }, (_, at) => ({
@@ -151,8 +205,8 @@ export const hugeRows: ReportRows = {
     total: 31,
   })),
   problems: [
-    { problem: "open_reject", rows: 120 },
-    { problem: "parent_missing", rows: 17 },
-    { problem: "date_not_understood", rows: 1 },
+    { problem: "open_reject", severity: "error", fixBy: "operator", rows: 120 },
+    { problem: "parent_missing", severity: "warning", fixBy: "uploader", rows: 17 },
+    { problem: "date_not_understood", severity: "warning", fixBy: "operator", rows: 1 },
   ],
 };

@@ -171,7 +171,7 @@ describe("the Grafana dashboard", () => {
     ]);
   });
 
-  test("shows owners who left with All, and when one of them is selected (fault 127)", async () => {
+  test("shows owners who left with All, and when one of them is selected (fault 131)", async () => {
     const reader = await analysts.reader();
     const kinds = async (selection: Selection) =>
       (await answer(reader, "Activity seen by simcat", selection)).map(([, kind, count]) => `${kind}: ${count}`);

@@ -77,7 +77,7 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
     expect(await page.getByText(hostile, { exact: false }).first().isVisible()).toBe(true);
     expect(await page.locator("img, script").count()).toBe(0);
     expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(15, 19, 24)");
-    expect(await page.locator("svg.runs rect").count()).toBe(1);
+    expect(await page.locator("svg.chart path[class^=state]").count()).toBe(1);
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -38,7 +38,7 @@ test("no hostile name adds a tag or an attribute to the page", () => {
   );
   expect(page).toContain("&lt;img src=x onerror=alert(1)&gt;");
   expect(page).not.toMatch(/<img|<script|alert\(1\)<\/script>/i);
-  expect(page.match(/<table>/g)?.length).toBe(page.match(/<\/table>/g)?.length);
+  expect(page.match(/<table\b/g)?.length).toBe(page.match(/<\/table>/g)?.length);
   expect(page).not.toMatch(/\u202e/);
 });
 
@@ -50,8 +50,34 @@ test("lists twenty of ten thousand failing libraries, and counts the others", ()
     ),
   );
   expect(page).toContain("<h2>10,000 libraries fail</h2>");
-  expect(page).toContain("… and 9,980 more; see: simcat status");
+  expect(page).toContain("… and 9,980 more; see simcat status");
   expect(page.match(/library \d+/g)).toHaveLength(2 * 20);
+});
+
+test("names the service and the database, and shows each time before its age", () => {
+  const page = formatStatusPage(failingPage(["Fire"]));
+  expect(page).toContain("<h1>simcat: organization at api.example.com, database <bdi>simcat</bdi></h1>");
+  expect(page).toContain("<title>simcat: not ready: api.example.com, database simcat</title>");
+  expect(page.replace(/<[^>]*>/g, "")).toContain("next run20 Nov 2026, 15:15 CETin 11 min");
+  expect(page.replace(/<[^>]*>/g, "")).toContain("20 Nov 2026, 11:03 3 h ago");
+  expect(formatStatusPage({ ...emptyPage, rows: null })).toContain("<h1>simcat: organization at api.example.com</h1>");
+});
+
+test("shows an error to its last word, because its end says what to do", () => {
+  const { rows, ...page } = failingPage(["Fire"]);
+  if (rows === null) throw new Error("no rows");
+  const lastError = `mismatched: ${"very long ".repeat(100)}; rename it in the service`;
+  const shown = rows.status.failing.shown.map((library) => ({ ...library, lastError }));
+  const status = { ...rows.status, failing: { total: 1, shown } };
+  expect(formatStatusPage({ ...page, rows: { ...rows, status } })).toContain("rename it in the service</bdi>");
+});
+
+test("draws each run with its outcome as a shape, and lists it in a table", () => {
+  const page = formatStatusPage(failingPage(["Fire"]));
+  const [, chart = ""] = /<svg class="chart"(.*?)<\/svg>/s.exec(page) ?? [];
+  expect(chart.match(/<path class="state-/g)).toHaveLength(30);
+  expect(chart).toContain("<title>sync 130, 20 Nov 2026, 14:02: running, 1 min 00 s</title>");
+  expect(page.match(/<td data-title="run">/g)).toHaveLength(30);
 });
 
 test("renders a page for an empty database", () => {
@@ -70,8 +96,8 @@ test("a run that waits for its lease is not shown as active", () => {
   const waiting = { id: null, startedAt: new Date(emptyPage.now.getTime() - 4_000), toRead: null, done: 0 };
   const text = (currentRun: typeof emptyPage.currentRun) =>
     formatStatusPage({ ...emptyPage, currentRun }).replace(/<[^>]*>/g, "");
-  expect(text(waiting)).toContain("current runwaitingdue 4 s ago");
-  expect(text({ ...waiting, id: 7 })).toContain("current runlistingrun 7, started 4 s ago");
+  expect(text(waiting)).toContain("current runwaitingdue 20 Nov 2026, 14:03 4 s ago");
+  expect(text({ ...waiting, id: 7 })).toContain("current runlistingrun 7, started 20 Nov 2026, 14:03 4 s ago");
 });
 
 test("a worker with ten thousand failing libraries answers with its page", async () => {

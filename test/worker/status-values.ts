@@ -7,6 +7,7 @@ const NOW = new Date("2026-11-20T14:03:20Z");
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * MINUTE);
 
 const NO_ROWS: NonNullable<StatusPage["rows"]> = {
+  database: "simcat",
   runs: [],
   status: {
     now: NOW,
@@ -23,6 +24,7 @@ const NO_ROWS: NonNullable<StatusPage["rows"]> = {
 export const emptyPage: StatusPage = {
   version: "9.9.9",
   timezone: "Europe/Berlin",
+  serviceHost: "api.example.com",
   now: NOW,
   ready: false,
   reasons: [{ code: "no_good_run", message: "no run of all libraries has completed yet" }],
@@ -105,6 +107,6 @@ export function failingPage(names: readonly string[], total = names.length): Sta
     ],
     currentRun: { id: 130, startedAt: ago(1), toRead: 4_321, done: 1_234 },
     missedTicks: { running: 2, database: 0, asleep: 1 },
-    rows: { runs, status },
+    rows: { database: "simcat", runs, status },
   };
 }

@@ -2,7 +2,7 @@ import type { RunStatus } from "../../run-report.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { readSnapshot } from "../transaction.ts";
-import { CHANGED_LIBRARIES, CHANGES, type ChangedLibrary, type ChangeRow, INITIAL_LOAD } from "./report-changes.ts";
+import { CHANGED_LIBRARIES, CHANGES, type ChangedLibrary, type ChangeRow } from "./report-changes.ts";
 import {
   COMPLETE,
   type Completeness,
@@ -10,16 +10,21 @@ import {
   FAILING,
   type FailingLibrary,
   PROBLEMS,
+  type ProblemRow,
   RECENT_RUNS,
   type ReportRun,
 } from "./report-health.ts";
 import {
-  ACTIVITY,
+  ACTIVE,
   AGES,
+  type AgeRow,
+  GROWTH,
+  type GrowthRow,
   LIBRARIES,
   type LibraryTotals,
   PARENTS,
   type ParentsRow,
+  STALE_RESULTS,
   STORAGE,
   type StorageRow,
   VERSIONS,
@@ -40,31 +45,38 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
     await connection.query("SET LOCAL work_mem TO '64MB'");
     const now = await readNow(connection);
     const since = new Date(now.getTime() - sinceMs);
-    const step = stepOf(sinceMs);
     const of = owners.length === 0 ? null : owners;
     const rows = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
       (await connection.query<Row>(sql, [...parameters])).rows;
     const row = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
       oneRow(await connection.query<Row>(sql, [...parameters]));
+    const complete = await row<Completeness>(COMPLETE, []);
+    const { historyCompleteSince } = complete;
+    const isCounted = historyCompleteSince !== null;
+    const changesSince = isCounted && historyCompleteSince > since ? historyCompleteSince : since;
+    const step = stepOf(now.getTime() - changesSince.getTime());
     return {
+      database: (await row<{ name: string }>("SELECT current_database() AS name", [])).name,
       now,
       since,
+      changesSince,
       step,
       owners,
-      complete: await row<Completeness>(COMPLETE, []),
+      complete,
       libraries: await row<LibraryTotals>(LIBRARIES, [of]),
-      ages: await rows<{ age: number | null; libraries: number }>(AGES, [of]),
-      activity: await rows<{ month: string; libraries: number; scenarios: number }>(ACTIVITY, [of, now]),
+      ages: await rows<AgeRow>(AGES, [of]),
+      active: await rows<{ at: Date; count: number }>(ACTIVE, [of]),
+      growth: await rows<GrowthRow>(GROWTH, [of]),
       storage: await rows<StorageRow>(STORAGE, [of, MAX_SHOWN]),
       versions: await rows<VersionRow>(VERSIONS, [of]),
       parents: await rows<ParentsRow>(PARENTS, [of, MAX_SHOWN]),
+      staleResults: (await row<{ count: number }>(STALE_RESULTS, [of])).count,
       runs: (await rows<ReportRun>(RECENT_RUNS, [MAX_RUNS])).toReversed(),
       endings: await rows<{ status: RunStatus; runs: number }>(ENDINGS, [since]),
-      firstFill: await row<{ runId: number | null; libraries: number; scenarios: number }>(INITIAL_LOAD, [of, since]),
-      changes: await rows<ChangeRow>(CHANGES, [of, since, step]),
-      changed: await rows<ChangedLibrary>(CHANGED_LIBRARIES, [of, since, MAX_SHOWN]),
+      changes: isCounted ? await rows<ChangeRow>(CHANGES, [of, changesSince, step]) : [],
+      changed: isCounted ? await rows<ChangedLibrary>(CHANGED_LIBRARIES, [of, changesSince, MAX_SHOWN]) : [],
       failing: await rows<FailingLibrary>(FAILING, [of, MAX_SHOWN]),
-      problems: await rows<{ problem: string; rows: number }>(PROBLEMS, [of]),
+      problems: await rows<ProblemRow>(PROBLEMS, [of]),
     };
   };
   return readSnapshot(pool, "reading the report", read, signal);

@@ -2,15 +2,17 @@ import { OF_OWNERS } from "./report-scope.ts";
 
 export interface ChangeRow {
   readonly at: Date;
-  readonly what: "library" | "scenario";
-  readonly kind: "added" | "changed" | "removed" | "returned";
+  readonly entity: "library" | "scenario";
+  readonly kind: ChangeKind;
   readonly count: number;
 }
+
+type ChangeKind = "added" | "changed" | "removed";
 
 export interface ChangedLibrary {
   readonly owner: string;
   readonly name: string;
-  /** The newest change of the library itself; null if only its scenarios changed. */
+  /** The newest event of the library itself; null if only its scenarios changed. */
   readonly library: string | null;
   readonly added: number;
   readonly changed: number;
@@ -20,34 +22,25 @@ export interface ChangedLibrary {
   readonly total: number;
 }
 
-/** Rows loaded up to and including the first complete run are the initial load, not changes. */
-const FIRST_COMPLETE_RUN = "(SELECT min(run_id) FROM simcat_report.run_history WHERE saw_everything)";
+/** What an event did to the number of live rows. */
+const KIND = `CASE WHEN kind IN ('added', 'returned', 'returned_with_library') THEN 'added'
+    WHEN kind IN ('removed', 'went_with_library') THEN 'removed' ELSE 'changed' END`;
 
-const IS_CHANGE = `NOT (kind = 'added' AND (run_id IS NULL OR run_id <= coalesce(${FIRST_COMPLETE_RUN}, run_id)))`;
+/** The events since `$2`. The caller does not ask for a time before the history is complete. */
+const EVENTS = `
+SELECT owner, library_name, entity, kind AS event, ${KIND} AS kind, seen_at
+FROM simcat_report.activity WHERE ${OF_OWNERS} AND seen_at >= $2`;
 
-export const INITIAL_LOAD = `
-SELECT ${FIRST_COMPLETE_RUN} AS "runId", count(*) FILTER (WHERE what = 'library') AS libraries,
-  count(*) FILTER (WHERE what = 'scenario') AS scenarios
-FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND NOT (${IS_CHANGE})`;
-
-/** Counts a version once, however many of its fields differ. */
 export const CHANGES = `
-SELECT date_trunc($3::text, changed_at) AS at, what, kind, count(*) AS count
-FROM (
-  SELECT DISTINCT changed_at, what, kind, owner, library_name, scenario_id
-  FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND ${IS_CHANGE}
-) AS version
+SELECT date_trunc($3::text, seen_at, 'UTC') AS at, entity, kind, count(*) AS count
+FROM (${EVENTS}) AS event
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
 
 export const CHANGED_LIBRARIES = `
-SELECT owner, library_name AS name,
-  (array_agg(kind ORDER BY changed_at DESC, kind DESC) FILTER (WHERE what = 'library'))[1] AS library,
-  count(*) FILTER (WHERE what = 'scenario' AND kind IN ('added', 'returned')) AS added,
-  count(*) FILTER (WHERE what = 'scenario' AND kind = 'changed') AS changed,
-  count(*) FILTER (WHERE what = 'scenario' AND kind = 'removed') AS removed,
-  max(changed_at) AS "lastChangedAt", count(*) OVER () AS total
-FROM (
-  SELECT DISTINCT changed_at, what, kind, owner, library_name, scenario_id
-  FROM simcat_report.changes WHERE ${OF_OWNERS} AND changed_at >= $2 AND ${IS_CHANGE}
-) AS version
-GROUP BY owner, library_name ORDER BY max(changed_at) DESC, owner, library_name LIMIT $3`;
+SELECT owner, library_name AS name, (array_agg(event ORDER BY seen_at DESC) FILTER (WHERE entity = 'library'))[1] AS library,
+  count(*) FILTER (WHERE entity = 'scenario' AND kind = 'added') AS added,
+  count(*) FILTER (WHERE entity = 'scenario' AND kind = 'changed') AS changed,
+  count(*) FILTER (WHERE entity = 'scenario' AND kind = 'removed') AS removed,
+  max(seen_at) AS "lastChangedAt", count(*) OVER () AS total
+FROM (${EVENTS}) AS event
+GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, library_name LIMIT $3`;

@@ -6,6 +6,8 @@ export interface Completeness {
   readonly lastWholeRunId: number | null;
   readonly librariesBehind: number;
   readonly unaddressable: number;
+  /** Changes since then are known; null before the first run that saw everything. */
+  readonly historyCompleteSince: Date | null;
 }
 
 export interface ReportRun {
@@ -16,6 +18,13 @@ export interface ReportRun {
   readonly durationMs: number;
   readonly isWhole: boolean;
   readonly error: string | null;
+}
+
+export interface ProblemRow {
+  readonly problem: string;
+  readonly severity: "error" | "warning" | "info";
+  readonly fixBy: "uploader" | "operator" | "service";
+  readonly rows: number;
 }
 
 export interface FailingLibrary {
@@ -31,7 +40,7 @@ export interface FailingLibrary {
 
 export const COMPLETE = `
 SELECT complete_as_of AS "completeAsOf", last_whole_run_id AS "lastWholeRunId", libraries_behind AS "librariesBehind",
-  unaddressable_libraries AS unaddressable
+  unaddressable_libraries AS unaddressable, history_complete_since AS "historyCompleteSince"
 FROM simcat_report.data_complete_as_of`;
 
 export const RECENT_RUNS = `
@@ -49,5 +58,7 @@ SELECT owner, library_name AS name, failures, open_rejects AS "openRejects", las
 FROM simcat_report.library_freshness WHERE ${OF_OWNERS} AND (failures > 0 OR open_rejects > 0)
 ORDER BY last_whole_read_at NULLS FIRST, owner, library_name LIMIT $2`;
 
+/** The most severe first. */
 export const PROBLEMS = `
-SELECT problem, count(*) AS rows FROM simcat_report.data_quality WHERE ${OF_OWNERS} GROUP BY 1 ORDER BY 2 DESC, 1`;
+SELECT problem, severity, fix_by AS "fixBy", count(*) AS rows FROM simcat_report.data_quality WHERE ${OF_OWNERS}
+GROUP BY 1, 2, 3 ORDER BY array_position(ARRAY['error', 'warning', 'info'], severity), 4 DESC, 1`;

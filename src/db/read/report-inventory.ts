@@ -1,15 +1,32 @@
 import { OF_OWNERS } from "./report-scope.ts";
 
+/** `active`, `quiet`, `stale` and `unknown` are the values of libraries.work_state. */
 export interface LibraryTotals {
   readonly libraries: number;
   readonly owners: number;
   readonly bytes: number;
   readonly sizesUnread: number;
-  readonly undated: number;
-  /** Modified within 30 days. */
-  readonly touched: number;
+  readonly active: number;
+  readonly quiet: number;
   readonly stale: number;
+  readonly unknown: number;
+  /** Days since the last work, of the library in the middle; null if no date is known. */
   readonly medianDays: number | null;
+}
+
+export interface AgeRow {
+  /** Whole days since the last work. */
+  readonly days: number;
+  readonly libraries: number;
+}
+
+export interface GrowthRow {
+  /** A day in UTC. */
+  readonly day: Date;
+  readonly libraries: number;
+  readonly parents: number;
+  readonly results: number;
+  readonly bytes: number;
 }
 
 /** `owner` is null for the sum of all other owners. */
@@ -38,35 +55,31 @@ export interface ParentsRow {
   readonly withoutResults: number;
 }
 
+/** A date in the next hours, which a wrong time zone causes, counts as today. */
+const DAYS = "greatest(0, floor(extract(epoch FROM now() - last_work_at) / 86400))::int";
+
 export const LIBRARIES = `
 SELECT count(*) AS libraries, count(DISTINCT owner) AS owners, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
   count(*) FILTER (WHERE file_size_bytes IS NULL) AS "sizesUnread",
-  count(*) FILTER (WHERE last_modified_at IS NULL) AS undated,
-  count(*) FILTER (WHERE days_since_modified < 30) AS touched,
-  count(*) FILTER (WHERE days_since_modified >= 365) AS stale,
-  percentile_disc(0.5) WITHIN GROUP (ORDER BY days_since_modified) AS "medianDays"
-FROM simcat_report.stale_libraries WHERE ${OF_OWNERS}`;
+  count(*) FILTER (WHERE work_state = 'active') AS active, count(*) FILTER (WHERE work_state = 'quiet') AS quiet,
+  count(*) FILTER (WHERE work_state = 'stale') AS stale, count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
+  percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS}) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
+FROM simcat_report.libraries WHERE ${OF_OWNERS}`;
 
-/** The index of an age class of the page (AGE_CLASSES): 0 for dates in the future, null without a date. */
 export const AGES = `
-SELECT width_bucket(days_since_modified, ARRAY[0, 7, 30, 90, 180, 365, 730, 1825]::bigint[]) AS age, count(*) AS libraries
-FROM simcat_report.stale_libraries WHERE ${OF_OWNERS} GROUP BY 1 ORDER BY 1`;
+SELECT ${DAYS} AS days, count(*) AS libraries
+FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROUP BY 1 ORDER BY 1`;
 
-/** 24 months. A library counts once in each month that its own date or a date of one of its scenarios is in. */
-export const ACTIVITY = `
-SELECT to_char(month, 'YYYY-MM') AS month, count(*) AS libraries, sum(scenarios)::float8 AS scenarios
-FROM (
-  SELECT date_trunc('month', at) AS month, owner, library_name, sum(is_scenario) AS scenarios
-  FROM (
-    SELECT owner, library_name, last_modified_at AS at, 0 AS is_scenario FROM simcat_report.stale_libraries
-    UNION ALL
-    SELECT owner, library_name, last_modified_at, 1 FROM simcat_report.scenarios
-  ) AS dated
-  WHERE ${OF_OWNERS} AND at >= date_trunc('month', $2::timestamptz) - interval '23 months'
-    AND at < date_trunc('month', $2::timestamptz) + interval '1 month'
-  GROUP BY 1, 2, 3
-) AS touched
-GROUP BY 1 ORDER BY 1`;
+/** Active libraries by the day of their last work. */
+export const ACTIVE = `
+SELECT date_trunc('day', least(last_work_at, now()), 'UTC') AS at, count(*) AS count
+FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP BY 1 ORDER BY 1`;
+
+/** The snapshots of the last two years. */
+export const GROWTH = `
+SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
+  sum(results)::float8 AS results, sum(bytes)::float8 AS bytes
+FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`;
 
 export const STORAGE = `
 SELECT CASE WHEN place <= $2::int THEN owner END AS owner, count(*) AS owners, sum(libraries)::float8 AS libraries,
@@ -83,7 +96,7 @@ SELECT l.package_name AS "packageName", l.package_version AS "packageVersion", l
   v.newest_version AS "newestVersion", v.versions_behind AS "versionsBehind"
 FROM (
   SELECT package_name, package_version, count(*) AS libraries
-  FROM simcat_report.stale_libraries WHERE ${OF_OWNERS} GROUP BY 1, 2
+  FROM simcat_report.libraries WHERE ${OF_OWNERS} GROUP BY 1, 2
 ) AS l
 JOIN simcat_report.package_versions v
   ON v.package_name IS NOT DISTINCT FROM l.package_name AND v.package_version IS NOT DISTINCT FROM l.package_version
@@ -106,3 +119,6 @@ FROM (
   ) AS w USING (owner)
 ) AS ranked
 GROUP BY least(place, $2::int + 1), 1 ORDER BY least(place, $2::int + 1)`;
+
+/** Parents that were edited after their latest result. */
+export const STALE_RESULTS = `SELECT count(*) AS count FROM simcat_report.stale_results WHERE ${OF_OWNERS}`;

@@ -1,4 +1,3 @@
-import { formatAgo, formatInstant } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { printable } from "../../printable.ts";
 import { type Html, html, type Part } from "./html.ts";
@@ -16,28 +15,12 @@ export function foreignText(text: string, maxChars = 120): Html {
   return html`<bdi title="${more}">${characters.slice(0, maxChars).join("")}…</bdi>`;
 }
 
+/** An error says at its end what to do, so it is shown in full. The limit only bounds the page. */
+export const errorText = (text: string) => foreignText(text, 5_000);
+
 /** `owner/name`, with both parts isolated. */
 export function libraryName({ owner, name }: LibraryKey): Html {
   return html`${foreignText(owner)}/${foreignText(name)}`;
-}
-
-/** `3 min ago`, with the exact time in the tooltip; `never` for null. */
-export function timeAgo(at: Date | null, now: Date): Html {
-  if (at === null) return html`never`;
-  return html`<time datetime="${at.toISOString()}" title="${formatInstant(at)}">${formatAgo(at, now)}</time>`;
-}
-
-/** `20 Nov 2026, 14:15 CET`. */
-export function localTime(at: Date, timezone: string): Html {
-  const text = new Intl.DateTimeFormat("en-GB", {
-    dateStyle: "medium",
-    timeStyle: "short",
-    timeZone: timezone,
-  }).format(at);
-  const zone = new Intl.DateTimeFormat("en-GB", { timeZone: timezone, timeZoneName: "short" })
-    .formatToParts(at)
-    .find(({ type }) => type === "timeZoneName");
-  return html`<time datetime="${at.toISOString()}">${text} ${zone?.value ?? timezone}</time>`;
 }
 
 /** A figure with its title, for a `<dl class="cards">`. */
@@ -51,7 +34,7 @@ export interface Column {
   readonly isNumber?: boolean;
 }
 
-/** A table. On a phone each row becomes a card, where each value has its column's title. */
+/** A table. If it has more than three columns, each row becomes a card on a phone, where each value has its column's title. */
 export function htmlTable(columns: readonly Column[], rows: readonly (readonly Part[])[]): Html {
   const classOf = ({ isNumber }: Column) => (isNumber ? html` class="number"` : null);
   const heads = columns.map((column) => html`<th scope="col"${classOf(column)}>${column.title}</th>`);
@@ -64,5 +47,6 @@ export function htmlTable(columns: readonly Column[], rows: readonly (readonly P
     });
     return html`<tr>${cells}</tr>\n`;
   });
-  return html`<table><thead><tr>${heads}</tr></thead><tbody>\n${body}</tbody></table>`;
+  const isWide = columns.length > 3 ? html` class="cards-on-phones"` : null;
+  return html`<table${isWide}><thead><tr>${heads}</tr></thead><tbody>\n${body}</tbody></table>`;
 }

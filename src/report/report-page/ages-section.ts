@@ -1,63 +1,101 @@
+import { cumsum } from "d3-array";
+import { scaleLinear, scaleSqrt } from "d3-scale";
 import type { ReportRows } from "../../db/read/read-report.ts";
 import { formatCount, plural } from "../../format.ts";
-import type { DrawChart } from "../charts/chart-renderer.ts";
+import { type Axis, lineChart } from "../charts/line-chart.ts";
 import { html } from "../html/html.ts";
 import { formatPercent, note, numbersTable, type Section } from "./section.ts";
 
-/** The age classes of the query, by their number. */
-const AGE_CLASSES = [
-  "in the future",
-  "under 7 days",
-  "7–29 days",
-  "30–89 days",
-  "90–179 days",
-  "180–364 days",
-  "1–2 years",
-  "2–5 years",
-  "over 5 years",
+const TICKS = [
+  { days: 0, text: "0" },
+  { days: 30, text: "30 d" },
+  { days: 90, text: "90 d" },
+  { days: 182, text: "½ y" },
+  { days: 365, text: "1 y" },
+  { days: 730, text: "2 y" },
+  { days: 1_826, text: "5 y" },
+  { days: 3_652, text: "10 y" },
 ];
-/** Classes that are left out if they are empty. */
-const OPTIONAL_CLASSES = new Set([0, 8]);
+const MARKED_DAYS = [30, 90, 365];
 
-/** The time since libraries were last modified. */
-export function agesSection({ libraries, ages }: ReportRows, draw: DrawChart): Section | null {
-  const { libraries: all, stale, medianDays } = libraries;
+/** The share of libraries whose last work is at most a given time ago. */
+export function agesSection({ libraries, ages }: ReportRows): Section | null {
+  const { libraries: all, unknown } = libraries;
+  const oldest = ages.at(-1)?.days;
   if (all === 0) return null;
-  const counts = new Map(ages.map(({ age, libraries: count }) => [age, count]));
-  const classes = [...AGE_CLASSES.keys()].filter((age) => !OPTIONAL_CLASSES.has(age) || counts.has(age));
-  const names = [...classes.map((age) => AGE_CLASSES[age] ?? ""), ...(counts.has(null) ? ["no date"] : [])];
-  const values = [...classes, ...(counts.has(null) ? [null] : [])].map((age) => counts.get(age) ?? 0);
-  const finding = findingOf(all, stale, medianDays);
-  const chart = draw({
-    label: `${finding}. Libraries by the time since they were last modified.`,
-    kind: "bars",
-    things: "last modified",
-    names,
-    unit: "libraries",
-    formatValue: formatCount,
-    series: [{ name: "libraries", tone: "first", values }],
-    ends: values.map((value) => (value === 0 ? "0" : `${formatCount(value)} (${formatPercent(value, all)})`)),
+  const finding = findingOf(libraries);
+  // The finding says all about a single library.
+  if (oldest === undefined || all === 1) return { id: "age", finding, body: html`` };
+  const dated = all - unknown;
+  const counts = [...cumsum(ages, (row) => row.libraries)];
+  // A library of 3 whole days is less than 4 days old.
+  const points = ages.map(({ days }, index) => ({ x: days + 1, y: (counts[index] ?? 0) / dated }));
+  const shareWithin = (days: number) => points.findLast(({ x }) => x <= days)?.y ?? 0;
+  const end = Math.max(90, 1.05 * (oldest + 1));
+  const marks = MARKED_DAYS.filter((days) => days < end).map((days) => {
+    const share = shareWithin(days);
+    return { x: days, y: share, text: formatPercent(Math.round(share * dated), dated) };
   });
-  const rows = names.map((name, index) => [name, formatCount(values[index] ?? 0)]);
+  const chart = lineChart({
+    label: `${finding}. Share of libraries by the time since their last work.`,
+    unit: "% of libraries with work within this time",
+    points: [{ x: 0, y: 0 }, ...points, { x: end, y: 1 }],
+    isStepped: true,
+    xAxis: ageAxis(end),
+    yAxis: percentAxis,
+    marks,
+  });
   return {
     id: "age",
     finding,
     body: html`${chart}
-${note("Time since the lastModified date of the library itself. A date without a time zone is parsed in that of SIMCAT_SERVICE_TIMEZONE.")}
-${numbersTable([{ title: "last modified" }, { title: "libraries", isNumber: true }], rows)}`,
+${note(
+  "Last work is the newest date of a library and its scenarios. The time axis is a square root, so that recent days have room. ",
+  unknown === 0 ? null : `Without ${plural(unknown, "library", "libraries")} of unknown date.`,
+)}
+${numbersTable(TITLES, tableRows(libraries))}`,
   };
 }
 
-function findingOf(all: number, stale: number, medianDays: number | null): string {
-  if (medianDays === null) return "No library has a date that simcat can parse";
-  const days = medianDays < 0 ? "has a date in the future" : `was last modified ${plural(medianDays, "day")} ago`;
-  if (all === 1) return `The only library ${days}`;
-  const old = formatCount(stale);
-  if (medianDays < 1) {
-    const rest =
-      stale === 0 ? "all within a year" : `${old} ${stale === 1 ? "has" : "have"} not been modified for a year`;
-    return `Half of the libraries were modified within the last day; ${rest}`;
-  }
-  const rest = stale === 0 ? "none for a year" : `${old} for a year or longer`;
-  return `Half of the libraries have not been modified for ${plural(medianDays, "day")} or longer, ${rest}`;
+const TITLES = [
+  { title: "state" },
+  { title: "last work" },
+  ...["libraries", "share"].map((title) => ({ title, isNumber: true })),
+];
+
+const tableRows = ({ libraries: all, ...counts }: ReportRows["libraries"]) =>
+  (
+    [
+      ["active", "within 30 days", counts.active],
+      ["quiet", "within 90 days", counts.quiet],
+      ["stale", "over 90 days ago", counts.stale],
+      ["unknown", "no date, or one in the future", counts.unknown],
+    ] as const
+  ).map(([state, meaning, count]) => [state, meaning, formatCount(count), formatPercent(count, all)]);
+
+const ageAxis =
+  (end: number): Axis =>
+  (from, to) => {
+    const position = scaleSqrt([0, end], [from, to]);
+    const ticks = TICKS.filter(({ days }) => days <= end).map(({ days, text }) => ({ at: position(days), text }));
+    return { position, ticks };
+  };
+
+const percentAxis: Axis = (from, to) => {
+  const position = scaleLinear([0, 1], [from, to]);
+  return { position, ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ at: position(share), text: `${100 * share}` })) };
+};
+
+function findingOf({ libraries: all, medianDays, stale, unknown }: ReportRows["libraries"]): string {
+  if (medianDays === null) return "No library has a date that simcat can use";
+  const ago = medianDays === 0 ? "within the last day" : `${plural(medianDays, "day")} ago`;
+  if (all === 1) return `The last work in the only library was ${ago}`;
+  const half =
+    medianDays === 0
+      ? "Half of the libraries had work within the last day"
+      : `Half of the libraries have had no work for ${plural(medianDays, "day")} or longer`;
+  const rest =
+    stale === 0 ? "none is" : `${formatCount(stale)} (${formatPercent(stale, all)}) ${stale === 1 ? "is" : "are"}`;
+  const scope = unknown === 0 ? "" : " of known date";
+  return `${half.replace("libraries", `libraries${scope}`)}; ${rest} stale: over 90 days`;
 }

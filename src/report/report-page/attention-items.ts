@@ -1,11 +1,14 @@
 import type { ReportRows } from "../../db/read/read-report.ts";
-import { formatAgo, plural } from "../../format.ts";
+import { plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
 import { badgeOf, type StatusBadge } from "../html/status-badge.ts";
-import { explainCommand } from "../next-step.ts";
+import { formatMinute } from "../html/times.ts";
+import { explainCommand, remedyAfter } from "../next-step.ts";
 
 /** A problem that the operator should look at, with a command or a place that helps. */
 interface AttentionItem extends StatusBadge {
+  /** It may be intended, so it is listed and not counted. */
+  readonly isInfo?: boolean;
   readonly advice: string;
 }
 
@@ -21,11 +24,14 @@ function runItems({ now, complete, runs }: ReportRows): AttentionItem[] {
   }
   const items: AttentionItem[] = [];
   const { completeAsOf, librariesBehind } = complete;
-  if (completeAsOf === null) {
+  if (complete.lastWholeRunId === null) {
+    const advice = "simcat check, then simcat sync; simcat status shows what the last runs did";
+    items.push({ variant: "failed", label: "No run has read the whole listing yet", advice });
+  } else if (completeAsOf === null) {
     const advice = "simcat status lists the libraries that have not been read completely";
-    items.push({ variant: "failed", label: "Some libraries have not been stored yet", advice });
+    items.push({ variant: "failed", label: "Some listed libraries are not stored yet", advice });
   } else if (now.getTime() - completeAsOf.getTime() > DAY_MS) {
-    const label = `The copy is complete only as of ${formatAgo(completeAsOf, now)}`;
+    const label = `The copy is complete only as of ${formatMinute(completeAsOf)} UTC`;
     items.push({
       variant: "failed",
       label,
@@ -40,8 +46,7 @@ function runItems({ now, complete, runs }: ReportRows): AttentionItem[] {
     items.push({
       variant,
       label: `The last run ended as ${label}`,
-      advice:
-        last.error === null ? "see simcat status" : "see the run's message in the section on runs, or simcat status",
+      advice: remedyAfter(last.status) ?? "simcat status lists the libraries that need another read",
     });
   }
   return items;
@@ -66,7 +71,7 @@ function libraryItems({ failing, complete }: ReportRows): AttentionItem[] {
           {
             variant: "partial",
             label: `${plural(unaddressable, "library has a name", "libraries have names")} that cannot be requested or stored`,
-            advice: "rename it in the service",
+            advice: `rename ${unaddressable === 1 ? "it" : "them"} in the service`,
           } as const,
         ]),
   ];
@@ -94,13 +99,27 @@ const PROBLEMS: Readonly<Record<string, readonly [one: string, many: string]>> =
   own_parent: ["scenario is its own parent", "scenarios are their own parents"],
   parent_missing: ["scenario names a parent that does not exist", "scenarios name a parent that does not exist"],
   parent_cycle: ["scenario is its own ancestor", "scenarios are their own ancestors"],
+  future_date: ["date is in the future", "dates are in the future"],
+  no_size: ["library has no size", "libraries have no size"],
+  name_under_two_owners: [
+    "library has the same name as one of another owner",
+    "libraries have the same names as those of other owners",
+  ],
   open_reject: ["item could not be stored (a reject)", "items could not be stored (rejects)"],
 };
 
+const SEVERITIES = { error: "failed", warning: "partial", info: "neutral" } as const;
+
+const FIXERS = {
+  uploader: "the owner of the library",
+  operator: "the operator of simcat",
+  service: "the operator of the service",
+} as const;
+
 function dataQualityItems({ problems }: ReportRows): AttentionItem[] {
-  return problems.map(({ problem, rows }) => {
+  return problems.map(({ problem, severity, fixBy, rows }) => {
     const [one, many] = PROBLEMS[problem] ?? [`case of ${problem}`, `cases of ${problem}`];
-    const advice = `SELECT * FROM simcat_report.data_quality WHERE problem = '${problem}'`;
-    return { variant: "neutral", label: plural(rows, one, many), advice };
+    const advice = `${FIXERS[fixBy]} can fix it: SELECT * FROM simcat_report.data_quality WHERE problem = '${problem}'`;
+    return { variant: SEVERITIES[severity], label: plural(rows, one, many), advice, isInfo: severity === "info" };
   });
 }

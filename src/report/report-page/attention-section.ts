@@ -1,43 +1,26 @@
 import type { ReportRows } from "../../db/read/read-report.ts";
-import { formatCount, plural } from "../../format.ts";
-import { foreignText, htmlTable, libraryName, timeAgo } from "../html/elements.ts";
-import { type Html, html, type Part } from "../html/html.ts";
+import { plural } from "../../format.ts";
+import { failingList } from "../html/failing-list.ts";
+import { html } from "../html/html.ts";
 import { formatBadge } from "../html/status-badge.ts";
+import { timeOf } from "../html/times.ts";
 import { attentionItems } from "./attention-items.ts";
-import { note, type Section } from "./section.ts";
+import type { Section } from "./section.ts";
 
 /** The problems that the operator should look at. */
 export function attentionSection(rows: ReportRows): Section {
   const items = attentionItems(rows);
+  const problems = items.filter(({ isInfo = false }) => !isInfo).length;
   const finding =
-    items.length === 0
-      ? "Nothing needs attention"
-      : `${plural(items.length, "problem needs", "problems need")} attention`;
-  const lines = items.map(({ advice, ...badge }) => html`<li>${formatBadge(badge)} <small>${advice}</small></li>\n`);
+    problems === 0 ? "Nothing needs attention" : `${plural(problems, "problem needs", "problems need")} attention`;
+  const lines = items.map(({ advice, ...badge }) => html`<li>${formatBadge(badge)}<p>${advice}</p></li>\n`);
+  const failing = rows.failing.map((row) => ({ ...row, lastGoodAt: row.lastReadAt }));
+  const [first] = rows.failing;
   return {
     id: "attention",
     finding,
-    body: html`${items.length === 0 ? null : html`<ul class="attention">${lines}</ul>`}${failingTable(rows)}`,
+    isWide: true,
+    body: html`${items.length === 0 ? null : html`<ul class="items">${lines}</ul>`}
+${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>${failingList(failing, first.total, timeOf, "the view simcat_report.library_freshness")}`}`,
   };
-}
-
-function failingTable({ failing, now }: ReportRows): Html | null {
-  const [first] = failing;
-  if (first === undefined) return null;
-  const columns = [
-    { title: "library" },
-    { title: "last good copy" },
-    { title: "failed in a row", isNumber: true },
-    { title: "open rejects", isNumber: true },
-    { title: "last error" },
-  ];
-  const rows: Part[][] = failing.map((row) => [
-    libraryName(row),
-    timeAgo(row.lastReadAt, now),
-    formatCount(row.failures),
-    formatCount(row.openRejects),
-    row.lastError === null ? "" : foreignText(row.lastError, 160),
-  ]);
-  const left = first.total - failing.length;
-  return html`${htmlTable(columns, rows)}${left > 0 ? note(`… and ${formatCount(left)} more; see the view simcat_report.library_freshness.`) : null}`;
 }

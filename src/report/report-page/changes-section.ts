@@ -1,118 +1,126 @@
+import { sum } from "d3-array";
+import { type TimeInterval, utcDay, utcHour, utcMonday, utcMonth } from "d3-time";
 import type { ReportRows } from "../../db/read/read-report.ts";
 import type { ChangedLibrary, ChangeRow } from "../../db/read/report-changes.ts";
 import type { Step } from "../../db/read/report-scope.ts";
 import { formatCount, formatSpan, plural } from "../../format.ts";
-import { DAY_MS, HOUR_MS } from "../../units.ts";
-import type { DrawChart } from "../charts/chart-renderer.ts";
-import { htmlTable, libraryName, timeAgo } from "../html/elements.ts";
+import { columnChart, stepsOf } from "../charts/column-chart.ts";
+import { type LegendItem, legend } from "../charts/svg.ts";
+import { htmlTable, libraryName } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
-import { note, type Section } from "./section.ts";
+import { formatDay, formatMinute, formatMonth, timeOf } from "../html/times.ts";
+import { note, numbersTable, type Section } from "./section.ts";
+
+interface ChangeSeries extends LegendItem {
+  readonly kind: ChangeRow["kind"];
+  readonly below?: boolean;
+}
+
+const SERIES: readonly ChangeSeries[] = [
+  { kind: "added", name: "added or returned", tone: "first" },
+  { kind: "changed", name: "changed", tone: "first", hollow: true },
+  { kind: "removed", name: "removed (below the line)", tone: "second", below: true },
+];
+
+const STEPS: Readonly<Record<Step, { readonly interval: TimeInterval; readonly formatStep: (start: Date) => string }>> =
+  {
+    hour: { interval: utcHour, formatStep: formatMinute },
+    day: { interval: utcDay, formatStep: formatDay },
+    // Weeks start on Monday, as in the query.
+    week: { interval: utcMonday, formatStep: (start) => `week of ${formatDay(start)}` },
+    month: { interval: utcMonth, formatStep: formatMonth },
+  };
 
 /** The libraries and scenarios that runs found to be new, changed or removed. */
-export function changesSection(rows: ReportRows, draw: DrawChart): Section | null {
-  const { now, since, changes, changed, step, runs } = rows;
+export function changesSection(rows: ReportRows): Section | null {
+  const { now, changesSince, complete, changes, changed, step, runs } = rows;
   if (runs.length === 0) return null;
-  const span = formatSpan(now.getTime() - since.getTime());
-  const finding = findingOf(rows, span);
-  if (changes.length === 0) return { id: "changes", finding, body: html`${initialLoadNote(rows)}` };
-  const times = timesOf(since, now, step);
-  const valuesOf = (kinds: readonly ChangeRow["kind"][], sign: 1 | -1) =>
-    times.map((time) => sign * countOf(changes.filter((row) => kinds.includes(row.kind) && row.at.getTime() === time)));
-  const chart = draw({
-    label: `${finding}. Changed libraries and scenarios by ${step}.`,
-    kind: "columns",
-    things: `${step} in which simcat found the change (UTC)`,
-    names: times.map((time) => formatStep(time, step)),
-    unit: "libraries and scenarios",
-    formatValue: formatCount,
-    series: [
-      { name: "added or restored", tone: "first", values: valuesOf(["added", "returned"], 1) },
-      { name: "changed", tone: "first", hollow: true, values: valuesOf(["changed"], 1) },
-      { name: "removed, below the line", tone: "second", values: valuesOf(["removed"], -1) },
-    ],
-  });
-  return { id: "changes", finding, body: html`${chart}\n${initialLoadNote(rows)}\n${changedTable(changed, now)}` };
+  const finding = findingOf(rows);
+  const scope = scopeNote(rows);
+  if (changes.length === 0 || complete.historyCompleteSince === null)
+    return { id: "changes", finding, body: html`${note(scope)}` };
+  // Two partial steps are no course of time; the finding has their numbers.
+  const isDrawn = stepsOf(STEPS[step].interval, changesSince, now).length > 2;
+  const pictures = html`${legend(SERIES)}
+<div class="panels">${(["library", "scenario"] as const).map((entity) => panel(rows, entity))}</div>`;
+  return {
+    id: "changes",
+    finding,
+    isWide: true,
+    body: html`${isDrawn ? pictures : null}
+${note(isDrawn ? `By the ${step} (UTC) in which a run of simcat found the change. Shaded: outside of the time. ` : null, scope)}
+${isDrawn ? stepTable(rows) : null}
+${changedTable(changed)}`,
+  };
 }
 
-function findingOf({ changes, changed }: ReportRows, span: string): string {
-  if (changes.length === 0) return `Nothing changed in the last ${span}`;
-  const [first] = changed;
-  const count = (kinds: readonly string[], what: string) =>
-    countOf(changes.filter((row) => row.what === what && kinds.includes(row.kind)));
-  const scenarios = [
-    [count(["added", "returned"], "scenario"), "added"],
-    [count(["changed"], "scenario"), "changed"],
-    [count(["removed"], "scenario"), "removed"],
-  ] as const;
-  const libraries = plural(first?.total ?? 0, "library", "libraries");
-  const counts = formatCounts(scenarios);
-  const tail = counts.length === 0 ? "no scenarios" : `scenarios: ${counts.join(", ")}`;
-  return `${libraries} changed in the last ${span}; ${tail}`;
+const UNITS = { library: "libraries", scenario: "scenarios" } as const;
+
+function panel({ changesSince, now, changes, step }: ReportRows, entity: ChangeRow["entity"]): Html {
+  const { interval, formatStep } = STEPS[step];
+  const series = SERIES.map(({ kind, ...rest }) => ({ ...rest, counts: countsOf(changes, entity, kind) }));
+  const label = `Added, changed and removed ${UNITS[entity]} by ${step}: ${total(changes, entity).join(", ")}`;
+  const describe = (start: Date, count: number) => `${formatStep(start)}: ${plural(count, entity, UNITS[entity])}`;
+  return html`<figure>${columnChart({ label, unit: UNITS[entity], from: changesSince, to: now, interval, series, describe })}</figure>`;
 }
 
-function initialLoadNote({ firstFill: { libraries, scenarios, runId } }: ReportRows): Html | null {
-  if (libraries + scenarios === 0) return null;
-  const what = `${plural(libraries, "library", "libraries")} and ${plural(scenarios, "scenario")}`;
-  return note(`Not counted: ${what} of the initial load${runId === null ? "" : ` (up to run ${runId})`}.`);
-}
-
-function changedTable(changed: ReportRows["changed"], now: Date): Html | null {
-  const [first] = changed;
-  if (first === undefined) return null;
-  const titles = [{ title: "library" }, { title: "change" }, { title: "scenarios" }, { title: "last change" }];
-  const rows = changed.map((row) => [
-    libraryName(row),
-    row.library === null ? "" : html`<span class="nowrap">${row.library}</span>`,
-    scenarioCounts(row),
-    timeAgo(row.lastChangedAt, now),
-  ]);
-  const left = first.total - changed.length;
-  return html`${htmlTable(titles, rows)}${left > 0 ? note(`… and ${plural(left, "library", "libraries")} more; see the view simcat_report.changes.`) : null}`;
-}
-
-function scenarioCounts({ added, changed, removed }: ChangedLibrary): Part {
-  const counts = formatCounts([
-    [added, "added"],
-    [changed, "changed"],
-    [removed, "removed"],
-  ]);
-  if (counts.length === 0) return "";
-  return counts.map((count, index) => html`${index === 0 ? "" : ", "}<span class="nowrap">${count}</span>`);
-}
+const countsOf = (changes: readonly ChangeRow[], entity: string, kind: string) =>
+  new Map(
+    changes.filter((row) => row.entity === entity && row.kind === kind).map(({ at, count }) => [at.getTime(), count]),
+  );
 
 /** `3 added`, `1 removed`. Zeros are left out. */
-const formatCounts = (counts: readonly (readonly [count: number, word: string])[]) =>
-  counts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`);
+const total = (changes: readonly ChangeRow[], entity: string): string[] =>
+  SERIES.map(({ kind }) => ({ kind, count: sum(countsOf(changes, entity, kind).values()) }))
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${formatCount(count)} ${kind}`);
 
-const countOf = (rows: readonly ChangeRow[]) => rows.reduce((total, row) => total + row.count, 0);
-
-/** The starts of all steps from `since` to `now`, as `date_trunc` returns them in the query. */
-function timesOf(since: Date, now: Date, step: Step): number[] {
-  const times: number[] = [];
-  for (let time = truncateTo(since, step); time.getTime() <= now.getTime(); time = next(time, step)) {
-    times.push(time.getTime());
-  }
-  return times;
+function findingOf({ now, since, changesSince, changes, changed, complete }: ReportRows): string {
+  if (complete.historyCompleteSince === null) return "Changes are counted after the first run that sees everything";
+  const isWhole = changesSince.getTime() === since.getTime();
+  const time = isWhole
+    ? `in the last ${formatSpan(now.getTime() - since.getTime())}`
+    : `since ${formatMinute(changesSince)}`;
+  if (changes.length === 0) return `Nothing changed ${time}`;
+  const [first] = changed;
+  const libraries = plural(first?.total ?? 0, "library", "libraries");
+  const counts = total(changes, "scenario");
+  return `${libraries} changed ${time}; ${counts.length === 0 ? "no scenarios" : `scenarios: ${counts.join(", ")}`}`;
 }
 
-function truncateTo(moment: Date, step: Step): Date {
-  const [year, month, day] = [moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate()];
-  if (step === "hour") return new Date(Date.UTC(year, month, day, moment.getUTCHours()));
-  if (step === "day") return new Date(Date.UTC(year, month, day));
-  // Weeks start on Monday.
-  if (step === "week") return new Date(Date.UTC(year, month, day - ((moment.getUTCDay() + 6) % 7)));
-  return new Date(Date.UTC(year, month));
+/** Why an earlier part of the time has no changes: the initial load, or a prune. */
+function scopeNote({ since, changesSince }: ReportRows): Part {
+  if (changesSince.getTime() === since.getTime()) return null;
+  return html`The history is complete since ${timeOf(changesSince)}; earlier changes, such as those of the initial load, are not counted.`;
 }
 
-function next(time: Date, step: Step): Date {
-  if (step === "month") return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1));
-  const lengths = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS };
-  return new Date(time.getTime() + lengths[step]);
+function stepTable({ changesSince, now, changes, step }: ReportRows): Html {
+  const { interval, formatStep } = STEPS[step];
+  const columns = (["library", "scenario"] as const).flatMap((entity) => SERIES.map(({ kind }) => ({ entity, kind })));
+  const counts = columns.map(({ entity, kind }) => countsOf(changes, entity, kind));
+  const titles = columns.map(({ entity, kind }) => ({ title: `${UNITS[entity]} ${kind}`, isNumber: true }));
+  const rows = stepsOf(interval, changesSince, now).map((start) => [
+    formatStep(start),
+    ...counts.map((byStep) => formatCount(byStep.get(start.getTime()) ?? 0)),
+  ]);
+  return numbersTable([{ title: `${step} (UTC)` }, ...titles], rows);
 }
 
-function formatStep(time: number, step: Step): string {
-  const text = new Date(time).toISOString();
-  if (step === "hour") return text.slice(5, 16).replace("T", " ");
-  if (step === "day") return text.slice(5, 10);
-  return text.slice(0, step === "week" ? 10 : 7);
+function changedTable(changed: readonly ChangedLibrary[]): Html | null {
+  const [first] = changed;
+  if (first === undefined) return null;
+  const titles = [
+    { title: "library" },
+    { title: "itself" },
+    ...SERIES.map(({ kind }) => ({ title: `scenarios ${kind}`, isNumber: true })),
+    { title: "last change (UTC)" },
+  ];
+  const rows = changed.map((row) => [
+    libraryName(row),
+    row.library ?? "",
+    ...SERIES.map(({ kind }) => (row[kind] === 0 ? "" : formatCount(row[kind]))),
+    timeOf(row.lastChangedAt),
+  ]);
+  const left = first.total - changed.length;
+  return html`${htmlTable(titles, rows)}${left > 0 ? note(`… and ${plural(left, "library", "libraries")} more; see the view simcat_report.activity.`) : null}`;
 }

@@ -1,45 +1,54 @@
+import { sum } from "d3-array";
 import type { ReportRows } from "../../db/read/read-report.ts";
-import { formatCount } from "../../format.ts";
-import type { DrawChart } from "../charts/chart-renderer.ts";
+import { formatCount, plural } from "../../format.ts";
+import { barChart } from "../charts/bar-chart.ts";
+import { type LegendItem, legend } from "../charts/svg.ts";
 import { foreignText } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { formatOthers, formatPercent, note, numbersTable, type Section } from "./section.ts";
 
+const WITHOUT: LegendItem = { name: "without results", tone: "second" };
+const WITH: LegendItem = { name: "with results", tone: "first", hollow: true };
+
 /** The scenarios that have no results, by owner. */
-export function parentsSection({ parents }: ReportRows, draw: DrawChart): Section | null {
-  const sum = (of: (row: ReportRows["parents"][number]) => number) =>
-    parents.reduce((total, row) => total + of(row), 0);
-  const all = sum((row) => row.parents);
-  const without = sum((row) => row.withoutResults);
-  if (sum((row) => row.scenarios) === 0) return null;
+export function parentsSection({ parents, staleResults }: ReportRows): Section | null {
+  const all = sum(parents, (row) => row.parents);
+  const without = sum(parents, (row) => row.withoutResults);
+  if (sum(parents, (row) => row.scenarios) === 0) return null;
   if (all === 0) return { id: "parents", finding: "There are results, but no parents", body: html`` };
   const finding = findingOf(all, without);
-  const names = parents.map(({ owner, owners }) => owner ?? formatOthers(owners));
-  const chart = draw({
-    label: `${finding}. Parents with and without results, by owner.`,
-    kind: "bars",
-    things: "owner",
-    names,
-    unit: "parents",
-    formatValue: formatCount,
-    series: [
-      { name: "with results", tone: "first", values: parents.map((row) => row.parents - row.withoutResults) },
-      { name: "without results", tone: "second", hollow: true, values: parents.map((row) => row.withoutResults) },
-    ],
-    ends: parents.map((row) => `${formatCount(row.withoutResults)} without`),
+  const chart = barChart({
+    label: `${finding}. Parents without and with results, by owner.`,
+    bars: parents.flatMap(({ owner, parents: count, withoutResults }) => {
+      const parts = [
+        { ...WITHOUT, value: withoutResults },
+        { ...WITH, value: count - withoutResults },
+      ];
+      const end = `${formatCount(withoutResults)} of ${formatCount(count)}`;
+      return owner === null ? [] : [{ name: owner, parts, end }];
+    }),
   });
+  const others = parents.find(({ owner }) => owner === null);
   const rows = parents.map(({ owner, owners, parents: count, withoutResults, scenarios }) => [
     owner === null ? formatOthers(owners) : foreignText(owner),
-    formatCount(count - withoutResults),
     formatCount(withoutResults),
+    formatCount(count - withoutResults),
     formatCount(scenarios - count),
   ]);
-  const titles = ["with results", "without results", "results"].map((title) => ({ title, isNumber: true }));
+  const titles = ["without results", "with results", "results"].map((title) => ({ title, isNumber: true }));
   return {
     id: "parents",
     finding,
-    body: html`${chart}
-${note("A parent is a scenario that is not a result. It has results if a live result of its library names it as its parent. The owners with the most parents without results are at the top.")}
+    body: html`${legend([WITHOUT, WITH])}${chart}
+${note(
+  others === undefined
+    ? null
+    : `Not drawn: ${formatOthers(others.owners)} with ${formatCount(others.withoutResults)} of ${plural(others.parents, "parent")}. `,
+  "A parent is a scenario that is not a result. It has results if a live result of its library names it as its parent. ",
+  staleResults === 0
+    ? null
+    : `${plural(staleResults, "parent was", "parents were")} edited after the latest result: see the view simcat_report.stale_results.`,
+)}
 ${numbersTable([{ title: "owner" }, ...titles], rows)}`,
   };
 }

@@ -6,11 +6,13 @@ import { type Html, html, type Part } from "../html/html.ts";
 export interface Section {
   readonly id: string;
   readonly finding: string;
+  /** Takes both columns of a wide screen. */
+  readonly isWide?: boolean;
   readonly body: Html;
 }
 
-export function formatSection({ id, finding, body }: Section): Html {
-  return html`<section id="${id}"><h2>${finding}</h2>
+export function formatSection({ id, finding, isWide = false, body }: Section): Html {
+  return html`<section id="${id}"${isWide ? html` class="wide"` : null}><h2>${finding.replaceAll(" %", "\u00a0%")}</h2>
 ${body}
 </section>
 `;
@@ -21,10 +23,12 @@ export function numbersTable(columns: readonly Column[], rows: readonly (readonl
   return html`<details><summary>The numbers</summary>${htmlTable(columns, rows)}</details>`;
 }
 
-export const note = (...parts: readonly Part[]): Html => html`<p class="soft">${parts}</p>`;
+/** A line below a picture; null if all parts are null. */
+export const note = (...parts: readonly Part[]): Html | null =>
+  parts.every((part) => part === null) ? null : html`<p class="soft">${parts}</p>`;
 
-/** The label of the last bar, which sums up the items that are not drawn: `12 others`. */
-export const formatOthers = (count: number) => plural(count, "other");
+/** Items that are not drawn, because they are many and not comparable with one: `12 other owners`. */
+export const formatOthers = (count: number) => plural(count, "other owner");
 
 /** A rounded share. Only an exact 0 or 100 % is printed as such. */
 export const formatPercent = (part: number, whole: number) => {

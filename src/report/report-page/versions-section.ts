@@ -1,40 +1,32 @@
 import type { ReportRows } from "../../db/read/read-report.ts";
 import type { VersionRow } from "../../db/read/report-inventory.ts";
 import { formatCount, plural } from "../../format.ts";
-import type { DrawChart } from "../charts/chart-renderer.ts";
+import { barChart } from "../charts/bar-chart.ts";
+import { type LegendItem, legend } from "../charts/svg.ts";
 import { foreignText } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { note, numbersTable, type Section } from "./section.ts";
 
-const MAX_BARS = 16;
+const MAX_BARS = 12;
 const MAX_ROWS = 200;
+const NEWEST: LegendItem = { name: "newest in use", tone: "first" };
+const OLDER: LegendItem = { name: "older, or unknown", tone: "first", hollow: true };
 
 /** The versions of the packages that libraries use, and how far they are behind. */
-export function versionsSection({ versions }: ReportRows, draw: DrawChart): Section | null {
+export function versionsSection({ versions }: ReportRows): Section | null {
   if (versions.length === 0) return null;
   const finding = findingOf(versions);
   const chosen = new Set(versions.toSorted((a, b) => b.libraries - a.libraries).slice(0, MAX_BARS));
   // In the order of the query: by package, its newest version first.
   const shown = versions.filter((row) => chosen.has(row));
-  const isNewest = (row: VersionRow) => row.versionsBehind === 0;
-  const chart = draw({
+  const chart = barChart({
     label: `${finding}. Libraries by package and version.`,
-    kind: "bars",
-    things: "package and version",
-    names: shown.map(({ packageName }) => packageName ?? "(no package)"),
-    tails: shown.map(({ packageVersion }) => ` ${packageVersion ?? "(no version)"}`),
-    unit: "libraries",
-    formatValue: formatCount,
-    series: [
-      { name: "newest in use", tone: "first", values: shown.map((row) => (isNewest(row) ? row.libraries : 0)) },
-      {
-        name: "older, or unknown",
-        tone: "second",
-        hollow: true,
-        values: shown.map((row) => (isNewest(row) ? 0 : row.libraries)),
-      },
-    ],
-    ends: shown.map((row) => `${formatCount(row.libraries)}${formatBehind(row)}`),
+    bars: shown.map((row) => ({
+      name: row.packageName ?? "(no package)",
+      tail: ` ${row.packageVersion ?? "(no version)"}`,
+      parts: [{ ...(row.versionsBehind === 0 ? NEWEST : OLDER), value: row.libraries }],
+      end: `${formatCount(row.libraries)}${formatBehind(row)}`,
+    })),
   });
   const notDrawn = versions.length - shown.length;
   const rows = versions
@@ -56,7 +48,7 @@ export function versionsSection({ versions }: ReportRows, draw: DrawChart): Sect
   return {
     id: "versions",
     finding,
-    body: html`${chart}
+    body: html`${legend([NEWEST, OLDER])}${chart}
 ${note(
   "The newest version is the newest one that a library of the organization uses. simcat does not know whether the package has a newer one.",
   notDrawn > 0 ? ` Not drawn: ${plural(notDrawn, "version")} with fewer libraries.` : null,
