@@ -99,8 +99,8 @@ BEGIN ATOMIC
       CASE WHEN l.last_modified <> '' AND l.last_modified_at IS NULL THEN 'last_modified' END,
       CASE WHEN l.file_size IS NOT NULL AND l.file_size_bytes IS NULL THEN 'file_size' END
     ), '')
-  FROM (SELECT WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
-  CROSS JOIN simcat_report.library_versions l
+  FROM (SELECT moment AS at WHERE simcat_report.history_covers(moment) OFFSET 0) AS covered
+  JOIN simcat_report.library_versions l ON l.valid_from <= covered.at
   LEFT JOIN LATERAL (
     SELECT count(*) AS scenario_count,
       count(*) FILTER (WHERE coalesce(s.is_result, s.parent_id IS NOT NULL)) AS result_count,
@@ -121,7 +121,7 @@ BEGIN ATOMIC
     SELECT v.complete_as_of, v.reread_reason, v.open_rejects FROM simcat_report.libraries v
     WHERE moment >= now() AND v.owner = l.owner AND v.library_name = l.library_name
   ) AS c ON true
-  WHERE l.valid_from <= moment AND (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL;
+  WHERE (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL;
 END;
 --> statement-breakpoint
 COMMENT ON FUNCTION simcat_report.libraries_as_of(timestamp with time zone) IS 'The libraries that were live at a time, as they were: the columns of libraries, with the counts of that time. complete_as_of, reread_reason and open_rejects are known only for the present: NULL for an earlier time. For a time before the latest cutoff of simcat prune there are no rows, and a NOTICE says since when the history is complete.';

@@ -4,6 +4,7 @@ import { OF_OWNERS } from "./report-scope.ts";
 export interface Completeness {
   readonly completeAsOf: Date | null;
   readonly lastWholeRunId: number | null;
+  /** Libraries that hold `completeAsOf` back, those included whose date only has to settle. */
   readonly librariesBehind: number;
   readonly unaddressable: number;
   /** Changes since then are known; null before the first run that saw everything. */
@@ -39,8 +40,9 @@ export interface FailingLibrary {
 }
 
 export const COMPLETE = `
-SELECT complete_as_of AS "completeAsOf", last_whole_run_id AS "lastWholeRunId", libraries_behind AS "librariesBehind",
-  unaddressable_libraries AS unaddressable, history_complete_since AS "historyCompleteSince"
+SELECT complete_as_of AS "completeAsOf", last_whole_run_id AS "lastWholeRunId",
+  libraries_behind + libraries_settling AS "librariesBehind", unaddressable_libraries AS unaddressable,
+  history_complete_since AS "historyCompleteSince"
 FROM simcat_report.data_complete_as_of`;
 
 export const RECENT_RUNS = `
