@@ -198,7 +198,7 @@ test("each problem has a severity and someone who can fix it", async () => {
   ]);
 });
 
-test("a filter by problem, severity or fix_by reads only the tables of its problems", async () => {
+test("a filter by problem, severity or fix_by reads only the tables of its problems (fault 130)", async () => {
   const tablesOf = async (filter: string) => {
     const plan = await database().query<{ "QUERY PLAN": string }>(
       `EXPLAIN SELECT * FROM simcat_report.data_quality WHERE ${filter}`,

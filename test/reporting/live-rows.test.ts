@@ -173,7 +173,7 @@ test("names are returned byte for byte", async () => {
   }
 });
 
-test("owner_storage sums what could be read and counts what could not", async () => {
+test("owner_storage sums what could be read and counts what could not (fault 129)", async () => {
   await addRows(database(), "libraries", [
     { library_name: "a", file_size: "2 KB", file_size_bytes: 2048 },
     { library_name: "b", file_size: "large" },

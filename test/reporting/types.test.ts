@@ -73,7 +73,7 @@ beforeAll(async () => {
   ]);
 });
 
-test("every interval column has a column in seconds, every decimal column a bigint column", async () => {
+test("every interval column has a column in seconds, every decimal column a bigint column (fault 129)", async () => {
   const columns = await allColumns();
   const typeOf = (view: string, name: string) =>
     columns.find((column) => column.view === view && column.name === name)?.type;
