@@ -233,7 +233,7 @@ describe("a journal that lists more than the database contains", () => {
   });
 
   test.each([
-    ["DROP VIEW simcat_report.run_history CASCADE", "view simcat_report.run_history"],
+    ["DROP VIEW simcat_report.run_history CASCADE", "view simcat_report.data_complete_as_of"],
     ["DROP FUNCTION simcat_report.version_order CASCADE", "function simcat_report.version_order(text)"],
     ["DROP VIEW simcat_report.library_freshness CASCADE", "view simcat_report.libraries"],
     ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.changes"],

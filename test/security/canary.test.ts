@@ -279,7 +279,7 @@ test.each(COMMON)(
     expect(lines.filter((line) => !/^(# (HELP|TYPE) )?simcat_\w+(\{[^}]*\})? /.test(line))).toEqual([]);
     expect(metrics).not.toContain("***");
     expect(Object.keys((await (await fetch(`${address}/readyz`)).json()) as object)).toContain("ready");
-    expect(await (await fetch(`${address}/`)).text()).toContain("<h1>simcat</h1>");
+    expect(await (await fetch(`${address}/`)).text()).toContain("<h1>simcat: organization at ");
     worker.process.kill("SIGTERM");
     expect((await worker.ended).code).toBe(0);
   },

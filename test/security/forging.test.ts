@@ -142,5 +142,7 @@ test("the report and its page hold names as text: no element, no script, and a s
     /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/i.exec(html.replaceAll("&#39;", "'")) ?? [];
   expect(policy).toMatch(/default-src 'none'/);
   expect(policy).not.toMatch(/unsafe-eval|script-src[^;]*(\*|'unsafe-inline'|https?:)/);
-  expect(html.replaceAll("\n", "")).not.toMatch(ACTS);
+  // The report isolates names in pictures, so that right-to-left ones do not reorder the numbers beside them.
+  const isolatedNames = /\u2068([^\u2066-\u2069]*)\u2069/gu;
+  expect(html.replaceAll("\n", "").replaceAll(isolatedNames, "$1")).not.toMatch(ACTS);
 });

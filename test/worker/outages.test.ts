@@ -45,7 +45,7 @@ test("logs and survives a database outage; pages and metrics keep the last known
     expect(shown).toMatch(
       /<p class="note">The database did not answer\. These figures are from (?:[3-9]|\d\d)\S* s ago/,
     );
-    expect(shown).toMatch(/last good run<\/dt><dd><time [^>]*>(?:[3-9]|\d\d) s ago/);
+    expect(shown).toMatch(/last good run<\/dt><dd><time [^>]*>[^<]*<\/time><small>(?:[3-9]|\d\d) s ago/);
   }, WAIT);
   expect((await worker.get("/healthz")).status).toBe(200);
   line.mend();
@@ -127,7 +127,7 @@ test("without a database, /readyz, page and metrics show the last run of this pr
   expect((await worker.readyz()).body.last_good_run).toMatchObject({ id, status: "ok" });
   const page = await (await worker.get("/")).text();
   expect(page).toContain(`run ${id}, ok`);
-  expect(page).toMatch(new RegExp(`<title>run ${id}, [^<]*: ok`));
+  expect(page).toMatch(new RegExp(`<title>sync ${id}, [^<]*: ok`));
   expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBeGreaterThan(known);
 
   // The next due run waits for the database; the ticks in between are not attributed to an active run.
