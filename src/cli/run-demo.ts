@@ -43,7 +43,7 @@ SELECT s.owner, count(*) AS parents, count(never.scenario_id) AS never_run,
   round(100.0 * count(never.scenario_id) / count(*)) AS percent
 FROM simcat_report.scenarios AS s
 LEFT JOIN simcat_report.parents_without_results AS never USING (owner, library_name, scenario_id)
-WHERE NOT s.is_result
+WHERE NOT s.counts_as_result
 GROUP BY s.owner ORDER BY never_run DESC, s.owner LIMIT 5`,
   },
 ];
