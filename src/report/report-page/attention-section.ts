@@ -11,8 +11,10 @@ import type { Section } from "./section.ts";
 export function attentionSection(rows: ReportRows): Section {
   const items = attentionItems(rows);
   const problems = items.filter(({ isInfo = false }) => !isInfo).length;
+  const remarks = items.length - problems;
   const finding =
-    problems === 0 ? "Nothing needs attention" : `${plural(problems, "problem needs", "problems need")} attention`;
+    (problems === 0 ? "Nothing needs attention" : `${plural(problems, "problem needs", "problems need")} attention`) +
+    (remarks === 0 ? "" : `; ${plural(remarks, "remark", "remarks")}`);
   const lines = items.map(({ advice, ...badge }) => html`<li>${formatBadge(badge)}<p>${advice}</p></li>\n`);
   const failing = rows.failing.map((row) => ({ ...row, lastGoodAt: row.lastReadAt }));
   const [first] = rows.failing;
