@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** Arguments, environment, streams, signals and exit code: the only file that uses `process`, except for its id and its platform. */
 import { setMaxListeners } from "node:events";
-import { closeSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { devNull } from "node:os";
 import type { Context } from "./cli/context.ts";
 import { ignoresHangup } from "./cli/hangup.ts";
 import { readEnvironment } from "./config/environment.ts";
@@ -118,17 +119,38 @@ let context: Context = {
   mask: (text) => mask(text),
 };
 
-/** Returns the exit code. Imports the logger only now, because it takes a quarter of the time of `--help`. */
+/**
+ * Returns the exit code. Imports the logger only now, because it takes a quarter of the time of `--help`, and not at all
+ * if no file can be opened.
+ */
 async function reportError(error: unknown): Promise<number> {
+  if (hasErrorCode(error, "EMFILE", "ENFILE")) {
+    writeErr(`simcat failed: ${toError(error).message}; raise the limit of open files (ulimit -n)\n`);
+    return EXIT.failed;
+  }
   try {
     const { printError } = await import("./cli/notify.ts");
     return printError(context, error);
   } catch {
-    // The logger cannot be loaded, for example because no file can be opened. An exception here would end up here again.
-    const isOutOfFiles = hasErrorCode(error, "EMFILE", "ENFILE");
-    const hint = isOutOfFiles ? "; raise the limit of open files (ulimit -n)" : "";
-    writeErr(`simcat failed: ${toError(error).message}${hint}\n`);
+    // The logger cannot be loaded. An exception here would end up here again.
+    writeErr(`simcat failed: ${toError(error).message}\n`);
     return EXIT.failed;
+  }
+}
+
+/** Node opens up to 80 files at once while it loads a command. */
+const FILES_TO_LOAD = 96;
+
+/**
+ * Opens and closes as many files as loading takes. Node's loader reports a lack of them as a missing package.
+ * @throws Error with the code EMFILE or ENFILE
+ */
+function checkOpenFiles(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < FILES_TO_LOAD) opened.push(openSync(devNull, "r"));
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
   }
 }
 
@@ -140,6 +162,7 @@ async function main(args: readonly string[]): Promise<number> {
       context.print(context.version);
       return EXIT.ok;
     }
+    checkOpenFiles();
     // Imported only now, because it takes half of the time of `--version`.
     const { runProgram } = await import("./cli/program.ts");
     context = { ...context, ...readEnvironment(process.env, process.cwd()) };
