@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
-    testTimeout: 60_000,
+    // Most tests take seconds; a busy machine makes them ten times slower.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: "forks",
     // One process for many files: what each would load anew was a minute of processor time.

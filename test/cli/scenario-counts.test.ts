@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { changeLibrary, changeScenario } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startWorker } from "../worker/worker-under-test.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const NOW = "2030-01-02 at 3:04 PM";
 const FIVE = [1, 2, scenario(3, { parentId: 1 }), scenario(4, { parentId: 1 }), scenario(5, { parentId: 2 })];

@@ -1,12 +1,10 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { newStateDir } from "./keepers.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** The settings of a service, and no database: `stateDir` does not exist. */
 async function withoutDatabase() {

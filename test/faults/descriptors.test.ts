@@ -1,11 +1,9 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { lastRun } from "./run-results.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 

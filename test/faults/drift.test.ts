@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { Fields, MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
@@ -6,8 +6,6 @@ import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 // Several consecutive CLI runs.
-vi.setConfig({ testTimeout: 120_000 });
-
 const NOW = "2030-01-02 at 3:04 PM";
 const LATER = "2030-02-03 at 4:05 PM";
 const FIELDS = ["scenarioName", "isResult", "lastModified"] as const;

@@ -1,14 +1,12 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 // Several consecutive CLI runs.
-vi.setConfig({ testTimeout: 60_000 });
-
 const NOW = "2030-01-02 at 3:04 PM";
 
 /** Starts a proxy that answers each path in `swaps` with another path's content; returns the CLI's environment. */

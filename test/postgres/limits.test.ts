@@ -1,14 +1,12 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Role limits that end longer statements, and cost settings that make JIT compile every query. */
 const LIMITS = { statement_timeout: "1s", transaction_timeout: "1s", jit: "on", jit_above_cost: "0" };

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { MockScenario } from "../../src/mock/types.ts";
 import { firstMigrations } from "../postgres/migration-folders.ts";
@@ -6,8 +6,6 @@ import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { addRows, day, emptyTables } from "./stored-rows.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const database = useTestDatabase();
 
