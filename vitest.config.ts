@@ -7,6 +7,7 @@ export default defineConfig({
     // Most tests take seconds; a busy machine makes them ten times slower.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     pool: "forks",
     // One process for many files: what each would load anew was a minute of processor time.
     isolate: false,

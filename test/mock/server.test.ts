@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { ask, listenToEnd } from "./raw-client.ts";
@@ -149,7 +149,7 @@ test("edits on a timer, and reports each edit", async () => {
 test("edits on a timer for a caller that asks for no reports", async () => {
   const { organization } = await serve([libA], { editEvery: 1 });
   const before = organization.version;
-  await vi.waitFor(() => expect(organization.version).toBeGreaterThan(before + 2));
+  await expect.poll(() => organization.version).toBeGreaterThan(before + 2);
 });
 
 test("its Date header is its clock's", async () => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { gateAfter } from "../process/gate.ts";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
@@ -63,10 +63,9 @@ test("a crash that loses the last commits during a sync leaves a consistent copy
   gate = gateAfter(24);
   const running = start(["sync"], { ...toServer, SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
-  await vi.waitFor(async () =>
-    expect(await query("SELECT 1 FROM simcat.scenarios WHERE scenario_name = 'renamed'")).not.toEqual([]),
-  );
-  await vi.waitFor(async () => expect(await sessionsWhere(query, "state <> 'idle'")).toEqual([]));
+  const renamed = "SELECT 1 FROM simcat.scenarios WHERE scenario_name = 'renamed'";
+  await expect.poll(() => query(renamed)).not.toEqual([]);
+  await expect.poll(() => sessionsWhere(query, "state <> 'idle'")).toEqual([]);
 
   // Without synchronous commits a crash loses the last transactions, as on a disk that ignores flushes.
   await server.crash();

@@ -39,10 +39,8 @@ test("a run whose idle sessions are all ended by the server opens others and end
   const { start, query, gate } = made;
   const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
-  await vi.waitFor(async () => {
-    expect(await sessionsWhere(query, "state <> 'idle'")).toEqual([]);
-    expect(await query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
-  });
+  await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
+  await expect.poll(() => sessionsWhere(query, "state <> 'idle'")).toEqual([]);
 
   const ended = await query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'",

@@ -61,7 +61,7 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
   const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
   const late = start(["backfill"], { SIMCAT_CONCURRENCY: "3" });
   await gate.reached;
-  await vi.waitFor(async () => expect(await query("SELECT 1 FROM simcat.libraries")).not.toEqual([]));
+  await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
   late.process.kill("SIGSTOP");
   gate.open();
   // Requests that the stopped run sent before, and whose answers it has not read yet, are older than this.
