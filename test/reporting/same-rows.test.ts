@@ -34,7 +34,7 @@ SELECT setseed(0.4711);
 CREATE TEMPORARY TABLE version AS
 SELECT owner, library_name, scenario_id, n, n = last AS is_newest, '2026-01-01 00:00Z'::timestamptz + n * interval '1 day' AS valid_from,
   '2026-01-01 00:00Z'::timestamptz + (n + 1) * interval '1 day' AS valid_to, n + 1 AS run_id,
-  ${anyOf("0::bigint", "NULL", "1", "2", "3", "13", "-1")} AS parent_id,
+  ${anyOf("0::bigint", "NULL", "1", "2", "3", "1", "2", "3", "13", "-1")} AS parent_id,
   ${anyOf("true", "false", "NULL")} AS is_result,
   ${anyOf("'A'", "'B'", "''", "NULL")} AS name,
   ${anyOf("'A'", "'B'", "''", "NULL")} AS description,
