@@ -100,10 +100,12 @@ ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat_report
 
 -- A forgotten query must not block a migration forever. These are defaults, which a session may change; the grants above
 -- are the limits. The search_path lets people write FROM libraries instead of FROM simcat_report.libraries; pg_catalog is
--- searched first. Members do not inherit settings: set the same four for each role that you create IN ROLE simcat_reader.
+-- searched first. Compiling a query (jit) takes longer than it saves in these views. Members do not inherit settings: set the same
+-- five for each role that you create IN ROLE simcat_reader.
 ALTER ROLE simcat_reader SET default_transaction_read_only = on;
 ALTER ROLE simcat_reader SET statement_timeout = '60s';
 ALTER ROLE simcat_reader SET idle_in_transaction_session_timeout = '60s';
 ALTER ROLE simcat_reader SET search_path = simcat_report;
+ALTER ROLE simcat_reader SET jit = off;
 
 COMMIT;

@@ -270,6 +270,12 @@ describe("the reader", () => {
     ]);
   });
 
+  test("does not compile its queries", async () => {
+    const { reader } = await withView();
+
+    expect(await rowsOf(reader, "SHOW jit")).toEqual([{ jit: "off" }]);
+  });
+
   test("is cut off at its limit", async () => {
     const { database } = await withView();
     const admin = await cluster.session(database);

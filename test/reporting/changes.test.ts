@@ -163,3 +163,10 @@ test("a removed library takes its scenarios along without rows of their own", as
   await addRows(database(), "scenarios", [{ scenario_id: 1 }]);
   expect(await changes("changed_at >= '2026-01-02Z'")).toEqual(["02 removed library forest run 2"]);
 });
+
+test.each(["added", "removed", "returned"])("a filter by the kind %s compares no fields", async (kind) => {
+  const plan = await database().query<{ "QUERY PLAN": string }>(
+    `EXPLAIN SELECT * FROM simcat_report.changes WHERE kind = '${kind}'`,
+  );
+  expect(plan.map((line) => line["QUERY PLAN"]).join("\n")).not.toContain("ProjectSet");
+});

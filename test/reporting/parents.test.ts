@@ -9,6 +9,7 @@ beforeEach(async () => {
   await addRows(database(), "libraries", [{ library_name: "forest" }, { library_name: "lake" }]);
 });
 
+const range = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
 const gone = { removed_at: day(3), changed_at: day(3) };
 
 describe("scenario_parents", () => {
@@ -46,6 +47,34 @@ describe("scenario_parents", () => {
       row(6, 6, { parent_name: "Of itself", parent_is_result: true, is_own_parent: true }),
     ]);
   });
+
+  test.each(["scenario_parents WHERE parent_missing", "data_quality WHERE problem = 'parent_missing'"])(
+    "%s compares no pairs of scenarios to find parents (fault 135)",
+    async (rows) => {
+      await addRows(
+        database(),
+        "libraries",
+        range(50).map((at) => ({ owner: `owner ${at}`, library_name: `library ${at}` })),
+      );
+      await database().query(`
+        INSERT INTO simcat.scenarios (owner, library_name, scenario_id, parent_id, raw, first_seen_at, changed_at, run_id)
+        SELECT l.owner, l.library_name, id, id - 1, '{}', now(), now(), 1
+        FROM simcat.libraries l CROSS JOIN generate_series(1, 400) AS id WHERE l.owner <> 'ann' ORDER BY 1, 2, 3`);
+      await database().query("ANALYZE simcat.scenarios, simcat.libraries");
+      const session = await database().pool.connect();
+      // As if the rows were too many to hash or sort: a merge of two index scans is left, or a lookup for each row.
+      const { rows: plans } = await session
+        .query("SET enable_hashjoin = off; SET enable_sort = off")
+        .then(() =>
+          session.query<{ "QUERY PLAN": string }>(
+            `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM simcat_report.${rows}`,
+          ),
+        )
+        .finally(() => session.release(true));
+      const removed = plans.map((line) => /Rows Removed by Join Filter: (\d+)/.exec(line["QUERY PLAN"])?.[1] ?? "0");
+      expect(Math.max(...removed.map(Number))).toBeLessThan(100);
+    },
+  );
 });
 
 describe("parents_without_results", () => {

@@ -8,6 +8,7 @@ const FIRST = readFileSync("migrations/0003_report.sql", "utf8");
 /** Views that were written again for speed. The schema `before` has them as they were first defined. */
 const REWRITTEN = [
   "scenarios",
+  "scenario_parents",
   "latest_result_per_parent",
   "changes",
   "data_quality",
