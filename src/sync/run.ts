@@ -11,6 +11,7 @@ import { markMissing } from "./mark-removed.ts";
 import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
+import { confirmsClock } from "./rules/clock.ts";
 import { guardScenarios } from "./rules/guard.ts";
 import { isEverything } from "./rules/selection.ts";
 import { completed, outcomeOfError, type RunOutcome, toReport } from "./run-outcome.ts";
@@ -81,6 +82,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   totals.counts.librariesListed = listing.libraries.length;
   totals.addRejects(listing.rejects);
   for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
+  totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
   warnOfListing(totals, planned);
   if (verdict.kind === "held" && verdict.storeNothing) return completed("held", verdict.message);
 
