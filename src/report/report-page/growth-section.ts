@@ -62,7 +62,7 @@ ${numbersTable([{ title: "day (UTC)" }, ...QUANTITIES.map(({ title }) => ({ titl
   };
 }
 
-/** Of years of days a table lists the months: more rows have no more to say than the picture, and take pages of paper. */
+/** Few enough rows to read or to listen to, for readers who do not see the picture: days, else weeks, else months. */
 function listedRows(growth: readonly GrowthRow[]): { readonly step: string; readonly rows: readonly GrowthRow[] } {
   const steps = [
     { step: "day", interval: utcDay },
@@ -106,11 +106,14 @@ const dayAxis =
     return { position: (time) => scale(new Date(time)), ticks: timeTicks(scale) };
   };
 
+/** A share of the height above the largest amount, for the label of the last one. */
+const HEADROOM = 1.1;
+
 /** From 0. `size`: the amount that a label counts as one. */
 const amountAxis =
   (largest: number, size: number): Axis =>
   (from, to) => {
-    const scale = scaleLinear([0, Math.max(largest / size, 1)], [from, to]).nice(4);
+    const scale = scaleLinear([0, Math.max((HEADROOM * largest) / size, 1)], [from, to]).nice(4);
     return {
       position: (amount) => scale(amount / size),
       ticks: scale.ticks(4).map((amount) => ({ at: scale(amount), text: formatTick(amount) })),
