@@ -49,16 +49,14 @@ export function growthSection({ growth, libraries }: ReportRows): Section | null
     formatDay(row.day),
     ...QUANTITIES.map(({ amountOf, format }) => format(amountOf(row))),
   ]);
+  const remark = step === "day" ? null : note(`The first snapshot, and the last one of each ${step}.`);
   return {
     id: "growth",
     finding,
     isWide: true,
     body: html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, last))}</div>
-${note(
-  "One snapshot per day (UTC), by the first good run. Libraries of unknown size are not in the storage.",
-  step === "day" ? null : ` The numbers are those of the first snapshot and of the last one of each ${step}.`,
-)}
-${numbersTable([{ title: "day (UTC)" }, ...QUANTITIES.map(({ title }) => ({ title, isNumber: true }))], rows)}`,
+${note("One snapshot per day (UTC), by the first good run. Libraries of unknown size are not in the storage.")}
+${numbersTable([{ title: "day (UTC)" }, ...QUANTITIES.map(({ title }) => ({ title, isNumber: true }))], rows, remark)}`,
   };
 }
 
