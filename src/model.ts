@@ -87,6 +87,8 @@ export interface Listing {
   readonly startedAt: number;
   /** For how long a cache had held it, in ms; 0 when the service itself answered. */
   readonly cachedMs: number;
+  /** Its `Date` header, in ms since the epoch; null if it has none. */
+  readonly date: number | null;
 }
 
 /** Fields that every scenario should have. If stored scenarios lose one, the service may have changed (drift). */

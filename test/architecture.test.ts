@@ -282,6 +282,11 @@ const PROCESS_EXCEPTIONS: readonly {
     reason: "the server is a process that is checked and stopped by signals; simcat never signals itself",
   },
   {
+    files: under("src/export/temporary-files.ts"),
+    members: ["pid", "platform", "kill"],
+    reason: "temporary files name their process, so that those of a killed export can be recognized",
+  },
+  {
     files: under("src/sync/run.ts", "src/cli/prune.ts"),
     members: ["pid"],
     reason: "the lease names its holder, for operators",

@@ -81,9 +81,9 @@ const STATEMENTS = ({ libraries, runs }: Size) => [
      settles_at, last_success_at, failures, scenario_count, result_count, last_scenario_at, last_scenario_id)
    SELECT v.owner, v.name, pg_temp.date_text(v.valid_from), pg_temp.date_text(v.valid_from), md5(v.name), v.valid_from, v.valid_from,
      v.valid_from - interval '1 minute', v.valid_from, 0, 98, 58, v.valid_from - interval '5 minutes', 29 FROM version AS v WHERE v.version = 2`,
-  `INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, libraries_listed, libraries_read, version)
+  `INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, libraries_listed, libraries_read, listing_complete, version)
    SELECT CASE r WHEN 1 THEN 'backfill' ELSE 'sync' END, 'schedule', CASE WHEN r % 40 = 0 THEN 'partial' ELSE 'ok' END,
-     pg_temp.run_at(r) - interval '1 minute', pg_temp.run_at(r) + interval '1 minute', ${libraries}, 2, '0.1.0'
+     pg_temp.run_at(r) - interval '1 minute', pg_temp.run_at(r) + interval '1 minute', ${libraries}, 2, true, '0.1.0'
    FROM generate_series(1, ${runs}) AS r`,
   `INSERT INTO simcat.rejects (run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at)
    SELECT 1, l.owner, l.name, 'scenario', 'wrong_type', 'parentId', 'parentId is a string', '{}', md5(l.name || l.owner), pg_temp.run_at(1),

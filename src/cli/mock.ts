@@ -28,6 +28,7 @@ export function mockCommand(run: RunAction): Command {
 async function mock(context: Context, options: MockOptions): Promise<number> {
   const { createOrganization } = await import("../mock/organization.ts");
   const { startMockService } = await import("../mock/server.ts");
+  const { plural } = await import("../format.ts");
 
   const { port, libraries, scenarios, seed, editEvery } = options;
   const editEveryMs =
@@ -44,7 +45,7 @@ async function mock(context: Context, options: MockOptions): Promise<number> {
   const isKeySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
   context.print(
     [
-      `a mock of the Simulation Cloud service with ${libraries} libraries listens at ${service.url}`,
+      `a mock of the Simulation Cloud service with ${plural(libraries, "library", "libraries")} listens at ${service.url}`,
       editEvery === undefined
         ? "its content does not change (--edit-every 10s would edit it)"
         : `it edits itself every ${editEvery}`,

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNull, notInArray, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
-import type { RunCounts, RunKind, RunStatus, Selection, Trigger } from "../run-report.ts";
+import type { RunCounts, RunKind, RunReport, RunStatus, Selection, Trigger } from "../run-report.ts";
 import type { Connection } from "./connect.ts";
 import { syncRuns } from "./schema.ts";
 
@@ -106,11 +106,12 @@ export async function isFinished(connection: Connection, id: number): Promise<bo
 export async function finishRun(
   connection: Connection,
   id: number,
-  end: { readonly status: RunStatus; readonly error: string | null; readonly counts: Readonly<RunCounts> },
+  { status, error, counts }: Pick<RunReport, "status" | "error" | "counts">,
+  listingComplete: boolean | null,
 ): Promise<void> {
   await drizzle(connection)
     .update(syncRuns)
-    .set({ ...end.counts, status: end.status, error: end.error, finishedAt: sql`clock_timestamp()` })
+    .set({ ...counts, status, error, listingComplete, finishedAt: sql`clock_timestamp()` })
     .where(eq(syncRuns.id, id));
 }
 

@@ -143,6 +143,7 @@ export const syncRuns = simcat.table(
     error: text("error"),
     version: text("version").notNull(),
     restart: boolean("restart").notNull().default(false),
+    listingComplete: boolean("listing_complete"),
   },
   (t) => [index("sync_runs_restart_index").on(t.backfillSince).where(sql`restart`)],
 );

@@ -1,11 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { toError, UsageError } from "../errors.ts";
+import { removeAbandonedFiles, temporaryName } from "./temporary-files.ts";
 
 /** The files of one export. Until all are complete they have temporary names, so that a failed export replaces nothing. */
 export interface ExportFiles {
-  /** Opens a file that will have this name. Creates the directory if it is missing. */
+  /** Opens a file that will have this name. The first one creates the directory, and removes the files of killed exports. */
   open(name: string): ExportFile;
   /** Gives all files their names. The last one is removed first and named last, so it proves that the others belong together. */
   publish(): void;
@@ -40,8 +40,13 @@ export function createExportFiles(directory: string): ExportFiles {
   };
   return {
     open(name) {
-      attempt(() => mkdirSync(directory, { recursive: true }));
-      const path = join(directory, `.simcat-${randomUUID()}.tmp`);
+      if (pending.length === 0) {
+        attempt(() => {
+          mkdirSync(directory, { recursive: true });
+          removeAbandonedFiles(directory);
+        });
+      }
+      const path = join(directory, temporaryName());
       const descriptor = attempt(() => openSync(path, "wx", 0o644));
       let bytes = 0;
       let isOpen = true;

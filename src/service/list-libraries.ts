@@ -1,7 +1,7 @@
 import type { Listing, Reject } from "../model.ts";
 import type { AbortScope } from "./http/abort-scope.ts";
 import { get } from "./http/get.ts";
-import { cachedMs, hasNextPage, header } from "./http/headers.ts";
+import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
 import type { HttpContext } from "./http/http-context.ts";
 import type { HttpResponse } from "./http/response.ts";
 import { readListing } from "./wire/wire-listing.ts";
@@ -39,5 +39,6 @@ async function parseListing(response: HttpResponse, defaultOwner: string | null)
     incomplete: incomplete.length === 0 ? null : incomplete.join("; "),
     startedAt: response.sentAt,
     cachedMs: cachedMs(response.headers),
+    date: dateOf(response.headers),
   };
 }

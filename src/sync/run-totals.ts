@@ -34,6 +34,10 @@ export class RunTotals {
   /** Libraries whose scenario list lost too much at once. */
   readonly withheld: SavedLibrary[] = [];
   readonly warnings: RunWarning[] = [];
+  /** Whether each entry of the listing named its library; null before the listing was read. */
+  listingComplete: boolean | null = null;
+  /** Whether the service's clock agrees with the database's. */
+  isClockConfirmed = false;
   /** Libraries that are suspect after several reads under one listed date. */
   suspectReads = 0;
   /** Libraries whose metadata has another library's name. */

@@ -11,6 +11,8 @@ import { markMissing } from "./mark-removed.ts";
 import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
+import { confirmsClock } from "./rules/clock.ts";
+import { namesEveryLibrary } from "./rules/complete-listing.ts";
 import { guardScenarios } from "./rules/guard.ts";
 import { isEverything } from "./rules/selection.ts";
 import { completed, outcomeOfError, type RunOutcome, toReport } from "./run-outcome.ts";
@@ -81,6 +83,8 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   totals.counts.librariesListed = listing.libraries.length;
   totals.addRejects(listing.rejects);
   for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
+  totals.listingComplete = namesEveryLibrary(listing);
+  totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
   warnOfListing(totals, planned);
   if (verdict.kind === "held" && verdict.storeNothing) return completed("held", verdict.message);
 
@@ -147,7 +151,7 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
     const patience = outcome.status === "database_failed" ? { retryForMs: 1_000 } : {};
     await lease.end(
       { operation: "finishing the run", isDone: (connection) => isFinished(connection, id), ...patience },
-      (connection) => finishRun(connection, id, report),
+      (connection) => finishRun(connection, id, report, run.totals.listingComplete),
     );
     return { report, error: outcome.error };
   } catch (thrown) {

@@ -4,6 +4,7 @@ import { LostLeaseError, toError } from "../errors.ts";
 import { isEverything } from "./rules/selection.ts";
 import type { RunOutcome } from "./run-outcome.ts";
 import type { Run } from "./run-types.ts";
+import { warnOfFutureDays } from "./warnings.ts";
 
 /**
  * Takes the day's snapshot at the end of a good run over the whole organization. A failure is only a warning: the run has
@@ -12,9 +13,10 @@ import type { Run } from "./run-types.ts";
 export async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status }: RunOutcome): Promise<void> {
   if (!GOOD_STATUSES.includes(status) || !isEverything(request.selection)) return;
   try {
-    await lease.write({ operation: "taking the daily snapshot", byKey: true }, (connection) =>
-      saveSnapshot(connection, id),
+    const futureDays = await lease.write({ operation: "taking the daily snapshot", byKey: true }, (connection) =>
+      saveSnapshot(connection, id, totals.isClockConfirmed),
     );
+    warnOfFutureDays(totals, futureDays);
   } catch (thrown) {
     // The run's last transaction reports a lost lease.
     if (thrown instanceof LostLeaseError) return;

@@ -95,3 +95,21 @@ export function warnOfIdleRuns(totals: RunTotals, earlier: readonly LibraryCount
     message: `the last ${runs} runs read nine in ten libraries or more and found nothing changed: the service's dates do not show what changed, so no library can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
   });
 }
+
+/** Adds the warning about daily snapshots of days that have not begun: a clock was ahead, or is behind now. */
+export function warnOfFutureDays(totals: RunTotals, days: readonly string[]): void {
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const which = days.length === 1 ? first : `${first} to ${last}`;
+  totals.warnings.push(
+    totals.isClockConfirmed
+      ? {
+          code: "snapshots_removed",
+          message: `${days.length === 1 ? "a daily snapshot was" : `${days.length} daily snapshots were`} taken while the database's clock was ahead, for days that have not begun (${which}), and removed now`,
+        }
+      : {
+          code: "snapshot_withheld",
+          message: `no daily snapshot was taken, because there is one of ${last}, and the database's clock has not reached that day: either the clock was ahead then, or it is behind now. The Date header of the service does not confirm it to an hour. Is the clock of the database server right?`,
+        },
+  );
+}

@@ -68,6 +68,7 @@ const LISTING: Listing = {
   repeated: 0,
   startedAt: 0,
   cachedMs: 0,
+  date: null,
 };
 
 test("a complete listing is ok, even when it is empty", () => {

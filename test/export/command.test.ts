@@ -6,7 +6,7 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
-import { type Ended, runCli, startCli } from "../support/cli.ts";
+import { type Ended, type Running, runCli, startCli } from "../support/cli.ts";
 import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
 import { duckdb } from "./read-files.ts";
 
@@ -233,12 +233,9 @@ describe("files appear under their names only when all are complete", () => {
     };
   }
 
-  test.each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)("%s during an export ends it at once with %i and removes its files", async (signal, code) => {
+  /** An export that has written one file and waits for a lock before the next. */
+  async function startBlocked(out: string): Promise<Running & { readonly unblock: () => Promise<unknown> }> {
     const url = await fill();
-    const { out, unchanged } = earlierExport();
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
     onTestFinished(() => blocker.end());
@@ -246,7 +243,40 @@ describe("files appear under their names only when all are complete", () => {
     const args = ["export", "run_history", "changes", "--format", "csv", "--out", out];
     const running = startCli(args, { DATABASE_URL: url });
     await untilSession(database().query, WAITS_FOR_LOCK);
-    expect(readdirSync(out).filter((name) => name.startsWith(".simcat-"))).toHaveLength(2);
+    return { ...running, unblock: () => blocker.query("ROLLBACK") };
+  }
+
+  const temporaryFiles = (out: string) => readdirSync(out).filter((name) => name.startsWith(".simcat-"));
+
+  test("an export removes the files of one that was killed, and no file of one that is running (fault 137)", async () => {
+    const out = folder();
+    const killed = await startBlocked(out);
+    killed.process.kill("SIGKILL");
+    await killed.ended;
+    await killed.unblock();
+    expect(temporaryFiles(out)).toHaveLength(2);
+    const [left = ""] = temporaryFiles(out);
+    const elsewhere = left.replace(/\.tmp$/, "2.tmp");
+    writeFileSync(join(out, elsewhere), "");
+    writeFileSync(join(out, ".simcat-notes.tmp"), "");
+
+    await startBlocked(out);
+    const files = temporaryFiles(out);
+    expect((await simcat(["libraries", "--format", "csv", "--out", out])).code).toBe(0);
+
+    expect(temporaryFiles(out)).toEqual(files);
+    expect(files).toHaveLength(4);
+    expect(files).toEqual(expect.arrayContaining([elsewhere, ".simcat-notes.tmp"]));
+    expect(files).not.toContain(left);
+  });
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s during an export ends it at once with %i and removes its files", async (signal, code) => {
+    const { out, unchanged } = earlierExport();
+    const running = await startBlocked(out);
+    expect(temporaryFiles(out)).toHaveLength(2);
 
     const askedAt = performance.now();
     running.process.kill(signal);

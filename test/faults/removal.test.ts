@@ -224,6 +224,20 @@ test("a paged listing is stored and removes nothing, and the run is partial (fau
   expect(await seen(made.query)).toEqual([true, false, true]);
 });
 
+test("a run over one page of a listing has not seen everything after a prune either (fault 138)", async () => {
+  const made = await fixture(libraries(5));
+  const paged = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } } as const;
+  made.service.script([{ match: { operation: "listing" }, action: paged }]);
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  await made.query("UPDATE simcat.rejects SET resolved_at = resolved_at - interval '2 days'");
+
+  expect((await made.simcat(["prune", "--older-than", "1d"])).code).toBe(0);
+
+  expect(await made.query("SELECT FROM simcat.rejects")).toEqual([]);
+  expect(await seen(made.query)).toEqual([false, true]);
+});
+
 test("a cached listing marks nothing that was read after the cache stored it (fault 45)", async () => {
   const made = await fixture(libraries(10));
   await made.simcat(["sync"]);

@@ -3,6 +3,8 @@
 Usage: read_views.py DATABASE_URL. Prints one line per view; fails on the first difference.
 """
 
+import pathlib
+import re
 import sys
 
 import adbc_driver_postgresql.dbapi as adbc
@@ -21,8 +23,7 @@ ARROW_TYPES = {
     "timestamp with time zone": polars.Datetime("us", "UTC"),
     "jsonb": polars.String,
 }
-# Arrow clients fail on these or read them as texts. Another column has the same value: test/reporting/types.test.ts checks that.
-OTHER_TYPES = {"interval", "numeric"}
+DOCUMENT = pathlib.Path(__file__).parents[2] / "docs/reporting.md"
 
 COLUMNS = """
 SELECT table_name, column_name, data_type FROM information_schema.columns
@@ -35,15 +36,28 @@ def query(sql):
         return cursor.fetchall()
 
 
+def documented():
+    """The queries for Arrow clients, by view."""
+    section = DOCUMENT.read_text().split("\n## Python, R and Arrow\n")[1].split("\n## ")[0]
+    queries = re.findall(r"^```sql\n(SELECT .*?FROM simcat_report\.(\w+));\n```$", section, re.MULTILINE | re.DOTALL)
+    return {view: sql for sql, view in queries}
+
+
 def views():
-    """The readable columns of each view, with their types."""
-    found = {}
+    """The query of each view, and the types of its columns: the documented query, or SELECT *."""
+    types = {}
     for view, column, data_type in query(COLUMNS):
-        if data_type in OTHER_TYPES:
-            continue
-        assert data_type in ARROW_TYPES, f"{view}.{column} has the type {data_type}, which is not tested"
-        found.setdefault(view, {})[column] = data_type
-    return found
+        types.setdefault(view, {})[column] = data_type
+    queries = documented()
+    assert queries, f"{DOCUMENT} has no queries for Arrow clients"
+    for view, columns in types.items():
+        sql = queries.get(view, f"SELECT * FROM simcat_report.{view}")
+        if view in queries:
+            names = re.findall(r"\w+", sql[len("SELECT") : sql.index("FROM")])
+            columns = {name: columns[name] for name in names}
+        for column, data_type in columns.items():
+            assert data_type in ARROW_TYPES, f"{view}.{column} has the type {data_type}, which is not tested"
+        yield view, sql, columns
 
 
 def comparable(column, data_type):
@@ -69,9 +83,9 @@ def rows_of(columns, rows):
     return sorted(tuple(str(row[at]) for at in compared) for row in rows)
 
 
-def assert_polars(view, columns, engine):
-    names = ", ".join(columns)
-    frame = polars.read_database_uri(f"SELECT {names} FROM simcat_report.{view}", URL, engine=engine)
+def assert_polars(view, sql, columns, engine):
+    frame = polars.read_database_uri(sql, URL, engine=engine)
+    assert frame.columns == list(columns), f"{engine}: {view} has the columns {frame.columns}"
     for column, data_type in columns.items():
         if data_type == "jsonb" and engine == "adbc":
             # ADBC marks it as JSON, which Polars stores as text.
@@ -84,17 +98,17 @@ def assert_polars(view, columns, engine):
     return len(read)
 
 
-def assert_pandas(view, columns):
+def assert_pandas(view, sql, columns):
     """Without a dtype_backend, pandas makes doubles of a bigint column with NULLs and rounds above 2^53."""
     with adbc.connect(URL) as connection:
-        frame = pandas.read_sql(f"SELECT {', '.join(columns)} FROM simcat_report.{view}", connection, dtype_backend="pyarrow")
+        frame = pandas.read_sql(sql, connection, dtype_backend="pyarrow")
     for column, data_type in columns.items():
         if data_type == "bigint":
             assert str(frame[column].dtype) == "int64[pyarrow]", f"pandas: {view}.{column} is {frame[column].dtype}"
 
 
-for view, columns in views().items():
-    rows = assert_polars(view, columns, "adbc")
-    assert_polars(view, columns, "connectorx")
-    assert_pandas(view, columns)
+for view, sql, columns in views():
+    rows = assert_polars(view, sql, columns, "adbc")
+    assert_polars(view, sql, columns, "connectorx")
+    assert_pandas(view, sql, columns)
     print(f"{view}: {rows} rows, {len(columns)} columns")

@@ -1,10 +1,11 @@
-import { scaleLinear } from "d3-scale";
+import { scaleLinear, scaleUtc } from "d3-scale";
 import { utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
 import { barChart } from "../../src/report/charts/bar-chart.ts";
 import { columnChart } from "../../src/report/charts/column-chart.ts";
 import { dotChart } from "../../src/report/charts/dot-chart.ts";
 import { type Axis, lineChart } from "../../src/report/charts/line-chart.ts";
+import { timeTicks } from "../../src/report/charts/time-axis.ts";
 import { type Html, toMarkup } from "../../src/report/html/html.ts";
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
@@ -88,6 +89,16 @@ describe("columns", () => {
     const counts = new Map([[day("2026-11-20").getTime(), 1]]);
     const texts = textsOf(columnChart({ ...chart, series: [{ name: "added", tone: "first", counts }] }));
     expect(texts).toEqual(["scenarios", "0", "1", "18 Nov", "19 Nov", "20 Nov", "21 Nov", "22 Nov"]);
+  });
+
+  test.each([
+    ["2026-10-09", "2026-11-23", ["11 Oct", "25 Oct", "8 Nov", "22 Nov"]],
+    ["2026-11-17", "2026-11-21", ["17 Nov", "18 Nov", "19 Nov", "20 Nov", "21 Nov"]],
+    ["2024-11-23", "2026-11-23", ["Jan 2025", "Jul", "Jan 2026", "Jul"]],
+    ["2026-01-01", "2026-07-01", ["Jan 2026", "Mar", "May", "Jul"]],
+  ])("have round times below them from %s to %s", (from, to, texts) => {
+    const scale = scaleUtc([day(from), day(to)], [0, 300]);
+    expect(timeTicks(scale).map(({ text }) => text)).toEqual(texts);
   });
 
   test("have one column per month, whatever its length", () => {

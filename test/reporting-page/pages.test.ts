@@ -65,7 +65,21 @@ describe("the report", () => {
     });
     expect(page).toContain("The first snapshot: 1 library, 1 parent, 0 results, 512 B.");
     expect(page).toContain("1 parent, 0 results</small>");
-    expect(page).toContain("The only run so far took 0.4 s.");
+    expect(page).toMatch(
+      /The only run so far started <time[^>]*>[^<]*<\/time> and <span class="nowrap">took 0\.4 s<\/span>\./,
+    );
+    // The finding or a sentence says all about a single owner and a single run.
+    expect([...page.matchAll(/<svg class="chart"/g)]).toHaveLength(1);
+  });
+
+  test.each([
+    ["running", "has been running for 0.4 s"],
+    ["failed", "<h3>The run that did not succeed (UTC)</h3>"],
+  ] as const)("describes a single run that is %s as such", (status, text) => {
+    const runs = oneRows.runs.map((run) => ({ ...run, status }));
+    const { page } = format({ ...oneRows, runs });
+    expect(page).toContain(text);
+    expect(page.includes("The only run so far")).toBe(status === "running");
   });
 
   test("has a text for a library without recent work and a parent with results", () => {
@@ -138,6 +152,24 @@ describe("the report", () => {
   test("says when growth will be recorded if there is no snapshot yet", () => {
     expect(format({ ...oneRows, growth: [] }).findings.growth).toBe("Growth is recorded from the next good run on");
     expect(format(emptyRows).findings).not.toHaveProperty("growth");
+  });
+
+  test.each([
+    [31, "day", 31, "21 Oct 2026", "20 Nov 2026"],
+    [32, "week", 6, "20 Oct 2026", "20 Nov 2026"],
+    [200, "week", 30, "5 May 2026", "20 Nov 2026"],
+    [731, "month", 26, "20 Nov 2024", "20 Nov 2026"],
+  ])("lists the growth of %i days by the %s", (days, step, rows, first, last) => {
+    const end = Date.UTC(2026, 10, 20);
+    const growth = Array.from({ length: days }, (_, at) => {
+      const day = new Date(end - (days - 1 - at) * 86_400_000);
+      return { day, libraries: at, parents: 1, results: 0, bytes: 512 };
+    });
+    const [, section = ""] =
+      /<section id="growth"[^>]*>(.*?)<\/section>/s.exec(format({ ...oneRows, growth }).page) ?? [];
+    const listed = [...section.matchAll(/<tr><td data-title="day \(UTC\)"><span>(.*?)<\/span>/g)].map(([, day]) => day);
+    expect([listed.length, listed[0], listed.at(-1)]).toEqual([rows, first, last]);
+    expect(section.includes(`the last one of each ${step}`)).toBe(step !== "day");
   });
 
   test("draws growth once there are two days of snapshots", () => {
@@ -215,7 +247,8 @@ describe("the report", () => {
     const { page } = format(hugeRows);
     const sections = page.split("<section").filter((section) => section.includes('role="img"'));
     expect(sections).toHaveLength(8);
-    for (const section of sections) expect(section).toMatch(/<details><summary>The numbers<\/summary><table/);
+    for (const section of sections)
+      expect(section).toMatch(/<details><summary>The numbers<\/summary>(<p class="soft">[^<]*<\/p>)?<table/);
   });
 
   test("is no larger for a large organization than a mail can carry", () => {

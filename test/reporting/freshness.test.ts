@@ -175,9 +175,8 @@ describe("library_freshness", () => {
 
   test("cannot say when a library of a partial listing was listed but by its date", async () => {
     await libraries("forest");
-    await addRows(database(), "sync_runs", [run(3), run(5, { status: "partial" })]);
+    await addRows(database(), "sync_runs", [run(3), run(5, { status: "partial", listing_complete: false })]);
     await addRows(database(), "library_sync", [sync("forest", 3, { bookmark_seen_at: day(2) })]);
-    await addRows(database(), "rejects", [{ kind: "listing", first_seen_at: hours(day(5), 0.1) }]);
     const rows = await database().query("SELECT last_listed_at FROM simcat_report.library_freshness");
     expect(rows).toEqual([{ last_listed_at: day(3) }]);
   });
@@ -243,22 +242,21 @@ describe("data_complete_as_of", () => {
 
   test("does not go by a run whose listing had an entry that names no library", async () => {
     await libraries("forest");
-    await addRows(database(), "sync_runs", [run(3), run(4, { status: "partial" }), run(5, { status: "partial" })]);
+    const incomplete = { status: "partial", listing_complete: false };
+    await addRows(database(), "sync_runs", [run(3), run(4, { status: "partial" }), run(5, incomplete)]);
     await addRows(database(), "library_sync", [sync("forest", 3)]);
-    await addRows(database(), "rejects", [
-      { kind: "listing", first_seen_at: hours(day(4), 0.1), resolved_at: hours(day(5), 0.1) },
-    ]);
-    // The run of the fifth found it resolved.
-    expect(await completeAsOf()).toEqual(day(5));
-    await database().query("UPDATE simcat.rejects SET resolved_at = NULL");
+    expect(await completeAsOf()).toEqual(day(4));
+    await database().query("UPDATE simcat.sync_runs SET listing_complete = NULL WHERE id = 4");
     expect(await completeAsOf()).toEqual(day(3));
   });
 
   test("is NULL before the first complete run", async () => {
     await libraries("forest");
-    await addRows(database(), "sync_runs", [run(3, { scope: { owners: ["ann"] } }), run(4, { status: "partial" })]);
+    await addRows(database(), "sync_runs", [
+      run(3, { scope: { owners: ["ann"] } }),
+      run(4, { status: "partial", listing_complete: false }),
+    ]);
     await addRows(database(), "library_sync", [sync("forest", 3)]);
-    await addRows(database(), "rejects", [{ kind: "listing", code: "paged_answer", first_seen_at: day(4) }]);
     const [row] = await database().query<object>("SELECT * FROM simcat_report.data_complete_as_of");
     expect(row).toMatchObject({
       complete_as_of: null,

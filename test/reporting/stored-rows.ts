@@ -24,6 +24,7 @@ const DEFAULTS: Readonly<Record<string, Row>> = {
     trigger: "schedule",
     allow_removals: false,
     restart: false,
+    listing_complete: true,
     status: "ok",
     libraries_listed: 0,
     libraries_read: 0,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import {
   Bool,
   DataType,
@@ -149,13 +150,32 @@ function toTexts(vector: Vector | null): (string | null)[] {
   });
 }
 
-test("every view can be read into Arrow without loss", async () => {
-  const columns = (await allColumns()).filter(({ type }) => !OTHER_TYPES.includes(type));
+/** The queries for Arrow clients in docs/reporting.md, by view. */
+function documentedQueries() {
+  const [, section = ""] = readFileSync("docs/reporting.md", "utf8").split("\n## Python, R and Arrow\n");
+  const queries =
+    section.split("\n## ")[0]?.matchAll(/^```sql\nSELECT (.*?)\nFROM simcat_report\.(\w+);\n```$/gms) ?? [];
+  return new Map([...queries].map(([, list = "", view = ""]) => [view, list.split(/,\s+/)]));
+}
+
+test("the documented queries for Arrow clients have each column but the intervals and decimals (fault 129)", async () => {
+  const columns = await allColumns();
+  const unreadable = columns.filter(({ type }) => OTHER_TYPES.includes(type)).map(({ view }) => view);
+  const readable = columns.filter(({ view, type }) => unreadable.includes(view) && !OTHER_TYPES.includes(type));
+  expect([...documentedQueries()].flatMap(([view, names]) => names.map((name) => `${view}.${name}`))).toEqual(
+    readable.map(({ view, name }) => `${view}.${name}`),
+  );
+});
+
+test("every view can be read into Arrow without loss, four of them by their documented query", async () => {
+  const columns = await allColumns();
+  const documented = documentedQueries();
   const rowCounts: Record<string, number> = {};
   for (const view of new Set(columns.map((column) => column.view))) {
-    const own = columns.filter((column) => column.view === view);
+    const names = documented.get(view);
+    const own = columns.filter((column) => column.view === view && (names?.includes(column.name) ?? true));
     const rows = await database().query<Record<string, string | null>>(
-      `SELECT ${own.map(comparable).join(", ")} FROM simcat_report.${view}`,
+      `SELECT ${own.map(comparable).join(", ")} FROM (SELECT ${names?.join(", ") ?? "*"} FROM simcat_report.${view}) AS read`,
     );
     const texts = (name: string) => rows.map((row) => row[name] ?? null);
     const vectors = own.map((column) => [column.name, toVector(texts(column.name), column)] as const);

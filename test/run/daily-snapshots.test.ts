@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { MockLibrary } from "../../src/mock/types.ts";
@@ -9,15 +10,20 @@ import { fingerprintRows, simcat } from "../verify/simcat.ts";
 
 const TABLES = ["snapshot_days", "library_days", "owner_days"];
 
-/** A service with these libraries, and a database whose clock can be set. */
+/** A service with these libraries, and a database. The clocks of both can be set, or only the database's. */
 async function organization(libraries: readonly MockLibrary[]) {
   const database = await freshTestDatabase();
-  const setClock = await movableClock(database);
-  const service = await serve(libraries);
+  const setDatabaseClock = await movableClock(database);
+  let serviceTime = new Date();
+  const service = await serve(libraries, { clock: () => serviceTime });
   const sides = { database, service };
   return {
     ...sides,
-    setClock,
+    setDatabaseClock,
+    setClock: async (moment: string) => {
+      serviceTime = new Date(moment);
+      await setDatabaseClock(moment);
+    },
     run: (...args: string[]) => simcat(sides, args),
     days: async () => {
       const rows = await database.query<{ day: string }>("SELECT day::text FROM simcat.snapshot_days ORDER BY day");
@@ -181,14 +187,78 @@ test("a snapshot that fails leaves only a warning, and the next good run takes i
   expect(await days()).toEqual(["2026-03-01"]);
 });
 
-test("a clock that is set back takes no snapshot before the newest one", async () => {
-  const { run, setClock, days, daily } = await organization([fire]);
+test("snapshots of a clock that was ahead are removed, and those of the true days continue (fault 136)", async () => {
+  const { database, run, setClock, setDatabaseClock, days, daily } = await organization([fire, water]);
+  await setClock("2026-03-02T08:00:00Z");
+  await run("sync");
+  for (const ahead of ["2030-01-01T08:00:00Z", "2030-01-02T08:00:00Z"]) {
+    await setDatabaseClock(ahead);
+    await run("sync");
+  }
+  expect(await days()).toEqual(["2026-03-02", "2030-01-01", "2030-01-02"]);
+
+  await setClock("2026-03-03T08:00:00Z");
+  const { code, out } = await run("sync", "--json");
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out).warnings).toEqual([
+    {
+      code: "snapshots_removed",
+      message:
+        "2 daily snapshots were taken while the database's clock was ahead, for days that have not begun (2030-01-01 to 2030-01-02), and removed now",
+    },
+  ]);
+  expect(await daily("Fire")).toEqual(["2026-03-02 t 3 1 2 245760 4.3.6", "2026-03-03 t 3 1 2 245760 4.3.6"]);
+  expect(
+    await database.query("SELECT DISTINCT day::text FROM simcat.owner_days WHERE owner = 'bob' ORDER BY 1"),
+  ).toEqual([{ day: "2026-03-02" }, { day: "2026-03-03" }]);
+  expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual([]);
+});
+
+test.each([
+  { case: "is not sent", headers: { date: null } },
+  { case: "is another one", headers: { date: "Fri, 06 Mar 2026 08:00:00 GMT" } },
+  { case: "is from a cache", headers: { age: "60" } },
+])("snapshots of days to come stay if the service's time $case: the clock may be behind", async ({ headers }) => {
+  const { service, run, setClock, days } = await organization([fire]);
   await setClock("2026-03-05T08:00:00Z");
   await run("sync");
+  service.script([{ match: { operation: "listing" }, times: 9, action: { kind: "headers", set: headers } }]);
   await setClock("2026-03-03T08:00:00Z");
-  expect((await run("sync")).code).toBe(0);
+
+  const { code, out } = await run("sync", "--json");
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out).warnings).toEqual([
+    { code: "snapshot_withheld", message: expect.stringContaining("there is one of 2026-03-05, and the database's") },
+  ]);
   expect(await days()).toEqual(["2026-03-05"]);
   await setClock("2026-03-06T08:00:00Z");
+  expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual([]);
+  expect(await days()).toEqual(["2026-03-05", "2026-03-06"]);
+});
+
+test("the statements of the operator's manual remove the snapshots of days to come", async () => {
+  const { database, service, run, setClock, days, daily } = await organization([fire]);
+  service.script([{ match: { operation: "listing" }, times: 9, action: { kind: "headers", set: { date: null } } }]);
+  for (const day of ["2026-03-02", "2030-01-01"]) {
+    await setClock(`${day}T08:00:00Z`);
+    await run("sync");
+  }
+  await setClock("2026-03-03T08:00:00Z");
+  const manual = readFileSync("docs/operations.md", "utf8");
+  const [, statements = ""] = /^## Snapshots of days to come\n.*?^```sql\n(.*?)^```/ms.exec(manual) ?? [];
+  await database.query(statements);
+  expect(await days()).toEqual(["2026-03-02"]);
+  expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual([]);
+  expect(await daily("Fire")).toEqual(["2026-03-02 t 3 1 2 245760 4.3.6", "2026-03-03 t 3 1 2 245760 4.3.6"]);
+});
+
+test("a clock that is set back over midnight by less than an hour keeps the snapshot of the next day", async () => {
+  const { run, setClock, days } = await organization([fire]);
+  await setClock("2026-03-02T00:10:00Z");
   await run("sync");
-  expect(await daily("Fire")).toEqual(["2026-03-05 t 3 1 2 245760 4.3.6", "2026-03-06 t 3 1 2 245760 4.3.6"]);
+  await setClock("2026-03-01T23:40:00Z");
+  expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual([]);
+  expect(await days()).toEqual(["2026-03-02"]);
 });

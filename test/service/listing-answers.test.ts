@@ -15,6 +15,7 @@ describe("a listing", () => {
       incomplete: null,
       repeated: 0,
       cachedMs: 0,
+      date: expect.any(Number),
     });
     expect([before <= startedAt, startedAt <= performance.now()]).toEqual([true, true]);
   });

@@ -80,6 +80,7 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
       repeated: 0,
       startedAt: listing.startedAt,
       cachedMs: 0,
+      date: null,
     },
     listedAt: listing.listedAt,
     plan: made.planned,

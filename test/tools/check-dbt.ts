@@ -104,7 +104,7 @@ async function check(url: string): Promise<void> {
   await dbt("source", "freshness");
   await dbt("build");
   await dbt("docs", "generate");
-  await run("mf", ["validate-configs"], folder, environment);
+  await run("mf", ["validate-configs", "--show-all"], folder, environment);
   const file = join(work, "metrics.csv");
   await run("mf", ["query", "--metrics", METRICS.join(","), "--csv", file, "--quiet"], folder, environment);
   await compareMetrics(url, readFileSync(file, "utf8"));

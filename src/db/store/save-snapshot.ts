@@ -1,6 +1,22 @@
 import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
 
+/** Days that have not begun. The clock may have been set back by less than an hour. */
+const FUTURE_DAYS = statement(`
+SELECT day::text FROM simcat.snapshot_days
+WHERE day > ((now() + interval '1 hour') AT TIME ZONE 'UTC')::date ORDER BY day`);
+
+/** Without the snapshots from this day on, the rows are as if they had not been taken. */
+const REMOVE_DAYS = statement(`
+WITH libraries AS (
+  DELETE FROM simcat.library_days WHERE from_day >= $day::date
+), reopened AS (
+  UPDATE simcat.library_days SET to_day = NULL WHERE from_day < $day::date AND to_day >= $day::date
+), owners AS (
+  DELETE FROM simcat.owner_days WHERE day >= $day::date
+)
+DELETE FROM simcat.snapshot_days WHERE day >= $day::date`);
+
 /** No row is inserted if this day or a later one has a snapshot: the clock may have been set back. */
 const BEGIN_DAY = statement(`
 INSERT INTO simcat.snapshot_days (day, run_id, taken_at)
@@ -43,11 +59,23 @@ FROM simcat.library_days WHERE to_day IS NULL GROUP BY owner`);
 /**
  * Takes the snapshot of this UTC day, unless there is one. Everything is compared and written by the database; the counts of
  * scenarios are those that `library_sync` keeps.
+ *
+ * Returns the days with a snapshot that have not begun: the clock was ahead, or it is behind now. If the clock is confirmed, their
+ * snapshots are removed, otherwise no snapshot is taken.
  */
-export async function saveSnapshot(connection: Connection, runId: number): Promise<void> {
+export async function saveSnapshot(
+  connection: Connection,
+  runId: number,
+  isClockConfirmed: boolean,
+): Promise<string[]> {
+  const { rows: future } = await connection.query<{ day: string }>(FUTURE_DAYS({}));
+  const futureDays = future.map(({ day }) => day);
+  const [firstFuture] = futureDays;
+  if (firstFuture !== undefined && isClockConfirmed) await connection.query(REMOVE_DAYS({ day: firstFuture }));
   const { rows } = await connection.query<{ day: string }>(BEGIN_DAY({ run_id: runId }));
   for (const { day } of rows) {
     await connection.query(SAVE_LIBRARIES({ day }));
     await connection.query(SAVE_OWNERS({ day }));
   }
+  return futureDays;
 }

@@ -13,7 +13,10 @@ export function timeTicks(scale: ScaleTime<number, number>) {
   const [hour, day, month, year] = ["%H:%M", "%-d %b", "%b", "%b %Y"].map((specifier) =>
     scale.tickFormat(0, specifier),
   );
-  const times = [5, 4, 3, 2].map((count) => scale.ticks(count)).find(({ length }) => length <= MAX_TICKS) ?? [];
+  const [most = [], ...fewer] = [5, 4, 3, 2].map((count) => scale.ticks(count));
+  // Between weeks and months, and between quarters and years, d3 has nothing: every other week or quarter.
+  const everyOther = most.filter((_, index) => index % 2 === 0);
+  const times = [most, everyOther, ...fewer].find(({ length }) => length <= MAX_TICKS) ?? [];
   return times.map((time, index) => {
     const isYear = index === 0 || utcMonth.count(new Date(0), time) % 12 === 0;
     const format = utcDay(time) < time ? hour : isMonthly ? (isYear ? year : month) : day;

@@ -1,5 +1,5 @@
 import { rollup } from "d3-array";
-import { formatElapsed, plural } from "../../format.ts";
+import { formatCount, formatElapsed } from "../../format.ts";
 import type { RunStatus } from "../../run-report.ts";
 import { dotChart } from "../charts/dot-chart.ts";
 import { errorText } from "./elements.ts";
@@ -27,15 +27,13 @@ const MEANINGS: Readonly<Record<StatusBadge["variant"], string>> = {
   running: "running",
 };
 
-/** Runs by their start and duration, the oldest first. */
+/** Runs by their start and duration, the oldest first. A single one is a sentence, unless it is listed as unsuccessful. */
 export function runsFigure(runs: readonly DrawnRun[]): Html | null {
   const [first] = runs;
   if (first === undefined) return null;
   const last = runs.at(-1) ?? first;
-  const label =
-    runs.length === 1
-      ? `The only run so far took ${formatElapsed(first.durationMs)}.`
-      : `The last ${plural(runs.length, "run")}, from ${formatMinute(first.startedAt)} to ${formatMinute(last.startedAt)}.`;
+  if (first === last) return isSuccess(first.status) ? onlyRun(first) : null;
+  const label = `The last ${formatCount(runs.length)} runs, from ${formatMinute(first.startedAt)} to ${formatMinute(last.startedAt)}.`;
   const dots = runs.map(({ id, kind, status, startedAt, durationMs }) => {
     const { variant, label: outcome } = badgeOf(status);
     return { at: startedAt, durationMs, variant, title: `${kind} ${id}, ${formatMinute(startedAt)}: ${outcome}` };
@@ -51,6 +49,11 @@ export function runsFigure(runs: readonly DrawnRun[]): Html | null {
   return html`<figure>${dotChart({ label, dots })}
 <ul class="legend">${legend}</ul>
 <figcaption class="soft">${label} Start (UTC) and duration; the axis of seconds is logarithmic.</figcaption></figure>`;
+}
+
+function onlyRun({ status, startedAt, durationMs }: DrawnRun): Html {
+  const duration = `${status === "running" ? "has been running for" : "took"} ${formatElapsed(durationMs)}`;
+  return html`<p>${formatBadge(badgeOf(status))} The only run so far started ${timeOf(startedAt)} and <span class="nowrap">${duration}</span>.</p>`;
 }
 
 /** The newest runs that did not succeed, with their whole messages; null if all succeeded. */

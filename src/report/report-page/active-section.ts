@@ -34,7 +34,7 @@ export function activeSection({ now, libraries, active }: ReportRows): Section |
     id: "activity",
     finding,
     body: html`${chart}
-${note("Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Shaded: outside of the time. ", unknownNote(libraries.unknown))}
+${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Shaded: outside of the ${ACTIVE_DAYS} days. `, unknownNote(libraries.unknown))}
 ${numbersTable([{ title: "day of the last work (UTC)" }, { title: "libraries", isNumber: true }], rows)}`,
   };
 }

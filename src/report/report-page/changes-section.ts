@@ -48,7 +48,7 @@ export function changesSection(rows: ReportRows): Section | null {
     finding,
     isWide: true,
     body: html`${isDrawn ? pictures : null}
-${note(isDrawn ? `By the ${step} (UTC) in which a run of simcat found the change. Shaded: outside of the time. ` : null, scope)}
+${note(isDrawn ? `By the ${step} (UTC) in which a run of simcat found the change. Shaded: not counted. ` : null, scope)}
 ${isDrawn ? stepTable(rows) : null}
 ${changedTable(changed)}`,
   };

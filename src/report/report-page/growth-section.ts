@@ -1,4 +1,5 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
+import { type TimeInterval, utcDay, utcMonday, utcMonth } from "d3-time";
 import type { ReportRows } from "../../db/read/read-report.ts";
 import type { GrowthRow } from "../../db/read/report-inventory.ts";
 import { byteUnitFor, formatBytes, formatCount, plural } from "../../format.ts";
@@ -22,6 +23,8 @@ const QUANTITIES: readonly Quantity[] = [
   { title: "results", amountOf: (row) => row.results, format: formatCount },
 ];
 
+const MAX_ROWS = 31;
+
 /** The daily snapshots. Two days make a line; one is printed as numbers. */
 export function growthSection({ growth, libraries }: ReportRows): Section | null {
   const [first] = growth;
@@ -30,10 +33,6 @@ export function growthSection({ growth, libraries }: ReportRows): Section | null
     const finding = "Growth is recorded from the next good run on";
     return libraries.libraries === 0 ? null : { id: "growth", finding, isWide: true, body: html`` };
   }
-  const rows = growth.map((row) => [
-    formatDay(row.day),
-    ...QUANTITIES.map(({ amountOf, format }) => format(amountOf(row))),
-  ]);
   const finding = findingOf(first, last);
   if (first === last) {
     const { libraries, parents, results, bytes } = last;
@@ -45,15 +44,41 @@ export function growthSection({ growth, libraries }: ReportRows): Section | null
       body: html`${note(`The first snapshot: ${text}. The first good run of each day adds one.`)}`,
     };
   }
+  const { step, rows: listed } = listedRows(growth);
+  const rows = listed.map((row) => [
+    formatDay(row.day),
+    ...QUANTITIES.map(({ amountOf, format }) => format(amountOf(row))),
+  ]);
+  const remark = step === "day" ? null : note(`The first snapshot, and the last one of each ${step}.`);
   return {
     id: "growth",
     finding,
     isWide: true,
     body: html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, last))}</div>
 ${note("One snapshot per day (UTC), by the first good run. Libraries of unknown size are not in the storage.")}
-${numbersTable([{ title: "day (UTC)" }, ...QUANTITIES.map(({ title }) => ({ title, isNumber: true }))], rows)}`,
+${numbersTable([{ title: "day (UTC)" }, ...QUANTITIES.map(({ title }) => ({ title, isNumber: true }))], rows, remark)}`,
   };
 }
+
+/** Few enough rows to read or to listen to, for readers who do not see the picture: days, else weeks, else months. */
+function listedRows(growth: readonly GrowthRow[]): { readonly step: string; readonly rows: readonly GrowthRow[] } {
+  const steps = [
+    { step: "day", interval: utcDay },
+    { step: "week", interval: utcMonday },
+    { step: "month", interval: utcMonth },
+  ];
+  const candidates = steps.map(({ step, interval }) => ({ step, rows: lastOfEach(interval, growth) }));
+  return (
+    candidates.find(({ rows }) => rows.length <= MAX_ROWS) ?? { step: "month", rows: lastOfEach(utcMonth, growth) }
+  );
+}
+
+/** The first row, and the last one of each step. */
+const lastOfEach = (interval: TimeInterval, growth: readonly GrowthRow[]) =>
+  growth.filter((row, index) => {
+    const next = growth[index + 1];
+    return index === 0 || next === undefined || interval.floor(next.day) > interval.floor(row.day);
+  });
 
 function panel({ title, amountOf, format }: Quantity, growth: readonly GrowthRow[], last: GrowthRow): Html {
   const points = growth.map((row) => ({ x: row.day.getTime(), y: amountOf(row) }));
@@ -79,11 +104,14 @@ const dayAxis =
     return { position: (time) => scale(new Date(time)), ticks: timeTicks(scale) };
   };
 
+/** A share of the height above the largest amount, for the label of the last one. */
+const HEADROOM = 1.1;
+
 /** From 0. `size`: the amount that a label counts as one. */
 const amountAxis =
   (largest: number, size: number): Axis =>
   (from, to) => {
-    const scale = scaleLinear([0, Math.max(largest / size, 1)], [from, to]).nice(4);
+    const scale = scaleLinear([0, Math.max((HEADROOM * largest) / size, 1)], [from, to]).nice(4);
     return {
       position: (amount) => scale(amount / size),
       ticks: scale.ticks(4).map((amount) => ({ at: scale(amount), text: formatTick(amount) })),

@@ -39,7 +39,8 @@ export function parentsSection({ parents, staleResults }: ReportRows): Section |
   return {
     id: "parents",
     finding,
-    body: html`${legend([WITHOUT, WITH])}${chart}
+    // The finding says all about a single owner.
+    body: html`${parents.length === 1 ? null : html`${legend([WITHOUT, WITH])}${chart}`}
 ${note(
   others === undefined
     ? null

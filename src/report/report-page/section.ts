@@ -18,9 +18,13 @@ ${body}
 `;
 }
 
-/** The numbers of a chart, for exact reading and for readers who do not see the chart. */
-export function numbersTable(columns: readonly Column[], rows: readonly (readonly Part[])[]): Html {
-  return html`<details><summary>The numbers</summary>${htmlTable(columns, rows)}</details>`;
+/** The numbers of a chart, for exact reading and for readers who do not see the chart. Paper has no room for them. */
+export function numbersTable(
+  columns: readonly Column[],
+  rows: readonly (readonly Part[])[],
+  remark: Html | null = null,
+): Html {
+  return html`<details><summary>The numbers</summary>${remark}${htmlTable(columns, rows)}</details>`;
 }
 
 /** A line below a picture; null if all parts are null. */

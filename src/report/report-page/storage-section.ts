@@ -30,7 +30,8 @@ export function storageSection({ libraries, storage }: ReportRows): Section | nu
   return {
     id: "storage",
     finding,
-    body: html`${bytes === 0 ? null : chart}
+    // The finding says all about a single owner.
+    body: html`${bytes === 0 || storage.length === 1 ? null : chart}
 ${others === undefined ? null : note(`Not drawn: ${formatOthers(others.owners)} with ${formatBytes(others.bytes)} (${formatPercent(others.bytes, bytes)}).`)}
 ${note(
   sizesUnread === 0 ? null : `Not included: ${plural(sizesUnread, "library", "libraries")} of unknown size. `,

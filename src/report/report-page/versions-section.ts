@@ -71,6 +71,6 @@ function findingOf(versions: readonly VersionRow[]): string {
 }
 
 function formatBehind({ versionsBehind }: VersionRow): string {
-  if (versionsBehind === null) return ", unknown";
-  return versionsBehind === 0 ? "" : `, ${formatCount(versionsBehind)} behind`;
+  if (versionsBehind === null) return " (unknown)";
+  return versionsBehind === 0 ? "" : ` (${plural(versionsBehind, "version")} behind)`;
 }
