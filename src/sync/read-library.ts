@@ -1,5 +1,5 @@
 import type { Connection } from "../db/connect.ts";
-import { compareFields, compareNoFields } from "../db/read/compare-fields.ts";
+import { compareFields } from "../db/read/compare-fields.ts";
 import { attributeError, RefusedRows, refusedByDatabase } from "../db/store/refused-rows.ts";
 import { createScenarioBuffer, MEMORY_LIMITS, type MemoryBudget } from "../db/store/scenario-buffer.ts";
 import { createStaging, type Staging } from "../db/store/staging.ts";
@@ -75,11 +75,10 @@ async function findLost(
   received: ReceivedContent,
 ): Promise<readonly LostField[]> {
   if (content.kind !== "changed" || !lacksFields(received)) return [];
-  const options = { operation: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
+  const operation = "comparing the fields of a library with its stored rows";
   const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
-  const stored = await attributeError(
-    (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),
-    () => withTransaction(pool, options, compareNoFields, lease.lost),
+  const stored = await attributeError(lease.write, operation, (patience) =>
+    withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
   );
   return findLostFields(received, stored);
 }

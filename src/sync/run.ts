@@ -7,7 +7,7 @@ import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
 import type { Reject, WriteOutcome } from "../model.ts";
-import { markMissing } from "./mark-removed.ts";
+import { markRemovals } from "./mark-removals.ts";
 import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
@@ -88,7 +88,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const { marked, refused: notMarked } = await markMissing(run, plan, removals);
+  const { marked, refused: notMarked } = await markRemovals(run, plan, removals);
   totals.counts.librariesRemoved = marked;
   const notRecorded = await recordListing(run, planned, verdict);
 

@@ -85,9 +85,7 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
     plan: made.planned,
     openRejects: false,
   };
-  const news = toListingWrite(planned, { kind: "pass" });
-  if (news === null) return store;
-  const { changed, restored, seenAt } = news;
+  const { changed, restored, seenAt } = toListingWrite(planned, { kind: "pass" });
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
     const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, suspectReads: 0 };

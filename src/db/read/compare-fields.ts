@@ -35,18 +35,6 @@ const SELECT_METADATA_FIELDS = statement(`
 SELECT f.field FROM simcat.libraries l CROSS JOIN unnest($absent::text[]) AS f(field)
 WHERE (l.owner, l.library_name) = ($owner, $library_name) AND l.metadata ? f.field`);
 
-/** Sends the statements of `compareFields` without a library. */
-export async function compareNoFields(connection: Connection): Promise<void> {
-  const key = { owner: "", library_name: "" };
-  await connection.query(SELECT_METADATA_FIELDS({ ...key, absent: [] }));
-  for (const scenarios of [
-    { kind: "staged", stage: "", count: 0 } as const,
-    { kind: "memory", scenarios: [] } as const,
-  ]) {
-    await countStoredFields(connection, key, scenarios, ["scenarioName"]);
-  }
-}
-
 /** Compares the stored rows of a library with its content: in the fields that its metadata lacks, and in `lacked`. */
 export async function compareFields(
   connection: Connection,

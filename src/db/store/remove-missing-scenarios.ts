@@ -53,14 +53,6 @@ export async function removeMissingScenarios(
   return decisions.map(({ withheld }, index) => ({ ...NONE_REMOVED, ...removed.get(index + 1), withheld }));
 }
 
-/** Sends the statements without a row. */
-export async function removeNoScenarios(connection: Connection, batch: ScenarioBatch): Promise<void> {
-  const { source, parameters } = batch;
-  await connection.query(REMOVE_MISSING[source]({ ...parameters, marks: [] }));
-  await connection.query(INSERT_ABSENCES[source]({ ...parameters, withheld: [] }));
-  await connection.query(DELETE_ABSENCES(parameters));
-}
-
 function decideRemoval(
   library: LibraryContent,
   { live, missing, confirmed }: MissingCounts & { readonly confirmed: number },

@@ -6,7 +6,7 @@ import { keyArrays, libraryColumns, toArrays } from "./columns.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { isPartial, type SaveContext, scenarioCount } from "./save-context.ts";
 import { saveContentRejects } from "./save-rejects.ts";
-import { type ScenarioCounts, saveNoScenarios, saveScenarios } from "./save-scenarios.ts";
+import { type ScenarioCounts, saveScenarios } from "./save-scenarios.ts";
 
 /**
  * Stores a batch of libraries inside the caller's transaction: rows, history, removals of scenarios, rejects, bookmarks.
@@ -37,14 +37,6 @@ export async function saveLibraries(
   });
   await updateSync(connection, batch, saved, counts, context.runId);
   return saved;
-}
-
-/** Sends all statements that store a library without a row. The database refuses them only if it refuses every library. */
-export async function saveNothing(connection: Connection, context: SaveContext): Promise<void> {
-  await mergeLibraries(connection, [], context);
-  await saveNoScenarios(connection, context);
-  await saveContentRejects(connection, context.runId, [], []);
-  await updateSync(connection, [], [], new Map(), context.runId);
 }
 
 function unchangedScenarios(library: LibraryContent) {

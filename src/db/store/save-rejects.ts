@@ -47,16 +47,20 @@ export async function hasListingRejects(connection: Connection): Promise<boolean
   return rowCount === 1;
 }
 
-/** Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true. Its key is null for no library. */
+/**
+ * Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true; none if it is null. Its key is
+ * null for no library.
+ */
 export async function saveListingRejects(
   connection: Connection,
   runId: number,
   rejects: readonly Reject[],
-  isOver: (key: LibraryKey | null) => boolean,
+  isOver: ((key: LibraryKey | null) => boolean) | null,
 ): Promise<void> {
   const keys = [...new Map(rejects.flatMap(({ key }) => (key ? [[keyText(key), key] as const] : []))).values()];
   const others = await countOpen(connection, keys, ["metadata", "scenario"]);
   const kept = await upsert(connection, runId, rejects, (key) => MAX_OPEN - (others.get(key) ?? 0));
+  if (isOver === null) return;
   const { rows } = await connection.query<{ id: number; owner: string | null; name: string | null }>(
     SELECT_LISTING_REJECTS({ kept }),
   );

@@ -1,12 +1,7 @@
 import { DatabaseError } from "../../errors.ts";
 import type { LibraryContent, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import {
-  type MissingCounts,
-  NONE_REMOVED,
-  removeMissingScenarios,
-  removeNoScenarios,
-} from "./remove-missing-scenarios.ts";
+import { type MissingCounts, NONE_REMOVED, removeMissingScenarios } from "./remove-missing-scenarios.ts";
 import { type SaveContext, scenarioCount } from "./save-context.ts";
 import { INSERT_SCENARIOS, MERGE_SCENARIOS, type ScenarioBatch, toScenarioBatch } from "./scenario-statements.ts";
 
@@ -63,14 +58,6 @@ export async function saveScenarios(
     for (const [library, found] of saved) counts.set(library, found);
   }
   return counts;
-}
-
-/** Sends the statements without a row. */
-export async function saveNoScenarios(connection: Connection, context: SaveContext): Promise<void> {
-  const batch = toScenarioBatch([], context);
-  await insertNew(connection, batch);
-  await mergeStored(connection, batch, context);
-  await removeNoScenarios(connection, batch);
 }
 
 async function insertNew(

@@ -3,10 +3,10 @@ import { DatabaseError } from "../../errors.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { RunInTransaction } from "../lease.ts";
-import { type LockPatience, refusedByDatabase, writeInHalves } from "./refused-rows.ts";
+import { refusedByDatabase, writeInHalves } from "./refused-rows.ts";
 import { type SaveContext, scenarioCount } from "./save-context.ts";
 import { saveFailures } from "./save-failures.ts";
-import { saveLibraries, saveNothing } from "./save-libraries.ts";
+import { saveLibraries } from "./save-libraries.ts";
 
 interface WriterOptions {
   readonly write: RunInTransaction;
@@ -160,38 +160,33 @@ class BatchWriter {
 
   /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
   async #store(libraries: readonly PendingLibrary[], failures: readonly FailedLibrary[]): Promise<void> {
-    const { write, context } = this.#options;
     for (const failedBefore of [false, true]) {
-      const batch = libraries.filter(({ content }) => content.failedBefore === failedBefore);
-      if (batch.length === 0) continue;
-      await writeInHalves(batch, {
-        write: (part, patience, isPart) => this.#save(part, patience, isPart),
-        writeNothing: () =>
-          write({ operation: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context)),
-        onRefused: (library, error) => this.#recordRefusal(library, error),
-      });
+      await this.#storeBatch(libraries.filter(({ content }) => content.failedBefore === failedBefore));
     }
-    if (failures.length > 0) await this.#recordFailures(failures);
+    await this.#recordFailures(failures);
   }
 
-  async #save(batch: readonly PendingLibrary[], patience: LockPatience, isPart: boolean): Promise<void> {
-    const contents = batch.map(({ content }) => content);
-    let attempts = 0;
-    const saved = await this.#options.write<SavedLibrary[]>(
-      {
+  #storeBatch(batch: readonly PendingLibrary[]): Promise<void> {
+    const { write, context } = this.#options;
+    return writeInHalves<PendingLibrary, SavedLibrary[]>(batch, {
+      write,
+      options: {
         operation: `storing ${batch.length} libraries`,
         byKey: true,
-        ...patience,
         // What the first attempt stored already, the last one finds unchanged.
         afterLostCommit: (first, last) =>
           last.map((library, index) => (library.changed ? library : (first[index] ?? library))),
       },
-      (connection) => {
-        attempts += 1;
-        const isFirst = attempts === 1 && !isPart;
-        return saveLibraries(connection, isFirst ? contents : contents.map(asMaybeStored), this.#options.context);
+      work(connection, part, isRepeated) {
+        const contents = part.map(({ content }) => (isRepeated ? asMaybeStored(content) : content));
+        return saveLibraries(connection, contents, context);
       },
-    );
+      onWritten: (part, saved) => this.#report(part, saved),
+      onRefused: (library, error) => this.#recordRefusal(library, error),
+    });
+  }
+
+  async #report(batch: readonly PendingLibrary[], saved: readonly SavedLibrary[]): Promise<void> {
     for (const [index, { action, content }] of batch.entries()) {
       const library = saved[index];
       if (library !== undefined) void this.#results.push({ kind: "stored", action, content, saved: library });
@@ -221,13 +216,10 @@ class BatchWriter {
 
   #recordFailures(failures: readonly FailedLibrary[]): Promise<void> {
     const { write, context, mask } = this.#options;
-    const save = (part: readonly FailedLibrary[], patience?: LockPatience) =>
-      write({ operation: `recording ${part.length} failed libraries`, byKey: true, ...patience }, (connection) =>
-        saveFailures(connection, context.runId, part),
-      );
     return writeInHalves(failures, {
-      write: save,
-      writeNothing: () => save([]),
+      write,
+      options: { operation: `recording ${failures.length} failed libraries`, byKey: true },
+      work: (connection, part) => saveFailures(connection, context.runId, part),
       onRefused: async (failure, error) => {
         const { message } = databaseError("writing its row of library_sync", driverError(error));
         void this.#results.push({ kind: "unrecorded", key: failure.key, message: mask(message) });
