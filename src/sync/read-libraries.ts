@@ -4,7 +4,7 @@ import { type CircuitBreaker, createCircuitBreaker } from "../circuit-breaker.ts
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import { keyText } from "../key.ts";
 import type { FailedLibrary, ReadAction, ReadOutcome } from "../model.ts";
-import type { PlannedRun } from "./plan-run.ts";
+import type { PlannedListing } from "./plan-run.ts";
 import { createLibraryReader, type LibraryRead, type LibraryReader } from "./read-library.ts";
 import { type DriftWatch, watchDrift } from "./rules/drift.ts";
 import type { Run } from "./run-types.ts";
@@ -16,7 +16,7 @@ import type { Run } from "./run-types.ts";
  */
 export async function* readLibraries(
   run: Run,
-  planned: PlannedRun,
+  planned: PlannedListing,
   alreadyFailed: readonly FailedLibrary[],
   signal: AbortSignal,
 ): AsyncGenerator<ReadOutcome> {

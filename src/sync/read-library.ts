@@ -8,7 +8,7 @@ import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryContent, LibraryKey, ReadAction, ReceivedContent, ScenarioBuffer } from "../model.ts";
 import { hashContent } from "./content-hash.ts";
-import type { PlannedRun } from "./plan-run.ts";
+import type { PlannedListing } from "./plan-run.ts";
 import { findLostFields, type LostField, lackedFields, lacksFields } from "./rules/drift.ts";
 import { buildLibraryContent } from "./rules/library-content.ts";
 import { findOtherListed } from "./rules/named-library.ts";
@@ -30,7 +30,7 @@ export interface LibraryReader {
   read(action: ReadAction, signal: AbortSignal): Promise<LibraryRead>;
 }
 
-export async function createLibraryReader(run: Run, planned: PlannedRun): Promise<LibraryReader> {
+export async function createLibraryReader(run: Run, planned: PlannedListing): Promise<LibraryReader> {
   const budget: MemoryBudget = { usedBytes: 0, limits: run.memory ?? MEMORY_LIMITS };
   const staging: Staging = createStaging(run.pool, run.lease, run.parsers);
   await staging.clear();

@@ -2,7 +2,7 @@ import { refusedByDatabase } from "../db/store/refused-rows.ts";
 import { type ListingWrite, saveListing } from "../db/store/save-listing.ts";
 import { keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
-import type { PlannedRun } from "./plan-run.ts";
+import type { PlannedListing } from "./plan-run.ts";
 import type { RemovalVerdict } from "./rules/guard.ts";
 import type { Run } from "./run-types.ts";
 
@@ -13,7 +13,7 @@ import type { Run } from "./run-types.ts";
  */
 export async function recordListing(
   { id, lease, mask, totals }: Run,
-  planned: PlannedRun,
+  planned: PlannedListing,
   verdict: RemovalVerdict,
 ): Promise<FailedLibrary[]> {
   const refused = new Map<string, FailedLibrary>();
@@ -27,7 +27,7 @@ export async function recordListing(
 
 /** The changes of the whole listing, whatever the run's selection. */
 export function toListingWrite(
-  { listing, listedAt, plan, openRejects }: PlannedRun,
+  { listing, listedAt, plan, openRejects }: PlannedListing,
   verdict: RemovalVerdict,
 ): ListingWrite {
   // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.

@@ -100,7 +100,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
     mask: run.mask,
     context: {
       runId: run.id,
-      ...run.parsers,
+      parse: run.parsers,
       guard: (numbers) => guardScenarios({ ...numbers, maxRemoved, allowed: allowRemovals }),
     },
   });

@@ -11,7 +11,7 @@ import type { LibraryDifference, RejectedItems } from "./findings.ts";
 export interface CompareTools {
   readonly service: Service;
   readonly pool: Pool;
-  readonly texts: TextParsers;
+  readonly parse: TextParsers;
   readonly concurrency: number;
   readonly onEvent: (event: RunEvent) => void;
 }
@@ -32,7 +32,7 @@ export async function compareLibraries(
   tools: CompareTools,
   signal: AbortSignal,
 ): Promise<ContentFindings> {
-  const { service, pool, texts, concurrency, onEvent } = tools;
+  const { service, pool, parse, concurrency, onEvent } = tools;
   const differences: LibraryDifference[] = [];
   const unread: LibraryFailure[] = [];
   const rejected: RejectedItems[] = [];
@@ -41,7 +41,7 @@ export async function compareLibraries(
 
   const compare = async (listed: ListedLibrary) => {
     const { key } = listed;
-    const comparison = compareContent(pool, listed, texts, signal);
+    const comparison = compareContent(pool, listed, parse, signal);
     const read = await service.readContent(key, comparison, signal);
     breaker.reset();
     const found = await comparison.finish(read);

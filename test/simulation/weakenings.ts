@@ -42,13 +42,13 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a partial read counts as a whole one",
     file: "src/db/store/save-libraries.ts",
-    line: 'rereadReason: isPartial(library) ? "rejects" :',
+    line: 'rereadReason: library.isPartial ? "rejects" :',
     instead: "rereadReason:",
   },
   {
     name: "a partial read marks the scenarios it lacks",
     file: "src/db/store/remove-missing-scenarios.ts",
-    line: "if (missing === 0 || isPartial(library)) return",
+    line: "if (missing === 0 || library.isPartial) return",
     instead: "if (missing === 0) return",
   },
   {

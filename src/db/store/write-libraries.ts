@@ -4,9 +4,9 @@ import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOut
 import { databaseError, driverError } from "../db-errors.ts";
 import type { RunInTransaction } from "../lease.ts";
 import { refusedByDatabase, writeInHalves } from "./refused-rows.ts";
-import { type SaveContext, scenarioCount } from "./save-context.ts";
 import { saveFailures } from "./save-failures.ts";
 import { saveLibraries } from "./save-libraries.ts";
+import type { SaveContext } from "./save-scenarios.ts";
 
 interface WriterOptions {
   readonly write: RunInTransaction;
@@ -30,7 +30,7 @@ const MIN_REFUSALS = 20;
 
 type PendingLibrary = Extract<ReadOutcome, { kind: "read" }>;
 
-const rowsOf = ({ content }: PendingLibrary) => 1 + (content.kind === "same" ? 0 : scenarioCount(content));
+const rowsOf = ({ content }: PendingLibrary) => 1 + (content.kind === "same" ? 0 : content.scenarios.count);
 const bytesOf = ({ content: { scenarios } }: PendingLibrary) =>
   scenarios.kind === "staged" ? BATCH_BYTES : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
 
