@@ -73,7 +73,7 @@ export function openService(options: ServiceOptions): Service {
   }
 
   async function checkKey(scope: AbortScope): Promise<KeyState> {
-    const request = { operation: "listing", path: listing, resource: listing, toleratesThrottling: false } as const;
+    const request = { operation: "listing", path: listing, resource: listing } as const;
     try {
       return await get(context, { ...request, parse: async () => "accepted" as const }, scope);
     } catch (error) {

@@ -17,7 +17,7 @@ export function listLibraries(
   scope: AbortScope,
 ): Promise<Listing> {
   const parse = (response: HttpResponse) => parseListing(response, defaultOwner);
-  return get(context, { operation: "listing", path, resource: path, toleratesThrottling: false, parse }, scope);
+  return get(context, { operation: "listing", path, resource: path, parse }, scope);
 }
 
 const ONE_PAGE =

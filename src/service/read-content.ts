@@ -3,9 +3,9 @@ import type { StopSignal } from "../async.ts";
 import { ContentError } from "../errors.ts";
 import type { LibraryKey, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import type { AbortScope } from "./http/abort-scope.ts";
-import { get } from "./http/get.ts";
+import { type GetRequest, get } from "./http/get.ts";
 import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
-import type { GetRequest, HttpContext } from "./http/http-context.ts";
+import type { HttpContext } from "./http/http-context.ts";
 import type { HttpResponse } from "./http/response.ts";
 import { redactReject } from "./redact.ts";
 import type { ContentPaths } from "./urls.ts";
@@ -82,14 +82,12 @@ async function getBoth(
       operation: "metadata",
       path: paths.metadata,
       resource: paths.library,
-      toleratesThrottling: true,
       parse: async (response) => ({ response, ...(await readMetadata(response, key)) }),
     }),
     getOrAbort({
       operation: "scenarios",
       path: paths.scenarios,
       resource: paths.library,
-      toleratesThrottling: true,
       parse: async (response) => {
         if (!isFirstAttempt) await guarded.restart();
         isFirstAttempt = false;
