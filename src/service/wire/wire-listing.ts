@@ -1,10 +1,10 @@
 import type { LibraryKey, ListedLibraries, ListedLibrary, Reject } from "../../model.ts";
 import { jsonEqual } from "../json/exact-json.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
+import { createListingStore } from "../off-heap/listing-store.ts";
 import { type ItemError, notAnObject, rejectItem } from "./item-error.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import { type EntryContent, findUnaddressable, parseCheckedEntry, readEntryContent, readKey } from "./list-entry.ts";
-import { createListingStore } from "./listing-store.ts";
 import {
   hasAnyField,
   isJsonObject,
