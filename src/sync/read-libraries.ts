@@ -5,7 +5,7 @@ import { ContentError, SourceUnavailableError, UnauthorizedError } from "../erro
 import { keyText } from "../key.ts";
 import type { FailedLibrary, ReadAction, ReadOutcome } from "../model.ts";
 import type { PlannedListing } from "./plan-run.ts";
-import { createLibraryReader, type LibraryRead, type LibraryReader } from "./read-library.ts";
+import { createLibraryReader, type LibraryRead, type ReadLibrary } from "./read-library.ts";
 import { type DriftWatch, watchDrift } from "./rules/drift.ts";
 import type { Run } from "./run-types.ts";
 
@@ -41,7 +41,7 @@ export async function* readLibraries(
 class ReadQueue {
   readonly outcomes = new Channel<ReadOutcome>();
   readonly #run: Run;
-  readonly #reader: LibraryReader;
+  readonly #read: ReadLibrary;
   readonly #drift: DriftWatch = watchDrift();
   readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
@@ -51,9 +51,9 @@ class ReadQueue {
   #unread = 0;
   readonly #breaker: CircuitBreaker = createCircuitBreaker();
 
-  constructor(run: Run, reader: LibraryReader, signal: AbortSignal) {
+  constructor(run: Run, read: ReadLibrary, signal: AbortSignal) {
     this.#run = run;
-    this.#reader = reader;
+    this.#read = read;
     this.#signal = AbortSignal.any([signal, this.#stopped.signal]);
     // Every request in flight listens to it.
     setMaxListeners(0, this.#signal);
@@ -98,7 +98,7 @@ class ReadQueue {
   async #readOne(action: ReadAction, isSecondRead: boolean): Promise<void> {
     let library: LibraryRead;
     try {
-      library = await this.#reader.read(action, this.#signal);
+      library = await this.#read(action, this.#signal);
       this.#breaker.reset();
     } catch (error) {
       if (!(error instanceof ContentError)) throw error;

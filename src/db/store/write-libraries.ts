@@ -43,41 +43,19 @@ export async function* writeLibraries(
   outcomes: AsyncIterable<ReadOutcome>,
   options: WriterOptions,
 ): AsyncGenerator<WriteOutcome> {
-  const results = new Channel<WriteOutcome>();
-  const writing = writeAll(outcomes, options, results).then(
-    () => results.close(),
-    (error) => results.close(error),
-  );
+  const writer = new BatchWriter(options);
+  const writing = writer.writeAll(outcomes);
   try {
-    yield* results;
+    yield* writer.results;
   } finally {
     await writing;
   }
 }
 
-async function writeAll(
-  outcomes: AsyncIterable<ReadOutcome>,
-  options: WriterOptions,
-  results: Channel<WriteOutcome>,
-): Promise<void> {
-  const writer = new BatchWriter(options, results);
-  let ended: { readonly error: unknown } | null = null;
-  try {
-    for await (const outcome of outcomes) {
-      if (results.isAbandoned) break;
-      await writer.add(outcome);
-    }
-  } catch (error) {
-    ended = { error };
-  }
-  await writer.finish();
-  if (ended !== null) throw ended.error;
-}
-
 /** Libraries that wait for a transaction, and the transactions at work. */
 class BatchWriter {
+  readonly results = new Channel<WriteOutcome>();
   readonly #options: WriterOptions;
-  readonly #results: Channel<WriteOutcome>;
   #libraries: PendingLibrary[] = [];
   #failures: FailedLibrary[] = [];
   #rows = 0;
@@ -90,19 +68,35 @@ class BatchWriter {
   #newlyRefused = 0;
   #lastRefusal: unknown;
 
-  constructor(options: WriterOptions, results: Channel<WriteOutcome>) {
+  constructor(options: WriterOptions) {
     this.#options = options;
-    this.#results = results;
+  }
+
+  /** Never rejects: closes `results` with the error that ended the writing, or else the reading, if any. */
+  async writeAll(outcomes: AsyncIterable<ReadOutcome>): Promise<void> {
+    let ended: unknown = null;
+    try {
+      for await (const outcome of outcomes) {
+        if (this.results.isAbandoned) break;
+        await this.#add(outcome);
+      }
+    } catch (error) {
+      ended = error;
+    }
+    await this.#finish().then(
+      () => this.results.close(ended),
+      (error) => this.results.close(error),
+    );
   }
 
   /** Resolves when there is room for more. @throws DatabaseError if an earlier batch could not be stored at all */
-  async add(outcome: ReadOutcome): Promise<void> {
+  async #add(outcome: ReadOutcome): Promise<void> {
     if (outcome.kind === "read") {
       this.#libraries.push(outcome);
       this.#rows += rowsOf(outcome);
       this.#bytes += bytesOf(outcome);
     } else {
-      void this.#results.push(outcome);
+      void this.results.push(outcome);
       this.#failures.push(outcome.failure);
       this.#rows += 1;
     }
@@ -116,7 +110,7 @@ class BatchWriter {
   }
 
   /** Resolves when everything is committed. @throws DatabaseError */
-  async finish(): Promise<void> {
+  async #finish(): Promise<void> {
     while (this.#rows > 0 && !this.#failed.signal.aborted) {
       if (this.#transactions.size < MAX_TRANSACTIONS) this.#begin();
       else await Promise.race(this.#transactions);
@@ -189,7 +183,7 @@ class BatchWriter {
   async #report(batch: readonly PendingLibrary[], saved: readonly SavedLibrary[]): Promise<void> {
     for (const [index, { action, content }] of batch.entries()) {
       const library = saved[index];
-      if (library !== undefined) void this.#results.push({ kind: "stored", action, content, saved: library });
+      if (library !== undefined) void this.results.push({ kind: "stored", action, content, saved: library });
       if (content.kind !== "same") this.#stored += 1;
     }
     await this.#free(batch);
@@ -208,7 +202,7 @@ class BatchWriter {
     await buffer.free();
     const { code, message } = refusedByDatabase("storing the library", error);
     const failure = { key: content.listed.key, code, message: this.#options.mask(message), rejects: [] };
-    void this.#results.push({ kind: "failed", failure });
+    void this.results.push({ kind: "failed", failure });
     await this.#recordFailures([failure]);
     if (!content.failedBefore) this.#newlyRefused += 1;
     this.#lastRefusal = error;
@@ -222,7 +216,7 @@ class BatchWriter {
       work: (connection, part) => saveFailures(connection, context.runId, part),
       onRefused: async (failure, error) => {
         const { message } = databaseError("writing its row of library_sync", driverError(error));
-        void this.#results.push({ kind: "unrecorded", key: failure.key, message: mask(message) });
+        void this.results.push({ kind: "unrecorded", key: failure.key, message: mask(message) });
         if (failure.rejects.length > 0) await this.#recordFailures([{ ...failure, rejects: [] }]);
       },
     });
