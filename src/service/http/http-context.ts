@@ -1,4 +1,5 @@
-import type { Printable } from "../redact.ts";
+import { createPrintable, type Printable } from "../redact.ts";
+import { basePath } from "../urls.ts";
 import { type ConnectionPool, openConnectionPool } from "./connection-pool.ts";
 import { DeferredParsing } from "./deferred-parsing.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
@@ -79,10 +80,15 @@ export interface RequestTarget {
 /** Dependencies and state that all GETs of one client share. */
 export interface HttpContext {
   readonly pool: ConnectionPool;
+  readonly baseUrl: URL;
   readonly origin: string;
+  /** The path of the base URL without a trailing slash. */
+  readonly basePath: string;
   /** Names and values in turn. */
   readonly headers: string[];
   readonly requestTimeoutMs: number;
+  /** Removes secrets from text of the service. */
+  readonly redact: (text: string) => string;
   readonly printable: Printable;
   readonly parsing: DeferredParsing;
   readonly pauses: SocketPauses;
@@ -95,7 +101,7 @@ export interface HttpContext {
   close(): Promise<void>;
 }
 
-export function openHttpContext(options: HttpOptions, printable: Printable): HttpContext {
+export function openHttpContext(options: HttpOptions, redact: HttpContext["redact"]): HttpContext {
   const { baseUrl, apiKey, version, concurrency, maxRps, requestTimeoutMs, environment } = options;
   const { maxBodyBytes, maxRetries, maxRetryWaitMs, onEvent = () => {} } = options;
   const timing = { ...TIMING, ...options.timing };
@@ -115,10 +121,13 @@ export function openHttpContext(options: HttpOptions, printable: Printable): Htt
   });
   return {
     pool,
+    baseUrl,
     origin,
+    basePath: basePath(baseUrl),
     headers,
     requestTimeoutMs,
-    printable,
+    redact,
+    printable: createPrintable(redact),
     parsing: new DeferredParsing(),
     pauses,
     limiter,
