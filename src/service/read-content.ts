@@ -93,23 +93,15 @@ async function getBoth(
 
 /** The sink, except that it receives no further call after an abort. */
 function abortableSink(sink: ScenarioSink, signal: StopSignal): ScenarioSink {
+  const unlessAborted = async <T>(call: () => Promise<T>): Promise<T> => {
+    signal.throwIfAborted();
+    return call();
+  };
   return {
-    async restart() {
-      signal.throwIfAborted();
-      await sink.restart();
-    },
-    async add(scenarios) {
-      signal.throwIfAborted();
-      await sink.add(scenarios);
-    },
-    async sources(ids) {
-      signal.throwIfAborted();
-      return sink.sources(ids);
-    },
-    async remove(id) {
-      signal.throwIfAborted();
-      await sink.remove(id);
-    },
+    restart: () => unlessAborted(() => sink.restart()),
+    add: (scenarios) => unlessAborted(() => sink.add(scenarios)),
+    sources: (ids) => unlessAborted(() => sink.sources(ids)),
+    remove: (id) => unlessAborted(() => sink.remove(id)),
   };
 }
 
