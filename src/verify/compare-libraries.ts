@@ -6,7 +6,7 @@ import type { LibraryFailure, ListedLibrary } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import { compareContent } from "./compare-content.ts";
-import type { LibraryDifference, RejectedItems } from "./findings.ts";
+import type { Findings, LibraryDifference, RejectedItems } from "./findings.ts";
 
 export interface CompareTools {
   readonly service: Service;
@@ -16,12 +16,7 @@ export interface CompareTools {
   readonly onEvent: (event: RunEvent) => void;
 }
 
-interface ContentFindings {
-  readonly scenarios: number;
-  readonly differences: readonly LibraryDifference[];
-  readonly unread: readonly LibraryFailure[];
-  readonly rejected: readonly RejectedItems[];
-}
+type ContentFindings = Pick<Findings, "scenarios" | "differences" | "unread" | "rejected">;
 
 /**
  * Reads the content of these libraries, `concurrency` at a time, and compares it with their rows.

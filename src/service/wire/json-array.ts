@@ -1,5 +1,14 @@
 import { isUtf8 } from "node:buffer";
-import { beginItem, createItemState, isSpace, scanItem } from "../json/json-item.ts";
+import {
+  beginItem,
+  CLOSE_LIST,
+  COMMA,
+  createItemState,
+  isSpace,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  scanItem,
+} from "../json/json-item.ts";
 import { MalformedJson } from "../json/parse-errors.ts";
 import { decodeUtf8 } from "../json/utf8.ts";
 import { describeResponse, SNIFF_BYTES } from "./describe-response.ts";
@@ -33,10 +42,6 @@ export interface ArraySplitter {
 type Phase = "start" | "no list" | "first" | "item" | "inside" | "after item" | "done";
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
-const COMMA = 0x2c;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
 
 /** The phase after a byte that is not part of an item. */
 function nextPhase(phase: Phase, byte: number, offset: number): Phase {
