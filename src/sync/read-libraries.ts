@@ -64,7 +64,7 @@ class ReadQueue {
     this.#unread = actions.length;
     try {
       await this.#readQueue(actions, false);
-      if (this.#ended === null) await this.#settleDeferred();
+      if (this.#ended === null) await this.#judgeDeferred();
     } catch (error) {
       this.#ended ??= { error };
     }
@@ -131,7 +131,7 @@ class ReadQueue {
   }
 
   /** Fails the libraries that would lose a field that the whole run lacked, and reads the others again. */
-  async #settleDeferred(): Promise<void> {
+  async #judgeDeferred(): Promise<void> {
     const again: ReadAction[] = [];
     for (const { action, lost, rejects } of this.#deferred) {
       const verdict = this.#drift.judge(lost, true);

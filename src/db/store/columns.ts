@@ -72,6 +72,10 @@ export function keyArrays(keys: readonly LibraryKey[]): Parameters {
   return { owner: textArray(keys.map(({ owner }) => owner)), library_name: textArray(keys.map(({ name }) => name)) };
 }
 
+/** The rest of an UPDATE … FROM or DELETE … USING about these libraries, where `row` is a row of the changed table. */
+export const ofKeys = (row: string) => `unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
+WHERE (${row}.owner, ${row}.library_name) = (i.owner, i.library_name)`;
+
 /** The stored fields with their types, in a stable order: content must be stored again if this list changes. */
 export const COLUMN_SIGNATURE: readonly string[] = [
   ...libraryColumns.map(({ name, type }) => `libraries.${name} ${type.name}`),

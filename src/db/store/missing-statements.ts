@@ -1,6 +1,6 @@
 import { scenarios } from "../schema.ts";
 import { statement } from "../statement.ts";
-import { allNamesOf, nextVersionStart, prefixed, setExcluded } from "./columns.ts";
+import { allNamesOf, nextVersionStart, ofKeys, prefixed, setExcluded } from "./columns.ts";
 import {
   eachStored,
   isResultSql,
@@ -92,5 +92,4 @@ export const DELETE_PRESENT_ABSENCES = perLocation(deletePresentAbsences);
 
 /** Deletes the records of earlier runs for these libraries. */
 export const DELETE_ABSENCES = statement(`
-DELETE FROM simcat.scenario_absences a USING unnest($owner::text[], $library_name::text[]) AS l(owner, library_name)
-WHERE (a.owner, a.library_name) = (l.owner, l.library_name) AND a.run_id <> $run_id`);
+DELETE FROM simcat.scenario_absences a USING ${ofKeys("a")} AND a.run_id <> $run_id`);

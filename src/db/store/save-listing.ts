@@ -3,7 +3,7 @@ import type { Connection } from "../connect.ts";
 import type { RunInTransaction } from "../lease.ts";
 import { statement } from "../statement.ts";
 import { textArray } from "./binary-arrays.ts";
-import { keyArrays } from "./columns.ts";
+import { keyArrays, ofKeys } from "./columns.ts";
 import { RESTORE_LIBRARIES } from "./library-statements.ts";
 import { writeInHalves } from "./refused-rows.ts";
 import { saveListingRejects } from "./save-rejects.ts";
@@ -37,13 +37,9 @@ ON CONFLICT (owner, library_name) DO UPDATE
 
 const OWE_RESTORED = statement(`
 UPDATE simcat.library_sync y SET reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($seen_at::float8)
-FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
+FROM ${ofKeys("y")}`);
 
-const END_HOLDS = statement(`
-UPDATE simcat.library_sync y SET removal_held_at = NULL
-FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
+const END_HOLDS = statement(`UPDATE simcat.library_sync y SET removal_held_at = NULL FROM ${ofKeys("y")}`);
 
 const ROWS_AT_ONCE = 10_000;
 
