@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { forEachConcurrently } from "../async.ts";
 import { Channel } from "../channel.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../circuit-breaker.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
@@ -47,7 +48,6 @@ class ReadQueue {
   readonly #signal: AbortSignal;
   /** Libraries whose content was dropped because it lacks a field; the rest of the run decides. */
   readonly #deferred: (Pick<LibraryRead, "action" | "lost"> & Pick<ContentError, "rejects">)[] = [];
-  #ended: { readonly error: unknown } | null = null;
   #unread = 0;
   readonly #breaker: CircuitBreaker = createCircuitBreaker();
 
@@ -64,11 +64,11 @@ class ReadQueue {
     this.#unread = actions.length;
     try {
       await this.#readQueue(actions, false);
-      if (this.#ended === null) await this.#judgeDeferred();
+      await this.#judgeDeferred();
+      this.outcomes.close();
     } catch (error) {
-      this.#ended ??= { error };
+      this.outcomes.close(error);
     }
-    this.outcomes.close(this.#ended?.error);
   }
 
   /** Aborts the requests in flight. */
@@ -77,22 +77,17 @@ class ReadQueue {
   }
 
   async #readQueue(actions: readonly ReadAction[], isSecondRead: boolean): Promise<void> {
-    const queue = actions.values();
-    const work = async () => {
-      for (const action of queue) {
-        if (this.#ended !== null) return;
-        try {
-          this.#signal.throwIfAborted();
-          await this.#readOne(action, isSecondRead);
-          this.#unread -= 1;
-        } catch (error) {
-          this.#ended ??= { error };
-          // Otherwise each waiting request would first wait for the pause to end.
-          if (error instanceof SourceUnavailableError) this.stop(error);
-        }
+    await forEachConcurrently(actions, this.#run.settings.concurrency, async (action) => {
+      try {
+        this.#signal.throwIfAborted();
+        await this.#readOne(action, isSecondRead);
+        this.#unread -= 1;
+      } catch (error) {
+        // Otherwise each waiting request would first wait for the pause to end.
+        if (error instanceof SourceUnavailableError) this.stop(error);
+        throw error;
       }
-    };
-    await Promise.all(Array.from({ length: Math.min(this.#run.settings.concurrency, actions.length) }, work));
+    });
   }
 
   async #readOne(action: ReadAction, isSecondRead: boolean): Promise<void> {

@@ -1,3 +1,4 @@
+import { forEachConcurrently } from "../async.ts";
 import { createCircuitBreaker } from "../circuit-breaker.ts";
 import type { Pool } from "../db/connect.ts";
 import type { TextParsers } from "../db/content-fields.ts";
@@ -57,19 +58,7 @@ export async function compareLibraries(
     breaker.assertClosed(error, "; run simcat verify again later");
   };
 
-  const queue = libraries.values();
-  /** Errors that end the comparison. */
-  const errors: unknown[] = [];
-  const work = async () => {
-    for (const listed of queue) {
-      if (errors.length > 0) return;
-      await compare(listed)
-        .catch((error) => fail(listed, error))
-        .catch((error) => errors.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, libraries.length) }, work));
-  if (errors.length > 0) throw errors[0];
+  await forEachConcurrently(libraries, concurrency, (listed) => compare(listed).catch((error) => fail(listed, error)));
   return { scenarios, differences, unread, rejected };
 }
 
