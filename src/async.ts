@@ -67,6 +67,27 @@ export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | 
 }
 
 /**
+ * Calls `work` for each item, in order, `concurrency` at once. After an error it begins no other item.
+ * @throws the first error, after everything that was begun has ended
+ */
+export async function forEachConcurrently<T>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items.values();
+  const errors: unknown[] = [];
+  const worker = async () => {
+    for (const item of queue) {
+      if (errors.length > 0) return;
+      await work(item).catch((error) => errors.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
+  if (errors.length > 0) throw errors[0];
+}
+
+/**
  * Calls `check` until it returns a value other than null, at intervals that grow from 5 to 100 ms.
  * @returns that value, or null after `timeoutMs`
  */

@@ -208,7 +208,7 @@ export interface ReadAction {
 
 /** The scenarios of one library, read and ready to be stored. */
 export type ScenarioSet =
-  | { readonly kind: "memory"; readonly scenarios: readonly Scenario[] }
+  | { readonly kind: "memory"; readonly scenarios: readonly Scenario[]; readonly count: number }
   | { readonly kind: "staged"; readonly stage: string; readonly count: number };
 
 /** The content of one library, ready to be stored. Times are the database's, in milliseconds. */
@@ -223,6 +223,8 @@ export interface LibraryContent {
   readonly metadata: Metadata | null;
   readonly scenarios: ScenarioSet;
   readonly rejects: readonly Reject[];
+  /** Its list entry or part of the content was rejected: the rest is stored, and nothing is concluded from what is missing. */
+  readonly isPartial: boolean;
   /** The last read or store of it failed. */
   readonly failedBefore: boolean;
   /** Earlier reads left open rejects. */

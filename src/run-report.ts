@@ -1,7 +1,7 @@
 import type { LibraryFailure, LibraryKey, Reason } from "./model.ts";
 
 export type RunKind = "sync" | "backfill";
-export type Trigger = "cli" | "schedule";
+type Trigger = "cli" | "schedule";
 
 export type RunStatus =
   | "running"
@@ -21,6 +21,16 @@ export type RunStatus =
 export interface Selection {
   readonly libraries: readonly LibraryKey[];
   readonly owners: readonly string[];
+}
+
+/** What a run is asked to do. */
+export interface RunRequest {
+  readonly kind: RunKind;
+  readonly trigger: Trigger;
+  readonly selection: Selection;
+  readonly allowRemovals: boolean;
+  /** Begin a backfill again instead of continuing an interrupted one, and compare every row, in later runs too. */
+  readonly restart: boolean;
 }
 
 /** The counts of a run, named like the columns of `sync_runs`. */

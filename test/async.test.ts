@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { aborted, poll, sleep, unlessAborted, withTimeout } from "../src/async.ts";
+import { aborted, forEachConcurrently, poll, sleep, unlessAborted, withTimeout } from "../src/async.ts";
 
 const never = new AbortController().signal;
 const pending = new Promise<never>(() => {});
@@ -74,5 +74,31 @@ describe("poll", () => {
   test("rejects with the reason of the signal", async () => {
     const reason = new Error("stop");
     await expect(poll(() => null, 60_000, AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+});
+
+describe("forEachConcurrently", () => {
+  test("works on the items in order, a limited number at once", async () => {
+    const events: string[] = [];
+    await forEachConcurrently([1, 2, 3], 2, async (item) => {
+      events.push(`begin ${item}`);
+      await Promise.resolve();
+      events.push(`end ${item}`);
+    });
+    expect(events).toEqual(["begin 1", "begin 2", "end 1", "end 2", "begin 3", "end 3"]);
+  });
+
+  test("after an error ends what was begun, begins nothing more, and rejects with the first error", async () => {
+    const first = new Error("first");
+    const events: string[] = [];
+    const working = forEachConcurrently([1, 2, 3], 2, async (item) => {
+      events.push(`begin ${item}`);
+      if (item === 1) throw first;
+      await new Promise((resolve) => setImmediate(resolve));
+      events.push(`end ${item}`);
+      throw new Error("second");
+    });
+    await expect(working).rejects.toBe(first);
+    expect(events).toEqual(["begin 1", "begin 2", "end 2"]);
   });
 });

@@ -50,7 +50,7 @@ export function outcomeOf(
   const contentHash = hashContent(listed, received, "UTC");
   const facts = { listedAt, readAt, contentHash, hashesSince: null };
   const action = { listed, stored, reason: "forced" } as const;
-  const set = { kind: "memory", scenarios } as const;
+  const set = { kind: "memory", scenarios, count: scenarios.length } as const;
   const buffer = { ...collectInto([]), finish: async () => set, free: async () => {} };
   return { kind: "read", action, content: buildLibraryContent(action, received, set, facts), buffer };
 }

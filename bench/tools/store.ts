@@ -28,17 +28,14 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
     { name: "sync", holder: "bench" },
     async ({ write }) => {
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
-      if (changed.length > 0) {
-        const news = { restored: [], returned: [], rejects: [], isOver: () => false, seenAt: listedAt };
-        const listing = { changed: changed.map((one) => one.listed), ...news };
-        await saveListing(write, 1, listing, (_, error) => {
-          throw error;
-        });
-      }
+      const news = { restored: [], returned: [], rejects: [], isOver: null, seenAt: listedAt };
+      await saveListing(write, 1, { changed: changed.map((one) => one.listed), ...news }, (_, error) => {
+        throw error;
+      });
       const outcomes = (async function* () {
         for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
       })();
-      const context = { runId: 1, ...parsers, guard: () => "mark" as const };
+      const context = { runId: 1, parse: parsers, guard: () => "mark" as const };
       for await (const outcome of writeLibraries(outcomes, { write, context, mask: (text) => text })) {
         if (outcome.kind !== "stored") throw new Error("the database refused a library");
         saved.push(outcome.saved);

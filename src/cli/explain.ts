@@ -16,7 +16,7 @@ export function explainCommand(run: RunAction): Command {
 export async function explain(context: Context, { json }: JsonOptions, library: string): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
-  const { readLibrary } = await import("../db/read/read-library.ts");
+  const { readLibraryRecord } = await import("../db/read/read-library-record.ts");
   const { assertKnown } = await import("../sync/assert-known.ts");
   const { formatExplanation, toExplanationJson } = await import("../report/explain.ts");
   const { formatJson } = await import("../format.ts");
@@ -25,7 +25,7 @@ export async function explain(context: Context, { json }: JsonOptions, library: 
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", async (pool) => {
     await assertKnown({ libraries: [key], owners: [] }, { listing: null, pool }, context.stop);
-    return readLibrary(pool, key, context.stop);
+    return readLibraryRecord(pool, key, context.stop);
   });
   const { fullEveryMs } = config;
   context.print(json ? formatJson(toExplanationJson(rows, fullEveryMs)) : formatExplanation(rows, fullEveryMs));

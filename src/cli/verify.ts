@@ -44,11 +44,11 @@ async function compareWithService(context: Context, { library, owner }: VerifyOp
   const lines = createRunLog(createLog(config, terminal.isErr, draw, mask));
   const screen = terminal.isErr ? { columns: terminal.columns, draw } : null;
   const { event: onEvent, end } = createProgressLine(screen, lines.progress);
-  const texts = createValueParsers(config.serviceTimezone);
+  const parse = createValueParsers(config.serviceTimezone);
   try {
     return await withDatabase(context, config, "require", (pool) =>
       withService(context, config, {}, (service) =>
-        verifyStored({ service, pool, texts, onEvent, concurrency: config.concurrency }, selection, stop),
+        verifyStored({ service, pool, parse, onEvent, concurrency: config.concurrency }, selection, stop),
       ),
     );
   } finally {

@@ -1,5 +1,6 @@
 import type { MigrationMeta } from "drizzle-orm/migrator";
-import type { Connection } from "./connect.ts";
+import { DAY_MS } from "../units.ts";
+import { type Connection, type Pool, within } from "./connect.ts";
 import { SCHEMAS } from "./schema-names.ts";
 import { JOURNAL } from "./schema-state.ts";
 
@@ -38,4 +39,38 @@ export async function createJournal(connection: Connection): Promise<void> {
 /** Records in the journal that a migration was applied. */
 export async function recordMigration(connection: Connection, { hash, folderMillis }: MigrationMeta): Promise<void> {
   await connection.query(`INSERT INTO ${JOURNAL} (hash, created_at) VALUES ($1, $2)`, [hash, folderMillis]);
+}
+
+/**
+ * Builds the indexes of a migration on a second connection, outside of a transaction. This may take hours on a
+ * large table. `connection` holds the migration's lock meanwhile. The build does not wait for its transaction, which has no
+ * snapshot between two statements.
+ */
+export async function buildIndexes(connection: Connection, pool: Pool, { sql }: MigrationMeta): Promise<void> {
+  await connection.query("SET LOCAL idle_in_transaction_session_timeout = 0");
+  const builder = await pool.connect();
+  try {
+    await builder.query("SET statement_timeout = 0; SET lock_timeout = 0");
+    for (const statement of sql) await buildIndex(builder, statement);
+    // A pooler gives this session to another client afterwards.
+    await builder.query("RESET statement_timeout; RESET lock_timeout");
+  } finally {
+    builder.release(true);
+  }
+}
+
+/** Builds the index unless it exists. Drops the invalid index of an interrupted build first. */
+async function buildIndex(builder: Connection, statement: string): Promise<void> {
+  const [, name, schema] =
+    /CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?"?(\w+)"? ON "?(\w+)"?\./.exec(statement) ?? [];
+  if (name !== undefined) {
+    const index = `${schema}."${name}"`;
+    const { rows } = await builder.query<{ isValid: boolean }>(
+      `SELECT indisvalid AS "isValid" FROM pg_index WHERE indexrelid = to_regclass($1)`,
+      [index],
+    );
+    if (rows[0]?.isValid === true) return;
+    if (rows[0]?.isValid === false) await builder.query(within(DAY_MS, `DROP INDEX CONCURRENTLY ${index}`));
+  }
+  await builder.query(within(DAY_MS, statement));
 }

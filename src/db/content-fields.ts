@@ -13,19 +13,19 @@ export interface TextParsers {
   readonly bytes: (fileSize: string | null) => number | null;
 }
 
-/** Two answers of the service describe a library. `metadata` is null if the object was rejected. */
-export interface LibrarySource {
+/** The two answers of the service that describe a library. `metadata` is null if the object was rejected. */
+export interface LibraryAnswers {
   readonly listed: ListedLibrary;
   readonly metadata: Metadata | null;
 }
 
-export interface Field<Source> {
+export interface Field<Item> {
   readonly column: PgColumnBuilderBase;
   /** A changed value either begins a new version of the row or is written in place. */
   readonly change: "key" | "version" | "in place";
   readonly origin: "listing" | "metadata" | "scenario";
   /** Null stores NULL. Values of timestamptz columns are microseconds, values of jsonb columns are JSON texts. */
-  readonly value: (source: Source, parse: TextParsers) => unknown;
+  readonly value: (item: Item, parse: TextParsers) => unknown;
   /** The service sends 0 for none: a change between 0 and NULL is written in place. */
   readonly zeroIsNull?: true;
 }
@@ -43,7 +43,7 @@ function fromListing<Column extends PgColumnBuilderBase>(
   column: Column,
   read: (listed: ListedLibrary, parse: TextParsers) => unknown,
 ) {
-  const value = ({ listed }: LibrarySource, parse: TextParsers) => read(listed, parse);
+  const value = ({ listed }: LibraryAnswers, parse: TextParsers) => read(listed, parse);
   return { column, change, origin: "listing" as const, value };
 }
 
@@ -52,7 +52,8 @@ function fromMetadata<Column extends PgColumnBuilderBase>(
   column: Column,
   read: (metadata: Metadata, parse: TextParsers) => unknown,
 ) {
-  const value = ({ metadata }: LibrarySource, parse: TextParsers) => (metadata === null ? null : read(metadata, parse));
+  const value = ({ metadata }: LibraryAnswers, parse: TextParsers) =>
+    metadata === null ? null : read(metadata, parse);
   return { column, change, origin: "metadata" as const, value };
 }
 
@@ -83,7 +84,7 @@ export const libraryFields = {
   description: fromMetadata("version", text("description"), (metadata) => metadata.description),
   listed: fromListing("in place", jsonb("listed"), (listed) => listed.source),
   metadata: fromMetadata("in place", jsonb("metadata"), (metadata) => metadata.source),
-} satisfies Readonly<Record<string, Field<LibrarySource>>>;
+} satisfies Readonly<Record<string, Field<LibraryAnswers>>>;
 
 const ZERO_IS_NULL = { zeroIsNull: true } as const;
 

@@ -1,7 +1,6 @@
 import type { MigrationMeta } from "drizzle-orm/migrator";
 import { ConfigurationError } from "../errors.ts";
-import { createJournal, isConcurrent, recordMigration, runStatements } from "./apply-migration.ts";
-import { buildIndexes } from "./concurrent-index.ts";
+import { buildIndexes, createJournal, isConcurrent, recordMigration, runStatements } from "./apply-migration.ts";
 import { type Connection, type ConnectOptions, connect, disconnect } from "./connect.ts";
 import { asDatabaseError } from "./db-errors.ts";
 import { formatMissing, hintForMissing, readMissingObjects } from "./missing-objects.ts";

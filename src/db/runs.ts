@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNull, notInArray, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
-import type { RunCounts, RunKind, RunReport, RunStatus, Selection, Trigger } from "../run-report.ts";
+import type { RunCounts, RunReport, RunRequest, RunStatus, Selection } from "../run-report.ts";
 import type { Connection } from "./connect.ts";
 import { syncRuns } from "./schema.ts";
 
@@ -21,15 +21,9 @@ export const WHOLE_SCOPE = null;
 export const GOOD_STATUSES: readonly RunStatus[] = ["ok", "partial", "held"];
 
 /** The fields of a new run's row. */
-interface RunStart {
-  readonly kind: RunKind;
-  readonly trigger: Trigger;
-  readonly selection: Selection;
-  readonly allowRemovals: boolean;
+interface RunStart extends RunRequest {
   /** When this backfill began, or the interrupted one that it continues, in database ms; null for a sync. */
   readonly backfillSince: number | null;
-  /** Compare content read before this run row by row, in later runs too. */
-  readonly restart: boolean;
   readonly version: string;
 }
 

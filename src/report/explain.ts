@@ -1,4 +1,4 @@
-import type { LibraryRows } from "../db/read/read-library.ts";
+import type { LibraryRows } from "../db/read/read-library-record.ts";
 import { formatCount, formatMoment, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import type { SyncState } from "../model.ts";

@@ -1,14 +1,14 @@
 import { plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
-import type { PlannedRun } from "../sync/plan-run.ts";
+import type { PlannedListing } from "../sync/plan-run.ts";
 import type { RemovalVerdict } from "../sync/rules/guard.ts";
 
 /** The content of a library takes two requests: metadata and scenarios. */
-const contentRequests = ({ plan }: PlannedRun) => 2 * plan.actions.length;
+const contentRequests = ({ plan }: PlannedListing) => 2 * plan.actions.length;
 
 /** A plan for machines: what would be read, skipped and marked as removed, and why. */
-export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
+export function toPlanJson(planned: PlannedListing, verdict: RemovalVerdict) {
   const { listing, plan } = planned;
   const storesNothing = verdict.kind === "held" && verdict.storeNothing;
   return {
@@ -33,7 +33,7 @@ export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
 }
 
 /** A plan for people. */
-export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict): string {
+export function formatPlan(planned: PlannedListing, verdict: RemovalVerdict): string {
   const plan = toPlanJson(planned, verdict);
   const skipped = Object.entries(plan.skip).filter(([, count]) => count > 0);
   const lines = [
@@ -51,7 +51,8 @@ export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict): string
 }
 
 /** The libraries that would be marked as removed if the guard did not hold that. */
-const heldRemovals = ({ plan }: PlannedRun, verdict: RemovalVerdict) => (verdict.kind === "held" ? plan.missing : []);
+const heldRemovals = ({ plan }: PlannedListing, verdict: RemovalVerdict) =>
+  verdict.kind === "held" ? plan.missing : [];
 
 const nameOf = ({ owner, library }: { owner: string; library: string }) =>
   printable(formatKey({ owner, name: library }));

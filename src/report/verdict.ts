@@ -1,4 +1,4 @@
-import type { LibraryRows } from "../db/read/read-library.ts";
+import type { LibraryRows } from "../db/read/read-library-record.ts";
 import { formatMoment, plural } from "../format.ts";
 import type { Decision, SyncState } from "../model.ts";
 import { decide } from "../sync/rules/decide.ts";

@@ -1,12 +1,11 @@
 import type { LibraryKey, Listing, ReceivedContent, ScenarioSink } from "../model.ts";
 import { type AbortScope, createAbortScopes } from "./http/abort-scope.ts";
 import { FailedGet, get } from "./http/get.ts";
-import { type HttpOptions, openHttpContext } from "./http/http-context.ts";
+import { type HttpContext, type HttpOptions, openHttpContext } from "./http/http-context.ts";
 import { listLibraries } from "./list-libraries.ts";
-import { readLibraryContent } from "./read-content.ts";
-import { createPrintable, redactKey, redactReject } from "./redact.ts";
-import { toContentError, toListingError } from "./service-errors.ts";
-import { basePath, contentPaths, listingPath } from "./urls.ts";
+import { readContent } from "./read-content.ts";
+import { redactKey } from "./redact.ts";
+import { listingPath } from "./urls.ts";
 
 export type { ServiceEvent } from "./http/http-context.ts";
 
@@ -40,42 +39,31 @@ export interface ServiceOptions extends HttpOptions {
 }
 
 export function openService(options: ServiceOptions): Service {
-  const { baseUrl, apiKey, defaultOwner, maxRetryWaitMs, mask = (text: string) => text } = options;
+  const { apiKey, defaultOwner, mask = (text: string) => text } = options;
   const maskKey = redactKey(apiKey);
-  const redact = (text: string) => mask(maskKey(text));
-  const printable = createPrintable(redact);
-  const context = openHttpContext(options, printable);
+  const context = openHttpContext(options, (text) => mask(maskKey(text)));
   const scopes = createAbortScopes(context.parsing.flush);
-  const { maxThrottledMs, confirmEveryMs } = context.timing;
-  const base = basePath(baseUrl);
-  const listing = listingPath(base);
-  const errorContext = () => {
-    const proxyVariable = context.pool.proxyVariable();
-    return { base: baseUrl, printable, maxRetryWaitMs, maxThrottledMs, proxyVariable };
+  const confirmKey = createKeyCheck(context);
+  return {
+    listLibraries: (signal) => scopes.runScoped(signal, (scope) => listLibraries(context, defaultOwner, scope)),
+    readContent: (key, sink, signal) => scopes.runScoped(signal, (scope) => readContent(context, key, sink, scope)),
+    confirmKey: (signal) => scopes.runScoped(signal, confirmKey),
+    counters: () => ({ ...context.counters }),
+    async close() {
+      scopes.abortAll(new Error("the client of the service was closed"));
+      await context.close();
+    },
   };
+}
 
-  async function list(scope: AbortScope): Promise<Listing> {
-    try {
-      const result = await listLibraries(listing, defaultOwner, context, scope);
-      return { ...result, rejects: result.rejects.map((reject) => redactReject(reject, redact)) };
-    } catch (error) {
-      throw error instanceof FailedGet ? toListingError(error, errorContext()) : error;
-    }
-  }
+function createKeyCheck(context: HttpContext): (scope: AbortScope) => Promise<KeyState> {
+  const path = listingPath(context.basePath);
+  let last: { readonly at: number; readonly scope: AbortScope; readonly state: Promise<KeyState> } | null = null;
 
-  async function readContent(key: LibraryKey, sink: ScenarioSink, scope: AbortScope): Promise<ReceivedContent> {
-    const request = { key, sink, paths: contentPaths(base, key), redact };
+  async function check(scope: AbortScope): Promise<KeyState> {
+    const parse = async () => "accepted" as const;
     try {
-      return await readLibraryContent(request, context, scope);
-    } catch (error) {
-      throw error instanceof FailedGet ? toContentError(error, errorContext()) : error;
-    }
-  }
-
-  async function checkKey(scope: AbortScope): Promise<KeyState> {
-    const request = { operation: "listing", path: listing, resource: listing, toleratesThrottling: false } as const;
-    try {
-      return await get(context, { ...request, parse: async () => "accepted" as const }, scope);
+      return await get(context, { operation: "listing", path, resource: path, parse }, scope);
     } catch (error) {
       if (!(error instanceof FailedGet)) throw error;
       const { status } = error.failure;
@@ -83,24 +71,12 @@ export function openService(options: ServiceOptions): Service {
     }
   }
 
-  let lastCheck: { readonly at: number; readonly scope: AbortScope; readonly state: Promise<KeyState> } | null = null;
-  function confirmKey(scope: AbortScope): Promise<KeyState> {
+  return (scope) => {
     const now = performance.now();
     // An aborted check has no result that others could use.
-    if (lastCheck === null || lastCheck.scope.aborted || now - lastCheck.at >= confirmEveryMs) {
-      lastCheck = { at: now, scope, state: checkKey(scope) };
+    if (last === null || last.scope.aborted || now - last.at >= context.timing.confirmEveryMs) {
+      last = { at: now, scope, state: check(scope) };
     }
-    return lastCheck.state;
-  }
-
-  return {
-    listLibraries: (signal) => scopes.runScoped(signal, list),
-    readContent: (key, sink, signal) => scopes.runScoped(signal, (scope) => readContent(key, sink, scope)),
-    confirmKey: (signal) => scopes.runScoped(signal, confirmKey),
-    counters: () => ({ ...context.counters }),
-    async close() {
-      scopes.abortAll(new Error("the client of the service was closed"));
-      await context.close();
-    },
+    return last.state;
   };
 }

@@ -1,23 +1,28 @@
 import type { Listing, Reject } from "../model.ts";
 import type { AbortScope } from "./http/abort-scope.ts";
-import { get } from "./http/get.ts";
+import { FailedGet, get } from "./http/get.ts";
 import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
 import type { HttpContext } from "./http/http-context.ts";
 import type { HttpResponse } from "./http/response.ts";
+import { redactReject } from "./redact.ts";
+import { toListingError } from "./service-errors.ts";
+import { listingPath } from "./urls.ts";
 import { readListing } from "./wire/wire-listing.ts";
 
-/**
- * Reads the listing (specification 4.1).
- * @throws FailedGet
- */
-export function listLibraries(
-  path: string,
-  defaultOwner: string | null,
+/** Reads the listing (specification 4.1). */
+export async function listLibraries(
   context: HttpContext,
+  defaultOwner: string | null,
   scope: AbortScope,
 ): Promise<Listing> {
+  const path = listingPath(context.basePath);
   const parse = (response: HttpResponse) => parseListing(response, defaultOwner);
-  return get(context, { operation: "listing", path, resource: path, toleratesThrottling: false, parse }, scope);
+  try {
+    const listing = await get(context, { operation: "listing", path, resource: path, parse }, scope);
+    return { ...listing, rejects: listing.rejects.map((reject) => redactReject(reject, context.redact)) };
+  } catch (error) {
+    throw error instanceof FailedGet ? toListingError(error, context) : error;
+  }
 }
 
 const ONE_PAGE =

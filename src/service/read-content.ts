@@ -3,22 +3,15 @@ import type { StopSignal } from "../async.ts";
 import { ContentError } from "../errors.ts";
 import type { LibraryKey, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import type { AbortScope } from "./http/abort-scope.ts";
-import { get } from "./http/get.ts";
+import { FailedGet, type GetRequest, get } from "./http/get.ts";
 import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
-import type { GetRequest, HttpContext } from "./http/http-context.ts";
+import type { HttpContext } from "./http/http-context.ts";
 import type { HttpResponse } from "./http/response.ts";
 import { redactReject } from "./redact.ts";
-import type { ContentPaths } from "./urls.ts";
+import { toContentError } from "./service-errors.ts";
+import { contentPaths } from "./urls.ts";
 import { type ParsedMetadata, readMetadata } from "./wire/wire-metadata.ts";
 import { readScenarioList, type ScenarioList } from "./wire/wire-scenarios.ts";
-
-interface ContentRequest {
-  readonly key: LibraryKey;
-  readonly sink: ScenarioSink;
-  readonly paths: ContentPaths;
-  /** Removes secrets from text of the service. */
-  readonly redact: (text: string) => string;
-}
 
 /** The parsed metadata and scenarios, each with the response that it was read from. */
 interface ContentResponses {
@@ -26,19 +19,16 @@ interface ContentResponses {
   readonly scenarios: ScenarioList & { readonly hash: Hash; readonly response: HttpResponse };
 }
 
-/**
- * Reads one library's content; its scenarios go into the sink. A failure aborts `scope`.
- * @throws FailedGet, ContentError, or an error of the sink
- */
-export async function readLibraryContent(
-  request: ContentRequest,
+/** Reads one library's content; its scenarios go into the sink. A failure aborts `scope`. */
+export async function readContent(
   context: HttpContext,
+  key: LibraryKey,
+  sink: ScenarioSink,
   scope: AbortScope,
 ): Promise<ReceivedContent> {
-  const { key, redact } = request;
-  const responses = await getBoth(request, context, scope);
+  const responses = await getBoth(context, key, sink, scope);
   const { metadata, scenarios } = responses;
-  const redacted = (reject: Reject): Reject => redactReject(reject, redact);
+  const redacted = (reject: Reject): Reject => redactReject(reject, context.redact);
   if (scenarios.items > 0 && scenarios.accepted === 0) {
     const first = scenarios.rejects[0]?.reason ?? "no reason given";
     const message = `not one of the ${scenarios.items} scenarios can be stored (the first: ${first})`;
@@ -62,15 +52,17 @@ export async function readLibraryContent(
 
 /** Requests metadata and scenarios at the same time. The first failure aborts the other request. */
 async function getBoth(
-  { key, sink, paths }: ContentRequest,
   context: HttpContext,
+  key: LibraryKey,
+  sink: ScenarioSink,
   scope: AbortScope,
 ): Promise<ContentResponses> {
+  const paths = contentPaths(context.basePath, key);
   const getOrAbort = async <T>(request: GetRequest<T>): Promise<T | null> => {
     try {
       return await get(context, request, scope);
     } catch (error) {
-      scope.abort(error);
+      scope.abort(error instanceof FailedGet ? toContentError(error, context) : error);
       return null;
     }
   };
@@ -82,14 +74,12 @@ async function getBoth(
       operation: "metadata",
       path: paths.metadata,
       resource: paths.library,
-      toleratesThrottling: true,
       parse: async (response) => ({ response, ...(await readMetadata(response, key)) }),
     }),
     getOrAbort({
       operation: "scenarios",
       path: paths.scenarios,
       resource: paths.library,
-      toleratesThrottling: true,
       parse: async (response) => {
         if (!isFirstAttempt) await guarded.restart();
         isFirstAttempt = false;
@@ -103,23 +93,15 @@ async function getBoth(
 
 /** The sink, except that it receives no further call after an abort. */
 function abortableSink(sink: ScenarioSink, signal: StopSignal): ScenarioSink {
+  const unlessAborted = async <T>(call: () => Promise<T>): Promise<T> => {
+    signal.throwIfAborted();
+    return call();
+  };
   return {
-    async restart() {
-      signal.throwIfAborted();
-      await sink.restart();
-    },
-    async add(scenarios) {
-      signal.throwIfAborted();
-      await sink.add(scenarios);
-    },
-    async sources(ids) {
-      signal.throwIfAborted();
-      return sink.sources(ids);
-    },
-    async remove(id) {
-      signal.throwIfAborted();
-      await sink.remove(id);
-    },
+    restart: () => unlessAborted(() => sink.restart()),
+    add: (scenarios) => unlessAborted(() => sink.add(scenarios)),
+    sources: (ids) => unlessAborted(() => sink.sources(ids)),
+    remove: (id) => unlessAborted(() => sink.remove(id)),
   };
 }
 

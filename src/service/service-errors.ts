@@ -9,22 +9,11 @@ import {
 import { formatLimit } from "../format.ts";
 import type { FailedGet } from "./http/get.ts";
 import { header } from "./http/headers.ts";
+import type { HttpContext } from "./http/http-context.ts";
 import { isRetryableStatus } from "./http/retry-policy.ts";
-import type { Printable } from "./redact.ts";
-import { basePath } from "./urls.ts";
-
-/** Settings and state that the messages name. */
-interface ErrorContext {
-  readonly base: URL;
-  readonly printable: Printable;
-  readonly maxRetryWaitMs: number;
-  readonly maxThrottledMs: number;
-  /** The variable that names the proxy; null without a proxy. */
-  readonly proxyVariable: string | null;
-}
 
 /** The error that ends a run because the listing could not be read. */
-export function toListingError(failed: FailedGet, context: ErrorContext): SimcatError {
+export function toListingError(failed: FailedGet, context: HttpContext): SimcatError {
   const { failure } = failed;
   const { status, hint } = failure;
   const summary = formatFailure(failed, context);
@@ -36,7 +25,7 @@ export function toListingError(failed: FailedGet, context: ErrorContext): Simcat
   if (status === 401 || status === 403) {
     const advice = "check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant";
     // A gateway may refuse a path that it does not know.
-    const excess = adviseExcessPath(context.base);
+    const excess = adviseExcessPath(context);
     const refused = `the service refused the key: ${advice}`;
     return new UnauthorizedError(summary, { hint: excess === null ? refused : `${excess}. Otherwise ${refused}` });
   }
@@ -45,14 +34,14 @@ export function toListingError(failed: FailedGet, context: ErrorContext): Simcat
   }
   const isDown = status === null ? !["untrusted", "too_large"].includes(failure.kind) : isRetryableStatus(status);
   if (isDown) {
-    const advice = `the service is down or the base URL ${context.base.href} is wrong`;
+    const advice = `the service is down or the base URL ${context.baseUrl.href} is wrong`;
     return new SourceUnavailableError(summary, { hint: advice, ...options });
   }
   return new SourceUntrustedError(summary, { hint: adviseUntrusted(failed, context) });
 }
 
 /** The error of one library whose content could not be read, or the error that ends the run because of it. */
-export function toContentError(failed: FailedGet, context: ErrorContext): ContentError | SourceUnavailableError {
+export function toContentError(failed: FailedGet, context: HttpContext): ContentError | SourceUnavailableError {
   const runError = toRunError(failed, context);
   const code = contentErrorCode(failed);
   const { kind, hint } = failed.failure;
@@ -63,11 +52,11 @@ export function toContentError(failed: FailedGet, context: ErrorContext): Conten
 }
 
 /** The error of a GET after which no other request of the run can be expected to succeed; null for other failures. */
-function toRunError(failed: FailedGet, context: ErrorContext): SourceUnavailableError | null {
+function toRunError(failed: FailedGet, context: HttpContext): SourceUnavailableError | null {
   const { failure, why } = failed;
   const summary = formatFailure(failed, context);
   if (why === "no_success") {
-    const duration = formatLimit(context.maxThrottledMs);
+    const duration = formatLimit(context.timing.maxThrottledMs);
     const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
     return new SourceUnavailableError(summary, {
       hint: `for ${duration} the service has asked to wait, and ${advice}`,
@@ -76,7 +65,7 @@ function toRunError(failed: FailedGet, context: ErrorContext): SourceUnavailable
   if (failure.kind === "too_many_files") return new SourceUnavailableError(summary, { hint: failure.hint });
   if (why !== "asked_too_long" || failure.retryAfterMs === null) return null;
   const wait = formatLimit(failure.retryAfterMs);
-  const limit = formatLimit(context.maxRetryWaitMs);
+  const limit = formatLimit(context.retryPolicy.maxRetryWaitMs);
   return new SourceUnavailableError(
     `${summary} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${limit})`,
     { hint: "run again later" },
@@ -84,24 +73,25 @@ function toRunError(failed: FailedGet, context: ErrorContext): SourceUnavailable
 }
 
 /** `GET /libs answered 503 after 5 attempts (asked https://…/libs; it said "…")` */
-function formatFailure(failed: FailedGet, context: ErrorContext): string {
+function formatFailure(failed: FailedGet, context: HttpContext): string {
   const { failure, attempts, why } = failed;
-  const { base, proxyVariable } = context;
-  const path = failed.path.slice(basePath(base).length);
+  const { origin, basePath, pool } = context;
+  const path = failed.path.slice(basePath.length);
   const redirect = formatRedirect(failed, context);
   const summary = redirect === null ? failure.summary : `${failure.summary}, ${redirect}`;
   const times = why === "attempts" && attempts > 1 ? ` after ${attempts} attempts` : "";
+  const proxyVariable = pool.proxyVariable();
   const proxy = proxyVariable === null ? "" : ` through ${proxyVariable}`;
-  const details = [`asked ${base.origin}${failed.path}${proxy}`, failure.detail].filter((detail) => detail !== "");
+  const details = [`asked ${origin}${failed.path}${proxy}`, failure.detail].filter((detail) => detail !== "");
   return `GET ${path} ${summary}${times} (${details.join("; ")})`;
 }
 
 /** `a redirect to other.example`; null if the response is not a redirect. */
-function formatRedirect({ path, failure: { head } }: FailedGet, { base, printable }: ErrorContext): string | null {
+function formatRedirect({ path, failure: { head } }: FailedGet, { origin, printable }: HttpContext): string | null {
   if (head === null || head.status < 300 || head.status > 399) return null;
   const location = header(head.headers, "location");
   if (location === null) return "a redirect without a Location";
-  const from = base.origin + path;
+  const from = origin + path;
   return `a redirect to ${printable(URL.canParse(location, from) ? new URL(location, from).host : location)}`;
 }
 
@@ -113,29 +103,29 @@ function causeOf({ failure: { cause } }: FailedGet): ErrorOptions {
 const OWN_AUTHORITY =
   "nothing was asked of it. If the certificate is of your own authority, name that one in NODE_EXTRA_CA_CERTS";
 
-function adviseUntrusted({ failure: { kind, head } }: FailedGet, { base }: ErrorContext): string {
+function adviseUntrusted({ failure: { kind, head } }: FailedGet, context: HttpContext): string {
   if (kind === "too_large") return "raise SIMCAT_MAX_BODY if the organization is that large";
   const status = head?.status ?? 200;
   if (status >= 300 && status < 400) {
     return "it was not followed, so that the key stays here; set SIMCAT_BASE_URL to the service itself";
   }
-  const excess = adviseExcessPath(base);
+  const { baseUrl, basePath } = context;
+  const excess = adviseExcessPath(context);
   if (excess !== null) return excess;
-  if (status !== 404) return `check SIMCAT_BASE_URL (${base.href}); nothing was stored or removed`;
-  const hasVersion = /\/v\d[\w.-]*$/i.test(basePath(base));
+  if (status !== 404) return `check SIMCAT_BASE_URL (${baseUrl.href}); nothing was stored or removed`;
+  const hasVersion = /\/v\d[\w.-]*$/i.test(basePath);
   const question = hasVersion
     ? "is it the service's, with this version?"
     : "does it end with the version, such as /v1/?";
-  return `check SIMCAT_BASE_URL (${base.href}): ${question}`;
+  return `check SIMCAT_BASE_URL (${baseUrl.href}): ${question}`;
 }
 
 /** Advice for a base URL that already contains the path of the listing or of a library; null for any other. */
-function adviseExcessPath(base: URL): string | null {
-  const path = basePath(base);
-  const excess = /\/libs(?:\/user(?:\/.*)?)?$/.exec(path)?.[0];
+function adviseExcessPath({ baseUrl, origin, basePath }: HttpContext): string | null {
+  const excess = /\/libs(?:\/user(?:\/.*)?)?$/.exec(basePath)?.[0];
   if (excess === undefined) return null;
-  const corrected = `${base.origin}${path.slice(0, -excess.length)}/`;
-  return `remove ${excess} from SIMCAT_BASE_URL (${base.href}), because simcat adds it: ${corrected}`;
+  const corrected = `${origin}${basePath.slice(0, -excess.length)}/`;
+  return `remove ${excess} from SIMCAT_BASE_URL (${baseUrl.href}), because simcat adds it: ${corrected}`;
 }
 
 function contentErrorCode({ failure: { kind, status } }: FailedGet): ContentErrorCode {

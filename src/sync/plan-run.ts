@@ -15,7 +15,7 @@ import type { RunSettings } from "./run-types.ts";
 /** A cache counts whole seconds, from a moment that only the cache knows. */
 const CACHE_MARGIN_MS = 60_000;
 
-interface PlanSources {
+interface PlanTools {
   readonly service: Service;
   readonly clock: DatabaseClock;
   /** Null if the database has no schema yet: nothing is stored. */
@@ -30,13 +30,13 @@ interface PlanRequest {
   readonly backfillSince: number | null;
 }
 
-interface ListedRun {
+interface TimedListing {
   readonly listing: Listing;
   /** When the listing's last byte arrived, in database ms. */
   readonly listedAt: number;
 }
 
-export interface PlannedRun extends ListedRun {
+export interface PlannedListing extends TimedListing {
   readonly plan: Plan;
   /** Whether a reject of an earlier listing is open. */
   readonly openRejects: boolean;
@@ -47,10 +47,10 @@ export interface PlannedRun extends ListedRun {
  * @throws UsageError for a selected owner or library that is neither listed nor stored; whatever the service's client throws
  */
 export async function listLibraries(
-  { service, clock, pool }: PlanSources,
+  { service, clock, pool }: PlanTools,
   { selection }: PlanRequest,
   signal: AbortSignal,
-): Promise<ListedRun> {
+): Promise<TimedListing> {
   const listing = await service.listLibraries(signal);
   // The clocks are compared again after the last byte: a moment that is too late costs a read, one too early misses an edit.
   await clock.sample(signal);
@@ -61,11 +61,11 @@ export async function listLibraries(
 
 /** Compares the listing with what is stored, and decides what to read. Writes nothing. */
 export async function planRun(
-  { clock, pool, settings }: PlanSources,
+  { clock, pool, settings }: PlanTools,
   { selection, backfillSince }: PlanRequest,
-  { listing, listedAt }: ListedRun,
+  { listing, listedAt }: TimedListing,
   signal: AbortSignal,
-): Promise<PlannedRun> {
+): Promise<PlannedListing> {
   const now = clock.at(listing.startedAt);
   const cached = listing.cachedMs > 0 ? { cachedAt: now - listing.cachedMs - CACHE_MARGIN_MS } : {};
   const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, ...cached };
@@ -95,9 +95,9 @@ export interface RemovalDecision {
  * holds the other removals that a run of everything would hold; otherwise its new libraries would lower their share.
  */
 export async function checkRemovals(
-  { pool, settings }: PlanSources,
+  { pool, settings }: PlanTools,
   { allowRemovals }: PlanRequest,
-  { listing, plan }: PlannedRun,
+  { listing, plan }: PlannedListing,
   signal: AbortSignal,
 ): Promise<RemovalDecision> {
   const isComplete = listing.incomplete === null;

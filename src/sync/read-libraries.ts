@@ -1,11 +1,12 @@
 import { setMaxListeners } from "node:events";
+import { forEachConcurrently } from "../async.ts";
 import { Channel } from "../channel.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../circuit-breaker.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import { keyText } from "../key.ts";
 import type { FailedLibrary, ReadAction, ReadOutcome } from "../model.ts";
-import type { PlannedRun } from "./plan-run.ts";
-import { createLibraryReader, type LibraryRead, type LibraryReader } from "./read-library.ts";
+import type { PlannedListing } from "./plan-run.ts";
+import { createLibraryReader, type LibraryRead, type ReadLibrary } from "./read-library.ts";
 import { type DriftWatch, watchDrift } from "./rules/drift.ts";
 import type { Run } from "./run-types.ts";
 
@@ -16,7 +17,7 @@ import type { Run } from "./run-types.ts";
  */
 export async function* readLibraries(
   run: Run,
-  planned: PlannedRun,
+  planned: PlannedListing,
   alreadyFailed: readonly FailedLibrary[],
   signal: AbortSignal,
 ): AsyncGenerator<ReadOutcome> {
@@ -41,19 +42,18 @@ export async function* readLibraries(
 class ReadQueue {
   readonly outcomes = new Channel<ReadOutcome>();
   readonly #run: Run;
-  readonly #reader: LibraryReader;
+  readonly #read: ReadLibrary;
   readonly #drift: DriftWatch = watchDrift();
   readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
   /** Libraries whose content was dropped because it lacks a field; the rest of the run decides. */
   readonly #deferred: (Pick<LibraryRead, "action" | "lost"> & Pick<ContentError, "rejects">)[] = [];
-  #ended: { readonly error: unknown } | null = null;
   #unread = 0;
   readonly #breaker: CircuitBreaker = createCircuitBreaker();
 
-  constructor(run: Run, reader: LibraryReader, signal: AbortSignal) {
+  constructor(run: Run, read: ReadLibrary, signal: AbortSignal) {
     this.#run = run;
-    this.#reader = reader;
+    this.#read = read;
     this.#signal = AbortSignal.any([signal, this.#stopped.signal]);
     // Every request in flight listens to it.
     setMaxListeners(0, this.#signal);
@@ -64,11 +64,11 @@ class ReadQueue {
     this.#unread = actions.length;
     try {
       await this.#readQueue(actions, false);
-      if (this.#ended === null) await this.#settleDeferred();
+      await this.#judgeDeferred();
+      this.outcomes.close();
     } catch (error) {
-      this.#ended ??= { error };
+      this.outcomes.close(error);
     }
-    this.outcomes.close(this.#ended?.error);
   }
 
   /** Aborts the requests in flight. */
@@ -77,28 +77,23 @@ class ReadQueue {
   }
 
   async #readQueue(actions: readonly ReadAction[], isSecondRead: boolean): Promise<void> {
-    const queue = actions.values();
-    const work = async () => {
-      for (const action of queue) {
-        if (this.#ended !== null) return;
-        try {
-          this.#signal.throwIfAborted();
-          await this.#readOne(action, isSecondRead);
-          this.#unread -= 1;
-        } catch (error) {
-          this.#ended ??= { error };
-          // Otherwise each waiting request would first wait for the pause to end.
-          if (error instanceof SourceUnavailableError) this.stop(error);
-        }
+    await forEachConcurrently(actions, this.#run.settings.concurrency, async (action) => {
+      try {
+        this.#signal.throwIfAborted();
+        await this.#readOne(action, isSecondRead);
+        this.#unread -= 1;
+      } catch (error) {
+        // Otherwise each waiting request would first wait for the pause to end.
+        if (error instanceof SourceUnavailableError) this.stop(error);
+        throw error;
       }
-    };
-    await Promise.all(Array.from({ length: Math.min(this.#run.settings.concurrency, actions.length) }, work));
+    });
   }
 
   async #readOne(action: ReadAction, isSecondRead: boolean): Promise<void> {
     let library: LibraryRead;
     try {
-      library = await this.#reader.read(action, this.#signal);
+      library = await this.#read(action, this.#signal);
       this.#breaker.reset();
     } catch (error) {
       if (!(error instanceof ContentError)) throw error;
@@ -131,7 +126,7 @@ class ReadQueue {
   }
 
   /** Fails the libraries that would lose a field that the whole run lacked, and reads the others again. */
-  async #settleDeferred(): Promise<void> {
+  async #judgeDeferred(): Promise<void> {
     const again: ReadAction[] = [];
     for (const { action, lost, rejects } of this.#deferred) {
       const verdict = this.#drift.judge(lost, true);

@@ -1,5 +1,5 @@
 import type { Connection } from "../db/connect.ts";
-import { compareFields, compareNoFields } from "../db/read/compare-fields.ts";
+import { compareFields } from "../db/read/compare-fields.ts";
 import { attributeError, RefusedRows, refusedByDatabase } from "../db/store/refused-rows.ts";
 import { createScenarioBuffer, MEMORY_LIMITS, type MemoryBudget } from "../db/store/scenario-buffer.ts";
 import { createStaging, type Staging } from "../db/store/staging.ts";
@@ -8,7 +8,7 @@ import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryContent, LibraryKey, ReadAction, ReceivedContent, ScenarioBuffer } from "../model.ts";
 import { hashContent } from "./content-hash.ts";
-import type { PlannedRun } from "./plan-run.ts";
+import type { PlannedListing } from "./plan-run.ts";
 import { findLostFields, type LostField, lackedFields, lacksFields } from "./rules/drift.ts";
 import { buildLibraryContent } from "./rules/library-content.ts";
 import { findOtherListed } from "./rules/named-library.ts";
@@ -24,19 +24,18 @@ export interface LibraryRead {
   readonly lost: readonly LostField[];
 }
 
-/** Reads libraries one by one; many reads may be in flight, which share the memory for scenarios. */
-export interface LibraryReader {
-  /** @throws ContentError if this library failed; anything else ends the run */
-  read(action: ReadAction, signal: AbortSignal): Promise<LibraryRead>;
-}
+/**
+ * Reads one library. Many reads may be in flight, which share the memory for scenarios.
+ * @throws ContentError if this library failed; anything else ends the run
+ */
+export type ReadLibrary = (action: ReadAction, signal: AbortSignal) => Promise<LibraryRead>;
 
-export async function createLibraryReader(run: Run, planned: PlannedRun): Promise<LibraryReader> {
+export async function createLibraryReader(run: Run, planned: PlannedListing): Promise<ReadLibrary> {
   const budget: MemoryBudget = { usedBytes: 0, limits: run.memory ?? MEMORY_LIMITS };
   const staging: Staging = createStaging(run.pool, run.lease, run.parsers);
   await staging.clear();
-  const { listedAt } = planned;
   const { hashesSince, settings } = run;
-  const { listing, plan } = planned;
+  const { listing, listedAt, plan } = planned;
   const unheld = new Set(plan.unheld.map(keyText));
   const held = new Set(plan.missing.map(keyText).filter((key) => !unheld.has(key)));
   /** A library that was moved may still name its earlier owner, so a missing one counts only by its name. */
@@ -46,25 +45,23 @@ export async function createLibraryReader(run: Run, planned: PlannedRun): Promis
       listing.libraries.find(key) !== undefined || (isStored && key.name !== listed.key.name && held.has(keyText(key)));
   };
 
-  return {
-    async read(action, signal) {
-      const { key } = action.listed;
-      const buffer = createScenarioBuffer(staging, budget);
-      try {
-        const received = await run.service.readContent(key, buffer, signal);
-        const other = received.metadata && findOtherListed(received.metadata, key, isOther(action));
-        if (other) throw mismatched(key, other);
-        const readAt = run.clock.at(received.sentAt);
-        const contentHash = hashContent(action.listed, received, settings.serviceTimezone);
-        const facts = { listedAt, readAt, contentHash, hashesSince };
-        const content = buildLibraryContent(action, received, await buffer.finish(), facts);
-        return { action, received, content, buffer, lost: await findLost(run, content, received) };
-      } catch (thrown) {
-        const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;
-        if (error instanceof ContentError) await buffer.free();
-        throw error;
-      }
-    },
+  return async (action, signal) => {
+    const { key } = action.listed;
+    const buffer = createScenarioBuffer(staging, budget);
+    try {
+      const received = await run.service.readContent(key, buffer, signal);
+      const other = received.metadata && findOtherListed(received.metadata, key, isOther(action));
+      if (other) throw mismatched(key, other);
+      const readAt = run.clock.at(received.sentAt);
+      const contentHash = hashContent(action.listed, received, settings.serviceTimezone);
+      const facts = { listedAt, readAt, contentHash, hashesSince };
+      const content = buildLibraryContent(action, received, await buffer.finish(), facts);
+      return { action, received, content, buffer, lost: await findLost(run, content, received) };
+    } catch (thrown) {
+      const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;
+      if (error instanceof ContentError) await buffer.free();
+      throw error;
+    }
   };
 }
 
@@ -75,11 +72,10 @@ async function findLost(
   received: ReceivedContent,
 ): Promise<readonly LostField[]> {
   if (content.kind !== "changed" || !lacksFields(received)) return [];
-  const options = { operation: "comparing the fields of a library with its stored rows", snapshot: true, byKey: true };
+  const operation = "comparing the fields of a library with its stored rows";
   const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
-  const stored = await attributeError(
-    (patience) => withTransaction(pool, { ...options, ...patience }, find, lease.lost),
-    () => withTransaction(pool, options, compareNoFields, lease.lost),
+  const stored = await attributeError(lease.write, operation, (patience) =>
+    withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
   );
   return findLostFields(received, stored);
 }

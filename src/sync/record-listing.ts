@@ -2,7 +2,7 @@ import { refusedByDatabase } from "../db/store/refused-rows.ts";
 import { type ListingWrite, saveListing } from "../db/store/save-listing.ts";
 import { keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
-import type { PlannedRun } from "./plan-run.ts";
+import type { PlannedListing } from "./plan-run.ts";
 import type { RemovalVerdict } from "./rules/guard.ts";
 import type { Run } from "./run-types.ts";
 
@@ -13,13 +13,11 @@ import type { Run } from "./run-types.ts";
  */
 export async function recordListing(
   { id, lease, mask, totals }: Run,
-  planned: PlannedRun,
+  planned: PlannedListing,
   verdict: RemovalVerdict,
 ): Promise<FailedLibrary[]> {
-  const changes = toListingWrite(planned, verdict);
-  if (changes === null) return [];
   const refused = new Map<string, FailedLibrary>();
-  await saveListing(lease.write, id, changes, (key, error) => {
+  await saveListing(lease.write, id, toListingWrite(planned, verdict), (key, error) => {
     const refusal = refusedByDatabase("recording the listing", error);
     if (key === null) totals.addUnrecorded(null, mask(refusal.message));
     else refused.set(keyText(key), refusal.toFailedLibrary(key, mask));
@@ -27,13 +25,11 @@ export async function recordListing(
   return [...refused.values()];
 }
 
-/** The changes of the whole listing, whatever the run's selection; null if there are none. */
+/** The changes of the whole listing, whatever the run's selection. */
 export function toListingWrite(
-  { listing, listedAt, plan, openRejects }: PlannedRun,
+  { listing, listedAt, plan, openRejects }: PlannedListing,
   verdict: RemovalVerdict,
-): ListingWrite | null {
-  const changes = plan.changed.length + plan.restored.length + plan.returned.length + listing.rejects.length;
-  if (changes === 0 && !openRejects) return null;
+): ListingWrite {
   // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.
   const isTrusted = listing.incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
   let goodEntries: Set<string> | undefined;
@@ -46,7 +42,7 @@ export function toListingWrite(
     restored: plan.restored,
     returned: plan.returned,
     rejects: listing.rejects,
-    isOver: (key) => isTrusted || (key !== null && isGoodEntry(key)),
+    isOver: openRejects ? (key) => isTrusted || (key !== null && isGoodEntry(key)) : null,
     seenAt: listedAt,
   };
 }

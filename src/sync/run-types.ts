@@ -3,20 +3,11 @@ import type { Pool } from "../db/connect.ts";
 import type { Lease } from "../db/lease.ts";
 import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
 import type { LibraryKey, Reject } from "../model.ts";
-import type { RunKind, RunReport, Selection, Trigger } from "../run-report.ts";
+import type { RunKind, RunReport, RunRequest } from "../run-report.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";
 import type { RunTotals } from "./run-totals.ts";
 import type { ValueParsers } from "./value-parsers.ts";
-
-export interface RunRequest {
-  readonly kind: RunKind;
-  readonly trigger: Trigger;
-  readonly selection: Selection;
-  readonly allowRemovals: boolean;
-  /** Begin a backfill again instead of continuing an interrupted one, and compare every row. */
-  readonly restart: boolean;
-}
 
 export interface RunSettings {
   readonly concurrency: number;

@@ -7,7 +7,8 @@ import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
 import type { Reject, WriteOutcome } from "../model.ts";
-import { markMissing } from "./mark-removed.ts";
+import type { RunRequest } from "../run-report.ts";
+import { markRemovals } from "./mark-removals.ts";
 import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
@@ -17,7 +18,7 @@ import { guardScenarios } from "./rules/guard.ts";
 import { isEverything } from "./rules/selection.ts";
 import { completed, outcomeOfError, type RunOutcome, toReport } from "./run-outcome.ts";
 import { RunTotals } from "./run-totals.ts";
-import type { Run, RunRequest, RunResult, RunTools } from "./run-types.ts";
+import type { Run, RunResult, RunTools } from "./run-types.ts";
 import { createRunStarter } from "./start-run.ts";
 import { takeSnapshot } from "./take-snapshot.ts";
 import { createValueParsers } from "./value-parsers.ts";
@@ -92,7 +93,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const { marked, refused: notMarked } = await markMissing(run, plan, removals);
+  const { marked, refused: notMarked } = await markRemovals(run, plan, removals);
   totals.counts.librariesRemoved = marked;
   const notRecorded = await recordListing(run, planned, verdict);
 
@@ -104,7 +105,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
     mask: run.mask,
     context: {
       runId: run.id,
-      ...run.parsers,
+      parse: run.parsers,
       guard: (numbers) => guardScenarios({ ...numbers, maxRemoved, allowed: allowRemovals }),
     },
   });

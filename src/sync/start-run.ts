@@ -1,6 +1,7 @@
 import type { Connection } from "../db/connect.ts";
 import { deleteRun, insertRun, readUnfinishedBackfill } from "../db/runs.ts";
-import type { Run, RunRequest, RunTools } from "./run-types.ts";
+import type { RunRequest } from "../run-report.ts";
+import type { Run, RunTools } from "./run-types.ts";
 
 type StartedRun = Pick<Run, "id" | "backfillSince" | "hashesSince">;
 

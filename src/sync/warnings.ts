@@ -1,11 +1,11 @@
 import type { LibraryCounts } from "../db/runs.ts";
-import type { PlannedRun } from "./plan-run.ts";
+import type { PlannedListing } from "./plan-run.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 import type { RunTotals } from "./run-totals.ts";
 import type { ValueParsers } from "./value-parsers.ts";
 
 /** Adds the warnings about the listing. */
-export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedRun): void {
+export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedListing): void {
   const warn = (code: string, message: string) => totals.warnings.push({ code, message });
   if (listing.incomplete !== null) {
     warn("listing_incomplete", `${listing.incomplete}; nothing was marked as removed`);

@@ -23,7 +23,7 @@ const BYTES_AT_ONCE = 8 * 2 ** 20;
 export function compareContent(
   pool: Pool,
   listed: ListedLibrary,
-  texts: TextParsers,
+  parse: TextParsers,
   signal: AbortSignal,
 ): ContentComparison {
   const { key } = listed;
@@ -35,7 +35,7 @@ export function compareContent(
   const look = <T>(work: (connection: Connection) => Promise<T>) =>
     readSnapshot(pool, "reading a library's rows", work, signal);
   const compareHeld = (connection: Connection) =>
-    compareScenarioRows(connection, key, [...held.values()], texts, MAX_EXAMPLES - differing.size);
+    compareScenarioRows(connection, key, [...held.values()], parse, MAX_EXAMPLES - differing.size);
   const take = (found: readonly ComparedScenario[]) => {
     for (const one of found) differing.set(one.id, one);
     held = new Map();
@@ -72,7 +72,7 @@ export function compareContent(
       // The row of an item that could not be read stays, so its absence from the good ones means nothing.
       const isWhole = read.rejects.every(({ kind }) => kind !== "scenario");
       const { row, last, unlisted } = await look(async (connection) => ({
-        row: await compareLibraryRow(connection, { listed, metadata: read.metadata }, texts),
+        row: await compareLibraryRow(connection, { listed, metadata: read.metadata }, parse),
         last: await compareHeld(connection),
         unlisted: isWhole ? await readUnlistedScenarios(connection, key, seen) : [],
       }));

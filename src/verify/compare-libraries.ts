@@ -1,3 +1,4 @@
+import { forEachConcurrently } from "../async.ts";
 import { createCircuitBreaker } from "../circuit-breaker.ts";
 import type { Pool } from "../db/connect.ts";
 import type { TextParsers } from "../db/content-fields.ts";
@@ -6,22 +7,17 @@ import type { LibraryFailure, ListedLibrary } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import { compareContent } from "./compare-content.ts";
-import type { LibraryDifference, RejectedItems } from "./findings.ts";
+import type { Findings, LibraryDifference, RejectedItems } from "./findings.ts";
 
 export interface CompareTools {
   readonly service: Service;
   readonly pool: Pool;
-  readonly texts: TextParsers;
+  readonly parse: TextParsers;
   readonly concurrency: number;
   readonly onEvent: (event: RunEvent) => void;
 }
 
-interface ContentFindings {
-  readonly scenarios: number;
-  readonly differences: readonly LibraryDifference[];
-  readonly unread: readonly LibraryFailure[];
-  readonly rejected: readonly RejectedItems[];
-}
+type ContentFindings = Pick<Findings, "scenarios" | "differences" | "unread" | "rejected">;
 
 /**
  * Reads the content of these libraries, `concurrency` at a time, and compares it with their rows.
@@ -32,7 +28,7 @@ export async function compareLibraries(
   tools: CompareTools,
   signal: AbortSignal,
 ): Promise<ContentFindings> {
-  const { service, pool, texts, concurrency, onEvent } = tools;
+  const { service, pool, parse, concurrency, onEvent } = tools;
   const differences: LibraryDifference[] = [];
   const unread: LibraryFailure[] = [];
   const rejected: RejectedItems[] = [];
@@ -41,7 +37,7 @@ export async function compareLibraries(
 
   const compare = async (listed: ListedLibrary) => {
     const { key } = listed;
-    const comparison = compareContent(pool, listed, texts, signal);
+    const comparison = compareContent(pool, listed, parse, signal);
     const read = await service.readContent(key, comparison, signal);
     breaker.reset();
     const found = await comparison.finish(read);
@@ -62,19 +58,7 @@ export async function compareLibraries(
     breaker.assertClosed(error, "; run simcat verify again later");
   };
 
-  const queue = libraries.values();
-  /** Errors that end the comparison. */
-  const errors: unknown[] = [];
-  const work = async () => {
-    for (const listed of queue) {
-      if (errors.length > 0) return;
-      await compare(listed)
-        .catch((error) => fail(listed, error))
-        .catch((error) => errors.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, libraries.length) }, work));
-  if (errors.length > 0) throw errors[0];
+  await forEachConcurrently(libraries, concurrency, (listed) => compare(listed).catch((error) => fail(listed, error)));
   return { scenarios, differences, unread, rejected };
 }
 

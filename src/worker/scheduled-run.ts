@@ -7,10 +7,11 @@ import { BusyError, ConfigurationError, SimcatError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { createProgressLine } from "../report/progress.ts";
 import { createRunLog } from "../report/run-log.ts";
+import type { RunRequest } from "../run-report.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
 import { runSync } from "../sync/run.ts";
 import { outcomeOfError } from "../sync/run-outcome.ts";
-import type { RunEvent, RunRequest, RunResult, RunSettings } from "../sync/run-types.ts";
+import type { RunEvent, RunResult, RunSettings } from "../sync/run-types.ts";
 import type { Metrics } from "./metrics.ts";
 import { addEndedRun, type EndedRun, toRunRow, updateRun, type WorkerState } from "./worker-state.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LibraryRows } from "../../src/db/read/read-library.ts";
+import type { LibraryRows } from "../../src/db/read/read-library-record.ts";
 import type { SyncState } from "../../src/model.ts";
 import { formatExplanation, toExplanationJson } from "../../src/report/explain.ts";
 

@@ -67,9 +67,10 @@ function toContent(name: string, library: LibraryVersion, scenarios: readonly Sc
       absent: [],
       source: `{"extra":${run}}`,
     },
-    scenarios: { kind: "memory", scenarios },
+    scenarios: { kind: "memory", scenarios, count: scenarios.length },
     rejects: [],
     kind: run === 1 ? "new" : "changed",
+    isPartial: false,
     failedBefore: false,
     hadRejects: false,
     hadAbsences: false,
@@ -89,8 +90,10 @@ async function save(run: number, contents: readonly LibraryContent[]): Promise<v
     await saveLibraries(connection, contents, {
       runId: run,
       // Each run reads the same texts in another way, as after a change of SIMCAT_SERVICE_TIMEZONE.
-      microseconds: (one) => (one === null ? null : BigInt(run)),
-      bytes: (one) => (one === null ? null : run),
+      parse: {
+        microseconds: (text) => (text === null ? null : BigInt(run)),
+        bytes: (text) => (text === null ? null : run),
+      },
       guard: () => "mark",
     });
     await connection.query("COMMIT");

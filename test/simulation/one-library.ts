@@ -7,7 +7,7 @@ import type {
   SyncState,
 } from "../../src/model.ts";
 import { hashContent } from "../../src/sync/content-hash.ts";
-import type { PlannedRun } from "../../src/sync/plan-run.ts";
+import type { PlannedListing } from "../../src/sync/plan-run.ts";
 import { toListingWrite } from "../../src/sync/record-listing.ts";
 import { buildLibraryContent } from "../../src/sync/rules/library-content.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
@@ -72,7 +72,7 @@ export function plan({ stored }: Store, listing: Listing, fullEveryMs: number) {
 
 /** Records the listing, before any content is read. */
 export function recordListing(store: Store, listing: Listing, made: ReturnType<typeof plan>): Store {
-  const planned: PlannedRun = {
+  const planned: PlannedListing = {
     listing: {
       libraries: made.libraries,
       rejects: [],
@@ -86,9 +86,7 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
     plan: made.planned,
     openRejects: false,
   };
-  const news = toListingWrite(planned, { kind: "pass" });
-  if (news === null) return store;
-  const { changed, restored, seenAt } = news;
+  const { changed, restored, seenAt } = toListingWrite(planned, { kind: "pass" });
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
     const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, suspectReads: 0 };
@@ -162,5 +160,5 @@ function contentOf(action: ReadAction, answer: Answer, listedAt: number): Librar
   };
   const contentHash = hashContent(action.listed, received, "UTC");
   const facts = { listedAt, readAt: startedAt, contentHash, hashesSince: null };
-  return buildLibraryContent(action, received, { kind: "memory", scenarios: [] }, facts);
+  return buildLibraryContent(action, received, { kind: "memory", scenarios: [], count: 0 }, facts);
 }

@@ -26,9 +26,9 @@ export async function verifyEnd(simulation: Simulation): Promise<string[]> {
       onDeath: async () => {},
     });
     scheduler.end();
-    const texts = createValueParsers("UTC");
+    const parse = createValueParsers("UTC");
     const { concurrency } = world;
-    const tools = { service: client, pool: gated.pool, texts, onEvent: () => {}, concurrency };
+    const tools = { service: client, pool: gated.pool, parse, onEvent: () => {}, concurrency };
     const report = await verifyStored(tools, EVERYTHING, never);
     await client.close();
     pools.giveBack(gated);

@@ -42,13 +42,13 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a partial read counts as a whole one",
     file: "src/db/store/save-libraries.ts",
-    line: 'rereadReason: isPartial(library) ? "rejects" :',
+    line: 'rereadReason: library.isPartial ? "rejects" :',
     instead: "rereadReason:",
   },
   {
     name: "a partial read marks the scenarios it lacks",
     file: "src/db/store/remove-missing-scenarios.ts",
-    line: "if (missing === 0 || isPartial(library)) return",
+    line: "if (missing === 0 || library.isPartial) return",
     instead: "if (missing === 0) return",
   },
   {
@@ -95,9 +95,9 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "holds are not recorded",
-    file: "src/sync/mark-removed.ts",
-    line: "if (holds.length > 0) {",
-    instead: "if (holds.length < 0) {",
+    file: "src/sync/mark-removals.ts",
+    line: "await writeInHalves(holds, {",
+    instead: "await writeInHalves(holds.slice(0, 0), {",
   },
   {
     name: "the oldest content is not read first",
@@ -270,8 +270,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a refused batch fails as a whole",
     file: "src/db/store/refused-rows.ts",
-    line: "if (only !== undefined && some.length === 1) return tools.onRefused(only, error);",
-    instead: "if (only !== undefined) { for (const one of some) await tools.onRefused(one, error); return; }",
+    line: "if (only !== undefined && some.length === 1) return onRefused(only, error);",
+    instead: "if (only !== undefined) { for (const one of some) await onRefused(one, error); return; }",
   },
   {
     name: "only the first half of a refused batch is stored",
@@ -294,8 +294,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a refused library ends the record of the listing",
     file: "src/db/store/save-listing.ts",
-    line: "if (!(error instanceof RefusedRows)) throw error;",
-    instead: "if (error) throw error;",
+    line: "onRefused: async (item, error) => onRefused(keyOf(item), error),",
+    instead: "onRefused: async (_, error) => { throw error; },",
   },
   {
     name: "the count of scenarios includes those marked as removed",

@@ -2,9 +2,9 @@ import type { DriftField, FieldComparison, LibraryContent, MetadataField, Scenar
 import type { Connection } from "../connect.ts";
 import { type Parameters, statement } from "../statement.ts";
 import { int8Array, jsonbArray } from "../store/binary-arrays.ts";
-import type { Source } from "../store/scenario-statements.ts";
+import type { ScenarioLocation } from "../store/scenario-statements.ts";
 
-const READ: Readonly<Record<Source, string>> = {
+const READ: Readonly<Record<ScenarioLocation, string>> = {
   arrays: "unnest($ids::int8[], $sources::jsonb[]) AS u(scenario_id, raw)",
   staging: "(SELECT scenario_id, raw FROM simcat.scenario_staging WHERE stage = $stage) AS u",
 };
@@ -13,7 +13,7 @@ const READ: Readonly<Record<Source, string>> = {
  * Compares which of these fields the live stored scenarios of a library have with those that were read. A FULL JOIN never loops
  * over the whole library for each row, whatever the planner expects.
  */
-function countFields(source: Source, fields: readonly DriftField[]) {
+function countFields(location: ScenarioLocation, fields: readonly DriftField[]) {
   const hasFields = fields.map((field) => `, raw ? '${field}' AS "${field}"`).join("");
   const counts = fields.map(
     (field) => `,
@@ -23,7 +23,7 @@ function countFields(source: Source, fields: readonly DriftField[]) {
   );
   return statement(`
 SELECT count(*) FILTER (WHERE s.is_stored) AS stored, count(*) FILTER (WHERE s.is_stored AND r.is_read) AS shared${counts.join("")}
-FROM (SELECT scenario_id, true AS is_read${hasFields} FROM ${READ[source]}) AS r
+FROM (SELECT scenario_id, true AS is_read${hasFields} FROM ${READ[location]}) AS r
 FULL JOIN (
   SELECT scenario_id, true AS is_stored${hasFields} FROM simcat.scenarios
   WHERE (owner, library_name) = ($owner, $library_name) AND removed_at IS NULL
@@ -34,18 +34,6 @@ FULL JOIN (
 const SELECT_METADATA_FIELDS = statement(`
 SELECT f.field FROM simcat.libraries l CROSS JOIN unnest($absent::text[]) AS f(field)
 WHERE (l.owner, l.library_name) = ($owner, $library_name) AND l.metadata ? f.field`);
-
-/** Sends the statements of `compareFields` without a library. */
-export async function compareNoFields(connection: Connection): Promise<void> {
-  const key = { owner: "", library_name: "" };
-  await connection.query(SELECT_METADATA_FIELDS({ ...key, absent: [] }));
-  for (const scenarios of [
-    { kind: "staged", stage: "", count: 0 } as const,
-    { kind: "memory", scenarios: [] } as const,
-  ]) {
-    await countStoredFields(connection, key, scenarios, ["scenarioName"]);
-  }
-}
 
 /** Compares the stored rows of a library with its content: in the fields that its metadata lacks, and in `lacked`. */
 export async function compareFields(
@@ -73,7 +61,7 @@ async function countStoredFields(
   scenarios: ScenarioSet,
   fields: readonly DriftField[],
 ): Promise<FieldComparison["scenarios"]> {
-  const source = scenarios.kind === "staged" ? "staging" : "arrays";
+  const location = scenarios.kind === "staged" ? "staging" : "arrays";
   const read =
     scenarios.kind === "staged"
       ? { stage: scenarios.stage }
@@ -81,7 +69,7 @@ async function countStoredFields(
           ids: int8Array(scenarios.scenarios.map(({ id }) => id)),
           sources: jsonbArray(scenarios.scenarios.map((scenario) => scenario.source)),
         };
-  const { rows } = await connection.query<Record<string, number>>(countFields(source, fields)({ ...key, ...read }));
+  const { rows } = await connection.query<Record<string, number>>(countFields(location, fields)({ ...key, ...read }));
   const count = (column: string): number => {
     const value = rows[0]?.[column];
     if (value === undefined) throw new Error(`the comparison of fields returned no column ${column}`);

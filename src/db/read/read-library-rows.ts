@@ -1,6 +1,6 @@
 import type { LibraryKey, Scenario, ScenarioId } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { LibrarySource, TextParsers } from "../content-fields.ts";
+import type { LibraryAnswers, TextParsers } from "../content-fields.ts";
 import { int8Array } from "../store/binary-arrays.ts";
 import { libraryColumns, scenarioColumns, toArrays } from "../store/columns.ts";
 import {
@@ -31,7 +31,7 @@ export interface ComparedScenario extends ComparedRow {
 /** Compares a library's own row with its list entry and its metadata. A part that was rejected (null) is not compared. */
 export async function compareLibraryRow(
   connection: Connection,
-  library: LibrarySource,
+  library: LibraryAnswers,
   parse: TextParsers,
 ): Promise<ComparedRow> {
   const { rows } = await connection.query<{ live: boolean; columns: ColumnDifference[] }>(

@@ -2,34 +2,9 @@ import type { RunStatus } from "../../run-report.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { readSnapshot } from "../transaction.ts";
-import { CHANGED_LIBRARIES, CHANGES, type ChangedLibrary, type ChangeRow } from "./report-changes.ts";
-import {
-  COMPLETE,
-  type Completeness,
-  ENDINGS,
-  FAILING,
-  type FailingLibrary,
-  PROBLEMS,
-  type ProblemRow,
-  RECENT_RUNS,
-  type ReportRun,
-} from "./report-health.ts";
-import {
-  ACTIVE,
-  AGES,
-  type AgeRow,
-  GROWTH,
-  type GrowthRow,
-  LIBRARIES,
-  type LibraryTotals,
-  PARENTS,
-  type ParentsRow,
-  STALE_RESULTS,
-  STORAGE,
-  type StorageRow,
-  VERSIONS,
-  type VersionRow,
-} from "./report-inventory.ts";
+import * as changes from "./report-changes.ts";
+import * as health from "./report-health.ts";
+import * as inventory from "./report-inventory.ts";
 import { type ReportScope, stepOf } from "./report-scope.ts";
 
 export type ReportRows = Awaited<ReturnType<typeof readReport>>;
@@ -50,7 +25,7 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
       (await connection.query<Row>(sql, [...parameters])).rows;
     const row = async <Row extends object>(sql: string, parameters: readonly unknown[]) =>
       oneRow(await connection.query<Row>(sql, [...parameters]));
-    const complete = await row<Completeness>(COMPLETE, []);
+    const complete = await row<health.Completeness>(health.COMPLETE, []);
     const { historyCompleteSince } = complete;
     const isCounted = historyCompleteSince !== null;
     const changesSince = isCounted && historyCompleteSince > since ? historyCompleteSince : since;
@@ -63,20 +38,22 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
       step,
       owners,
       complete,
-      libraries: await row<LibraryTotals>(LIBRARIES, [of]),
-      ages: await rows<AgeRow>(AGES, [of]),
-      active: await rows<{ at: Date; count: number }>(ACTIVE, [of]),
-      growth: await rows<GrowthRow>(GROWTH, [of]),
-      storage: await rows<StorageRow>(STORAGE, [of, MAX_SHOWN]),
-      versions: await rows<VersionRow>(VERSIONS, [of]),
-      parents: await rows<ParentsRow>(PARENTS, [of, MAX_SHOWN]),
-      staleResults: (await row<{ count: number }>(STALE_RESULTS, [of])).count,
-      runs: (await rows<ReportRun>(RECENT_RUNS, [MAX_RUNS])).toReversed(),
-      endings: await rows<{ status: RunStatus; runs: number }>(ENDINGS, [since]),
-      changes: isCounted ? await rows<ChangeRow>(CHANGES, [of, changesSince, step]) : [],
-      changed: isCounted ? await rows<ChangedLibrary>(CHANGED_LIBRARIES, [of, changesSince, MAX_SHOWN]) : [],
-      failing: await rows<FailingLibrary>(FAILING, [of, MAX_SHOWN]),
-      problems: await rows<ProblemRow>(PROBLEMS, [of]),
+      libraries: await row<inventory.LibraryTotals>(inventory.LIBRARIES, [of]),
+      ages: await rows<inventory.AgeRow>(inventory.AGES, [of]),
+      active: await rows<{ at: Date; count: number }>(inventory.ACTIVE, [of]),
+      growth: await rows<inventory.GrowthRow>(inventory.GROWTH, [of]),
+      storage: await rows<inventory.StorageRow>(inventory.STORAGE, [of, MAX_SHOWN]),
+      versions: await rows<inventory.VersionRow>(inventory.VERSIONS, [of]),
+      parents: await rows<inventory.ParentsRow>(inventory.PARENTS, [of, MAX_SHOWN]),
+      staleResults: (await row<{ count: number }>(inventory.STALE_RESULTS, [of])).count,
+      runs: (await rows<health.ReportRun>(health.RECENT_RUNS, [MAX_RUNS])).toReversed(),
+      endings: await rows<{ status: RunStatus; runs: number }>(health.ENDINGS, [since]),
+      changes: isCounted ? await rows<changes.ChangeRow>(changes.CHANGES, [of, changesSince, step]) : [],
+      changed: isCounted
+        ? await rows<changes.ChangedLibrary>(changes.CHANGED_LIBRARIES, [of, changesSince, MAX_SHOWN])
+        : [],
+      failing: await rows<health.FailingLibrary>(health.FAILING, [of, MAX_SHOWN]),
+      problems: await rows<health.ProblemRow>(health.PROBLEMS, [of]),
     };
   };
   return readSnapshot(pool, "reading the report", read, signal);

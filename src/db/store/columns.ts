@@ -1,12 +1,12 @@
 import { getTableColumns, type Table } from "drizzle-orm";
 import type { LibraryKey, Scenario } from "../../model.ts";
-import { type Field, type LibrarySource, libraryFields, scenarioFields, type TextParsers } from "../content-fields.ts";
+import { type Field, type LibraryAnswers, libraryFields, scenarioFields, type TextParsers } from "../content-fields.ts";
 import { libraries, scenarios } from "../schema.ts";
 import type { Parameters } from "../statement.ts";
 import { boolArray, int4Array, int8Array, jsonbArray, textArray, timestamptzArray } from "./binary-arrays.ts";
 
 /** A declared field with the name and the type of its column. */
-export interface StoredColumn<Source> extends Field<Source> {
+export interface StoredColumn<Item> extends Field<Item> {
   readonly name: string;
   readonly type: ArrayType;
 }
@@ -28,7 +28,7 @@ const ARRAY_TYPES: Readonly<Record<string, ArrayType>> = {
   "timestamp (6) with time zone": { name: "timestamptz", toArray: timestamptzArray },
 };
 
-function toColumns<Source>(fields: Readonly<Record<string, Field<Source>>>, table: Table): StoredColumn<Source>[] {
+function toColumns<Item>(fields: Readonly<Record<string, Field<Item>>>, table: Table): StoredColumn<Item>[] {
   const columns = getTableColumns(table);
   return Object.entries(fields).map(([key, field]) => {
     const column = columns[key];
@@ -38,7 +38,7 @@ function toColumns<Source>(fields: Readonly<Record<string, Field<Source>>>, tabl
   });
 }
 
-export const libraryColumns = toColumns<LibrarySource>(libraryFields, libraries);
+export const libraryColumns = toColumns<LibraryAnswers>(libraryFields, libraries);
 export const scenarioColumns = toColumns<Scenario>(scenarioFields, scenarios);
 
 export const namesOf = (columns: readonly Pick<StoredColumn<never>, "name">[]): string[] =>
@@ -56,17 +56,14 @@ export const inPlaceNames = (columns: readonly StoredColumn<never>[]) =>
 export const unnest = (columns: readonly { readonly name: string; readonly type: { readonly name: string } }[]) =>
   `unnest(${columns.map(({ name, type }) => `$${name}::${type.name}[]`).join(", ")})`;
 
-/** The arrays that `unnest` names: one element for each source. */
-export function toArrays<Source>(
-  columns: readonly StoredColumn<Source>[],
-  sources: readonly Source[],
+/** The arrays that `unnest` names: one element for each item. */
+export function toArrays<Item>(
+  columns: readonly StoredColumn<Item>[],
+  items: readonly Item[],
   parse: TextParsers,
 ): Parameters {
   return Object.fromEntries(
-    columns.map(({ name, type, value }) => [
-      name,
-      type.toArray(sources.map((source) => value(source, parse)) as never[]),
-    ]),
+    columns.map(({ name, type, value }) => [name, type.toArray(items.map((item) => value(item, parse)) as never[])]),
   );
 }
 
@@ -74,6 +71,10 @@ export function toArrays<Source>(
 export function keyArrays(keys: readonly LibraryKey[]): Parameters {
   return { owner: textArray(keys.map(({ owner }) => owner)), library_name: textArray(keys.map(({ name }) => name)) };
 }
+
+/** The rest of an UPDATE … FROM or DELETE … USING about these libraries, where `row` is a row of the changed table. */
+export const ofKeys = (row: string) => `unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
+WHERE (${row}.owner, ${row}.library_name) = (i.owner, i.library_name)`;
 
 /** The stored fields with their types, in a stable order: content must be stored again if this list changes. */
 export const COLUMN_SIGNATURE: readonly string[] = [

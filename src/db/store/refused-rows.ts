@@ -1,8 +1,12 @@
+import { getTableColumns, getTableName, type Table } from "drizzle-orm";
 import { ContentError } from "../../errors.ts";
+import type { Connection } from "../connect.ts";
 import { databaseError, driverError, mayComeFromRows } from "../db-errors.ts";
+import type { RunInTransaction } from "../lease.ts";
+import * as schema from "../schema.ts";
 import type { TransactionOptions } from "../transaction.ts";
 
-/** The database refused rows, and accepts the same statements without any. The cause is its error. */
+/** The database refused rows, although its tables can be written. The cause is its error. */
 export class RefusedRows extends Error {
   constructor(cause: unknown) {
     super("the database refused these rows", { cause });
@@ -20,46 +24,86 @@ export function refusedByDatabase(operation: string, error: unknown): ContentErr
 /** Limits of the time that a transaction waits for the lock of a row. */
 export type LockPatience = Pick<TransactionOptions<unknown>, "lockTimeoutMs" | "lockAttempts">;
 
-/** The first attempt waits once. The statements without rows then show whether a row or the whole table is locked. */
+/** The first attempt waits once. Afterwards PROBE shows whether a row or the whole table is locked. */
 const FIRST: LockPatience = { lockAttempts: 1 };
 /** The whole batch has already waited for the lock. */
 const PART: LockPatience = { lockTimeoutMs: 500, lockAttempts: 1 };
 
+/** Statements that need a table with all its columns and privileges, and write no row. */
+function probe(table: Table): string {
+  const name = `simcat.${getTableName(table)}`;
+  const columns = Object.values(getTableColumns(table)).filter((column) => column.generatedIdentity === undefined);
+  const names = columns.map((column) => column.name);
+  return `
+INSERT INTO ${name} (${names.join(", ")}) SELECT ${names.join(", ")} FROM ${name} WHERE false;
+UPDATE ${name} SET ${names.map((column) => `${column} = ${column}`).join(", ")} WHERE false;
+DELETE FROM ${name} WHERE false`;
+}
+
+/** The database refuses these statements if a table or a privilege is missing, or if a table is locked. */
+const PROBE = [
+  schema.libraries,
+  schema.libraryHistory,
+  schema.librarySync,
+  schema.scenarios,
+  schema.scenarioHistory,
+  schema.scenarioAbsences,
+  schema.scenarioStaging,
+  schema.rejects,
+]
+  .map(probe)
+  .join(";");
+
 /**
- * Runs a transaction and determines whether an error concerns only its rows. The rows are the cause if the database accepts
- * the same statements without a row; with a missing table or privilege, or a locked table, it refuses these too.
+ * Runs a transaction and determines whether an error concerns only its rows: they are the cause if all tables can be written.
  * @throws RefusedRows if the rows are the cause, any other error unchanged
  */
 export async function attributeError<T>(
+  write: RunInTransaction,
+  operation: string,
   run: (patience: LockPatience) => Promise<T>,
-  runWithoutRows: () => Promise<unknown>,
 ): Promise<T> {
   try {
     return await run(FIRST);
   } catch (error) {
     if (!mayComeFromRows(error)) throw error;
-    await runWithoutRows();
+    await write({ operation }, (connection) => connection.query(PROBE));
     throw new RefusedRows(error);
   }
 }
 
-export interface HalvesTools<T> {
-  /** One transaction. `isPart` is true if an earlier one contained these items. */
-  readonly write: (some: readonly T[], patience: LockPatience, isPart: boolean) => Promise<void>;
-  /** A transaction with the same statements and no item. */
-  readonly writeNothing: () => Promise<unknown>;
+interface HalvesTools<T, Result> {
+  readonly write: RunInTransaction;
+  readonly options: TransactionOptions<Result>;
+  /** Writes the items in the transaction. `isRepeated`: an earlier attempt, which may have been committed, contained them. */
+  readonly work: (connection: Connection, items: readonly T[], isRepeated: boolean) => Promise<Result>;
+  /** Called after each commit. */
+  readonly onWritten?: (items: readonly T[], result: Result) => Promise<void>;
   /** Called if the database refuses this item even in a transaction of its own. */
   readonly onRefused: (item: T, error: unknown) => Promise<void>;
 }
 
 /**
- * Writes items in one transaction. If the database refuses the rows of an item, it writes the two halves separately, and so on,
- * until each refused item is in a batch of its own and all others are stored. One refused item of n costs 2 log2 n transactions.
+ * Writes items in one transaction; without items it does nothing. If the database refuses the rows of an item, it writes the two
+ * halves separately, and so on, until each refused item is in a batch of its own and all others are stored. One refused item of n
+ * costs 2 log2 n transactions.
  */
-export async function writeInHalves<T>(items: readonly T[], tools: HalvesTools<T>): Promise<void> {
+export async function writeInHalves<T, Result>(
+  items: readonly T[],
+  { write, options, work, onWritten, onRefused }: HalvesTools<T, Result>,
+): Promise<void> {
+  const writeOnce = async (some: readonly T[], patience: LockPatience): Promise<void> => {
+    let isRepeated = patience === PART;
+    const result = await write({ ...options, ...patience }, (connection) => {
+      const done = work(connection, some, isRepeated);
+      isRepeated = true;
+      return done;
+    });
+    await onWritten?.(some, result);
+  };
   const writePart = async (part: readonly T[]): Promise<void> => {
     try {
-      await tools.write(part, PART, true);
+      await writeOnce(part, PART);
     } catch (error) {
       if (!mayComeFromRows(error)) throw error;
       await split(part, error);
@@ -67,13 +111,14 @@ export async function writeInHalves<T>(items: readonly T[], tools: HalvesTools<T
   };
   const split = async (some: readonly T[], error: unknown): Promise<void> => {
     const [only] = some;
-    if (only !== undefined && some.length === 1) return tools.onRefused(only, error);
+    if (only !== undefined && some.length === 1) return onRefused(only, error);
     const middle = some.length >> 1;
     await writePart(some.slice(0, middle));
     await writePart(some.slice(middle));
   };
+  if (items.length === 0) return;
   try {
-    await attributeError((patience) => tools.write(items, patience, false), tools.writeNothing);
+    await attributeError(write, options.operation, (patience) => writeOnce(items, patience));
   } catch (error) {
     if (!(error instanceof RefusedRows)) throw error;
     await split(items, error.cause);

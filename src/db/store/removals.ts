@@ -1,7 +1,7 @@
 import type { LibraryKey } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { keyArrays } from "./columns.ts";
+import { keyArrays, ofKeys } from "./columns.ts";
 import { REMOVE_LIBRARIES } from "./library-statements.ts";
 
 /**
@@ -47,16 +47,12 @@ export async function readRemovalNumbers(
 /** A library that is no longer listed is neither read nor held. */
 const FORGIVE = statement(`
 UPDATE simcat.library_sync y SET reread_reason = NULL, failures = 0, last_error = NULL, removal_held_at = NULL
-FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
+FROM ${ofKeys("y")}`);
 
 const RESOLVE = statement(`
-UPDATE simcat.rejects r SET resolved_at = now() FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
-WHERE (r.owner, r.library_name) = (i.owner, i.library_name) AND r.resolved_at IS NULL`);
+UPDATE simcat.rejects r SET resolved_at = now() FROM ${ofKeys("r")} AND r.resolved_at IS NULL`);
 
-const FORGET = statement(`
-DELETE FROM simcat.library_sync y USING unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
+const FORGET = statement(`DELETE FROM simcat.library_sync y USING ${ofKeys("y")}`);
 
 /**
  * Marks libraries as removed; their scenarios' rows are not touched.
@@ -83,8 +79,7 @@ export async function forgetLibraries(connection: Connection, libraries: readonl
 
 const HOLD = statement(`
 UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($held_since::float8), now())
-FROM unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
-WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
+FROM ${ofKeys("y")}`);
 
 /** Records for later runs that the removal of these libraries is held, since `heldSince` (database ms, null for now). */
 export async function holdRemovals(

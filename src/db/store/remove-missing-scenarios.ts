@@ -8,7 +8,6 @@ import {
   INSERT_ABSENCES,
   REMOVE_MISSING,
 } from "./missing-statements.ts";
-import { isPartial, type SaveContext, scenarioCount } from "./save-context.ts";
 import type { ScenarioBatch } from "./scenario-statements.ts";
 
 /** How many live scenarios of a library were stored, and how many of them its list lacks. */
@@ -16,6 +15,9 @@ export interface MissingCounts {
   readonly live: number;
   readonly missing: number;
 }
+
+/** Decides whether the scenarios that a whole list lacks may be marked as removed. */
+export type ScenarioGuard = (numbers: MissingCounts & { readonly listed: number }) => "mark" | "withhold";
 
 /** The outcome for the live scenarios that a library's list lacks. */
 interface Removal {
@@ -41,34 +43,26 @@ export async function removeMissingScenarios(
   connection: Connection,
   batch: ScenarioBatch,
   merged: readonly MissingCounts[],
-  context: SaveContext,
+  guard: ScenarioGuard,
 ): Promise<Removal[]> {
   const confirmed = await countConfirmed(connection, batch, merged);
   const decisions = batch.libraries.map((library, index) => {
     const { live, missing } = merged[index] ?? { live: 0, missing: 0 };
-    return decideRemoval(library, { live, missing, confirmed: confirmed.get(index + 1) ?? 0 }, context.guard);
+    return decideRemoval(library, { live, missing, confirmed: confirmed.get(index + 1) ?? 0 }, guard);
   });
   const removed = await markRemoved(connection, batch, decisions);
   await recordAbsences(connection, batch, decisions);
   return decisions.map(({ withheld }, index) => ({ ...NONE_REMOVED, ...removed.get(index + 1), withheld }));
 }
 
-/** Sends the statements without a row. */
-export async function removeNoScenarios(connection: Connection, batch: ScenarioBatch): Promise<void> {
-  const { source, parameters } = batch;
-  await connection.query(REMOVE_MISSING[source]({ ...parameters, marks: [] }));
-  await connection.query(INSERT_ABSENCES[source]({ ...parameters, withheld: [] }));
-  await connection.query(DELETE_ABSENCES(parameters));
-}
-
 function decideRemoval(
   library: LibraryContent,
   { live, missing, confirmed }: MissingCounts & { readonly confirmed: number },
-  guard: SaveContext["guard"],
+  guard: ScenarioGuard,
 ): Decision {
-  if (missing === 0 || isPartial(library)) return { mark: "none", withheld: null };
+  if (missing === 0 || library.isPartial) return { mark: "none", withheld: null };
   const unconfirmed = missing - confirmed;
-  const verdict = guard({ live, listed: scenarioCount(library), missing: unconfirmed });
+  const verdict = guard({ live, listed: library.scenarios.count, missing: unconfirmed });
   if (verdict === "mark" || unconfirmed === 0) return { mark: "all", withheld: null };
   return { mark: "confirmed", withheld: { live, missing: unconfirmed } };
 }
@@ -76,23 +70,23 @@ function decideRemoval(
 /** Counts by `ord` the missing scenarios that an earlier read lacked too. */
 async function countConfirmed(
   connection: Connection,
-  { source, parameters }: ScenarioBatch,
+  { location, parameters }: ScenarioBatch,
   merged: readonly MissingCounts[],
 ): Promise<Map<number, number>> {
   if (merged.every(({ missing }) => missing === 0)) return new Map();
-  const { rows } = await connection.query<{ ord: number; confirmed: number }>(COUNT_CONFIRMED[source](parameters));
+  const { rows } = await connection.query<{ ord: number; confirmed: number }>(COUNT_CONFIRMED[location](parameters));
   return new Map(rows.map((row) => [row.ord, row.confirmed]));
 }
 
 async function markRemoved(
   connection: Connection,
-  { source, parameters }: ScenarioBatch,
+  { location, parameters }: ScenarioBatch,
   decisions: readonly Decision[],
 ): Promise<Map<number, Pick<Removal, "removed" | "removedResults">>> {
   const marks = decisions.map(({ mark }) => mark);
   if (marks.every((mark) => mark === "none")) return new Map();
   const { rows } = await connection.query<{ ord: number; removed: number; results: number }>(
-    REMOVE_MISSING[source]({ ...parameters, marks }),
+    REMOVE_MISSING[location]({ ...parameters, marks }),
   );
   return new Map(rows.map(({ ord, removed, results }) => [ord, { removed, removedResults: results }]));
 }
@@ -100,15 +94,15 @@ async function markRemoved(
 /** A whole read replaces the absences of earlier reads. A partial one only deletes those of scenarios that are present again. */
 async function recordAbsences(
   connection: Connection,
-  { libraries, source, parameters }: ScenarioBatch,
+  { libraries, location, parameters }: ScenarioBatch,
   decisions: readonly Decision[],
 ): Promise<void> {
   const hadAbsences = libraries.filter((library) => library.hadAbsences);
-  const whole = hadAbsences.filter((library) => !isPartial(library));
+  const whole = hadAbsences.filter((library) => !library.isPartial);
   if (whole.length > 0) {
     await connection.query(DELETE_ABSENCES({ ...parameters, ...keyArrays(whole.map(({ listed }) => listed.key)) }));
   }
-  if (whole.length < hadAbsences.length) await connection.query(DELETE_PRESENT_ABSENCES[source](parameters));
+  if (whole.length < hadAbsences.length) await connection.query(DELETE_PRESENT_ABSENCES[location](parameters));
   const withheld = decisions.map((decision) => decision.withheld !== null);
-  if (withheld.includes(true)) await connection.query(INSERT_ABSENCES[source]({ ...parameters, withheld }));
+  if (withheld.includes(true)) await connection.query(INSERT_ABSENCES[location]({ ...parameters, withheld }));
 }

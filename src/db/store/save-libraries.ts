@@ -4,9 +4,8 @@ import { statement } from "../statement.ts";
 import { float8Array, int4Array, int8Array, textArray } from "./binary-arrays.ts";
 import { keyArrays, libraryColumns, toArrays } from "./columns.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
-import { isPartial, type SaveContext, scenarioCount } from "./save-context.ts";
 import { saveContentRejects } from "./save-rejects.ts";
-import { type ScenarioCounts, saveNoScenarios, saveScenarios } from "./save-scenarios.ts";
+import { type SaveContext, type ScenarioCounts, saveScenarios } from "./save-scenarios.ts";
 
 /**
  * Stores a batch of libraries inside the caller's transaction: rows, history, removals of scenarios, rejects, bookmarks.
@@ -32,23 +31,15 @@ export async function saveLibraries(
       key: library.listed.key,
       ...{ inserted, updated, removed, unchanged, withheld },
       changed: changed.has(library) || inserted + updated + removed > 0,
-      rereadReason: isPartial(library) ? "rejects" : withheld ? "shrunk" : null,
+      rereadReason: library.isPartial ? "rejects" : withheld ? "shrunk" : null,
     };
   });
   await updateSync(connection, batch, saved, counts, context.runId);
   return saved;
 }
 
-/** Sends all statements that store a library without a row. The database refuses them only if it refuses every library. */
-export async function saveNothing(connection: Connection, context: SaveContext): Promise<void> {
-  await mergeLibraries(connection, [], context);
-  await saveNoScenarios(connection, context);
-  await saveContentRejects(connection, context.runId, [], []);
-  await updateSync(connection, [], [], new Map(), context.runId);
-}
-
-function unchangedScenarios(library: LibraryContent) {
-  return { inserted: 0, updated: 0, removed: 0, unchanged: scenarioCount(library), withheld: null };
+function unchangedScenarios({ scenarios }: LibraryContent) {
+  return { inserted: 0, updated: 0, removed: 0, unchanged: scenarios.count, withheld: null };
 }
 
 /** @returns the libraries whose own row is new or another version */
@@ -57,7 +48,7 @@ async function mergeLibraries(
   batch: readonly LibraryContent[],
   context: SaveContext,
 ): Promise<Set<LibraryContent>> {
-  const arrays = toArrays(libraryColumns, batch, context);
+  const arrays = toArrays(libraryColumns, batch, context.parse);
   const { rows } = await connection.query<{ changed: boolean }>(MERGE_LIBRARIES({ ...arrays, run_id: context.runId }));
   return new Set(batch.filter((_, index) => rows[index]?.changed));
 }

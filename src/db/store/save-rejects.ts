@@ -4,7 +4,7 @@ import type { LibraryKey, Reject, RejectKind } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
 import { textArray } from "./binary-arrays.ts";
-import { keyArrays } from "./columns.ts";
+import { keyArrays, ofKeys } from "./columns.ts";
 
 /** At most this many open rejects are kept for one library, because one answer may contain a million. */
 const MAX_OPEN = 100;
@@ -30,8 +30,7 @@ const RESOLVE_LISTING_REJECTS = statement(
 
 const RESOLVE_CONTENT_REJECTS = statement(`
 UPDATE simcat.rejects r SET resolved_at = now()
-FROM unnest($owner::text[], $library_name::text[]) AS l(owner, library_name)
-WHERE (r.owner, r.library_name) = (l.owner, l.library_name) AND r.resolved_at IS NULL AND r.kind <> 'listing'
+FROM ${ofKeys("r")} AND r.resolved_at IS NULL AND r.kind <> 'listing'
   AND NOT r.fingerprint = ANY ($kept::text[])`);
 
 const COUNT_OPEN = statement(`
@@ -47,16 +46,20 @@ export async function hasListingRejects(connection: Connection): Promise<boolean
   return rowCount === 1;
 }
 
-/** Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true. Its key is null for no library. */
+/**
+ * Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true; none if it is null. Its key is
+ * null for no library.
+ */
 export async function saveListingRejects(
   connection: Connection,
   runId: number,
   rejects: readonly Reject[],
-  isOver: (key: LibraryKey | null) => boolean,
+  isOver: ((key: LibraryKey | null) => boolean) | null,
 ): Promise<void> {
   const keys = [...new Map(rejects.flatMap(({ key }) => (key ? [[keyText(key), key] as const] : []))).values()];
   const others = await countOpen(connection, keys, ["metadata", "scenario"]);
   const kept = await upsert(connection, runId, rejects, (key) => MAX_OPEN - (others.get(key) ?? 0));
+  if (isOver === null) return;
   const { rows } = await connection.query<{ id: number; owner: string | null; name: string | null }>(
     SELECT_LISTING_REJECTS({ kept }),
   );

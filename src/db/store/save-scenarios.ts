@@ -1,14 +1,23 @@
 import { DatabaseError } from "../../errors.ts";
 import type { LibraryContent, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import type { TextParsers } from "../content-fields.ts";
+import { int4Array } from "./binary-arrays.ts";
+import { keyArrays, scenarioColumns, toArrays } from "./columns.ts";
 import {
   type MissingCounts,
   NONE_REMOVED,
   removeMissingScenarios,
-  removeNoScenarios,
+  type ScenarioGuard,
 } from "./remove-missing-scenarios.ts";
-import { type SaveContext, scenarioCount } from "./save-context.ts";
-import { INSERT_SCENARIOS, MERGE_SCENARIOS, type ScenarioBatch, toScenarioBatch } from "./scenario-statements.ts";
+import { INSERT_SCENARIOS, MERGE_SCENARIOS, type ScenarioBatch } from "./scenario-statements.ts";
+
+/** The facts and rules that storing needs beyond the content. */
+export interface SaveContext {
+  readonly runId: number;
+  readonly parse: TextParsers;
+  readonly guard: ScenarioGuard;
+}
 
 export interface ScenarioCounts {
   readonly inserted: number;
@@ -58,27 +67,32 @@ export async function saveScenarios(
     if (first === undefined) continue;
     const batch = toScenarioBatch(group, context);
     const saved =
-      first.kind === "new" ? await insertNew(connection, batch) : await mergeStored(connection, batch, context);
+      first.kind === "new" ? await insertNew(connection, batch) : await mergeStored(connection, batch, context.guard);
     if (isStaged(first)) assertStagingComplete(first, saved.get(first));
     for (const [library, found] of saved) counts.set(library, found);
   }
   return counts;
 }
 
-/** Sends the statements without a row. */
-export async function saveNoScenarios(connection: Connection, context: SaveContext): Promise<void> {
-  const batch = toScenarioBatch([], context);
-  await insertNew(connection, batch);
-  await mergeStored(connection, batch, context);
-  await removeNoScenarios(connection, batch);
+/** A batch is either one library with a staged list, or libraries whose lists are in memory. */
+function toScenarioBatch(libraries: readonly LibraryContent[], { runId, parse }: SaveContext): ScenarioBatch {
+  const keys = { ...keyArrays(libraries.map(({ listed }) => listed.key)), run_id: runId };
+  const first = libraries[0]?.scenarios;
+  if (first?.kind === "staged") {
+    return { libraries, location: "staging", parameters: { ...keys, stage: first.stage } };
+  }
+  const lists = libraries.map(({ scenarios }) => (scenarios.kind === "memory" ? scenarios.scenarios : []));
+  const ord = int4Array(lists.flatMap((list, index) => list.map(() => index + 1)));
+  const arrays = toArrays(scenarioColumns, lists.flat(), parse);
+  return { libraries, location: "arrays", parameters: { ...keys, ord, ...arrays } };
 }
 
 async function insertNew(
   connection: Connection,
-  { libraries, source, parameters }: ScenarioBatch,
+  { libraries, location, parameters }: ScenarioBatch,
 ): Promise<Map<LibraryContent, ScenarioCounts>> {
   const { rows } = await connection.query<{ ord: number; inserted: number; results: number }>(
-    INSERT_SCENARIOS[source](parameters),
+    INSERT_SCENARIOS[location](parameters),
   );
   const found = new Map(rows.map((row) => [row.ord, row]));
   return new Map(
@@ -93,14 +107,14 @@ async function insertNew(
 async function mergeStored(
   connection: Connection,
   batch: ScenarioBatch,
-  context: SaveContext,
+  guard: ScenarioGuard,
 ): Promise<Map<LibraryContent, ScenarioCounts>> {
   const { rows } = await connection.query<MergedCounts & { ord: number }>(
-    MERGE_SCENARIOS[batch.source](batch.parameters),
+    MERGE_SCENARIOS[batch.location](batch.parameters),
   );
   const found = new Map(rows.map((row) => [row.ord, row]));
   const merged = batch.libraries.map((_, index) => found.get(index + 1) ?? NO_SCENARIOS);
-  const removals = await removeMissingScenarios(connection, batch, merged, context);
+  const removals = await removeMissingScenarios(connection, batch, merged, guard);
   return new Map(
     batch.libraries.map((library, index) => {
       const { inserted, updated, unchanged, scenarios, results } = merged[index] ?? NO_SCENARIOS;
@@ -114,7 +128,7 @@ async function mergeStored(
 /** A crash of the server empties the unlogged staging table; the list must not be taken for an empty or shorter one. */
 function assertStagingComplete(library: LibraryContent, counts: ScenarioCounts | undefined): void {
   const found = counts === undefined ? 0 : counts.inserted + counts.updated + counts.unchanged;
-  const expected = scenarioCount(library);
+  const expected = library.scenarios.count;
   if (found === expected) return;
   throw new DatabaseError(
     `storing a long scenario list failed: the staging table holds ${found} of its ${expected} scenarios, probably because the server was restarted; run it again`,

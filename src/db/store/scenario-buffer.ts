@@ -79,7 +79,7 @@ export function createScenarioBuffer(staging: Staging, budget: MemoryBudget): Sc
       if (!held.delete(id) && stage !== null) await staging.removeScenario(stage, id);
     },
     async finish() {
-      if (stage === null) return { kind: "memory", scenarios: [...held.values()] };
+      if (stage === null) return { kind: "memory", scenarios: [...held.values()], count };
       await flush();
       return { kind: "staged", stage, count };
     },

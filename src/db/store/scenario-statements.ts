@@ -1,21 +1,17 @@
 import type { LibraryContent } from "../../model.ts";
 import { scenarios } from "../schema.ts";
 import { type Parameters, statement } from "../statement.ts";
-import { int4Array } from "./binary-arrays.ts";
 import {
   allNamesOf,
   inPlaceNames,
-  keyArrays,
   namesOf,
   nextVersionStart,
   prefixed,
   scenarioColumns,
   setExcluded,
-  toArrays,
   unnest,
   versionedNames,
 } from "./columns.ts";
-import type { SaveContext } from "./save-context.ts";
 
 /**
  * Statements that store the scenarios of a batch of libraries. All take the libraries as `$owner` and `$library_name`, one
@@ -60,30 +56,17 @@ export const supersede = (from: string) => `
   SELECT ${prefixed("(d.old)", COLUMNS)}, (d.old).changed_at, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM ${from}`;
 
 /** Where the scenarios are: in arrays (a batch of libraries) or in the staging table (one long list). */
-export type Source = "arrays" | "staging";
+export type ScenarioLocation = "arrays" | "staging";
 
-/** Libraries whose scenarios are in one source, and the parameters of the statements that store them. */
+/** Libraries whose scenarios are in one location, and the parameters of the statements that store them. */
 export interface ScenarioBatch {
   readonly libraries: readonly LibraryContent[];
-  readonly source: Source;
+  readonly location: ScenarioLocation;
   readonly parameters: Parameters;
 }
 
-/** A batch is either one library with a staged list, or libraries whose lists are in memory. */
-export function toScenarioBatch(libraries: readonly LibraryContent[], context: SaveContext): ScenarioBatch {
-  const keys = { ...keyArrays(libraries.map(({ listed }) => listed.key)), run_id: context.runId };
-  const first = libraries[0]?.scenarios;
-  if (first?.kind === "staged") {
-    return { libraries, source: "staging", parameters: { ...keys, stage: first.stage } };
-  }
-  const lists = libraries.map(({ scenarios }) => (scenarios.kind === "memory" ? scenarios.scenarios : []));
-  const ord = int4Array(lists.flatMap((list, index) => list.map(() => index + 1)));
-  const arrays = toArrays(scenarioColumns, lists.flat(), context);
-  return { libraries, source: "arrays", parameters: { ...keys, ord, ...arrays } };
-}
-
-/** A statement for each source. */
-export const perSource = <T>(build: (source: Source) => T): Readonly<Record<Source, T>> => ({
+/** A statement for each location. */
+export const perLocation = <T>(build: (location: ScenarioLocation) => T): Readonly<Record<ScenarioLocation, T>> => ({
   arrays: build("arrays"),
   staging: build("staging"),
 });
@@ -91,23 +74,23 @@ export const perSource = <T>(build: (source: Source) => T): Readonly<Record<Sour
 const ORD = { name: "ord", type: { name: "int4" } } as const;
 
 /** The scenarios that were read, with the position of their library. */
-const READ: Readonly<Record<Source, string>> = {
+const READ: Readonly<Record<ScenarioLocation, string>> = {
   arrays: `SELECT r.* FROM ${unnest([ORD, ...scenarioColumns])} AS r(ord, ${READ_COLUMNS.join(", ")})`,
   staging: `SELECT 1 AS ord, ${READ_COLUMNS.join(", ")} FROM simcat.scenario_staging WHERE stage = $stage`,
 };
 
-const insertScenarios = (source: Source) =>
+const insertScenarios = (location: ScenarioLocation) =>
   statement(`
 WITH ${LIB}, written AS (
   INSERT INTO simcat.scenarios (${KEY_COLUMNS}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
   SELECT lib.owner, lib.library_name, r.scenario_id, ${prefixed("r", STORED)}, now(), now(), NULL, $run_id::int8
-  FROM (${READ[source]}) AS r JOIN lib USING (ord)
+  FROM (${READ[location]}) AS r JOIN lib USING (ord)
   RETURNING owner, library_name, is_result, parent_id
 )
 SELECT lib.ord::int4 AS ord, count(*) AS inserted, count(*) FILTER (WHERE ${isResultSql("w")}) AS results
 FROM written w JOIN lib USING (owner, library_name) GROUP BY lib.ord`);
 
-const mergeScenarios = (source: Source) =>
+const mergeScenarios = (location: ScenarioLocation) =>
   statement(`
 WITH ${LIB}, met AS MATERIALIZED (
   SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", STORED)}, r.owner IS NOT NULL AS is_read,
@@ -117,7 +100,7 @@ WITH ${LIB}, met AS MATERIALIZED (
     (s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL
       OR (${versionOf("r")}) IS DISTINCT FROM (${versionOf("(s.old)")}) AS changed,
     (${inPlaceOf("r")}) IS DISTINCT FROM (${inPlaceOf("(s.old)")}) AS in_place
-  FROM (SELECT lib.owner, lib.library_name, r.* FROM (${READ[source]}) AS r JOIN lib USING (ord)) AS r
+  FROM (SELECT lib.owner, lib.library_name, r.* FROM (${READ[location]}) AS r JOIN lib USING (ord)) AS r
   FULL JOIN (
     SELECT lib.ord, (stored.old).scenario_id, stored.old FROM ${eachStored()}
   ) AS s USING (ord, scenario_id)
@@ -139,11 +122,11 @@ SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
 FROM met GROUP BY ord`);
 
 /** Stores the scenarios of libraries that have no stored scenario. */
-export const INSERT_SCENARIOS = perSource(insertScenarios);
+export const INSERT_SCENARIOS = perLocation(insertScenarios);
 
 /**
  * Stores the scenarios of libraries that may have stored ones. For each library it counts the scenarios that are new, differ
  * (superseded into history) or are unchanged; the live ones before, and those of them that the read lacks; and the live ones and
  * results after. MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
  */
-export const MERGE_SCENARIOS = perSource(mergeScenarios);
+export const MERGE_SCENARIOS = perLocation(mergeScenarios);

@@ -1,5 +1,5 @@
 import type { Scenario, ScenarioId } from "../../model.ts";
-import type { Pool } from "../connect.ts";
+import type { Connection, Pool } from "../connect.ts";
 import type { TextParsers } from "../content-fields.ts";
 import type { Lease } from "../lease.ts";
 import { type BoundStatement, statement } from "../statement.ts";
@@ -32,50 +32,35 @@ WHERE stage = $stage AND scenario_id = ANY ($ids::int8[])`);
 const DELETE_SCENARIO = statement("DELETE FROM simcat.scenario_staging WHERE stage = $stage AND scenario_id = $id");
 const DELETE_STAGE = statement("DELETE FROM simcat.scenario_staging WHERE stage = $stage");
 const DELETE_ALL = statement("DELETE FROM simcat.scenario_staging");
-/** No stage has this name. */
-const NO_STAGE = "";
 
-/** Each method throws RefusedRows if the database refuses the rows of that stage. */
+/** Each method except `clear` throws RefusedRows if the database refuses the rows of that stage. */
 export function createStaging(pool: Pool, lease: Lease, parse: TextParsers): Staging {
   let stages = 0;
+  const operation = "staging a long scenario list";
   const write = (query: BoundStatement, patience?: LockPatience) =>
-    lease.write({ operation: "staging a long scenario list", byKey: true, ...patience }, async (connection) => {
+    lease.write({ operation, byKey: true, ...patience }, async (connection) => {
       await connection.query(query);
     });
-  /** `withoutRows` is the same statement without a row. */
-  const writeRows = (query: BoundStatement, withoutRows: BoundStatement) =>
-    attributeError(
-      (patience) => write(query, patience),
-      () => write(withoutRows),
+  const writeRows = (query: BoundStatement) =>
+    attributeError(lease.write, operation, (patience) => write(query, patience));
+  const readSources = async (connection: Connection, stage: string, ids: readonly ScenarioId[]) => {
+    const { rows } = await connection.query<{ id: ScenarioId; source: string }>(
+      SELECT_SOURCES({ stage, ids: int8Array(ids) }),
     );
-  const insert = (stage: string, scenarios: readonly Scenario[]) =>
-    INSERT({ stage, ...toArrays(scenarioColumns, scenarios, parse) });
-  const readSources = (stage: string, ids: readonly ScenarioId[]) =>
-    readSnapshot(
-      pool,
-      "reading staged scenarios",
-      async (connection) => {
-        const { rows } = await connection.query<{ id: ScenarioId; source: string }>(
-          SELECT_SOURCES({ stage, ids: int8Array(ids) }),
-        );
-        return new Map(rows.map(({ id, source }) => [id, source]));
-      },
-      lease.lost,
-    );
+    return new Map(rows.map(({ id, source }) => [id, source]));
+  };
 
   return {
     newStage: () => `${lease.token}.${++stages}`,
-    add: (stage, scenarios) => writeRows(insert(stage, scenarios), insert(NO_STAGE, [])),
+    add: (stage, scenarios) => writeRows(INSERT({ stage, ...toArrays(scenarioColumns, scenarios, parse) })),
     sources: (stage, ids) =>
-      attributeError(
-        () => readSources(stage, ids),
-        () => readSources(NO_STAGE, []),
+      attributeError(lease.write, "reading staged scenarios", () =>
+        readSnapshot(pool, "reading staged scenarios", (connection) => readSources(connection, stage, ids), lease.lost),
       ),
-    removeScenario: (stage, id) =>
-      writeRows(DELETE_SCENARIO({ stage, id: id.toString() }), DELETE_SCENARIO({ stage: NO_STAGE, id: "0" })),
+    removeScenario: (stage, id) => writeRows(DELETE_SCENARIO({ stage, id: id.toString() })),
     async remove(stage) {
       try {
-        await writeRows(DELETE_STAGE({ stage }), DELETE_STAGE({ stage: NO_STAGE }));
+        await writeRows(DELETE_STAGE({ stage }));
       } catch (error) {
         // Its library is stored or has failed by now. The next run deletes the rows that remain.
         if (!(error instanceof RefusedRows)) throw error;

@@ -3,10 +3,10 @@ import { DatabaseError } from "../../errors.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { RunInTransaction } from "../lease.ts";
-import { type LockPatience, refusedByDatabase, writeInHalves } from "./refused-rows.ts";
-import { type SaveContext, scenarioCount } from "./save-context.ts";
+import { refusedByDatabase, writeInHalves } from "./refused-rows.ts";
 import { saveFailures } from "./save-failures.ts";
-import { saveLibraries, saveNothing } from "./save-libraries.ts";
+import { saveLibraries } from "./save-libraries.ts";
+import type { SaveContext } from "./save-scenarios.ts";
 
 interface WriterOptions {
   readonly write: RunInTransaction;
@@ -30,7 +30,7 @@ const MIN_REFUSALS = 20;
 
 type PendingLibrary = Extract<ReadOutcome, { kind: "read" }>;
 
-const rowsOf = ({ content }: PendingLibrary) => 1 + (content.kind === "same" ? 0 : scenarioCount(content));
+const rowsOf = ({ content }: PendingLibrary) => 1 + (content.kind === "same" ? 0 : content.scenarios.count);
 const bytesOf = ({ content: { scenarios } }: PendingLibrary) =>
   scenarios.kind === "staged" ? BATCH_BYTES : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
 
@@ -43,41 +43,19 @@ export async function* writeLibraries(
   outcomes: AsyncIterable<ReadOutcome>,
   options: WriterOptions,
 ): AsyncGenerator<WriteOutcome> {
-  const results = new Channel<WriteOutcome>();
-  const writing = writeAll(outcomes, options, results).then(
-    () => results.close(),
-    (error) => results.close(error),
-  );
+  const writer = new BatchWriter(options);
+  const writing = writer.writeAll(outcomes);
   try {
-    yield* results;
+    yield* writer.results;
   } finally {
     await writing;
   }
 }
 
-async function writeAll(
-  outcomes: AsyncIterable<ReadOutcome>,
-  options: WriterOptions,
-  results: Channel<WriteOutcome>,
-): Promise<void> {
-  const writer = new BatchWriter(options, results);
-  let ended: { readonly error: unknown } | null = null;
-  try {
-    for await (const outcome of outcomes) {
-      if (results.isAbandoned) break;
-      await writer.add(outcome);
-    }
-  } catch (error) {
-    ended = { error };
-  }
-  await writer.finish();
-  if (ended !== null) throw ended.error;
-}
-
 /** Libraries that wait for a transaction, and the transactions at work. */
 class BatchWriter {
+  readonly results = new Channel<WriteOutcome>();
   readonly #options: WriterOptions;
-  readonly #results: Channel<WriteOutcome>;
   #libraries: PendingLibrary[] = [];
   #failures: FailedLibrary[] = [];
   #rows = 0;
@@ -90,19 +68,35 @@ class BatchWriter {
   #newlyRefused = 0;
   #lastRefusal: unknown;
 
-  constructor(options: WriterOptions, results: Channel<WriteOutcome>) {
+  constructor(options: WriterOptions) {
     this.#options = options;
-    this.#results = results;
+  }
+
+  /** Never rejects: closes `results` with the error that ended the writing, or else the reading, if any. */
+  async writeAll(outcomes: AsyncIterable<ReadOutcome>): Promise<void> {
+    let ended: unknown = null;
+    try {
+      for await (const outcome of outcomes) {
+        if (this.results.isAbandoned) break;
+        await this.#add(outcome);
+      }
+    } catch (error) {
+      ended = error;
+    }
+    await this.#finish().then(
+      () => this.results.close(ended),
+      (error) => this.results.close(error),
+    );
   }
 
   /** Resolves when there is room for more. @throws DatabaseError if an earlier batch could not be stored at all */
-  async add(outcome: ReadOutcome): Promise<void> {
+  async #add(outcome: ReadOutcome): Promise<void> {
     if (outcome.kind === "read") {
       this.#libraries.push(outcome);
       this.#rows += rowsOf(outcome);
       this.#bytes += bytesOf(outcome);
     } else {
-      void this.#results.push(outcome);
+      void this.results.push(outcome);
       this.#failures.push(outcome.failure);
       this.#rows += 1;
     }
@@ -116,7 +110,7 @@ class BatchWriter {
   }
 
   /** Resolves when everything is committed. @throws DatabaseError */
-  async finish(): Promise<void> {
+  async #finish(): Promise<void> {
     while (this.#rows > 0 && !this.#failed.signal.aborted) {
       if (this.#transactions.size < MAX_TRANSACTIONS) this.#begin();
       else await Promise.race(this.#transactions);
@@ -160,41 +154,36 @@ class BatchWriter {
 
   /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
   async #store(libraries: readonly PendingLibrary[], failures: readonly FailedLibrary[]): Promise<void> {
-    const { write, context } = this.#options;
     for (const failedBefore of [false, true]) {
-      const batch = libraries.filter(({ content }) => content.failedBefore === failedBefore);
-      if (batch.length === 0) continue;
-      await writeInHalves(batch, {
-        write: (part, patience, isPart) => this.#save(part, patience, isPart),
-        writeNothing: () =>
-          write({ operation: "storing libraries", byKey: true }, (connection) => saveNothing(connection, context)),
-        onRefused: (library, error) => this.#recordRefusal(library, error),
-      });
+      await this.#storeBatch(libraries.filter(({ content }) => content.failedBefore === failedBefore));
     }
-    if (failures.length > 0) await this.#recordFailures(failures);
+    await this.#recordFailures(failures);
   }
 
-  async #save(batch: readonly PendingLibrary[], patience: LockPatience, isPart: boolean): Promise<void> {
-    const contents = batch.map(({ content }) => content);
-    let attempts = 0;
-    const saved = await this.#options.write<SavedLibrary[]>(
-      {
+  #storeBatch(batch: readonly PendingLibrary[]): Promise<void> {
+    const { write, context } = this.#options;
+    return writeInHalves<PendingLibrary, SavedLibrary[]>(batch, {
+      write,
+      options: {
         operation: `storing ${batch.length} libraries`,
         byKey: true,
-        ...patience,
         // What the first attempt stored already, the last one finds unchanged.
         afterLostCommit: (first, last) =>
           last.map((library, index) => (library.changed ? library : (first[index] ?? library))),
       },
-      (connection) => {
-        attempts += 1;
-        const isFirst = attempts === 1 && !isPart;
-        return saveLibraries(connection, isFirst ? contents : contents.map(asMaybeStored), this.#options.context);
+      work(connection, part, isRepeated) {
+        const contents = part.map(({ content }) => (isRepeated ? asMaybeStored(content) : content));
+        return saveLibraries(connection, contents, context);
       },
-    );
+      onWritten: (part, saved) => this.#report(part, saved),
+      onRefused: (library, error) => this.#recordRefusal(library, error),
+    });
+  }
+
+  async #report(batch: readonly PendingLibrary[], saved: readonly SavedLibrary[]): Promise<void> {
     for (const [index, { action, content }] of batch.entries()) {
       const library = saved[index];
-      if (library !== undefined) void this.#results.push({ kind: "stored", action, content, saved: library });
+      if (library !== undefined) void this.results.push({ kind: "stored", action, content, saved: library });
       if (content.kind !== "same") this.#stored += 1;
     }
     await this.#free(batch);
@@ -213,7 +202,7 @@ class BatchWriter {
     await buffer.free();
     const { code, message } = refusedByDatabase("storing the library", error);
     const failure = { key: content.listed.key, code, message: this.#options.mask(message), rejects: [] };
-    void this.#results.push({ kind: "failed", failure });
+    void this.results.push({ kind: "failed", failure });
     await this.#recordFailures([failure]);
     if (!content.failedBefore) this.#newlyRefused += 1;
     this.#lastRefusal = error;
@@ -221,16 +210,13 @@ class BatchWriter {
 
   #recordFailures(failures: readonly FailedLibrary[]): Promise<void> {
     const { write, context, mask } = this.#options;
-    const save = (part: readonly FailedLibrary[], patience?: LockPatience) =>
-      write({ operation: `recording ${part.length} failed libraries`, byKey: true, ...patience }, (connection) =>
-        saveFailures(connection, context.runId, part),
-      );
     return writeInHalves(failures, {
-      write: save,
-      writeNothing: () => save([]),
+      write,
+      options: { operation: `recording ${failures.length} failed libraries`, byKey: true },
+      work: (connection, part) => saveFailures(connection, context.runId, part),
       onRefused: async (failure, error) => {
         const { message } = databaseError("writing its row of library_sync", driverError(error));
-        void this.#results.push({ kind: "unrecorded", key: failure.key, message: mask(message) });
+        void this.results.push({ kind: "unrecorded", key: failure.key, message: mask(message) });
         if (failure.rejects.length > 0) await this.#recordFailures([{ ...failure, rejects: [] }]);
       },
     });

@@ -3,11 +3,16 @@ import { sleep } from "../../async.ts";
 import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
 import type { Printable } from "../redact.ts";
 import { AttemptFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
-import { header, parseRetryAfter } from "./headers.ts";
-import type { GetRequest, HttpContext } from "./http-context.ts";
-import { InFlightRequest, type RequestHooks } from "./http-request.ts";
+import type { HttpContext, RequestTarget } from "./http-context.ts";
+import { InFlightRequest } from "./http-request.ts";
 import { HttpResponse, quoteBody } from "./response.ts";
-import { asksToWait, decideRetry, isRetryableStatus, isThrottled } from "./retry-policy.ts";
+import { asksToWait, decideRetry } from "./retry-policy.ts";
+
+/** A GET, and how to parse its response. */
+export interface GetRequest<T> extends RequestTarget {
+  /** Parses a response from its start. Called again for each attempt that receives one. Errors of a sink pass through. */
+  readonly parse: (response: HttpResponse) => Promise<T>;
+}
 
 /** A GET failed and will not be retried. */
 export class FailedGet extends Error {
@@ -34,6 +39,8 @@ export class FailedGet extends Error {
 export async function get<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<T> {
   const { limiter, retryPolicy, timing, counters, onEvent } = context;
   const { operation, path } = request;
+  // The run cannot do without the listing, so its waits count as attempts.
+  const mayTolerate = operation !== "listing";
   let attemptsUsed = 0;
   let failures = 0;
   let staleForgiven = false;
@@ -49,13 +56,13 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
     const othersSucceeded = successes > successesBefore;
     successesBefore = successes;
     // A library that is throttled for this long while others succeed has a fault of its own.
-    const toleratesThrottling = request.toleratesThrottling && waitedMs < timing.maxThrottledMs;
+    const toleratesThrottling = mayTolerate && waitedMs < timing.maxThrottledMs;
     const history = { attemptsUsed, failures, staleForgiven, toleratesThrottling, othersSucceeded };
     const decision = decideRetry(failure, history, retryPolicy, Math.random());
     if (decision.kind === "stop" && decision.why === "final") throw fail("final");
     const delayMs = decision.kind === "retry" ? decision.delayMs : 0;
     if (decision.kind !== "stop") onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
-    const isBounded = request.toleratesThrottling && asksToWait(failure);
+    const isBounded = mayTolerate && asksToWait(failure);
     if (!(await waitForRetry(delayMs, isBounded, context, signal))) throw fail("no_success");
     if (decision.kind === "stop") throw fail(decision.why);
     waitedMs += delayMs;
@@ -95,107 +102,45 @@ type Attempt<T> =
 
 /** One attempt at a GET: waits for a slot, sends the request, and parses the response. */
 async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<Attempt<T>> {
-  const { limiter, counters, maxBodyBytes, printable } = context;
+  const { limiter, counters, maxBodyBytes, printable, onEvent } = context;
+  const { operation } = request;
   await limiter.acquire(request.resource, signal);
-  const tracker = new AttemptTracker(context, request);
-  let sent: InFlightRequest | null = null;
+  counters.requests++;
+  const startedAt = performance.now();
+  const report = (outcome: string) =>
+    onEvent({ kind: "request", operation, outcome, ms: performance.now() - startedAt });
+  const sent = new InFlightRequest(context, request, signal);
   let response: HttpResponse | null = null;
   try {
-    counters.requests++;
-    sent = new InFlightRequest(context, request.path, tracker, signal);
     const head = await sent.head();
-    if (head.status !== 200) throw await statusFailure(head, sent, tracker.retryAfterMs, context);
+    if (head.status !== 200) throw await statusFailure(head, sent, context);
     response = new HttpResponse(head, sent, maxBodyBytes, printable);
     const value = await request.parse(response);
-    tracker.report("2xx");
+    report("2xx");
     return { kind: "parsed", value };
   } catch (error) {
-    if (tracker.isWaiting && (error instanceof SendDeferred || signal.aborted)) counters.requests--;
+    if (sent.isWaiting && (error instanceof SendDeferred || signal.aborted)) counters.requests--;
     if (error instanceof SendDeferred) return { kind: "deferred" };
     const failure = asFailure(error, response, printable);
     if (failure === null) throw error;
     signal.throwIfAborted();
-    tracker.report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
+    report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
     return { kind: "failed", failure };
   } finally {
     counters.bytes += response?.bytes() ?? 0;
     response?.discard();
-    sent?.discard();
-    tracker.releaseSlot();
+    sent.discard();
   }
-}
-
-/** Reacts to the events of one attempt, and remembers what the caller needs of them. */
-class AttemptTracker implements RequestHooks {
-  readonly #context: HttpContext;
-  readonly #request: GetRequest<unknown>;
-  readonly #startedAt = performance.now();
-  #holdsSlot = true;
-  /** Counted as a request, but not written to a connection yet. */
-  isWaiting = true;
-  /** The Retry-After of the response; null if there was none. */
-  retryAfterMs: number | null = null;
-
-  constructor(context: HttpContext, request: GetRequest<unknown>) {
-    this.#context = context;
-    this.#request = request;
-  }
-
-  maySend(): boolean {
-    this.isWaiting = this.#context.limiter.isPaused(this.#request.resource);
-    return !this.isWaiting;
-  }
-
-  onHead(head: ResponseHead): void {
-    this.retryAfterMs = applyThrottling(head, this.#request, this.#context);
-  }
-
-  onEnd({ status, sentAt }: ResponseHead): void {
-    if (status === 200) this.#context.limiter.onSuccess(sentAt);
-    this.releaseSlot();
-  }
-
-  /** Releases the slot, once. */
-  releaseSlot(): void {
-    if (this.#holdsSlot) this.#context.limiter.release();
-    this.#holdsSlot = false;
-  }
-
-  report(outcome: string): void {
-    const { operation } = this.#request;
-    this.#context.onEvent({ kind: "request", operation, outcome, ms: performance.now() - this.#startedAt });
-  }
-}
-
-/**
- * Applies the throttling that a response's head asks for, before its body is read and before another request is sent.
- * Returns the Retry-After in milliseconds.
- */
-function applyThrottling(
-  { status, headers, sentAt }: ResponseHead,
-  { resource, operation }: GetRequest<unknown>,
-  { limiter, retryPolicy, counters, onEvent }: HttpContext,
-): number | null {
-  if (!isRetryableStatus(status)) return null;
-  const retryAfterMs = parseRetryAfter(header(headers, "retry-after"), header(headers, "date"), Date.now());
-  if (isThrottled(status)) counters.throttled++;
-  else if (retryAfterMs === null) return null;
-  const waitMs = retryAfterMs !== null && retryAfterMs <= retryPolicy.maxRetryWaitMs ? retryAfterMs : null;
-  const isListing = operation === "listing";
-  const pausesAll = limiter.onThrottled({ status, sentAt, resource, isListing, waitMs });
-  if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation, waitMs });
-  return retryAfterMs;
 }
 
 async function statusFailure(
   head: ResponseHead,
   request: InFlightRequest,
-  retryAfterMs: number | null,
   { timing, printable }: HttpContext,
 ): Promise<AttemptFailure> {
   const quoted = await quoteBody(head, request, timing.errorBodyMs, printable);
   const detail = quoted === "" ? "" : `it said "${quoted}"`;
-  return new AttemptFailure("status", `answered ${head.status}`, { detail, head, retryAfterMs });
+  return new AttemptFailure("status", `answered ${head.status}`, { detail, head, retryAfterMs: request.retryAfterMs });
 }
 
 /** The failure that an error of the connection or of a parser means; null for any other error, such as the sink's. */

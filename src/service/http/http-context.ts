@@ -1,9 +1,8 @@
-import type { Printable } from "../redact.ts";
-import { openConnectionPool } from "./connection-pool.ts";
+import { createPrintable, type Printable } from "../redact.ts";
+import { basePath } from "../urls.ts";
+import { type ConnectionPool, openConnectionPool } from "./connection-pool.ts";
 import { DeferredParsing } from "./deferred-parsing.ts";
-import type { Transport } from "./http-request.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
-import type { HttpResponse } from "./response.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 import { SocketPauses } from "./socket-pause.ts";
 
@@ -70,20 +69,29 @@ export interface HttpOptions {
   readonly timing?: Partial<Timing>;
 }
 
-/** A GET, and how to parse its response. */
-export interface GetRequest<T> {
+/** What a GET asks for. */
+export interface RequestTarget {
   readonly operation: Operation;
   readonly path: string;
   /** The listing, or a library: its metadata and its scenarios are one resource. */
   readonly resource: string;
-  /** Waits that the service asks for do not count as attempts while other requests succeed. */
-  readonly toleratesThrottling: boolean;
-  /** Parses a response from its start. Called again for each attempt that receives one. Errors of a sink pass through. */
-  readonly parse: (response: HttpResponse) => Promise<T>;
 }
 
 /** Dependencies and state that all GETs of one client share. */
-export interface HttpContext extends Transport {
+export interface HttpContext {
+  readonly pool: ConnectionPool;
+  readonly baseUrl: URL;
+  readonly origin: string;
+  /** The path of the base URL without a trailing slash. */
+  readonly basePath: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly requestTimeoutMs: number;
+  /** Removes secrets from text of the service. */
+  readonly redact: (text: string) => string;
+  readonly printable: Printable;
+  readonly parsing: DeferredParsing;
+  readonly pauses: SocketPauses;
   readonly limiter: Limiter;
   readonly retryPolicy: RetryPolicy;
   readonly timing: Timing;
@@ -93,7 +101,7 @@ export interface HttpContext extends Transport {
   close(): Promise<void>;
 }
 
-export function openHttpContext(options: HttpOptions, printable: Printable): HttpContext {
+export function openHttpContext(options: HttpOptions, redact: HttpContext["redact"]): HttpContext {
   const { baseUrl, apiKey, version, concurrency, maxRps, requestTimeoutMs, environment } = options;
   const { maxBodyBytes, maxRetries, maxRetryWaitMs, onEvent = () => {} } = options;
   const timing = { ...TIMING, ...options.timing };
@@ -113,10 +121,13 @@ export function openHttpContext(options: HttpOptions, printable: Printable): Htt
   });
   return {
     pool,
+    baseUrl,
     origin,
+    basePath: basePath(baseUrl),
     headers,
     requestTimeoutMs,
-    printable,
+    redact,
+    printable: createPrintable(redact),
     parsing: new DeferredParsing(),
     pauses,
     limiter,

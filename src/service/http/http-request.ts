@@ -3,52 +3,36 @@ import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
 import type { StopSignal } from "../../async.ts";
 import { formatLimit } from "../../format.ts";
-import type { Printable } from "../redact.ts";
 import { AttemptFailure, networkFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
-import type { ConnectionPool } from "./connection-pool.ts";
 import { Deadline } from "./deadline.ts";
-import type { DeferredParsing } from "./deferred-parsing.ts";
-import type { SocketPauses } from "./socket-pause.ts";
-
-/** Dependencies that all requests of one client share. */
-export interface Transport {
-  readonly pool: ConnectionPool;
-  readonly origin: string;
-  /** Names and values in turn. */
-  readonly headers: string[];
-  readonly requestTimeoutMs: number;
-  readonly printable: Printable;
-  readonly parsing: DeferredParsing;
-  readonly pauses: SocketPauses;
-}
-
-/** Called at the moment of the event, before another request can be sent. */
-export interface RequestHooks {
-  /** Called when the connection is ready for the request; false cancels it. */
-  maySend(): boolean;
-  onHead(head: ResponseHead): void;
-  /** The last byte has arrived, so the connection is free. */
-  onEnd(head: ResponseHead): void;
-}
+import { header, parseRetryAfter } from "./headers.ts";
+import type { HttpContext, RequestTarget } from "./http-context.ts";
+import { isRetryableStatus, isThrottled } from "./retry-policy.ts";
 
 /** Most responses are smaller and are returned whole. A larger one is read in batches of about this size. */
 const BATCH_BYTES = 64 * 1024;
 const DISCARDED = new Error("the request was discarded");
 
 /**
- * One GET, and undici's handler for it. Its time runs only while the caller waits for bytes: parsing and storing do not
+ * One GET in a slot of the limiter, and undici's handler for it. It reports to the limiter at the moment of each event,
+ * before another request can be sent. Its time runs only while the caller waits for bytes: parsing and storing do not
  * count. It uses `pool.dispatch` because that costs 41 µs instead of the 50 µs of `pool.request` and can be cancelled
  * while it connects. A class, because allocating thirty closures cost 3 µs per request.
  */
 export class InFlightRequest implements Dispatcher.DispatchHandler {
-  readonly #transport: Transport;
-  readonly #hooks: RequestHooks;
+  readonly #context: HttpContext;
+  readonly #target: RequestTarget;
   readonly #signal: StopSignal;
   readonly #deadline: Deadline;
   readonly #sentAt = performance.now();
   #controller: Dispatcher.DispatchController | null = null;
   /** Set by `SocketPauses`. */
   socket: Socket | null = null;
+  /** Counted as a request, but not written to a connection yet. */
+  isWaiting = true;
+  /** The Retry-After of the response, in milliseconds; null if there was none. */
+  retryAfterMs: number | null = null;
+  #holdsSlot = true;
   #isPaused = false;
   #reusedConnection = false;
   #received: ResponseHead | null = null;
@@ -58,15 +42,16 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   #isComplete = false;
   #failure: { readonly reason: unknown } | null = null;
 
-  constructor(transport: Transport, path: string, hooks: RequestHooks, signal: StopSignal) {
-    const { pool, origin, headers, requestTimeoutMs } = transport;
-    this.#transport = transport;
-    this.#hooks = hooks;
+  /** The caller has acquired the slot. `discard` must follow. */
+  constructor(context: HttpContext, target: RequestTarget, signal: StopSignal) {
+    const { pool, origin, headers, requestTimeoutMs } = context;
+    this.#context = context;
+    this.#target = target;
     this.#signal = signal;
     this.#deadline = new Deadline(requestTimeoutMs, () => this.#expire());
     signal.addEventListener("abort", this.#onAbort);
     if (signal.aborted) this.#onAbort();
-    else pool.dispatcher.dispatch({ origin, path, method: "GET", headers }, this);
+    else pool.dispatcher.dispatch({ origin, path: target.path, method: "GET", headers }, this);
   }
 
   /** Resolves with the head even if the body failed meanwhile, because the status says more. */
@@ -100,15 +85,21 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     this.#deadline.shorten(ms);
   }
 
-  /** Cancels the request and closes its connection, unless the whole response has arrived. */
+  /** Cancels the request and closes its connection, unless the whole response has arrived. Releases the slot. */
   discard(): void {
     this.#fail(DISCARDED);
+    this.#releaseSlot();
+  }
+
+  #releaseSlot(): void {
+    if (this.#holdsSlot) this.#context.limiter.release();
+    this.#holdsSlot = false;
   }
 
   readonly #onAbort = () => this.#fail(this.#signal.reason);
 
   #expire(): void {
-    const { pool, requestTimeoutMs } = this.#transport;
+    const { pool, requestTimeoutMs } = this.#context;
     const detail = `no complete answer within ${formatLimit(requestTimeoutMs)}`;
     const proxy = this.#controller === null ? pool.proxyVariable() : null;
     const hint = proxy === null ? "" : `the proxy did not connect to the service; check ${proxy}`;
@@ -119,18 +110,18 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     if (!this.#isPaused || this.#controller === null) return;
     // Set first, because `resume` may deliver bytes that pause it again.
     this.#isPaused = false;
-    this.#transport.pauses.resume(this, this.#controller);
+    this.#context.pauses.resume(this, this.#controller);
   }
 
   #finish(): void {
-    if (this.#isPaused) this.#transport.pauses.release(this);
+    if (this.#isPaused) this.#context.pauses.release(this);
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#wake();
   }
 
   /** Defers the parsing of a good response. A failure is reported at once, because it may cancel unsent requests. */
   #wake(): void {
-    if (this.#failure === null && this.#received?.status === 200) this.#deadline.wake(this.#transport.parsing.defer);
+    if (this.#failure === null && this.#received?.status === 200) this.#deadline.wake(this.#context.parsing.defer);
     else this.#deadline.wake((resolve) => resolve());
   }
 
@@ -143,16 +134,19 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    this.#reusedConnection = this.#transport.pool.isReused();
+    this.#reusedConnection = this.#context.pool.isReused();
     if (this.#failure !== null) controller.abort(DISCARDED);
-    else if (!this.#hooks.maySend()) this.#fail(new SendDeferred());
-    else this.#transport.pauses.findSocket(this);
+    else if (this.#context.limiter.isPaused(this.#target.resource)) this.#fail(new SendDeferred());
+    else {
+      this.isWaiting = false;
+      this.#context.pauses.findSocket(this);
+    }
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#received = { status, headers, sentAt: this.#sentAt };
-    this.#hooks.onHead(this.#received);
+    this.retryAfterMs = applyThrottling(this.#received, this.#target, this.#context);
     this.#wake();
   }
 
@@ -161,19 +155,38 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     this.#bufferedBytes += chunk.length;
     if (this.#bufferedBytes < BATCH_BYTES) return;
     this.#isPaused = true;
-    this.#transport.pauses.pause(this, controller);
+    this.#context.pauses.pause(this, controller);
     this.#wake();
   }
 
   onResponseEnd(): void {
     if (this.#failure !== null || this.#received === null) return;
     this.#isComplete = true;
-    this.#hooks.onEnd(this.#received);
+    // The connection is free.
+    if (this.#received.status === 200) this.#context.limiter.onSuccess(this.#sentAt);
+    this.#releaseSlot();
     this.#finish();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     const state = { responseStarted: this.#received !== null, reusedConnection: this.#reusedConnection };
-    this.#fail(networkFailure(error, state, this.#transport.printable) ?? error);
+    this.#fail(networkFailure(error, state, this.#context.printable) ?? error);
   }
+}
+
+/** Applies the throttling that a response's head asks for. Returns the Retry-After in milliseconds. */
+function applyThrottling(
+  { status, headers, sentAt }: ResponseHead,
+  { resource, operation }: RequestTarget,
+  { limiter, retryPolicy, counters, onEvent }: HttpContext,
+): number | null {
+  if (!isRetryableStatus(status)) return null;
+  const retryAfterMs = parseRetryAfter(header(headers, "retry-after"), header(headers, "date"), Date.now());
+  if (isThrottled(status)) counters.throttled++;
+  else if (retryAfterMs === null) return null;
+  const waitMs = retryAfterMs !== null && retryAfterMs <= retryPolicy.maxRetryWaitMs ? retryAfterMs : null;
+  const isListing = operation === "listing";
+  const pausesAll = limiter.onThrottled({ status, sentAt, resource, isListing, waitMs });
+  if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation, waitMs });
+  return retryAfterMs;
 }

@@ -1,6 +1,14 @@
 import { isUtf8 } from "node:buffer";
-import { GrowableBuffer } from "../json/byte-buffer.ts";
-import { beginItem, createItemState, isSpace, scanItem } from "../json/json-item.ts";
+import {
+  beginItem,
+  CLOSE_LIST,
+  COMMA,
+  createItemState,
+  isSpace,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  scanItem,
+} from "../json/json-item.ts";
 import { MalformedJson } from "../json/parse-errors.ts";
 import { decodeUtf8 } from "../json/utf8.ts";
 import { describeResponse, SNIFF_BYTES } from "./describe-response.ts";
@@ -34,10 +42,6 @@ export interface ArraySplitter {
 type Phase = "start" | "no list" | "first" | "item" | "inside" | "after item" | "done";
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
-const COMMA = 0x2c;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
 
 /** The phase after a byte that is not part of an item. */
 function nextPhase(phase: Phase, byte: number, offset: number): Phase {
@@ -87,8 +91,9 @@ function parseItem(source: string): ListItem | null {
  * 0.60 to 0.63 of a bare client's rate instead of 0.55 to 0.57.
  */
 export function createArraySplitter(): ArraySplitter {
-  /** The beginning of an incomplete item, or of a response that is not a list. */
-  const buffer = new GrowableBuffer();
+  /** The beginning of an incomplete item, or of a response that is not a list, in the pieces in which it arrived. */
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
   const scan = createItemState();
   let phase: Phase = "start";
   /** Bytes of the byte order mark that were received. */
@@ -99,6 +104,19 @@ export function createArraySplitter(): ArraySplitter {
   /** A guess was wrong. The rest of the list is scanned, because each wrong guess costs an exception. */
   let hasMisguessed = false;
 
+  /** Copies the bytes, because the sender may reuse its buffer. */
+  function keep(bytes: Uint8Array): void {
+    pending.push(Buffer.from(bytes));
+    pendingBytes += bytes.length;
+  }
+
+  function takePending(): Buffer {
+    const bytes = Buffer.concat(pending);
+    pending = [];
+    pendingBytes = 0;
+    return bytes;
+  }
+
   function skipBom(bytes: Buffer): number {
     let i = 0;
     while (i < bytes.length && bomBytes === readBytes + i && bytes[i] === BOM[bomBytes]) {
@@ -108,12 +126,12 @@ export function createArraySplitter(): ArraySplitter {
     return i;
   }
 
-  /** The item that ends at `end`. Its beginning may be in the buffer. */
+  /** The item that ends at `end`. Its beginning may be pending. */
   function completeItem(bytes: Buffer, from: number, end: number): ListItem {
     let itemBytes = bytes.subarray(from, end);
-    if (buffer.length > 0) {
-      buffer.add(itemBytes);
-      itemBytes = buffer.consume();
+    if (pendingBytes > 0) {
+      keep(itemBytes);
+      itemBytes = takePending();
     }
     const source = decodeUtf8(itemBytes, readBytes + end - itemBytes.length);
     if (itemBytes.length > end - from) prechecked &&= needsNoCheck(source, itemBytes);
@@ -130,7 +148,7 @@ export function createArraySplitter(): ArraySplitter {
     prechecked = needsNoCheck(text, bytes);
     let i = from;
     if (phase === "start" && bomBytes % BOM.length > 0 && i < bytes.length) {
-      buffer.add(Buffer.from(BOM.slice(0, bomBytes)));
+      keep(Buffer.from(BOM.slice(0, bomBytes)));
       phase = "no list";
     }
     const addItem = (item: ListItem, end: number) => {
@@ -163,8 +181,8 @@ export function createArraySplitter(): ArraySplitter {
       if (end === -1) break;
       addItem(completeItem(bytes, i, end), end);
     }
-    if (phase === "inside") buffer.add(bytes.subarray(i));
-    if (phase === "no list") buffer.add(bytes.subarray(i, i + SNIFF_BYTES));
+    if (phase === "inside") keep(bytes.subarray(i));
+    if (phase === "no list") keep(bytes.subarray(i, i + SNIFF_BYTES));
     return items;
   }
 
@@ -172,13 +190,13 @@ export function createArraySplitter(): ArraySplitter {
     if (bytes.length === 0) return [];
     const items = split(bytes, phase === "start" ? skipBom(bytes) : 0);
     readBytes += bytes.length;
-    if (phase === "no list" && buffer.length >= SNIFF_BYTES) throw notAList(buffer.consume());
+    if (phase === "no list" && pendingBytes >= SNIFF_BYTES) throw notAList(takePending());
     return items;
   }
 
   function end(): void {
     if (phase === "done") return;
-    if (phase === "no list") throw notAList(buffer.consume());
+    if (phase === "no list") throw notAList(takePending());
     if (phase === "start" && bomBytes % BOM.length === 0) throw new MalformedJson("an empty answer", "empty");
     throw new MalformedJson("the answer ends in the middle of the list", "truncated");
   }

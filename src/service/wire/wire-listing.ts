@@ -1,10 +1,10 @@
-import type { LibraryKey, ListedLibraries, ListedLibrary, Reject } from "../../model.ts";
+import type { LibraryKey, ListedLibrary, Listing, Reject } from "../../model.ts";
 import { jsonEqual } from "../json/exact-json.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
+import { createListingStore } from "../off-heap/listing-store.ts";
 import { type ItemError, notAnObject, rejectItem } from "./item-error.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import { type EntryContent, findUnaddressable, parseCheckedEntry, readEntryContent, readKey } from "./list-entry.ts";
-import { createListingStore } from "./listing-store.ts";
 import {
   hasAnyField,
   isJsonObject,
@@ -14,14 +14,8 @@ import {
   MOCK_ADVICE,
 } from "./specification.ts";
 
-interface ParsedListing {
-  readonly libraries: ListedLibraries;
-  readonly rejects: readonly Reject[];
-  /** Why nothing may be concluded from missing libraries; null if the listing is complete. */
-  readonly incomplete: string | null;
-  /** Number of entries that repeated an earlier one. */
-  readonly repeated: number;
-}
+/** The listing without what only its response shows. */
+type ParsedListing = Omit<Listing, "startedAt" | "cachedMs" | "date">;
 
 /**
  * Reads the listing (specification 4.1) while it arrives.

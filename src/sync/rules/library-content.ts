@@ -32,12 +32,14 @@ export function buildLibraryContent(
   // Rejected metadata leaves the stored one, which may be another library's.
   const isMetadataKept = received.metadata === null;
   const bookmarkSeenAt = seenAt(action, received, { isSameText, suspect }, facts);
+  const isPartial = received.rejects.length > 0 || listed.source === null;
   return {
-    kind: kindOf(action, received, facts),
+    kind: kindOf(action, isPartial, facts),
     listed,
     metadata: received.metadata,
     scenarios,
     rejects: received.rejects,
+    isPartial,
     failedBefore: sync !== null && sync.failures > 0,
     hadRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
@@ -50,14 +52,13 @@ export function buildLibraryContent(
 }
 
 function kindOf(
-  { listed, stored }: ReadAction,
-  received: ReceivedContent,
+  { stored }: ReadAction,
+  isPartial: boolean,
   { contentHash, hashesSince }: ContentFacts,
 ): LibraryContent["kind"] {
   if (stored === null || stored.state === "listed") return "new";
   const isHashTrusted = hashesSince === null || (stored.sync?.contentReadAt ?? 0) >= hashesSince;
-  const isWhole = received.rejects.length === 0 && listed.source !== null;
-  const isSame = isHashTrusted && isWhole && stored.state === "live" && stored.sync?.contentHash === contentHash;
+  const isSame = isHashTrusted && !isPartial && stored.state === "live" && stored.sync?.contentHash === contentHash;
   return isSame ? "same" : "changed";
 }
 

@@ -11,10 +11,10 @@ import { readStoredLibrary } from "./stored-libraries.ts";
 /** How many open rejects are read; of the others only their number. */
 const MAX_SHOWN = 20;
 
-export type LibraryRows = Awaited<ReturnType<typeof readLibrary>>;
+export type LibraryRows = Awaited<ReturnType<typeof readLibraryRecord>>;
 
 /** Everything that is stored of one library, from one snapshot. */
-export async function readLibrary(pool: Pool, key: LibraryKey, signal: AbortSignal) {
+export async function readLibraryRecord(pool: Pool, key: LibraryKey, signal: AbortSignal) {
   const read = async (connection: Connection) => ({
     key,
     now: await readNow(connection),

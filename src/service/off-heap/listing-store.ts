@@ -1,0 +1,159 @@
+import { hashKey, randomSeed } from "../../hash.ts";
+import type { LibraryKey, ListedLibraries, ListedLibrary } from "../../model.ts";
+
+interface ListingStore extends ListedLibraries {
+  /** Adds a library whose key is new. */
+  add(library: StorableLibrary): void;
+  replace(index: number, library: ListedLibrary): void;
+}
+
+/** A library whose entry can be stored. */
+export type StorableLibrary = ListedLibrary & { readonly source: string };
+
+/** The first libraries are kept as objects, which take about 10 MB. */
+const MAX_OBJECTS = 20_000;
+
+/**
+ * Keeps listed libraries. Those after the first `MAX_OBJECTS` are kept as the source texts of their entries, and parsed
+ * whenever one is needed: as objects, one million libraries took 470 MB of heap; as texts they take 150 MB outside of it.
+ */
+export function createListingStore(parse: (source: string) => ListedLibrary): ListingStore {
+  const texts = createStringArena();
+  const keys = createKeyIndex();
+  const objects: ListedLibrary[] = [];
+  const replaced = new Map<number, ListedLibrary>();
+  let length = 0;
+  /** The last result, because callers of `find` call `at` next. */
+  let last: { readonly index: number; readonly library: ListedLibrary } | undefined;
+
+  const at = (index: number) => {
+    const library = objects[index];
+    if (library !== undefined) return library;
+    if (last?.index !== index) last = { index, library: replaced.get(index) ?? parse(texts.at(index - MAX_OBJECTS)) };
+    return last.library;
+  };
+  return {
+    get length() {
+      return length;
+    },
+    at,
+    find: (key) =>
+      keys.find(key, (index) => {
+        const { owner, name } = at(index).key;
+        return owner === key.owner && name === key.name;
+      }),
+    *[Symbol.iterator]() {
+      for (let index = 0; index < length; index++) yield at(index);
+    },
+    add(library) {
+      keys.add(library.key);
+      if (length < MAX_OBJECTS) objects.push(library);
+      else texts.add(library.source);
+      length++;
+    },
+    replace(index, library) {
+      if (index < MAX_OBJECTS) objects[index] = library;
+      else replaced.set(index, library);
+      last = undefined;
+    },
+  };
+}
+
+/** The indexes of keys that are stored elsewhere. */
+interface KeyIndex {
+  /** The index of the key. `isEqual` compares it with the key that is stored at an index. */
+  find(key: LibraryKey, isEqual: (index: number) => boolean): number | undefined;
+  /** Adds a new key. Its index is the number of keys added before. */
+  add(key: LibraryKey): void;
+}
+
+const INITIAL_SLOTS = 4096;
+
+/** A hash table that holds only numbers: one million keys take 16 MB, where a `Map` with strings takes 130 MB. */
+function createKeyIndex(): KeyIndex {
+  const seed = randomSeed();
+  let hashes = new Uint32Array(INITIAL_SLOTS / 2);
+  /** Index + 1 by hash; 0 is free. At most half of the slots are used. */
+  let slots = new Uint32Array(INITIAL_SLOTS);
+  let count = 0;
+
+  const insert = (hash: number, index: number) => {
+    let slot = hash & (slots.length - 1);
+    while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
+    slots[slot] = index + 1;
+  };
+  const grow = () => {
+    const oldHashes = hashes;
+    hashes = new Uint32Array(oldHashes.length * 2);
+    hashes.set(oldHashes);
+    slots = new Uint32Array(slots.length * 2);
+    for (const [index, hash] of oldHashes.entries()) insert(hash, index);
+  };
+
+  return {
+    find(key, isEqual) {
+      const hash = hashKey(key, seed);
+      for (let slot = hash & (slots.length - 1); ; slot = (slot + 1) & (slots.length - 1)) {
+        const index = (slots[slot] ?? 0) - 1;
+        if (index < 0) return undefined;
+        if (hashes[index] === hash && isEqual(index)) return index;
+      }
+    },
+    add(key) {
+      if (count === hashes.length) grow();
+      const hash = hashKey(key, seed);
+      hashes[count] = hash;
+      insert(hash, count++);
+    },
+  };
+}
+
+interface StringArena {
+  add(text: string): void;
+  /** The text that was added after `index` others. */
+  at(index: number): string;
+}
+
+const PAGE_BYTES = 2 ** 20;
+/** One UTF-16 code unit takes at most three bytes of UTF-8. */
+const MAX_BYTES_PER_UNIT = 3;
+/** Three numbers per text: page, start offset, end offset (exclusive). */
+const NUMBERS_PER_TEXT = 3;
+
+/** Keeps well-formed texts as bytes outside of the heap, where the garbage collector neither scans nor moves them. */
+function createStringArena(): StringArena {
+  const pages: Buffer[] = [];
+  let positions = new Uint32Array(NUMBERS_PER_TEXT * 1024);
+  let count = 0;
+  let page = Buffer.alloc(0);
+  let usedBytes = 0;
+
+  return {
+    add(text) {
+      const maxBytes = text.length * MAX_BYTES_PER_UNIT;
+      if (usedBytes + maxBytes > page.length) {
+        page = Buffer.allocUnsafeSlow(Math.max(PAGE_BYTES, maxBytes));
+        pages.push(page);
+        usedBytes = 0;
+      }
+      const position = count * NUMBERS_PER_TEXT;
+      if (position === positions.length) {
+        const oldPositions = positions;
+        positions = new Uint32Array(oldPositions.length * 2);
+        positions.set(oldPositions);
+      }
+      positions[position] = pages.length - 1;
+      positions[position + 1] = usedBytes;
+      usedBytes += page.write(text, usedBytes);
+      positions[position + 2] = usedBytes;
+      count++;
+    },
+    at(index) {
+      const position = index * NUMBERS_PER_TEXT;
+      const [pageIndex = 0, start, end] = positions.subarray(position, position + NUMBERS_PER_TEXT);
+      const found = pages[pageIndex];
+      if (found === undefined) throw new RangeError(`the arena has no text ${index}`);
+      return found.toString("utf8", start, end);
+    },
+  };
+}
