@@ -187,6 +187,25 @@ test("a failure is recorded without its rejects if they are refused; others are 
   await heal(made);
 });
 
+test.each([
+  "ALTER TABLE simcat.scenarios DROP CONSTRAINT scenarios_owner_library_name_scenario_id_pk",
+  "DROP INDEX simcat.rejects_fingerprint_index",
+  "ALTER TABLE simcat.library_sync DROP COLUMN content_hash CASCADE",
+])("damage that concerns every row is no library's failure: %s (fault 103)", async (damage) => {
+  const made = await fixture(["a", "b"].map((name) => library("alice", name, { scenarios: [1] })));
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  await made.query(damage);
+  made.service.edit((organization) => {
+    const scenarios = [scenario(1, { scenarioName: "renamed" }), scenario(1.5)];
+    for (const name of ["a", "b"]) changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios });
+  });
+
+  const { code, stderr } = await made.simcat(["sync"]);
+
+  expect(code, stderr).toBe(69);
+  expect(stderr).not.toContain("rejected_by_database");
+});
+
 test("a trigger that refuses every library ends the run with the database's message (fault 103)", async () => {
   const made = await fixture(thirty());
   await made.query(`

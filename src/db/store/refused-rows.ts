@@ -1,4 +1,4 @@
-import { getTableColumns, getTableName, type Table } from "drizzle-orm";
+import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { ContentError } from "../../errors.ts";
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError, mayComeFromRows } from "../db-errors.ts";
@@ -29,18 +29,21 @@ const FIRST: LockPatience = { lockAttempts: 1 };
 /** The whole batch has already waited for the lock. */
 const PART: LockPatience = { lockTimeoutMs: 500, lockAttempts: 1 };
 
-/** Statements that need a table with all its columns and privileges, and write no row. */
-function probe(table: Table): string {
-  const name = `simcat.${getTableName(table)}`;
-  const columns = Object.values(getTableColumns(table)).filter((column) => column.generatedIdentity === undefined);
-  const names = columns.map((column) => column.name);
+/** Statements that need a table with its key, all its columns and all privileges, and write no row. */
+function probe(table: PgTable): string {
+  const { name, columns, primaryKeys, indexes } = getTableConfig(table);
+  const written = columns.filter((column) => column.generatedIdentity === undefined);
+  const names = written.map((column) => column.name).join(", ");
+  const nulls = written.map((column) => `NULL::${column.getSQLType()}`);
+  const key = primaryKeys[0]?.columns ?? indexes.find((index) => index.config.unique)?.config.columns ?? [];
   return `
-INSERT INTO ${name} (${names.join(", ")}) SELECT ${names.join(", ")} FROM ${name} WHERE false;
-UPDATE ${name} SET ${names.map((column) => `${column} = ${column}`).join(", ")} WHERE false;
-DELETE FROM ${name} WHERE false`;
+INSERT INTO simcat.${name} (${names}) SELECT ${nulls.join(", ")} WHERE false
+ON CONFLICT (${key.map((column) => ("name" in column ? column.name : "")).join(", ")}) DO NOTHING;
+UPDATE simcat.${name} SET (${names}) = ROW(${nulls.join(", ")}) WHERE false;
+DELETE FROM simcat.${name} WHERE false`;
 }
 
-/** The database refuses these statements if a table or a privilege is missing, or if a table is locked. */
+/** The database refuses these statements if a table, a key, a column or a privilege is missing or differs, or if a table is locked. */
 const PROBE = [
   schema.libraries,
   schema.libraryHistory,
