@@ -64,9 +64,12 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
 
   test("a live status page is styled under its own CSP, and shows a hostile name as text (fault 108)", async () => {
     const hostile = "<img src=x onerror=alert(1)>";
-    const { environment } = await fixture([library("ann", hostile, { scenarios: [1] })], {
+    const { environment, simcat } = await fixture([library("ann", hostile, { scenarios: [1] })], {
       faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],
     });
+    // A picture needs two runs.
+    await simcat(["sync"]);
+    await simcat(["sync"]);
     const worker = startWorker(environment);
     await worker.untilLogged("next_run");
     const { url } = await worker.untilLogged("worker_started");
@@ -77,7 +80,7 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
     expect(await page.getByText(hostile, { exact: false }).first().isVisible()).toBe(true);
     expect(await page.locator("img, script").count()).toBe(0);
     expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(15, 19, 24)");
-    expect(await page.locator("svg.chart path[class^=state]").count()).toBe(1);
+    expect(await page.locator("svg.chart path[class^=state]").count()).toBeGreaterThan(1);
     expect(complaints).toEqual([]);
     await context.close();
   });

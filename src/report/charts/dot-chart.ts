@@ -31,7 +31,7 @@ export function dotChart({ label, dots }: DotChart): Html {
   const [lowest, highest] = [Math.floor(Math.log10(shortest)), Math.floor(Math.log10(longest)) + 1];
   const decades = range(lowest, highest + 1).map((power) => 10 ** power);
   const [first = new Date(0), last = first] = extent(dots, ({ at }) => at);
-  // The same distance from both edges, also for a single run.
+  // The same distance from both edges, also if all runs began at one time.
   const marginMs = Math.max(5 * MINUTE_MS, (last.getTime() - first.getTime()) / 30);
   const x = scaleUtc(
     [new Date(first.getTime() - marginMs), new Date(last.getTime() + marginMs)],
