@@ -283,7 +283,7 @@ const PROCESS_EXCEPTIONS: readonly {
   },
   {
     files: under("src/export/temporary-files.ts"),
-    members: ["pid", "platform", "kill"],
+    members: ["pid", "kill"],
     reason: "temporary files name their process, so that those of a killed export can be recognized",
   },
   {

@@ -21,8 +21,12 @@ export function removeAbandonedFiles(directory: string): void {
 
 /** Where a process id is unique: on Linux, containers with the same host name may have ids of their own. */
 function machine(): string {
-  const namespace = process.platform === "linux" ? readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "") : "";
-  return `${hostname()}${namespace}`;
+  try {
+    return `${hostname()}${readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "")}`;
+  } catch {
+    // Not Linux, or /proc is not mounted.
+    return hostname();
+  }
 }
 
 function isRunning(pid: number): boolean {
