@@ -191,6 +191,7 @@ test.each([
   "ALTER TABLE simcat.scenarios DROP CONSTRAINT scenarios_owner_library_name_scenario_id_pk",
   "DROP INDEX simcat.rejects_fingerprint_index",
   "ALTER TABLE simcat.library_sync DROP COLUMN content_hash CASCADE",
+  "DROP SCHEMA simcat_report CASCADE; ALTER TABLE simcat.scenario_history ALTER COLUMN scenario_name TYPE bytea USING NULL",
 ])("damage that concerns every row is no library's failure: %s (fault 103)", async (damage) => {
   const made = await fixture(["a", "b"].map((name) => library("alice", name, { scenarios: [1] })));
   expect((await made.simcat(["sync"])).code).toBe(0);
