@@ -1,8 +1,7 @@
 /**
  * `npm run bench:reporting [-- VIEW…] [--libraries N] [--rounds N]` fills a database and measures the queries that BI tools send to
- * the views: the best of all rounds, in milliseconds, without parallel workers.
+ * the views: the best of all rounds, in milliseconds, with the settings of the server and of `simcat_reader` (deploy/roles.sql).
  */
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Connection } from "../../src/db/connect.ts";
 import { type Database, withDatabase, withServer } from "../tools/database.ts";
@@ -18,16 +17,6 @@ const { values: options, positionals: views } = parseArgs({
 const libraries = Number(options.libraries ?? FULL.libraries);
 const rounds = Number(options.rounds ?? 3);
 
-/** Processor time of the session so far. A busy machine changes it less than the elapsed time. NaN: not Linux, or another machine. */
-function processorMs(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return 10 * (Number(fields[11]) + Number(fields[12]));
-  } catch {
-    return Number.NaN;
-  }
-}
-
 /** Without the time that sending the rows takes, which depends on the client. */
 async function measure(connection: Connection, sql: string): Promise<number> {
   const { rows } = await connection.query<Record<string, [{ "Execution Time": number; "Planning Time": number }]>>(
@@ -40,20 +29,13 @@ async function measure(connection: Connection, sql: string): Promise<number> {
 
 async function measureAll({ pool }: Database): Promise<void> {
   const connection = await pool.connect();
-  await connection.query("SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'");
-  const { rows } = await connection.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-  const cpuMs = () => processorMs(rows[0]?.pid ?? 0);
-  console.log("| View or function | Pattern | ms | ms of processor time |\n|---|---|---|---|");
+  await connection.query("SET jit = off; SET timezone = 'UTC'");
+  console.log("| View or function | Pattern | ms |\n|---|---|---|");
   for (const { view, pattern, sql } of queries(FULL.runs)) {
     if (views.length > 0 && !views.some((name) => view.startsWith(name))) continue;
     const times: number[] = [];
-    const cpu: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const before = cpuMs();
-      times.push(await measure(connection, sql));
-      cpu.push(cpuMs() - before);
-    }
-    console.log(`| \`${view}\` | ${pattern} | ${Math.min(...times).toFixed(0)} | ${Math.min(...cpu).toFixed(0)} |`);
+    for (let round = 0; round < rounds; round++) times.push(await measure(connection, sql));
+    console.log(`| \`${view}\` | ${pattern} | ${Math.min(...times).toFixed(0)} |`);
   }
   connection.release(true);
 }

@@ -87,7 +87,9 @@ export const queries = (runs: number): readonly Query[] => [
   ...keyed("activity", {
     "last week": `WHERE seen_at >= ${LAST_WEEK}`,
     newest: "ORDER BY seen_at DESC LIMIT 100",
-    "one kind": "WHERE kind = 'removed'",
+    added: "WHERE kind = 'added'",
+    changed: "WHERE kind = 'changed'",
+    removed: "WHERE kind = 'removed'",
     "one run": "WHERE run_id = 9000",
   }),
   ...keyed("stale_results", { newest: "ORDER BY parent_last_modified_at DESC LIMIT 100" }),

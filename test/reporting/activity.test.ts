@@ -255,3 +255,19 @@ test("an event has the date and the kind of its version, and one that is gone th
     { kind: "went_with_library", scenario_id: "1", is_result: false, dated: "13" },
   ]);
 });
+
+test("a filter by kind does not look up the library of each scenario (fault 139)", async () => {
+  await database().query(`
+    INSERT INTO simcat.libraries (owner, library_name, listed, first_seen_at, changed_at, run_id)
+    SELECT 'owner ' || n, 'library', '{}', now(), now(), 1 FROM generate_series(1, 200) AS n;
+    INSERT INTO simcat.scenarios (owner, library_name, scenario_id, raw, first_seen_at, changed_at, run_id)
+    SELECT 'owner ' || n, 'library', id, '{}', now(), now(), 1
+    FROM generate_series(1, 200) AS n CROSS JOIN generate_series(1, 100) AS id;
+    ANALYZE simcat.libraries, simcat.scenarios`);
+  const plan = await database().query<{ "QUERY PLAN": string }>(
+    "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM simcat_report.activity WHERE kind = 'added'",
+  );
+  const loops = plan.map((line) => Number(/ on librar.*loops=(\d+)/.exec(line["QUERY PLAN"])?.[1] ?? 0));
+  expect(Math.max(...loops)).toBeGreaterThan(0);
+  expect(Math.max(...loops)).toBeLessThan(10);
+});
