@@ -181,7 +181,7 @@ export interface SyncState {
   readonly removalHeldAt: number | null;
 }
 
-/** Why a library is read or skipped, in the order in which the reasons are checked. */
+/** Why a library is read or skipped. */
 export type Reason =
   | "never read"
   | "listed date changed"

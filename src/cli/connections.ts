@@ -6,6 +6,7 @@ import { assertUsable, readSchemaState, readVisibleSchemaState, type SchemaState
 import { readSnapshot } from "../db/transaction.ts";
 import type { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ConfigurationError } from "../errors.ts";
+import { clearLine } from "../report/screen.ts";
 import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
 import type { Service, ServiceOptions } from "../service/client.ts";
 import type { Context } from "./context.ts";
@@ -106,7 +107,7 @@ async function connectUsable(
 /** Reports a wait for the database or the lease: on a terminal above the progress line, otherwise as a log line. */
 export function printWaits(context: Context, config: Config): NonNullable<ConnectOptions["onWait"]> {
   return ({ code, message }) => {
-    if (context.terminal.isErr) context.draw("\r\x1b[K");
+    if (context.terminal.isErr) clearLine(context);
     notify(context, config, "info", code, message);
   };
 }

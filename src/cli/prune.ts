@@ -57,15 +57,16 @@ async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cu
   const { SYNC_LEASE } = await import("../db/runs.ts");
   const { prune: pruneRows } = await import("../db/prune/prune.ts");
   const { plural } = await import("../format.ts");
+  const { clearLine, drawLine } = await import("../report/screen.ts");
 
   const onProgress = (rows: number) => {
-    if (terminal.isErr) draw(`\r${plural(rows, "row")} deleted\x1b[K`);
+    if (terminal.isErr) drawLine({ columns: terminal.columns, draw }, `${plural(rows, "row")} deleted`);
   };
   const work = (lease: Lease) => pruneRows({ pool, lease, cutoff, onProgress }, AbortSignal.any([stop, lease.lost]));
   try {
     const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
     return await withLease(pool, await createClock(pool, stop), lease, work, stop);
   } finally {
-    if (terminal.isErr) draw("\r\x1b[K");
+    if (terminal.isErr) clearLine({ draw });
   }
 }

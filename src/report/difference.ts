@@ -1,4 +1,4 @@
-import type { ColumnDifference } from "../db/read/read-library-rows.ts";
+import type { ColumnDifference } from "../db/read/compare-rows.ts";
 import { formatInstant, plural } from "../format.ts";
 import { printable } from "../printable.ts";
 import type { DifferenceKind, LibraryDifference, ScenarioDifferences } from "../verify/findings.ts";

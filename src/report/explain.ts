@@ -4,7 +4,7 @@ import { formatKey } from "../key.ts";
 import type { SyncState } from "../model.ts";
 import { printable } from "../printable.ts";
 import { fullReadDueAt, isSettled, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
-import { formatSettled, formatVerdict, judge } from "./verdict.ts";
+import { formatSettled, formatVerdict, judge, momentOf } from "./verdict.ts";
 
 /** Explains to people why a library was or will be read, or not. */
 export function formatExplanation(rows: LibraryRows, fullEveryMs: number): string {
@@ -79,8 +79,6 @@ function formatRejects({ now, rejects }: LibraryRows): string[] {
 
 /** A text with quotes, so that spaces at its ends are visible. */
 const quote = (text: string | null) => (text === null ? "none" : printable(JSON.stringify(text)));
-
-const momentOf = (ms: number | null, now: Date) => formatMoment(dateOf(ms), now);
 
 /** The same for machines, under the names of the tables' columns. Times are dates, or null. */
 export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {

@@ -1,6 +1,7 @@
 import type { ExportProgress } from "../export/export-views.ts";
 import type { Manifest } from "../export/manifest.ts";
 import { formatBytes, formatCount, formatElapsed, plural } from "../format.ts";
+import { clearLine, drawLine, type Screen } from "./screen.ts";
 import { formatTable } from "./table.ts";
 
 /** The summary at the end of an export. */
@@ -27,10 +28,7 @@ export interface ExportProgressLine {
 }
 
 /** Redraws a terminal line five times per second. Without a terminal, calls `log` every 30 seconds. */
-export function createExportProgress(
-  screen: { readonly columns: number; readonly draw: (text: string) => void } | null,
-  log: (text: string) => void,
-): ExportProgressLine {
+export function createExportProgress(screen: Screen | null, log: (text: string) => void): ExportProgressLine {
   const everyMs = screen ? 200 : 30_000;
   const startedAt = performance.now();
   let shownAt = startedAt;
@@ -42,11 +40,11 @@ export function createExportProgress(
       shownAt = now;
       const text = `${view} (${index} of ${count}): ${plural(rows, "row")}, ${formatElapsed(now - startedAt)}`;
       if (screen === null) return log(text);
-      screen.draw(`\r${text.slice(0, Math.max(10, screen.columns - 1))}\x1b[K`);
+      drawLine(screen, text);
       isDrawn = true;
     },
     end() {
-      if (isDrawn) screen?.draw("\r\x1b[K");
+      if (screen !== null && isDrawn) clearLine(screen);
       isDrawn = false;
     },
   };

@@ -10,7 +10,7 @@ const contentRequests = ({ plan }: PlannedListing) => 2 * plan.actions.length;
 /** A plan for machines: what would be read, skipped and marked as removed, and why. */
 export function toPlanJson(planned: PlannedListing, verdict: RemovalVerdict) {
   const { listing, plan } = planned;
-  const storesNothing = verdict.kind === "held" && verdict.storeNothing;
+  const storesNothing = verdict.kind === "held" && verdict.rule === "nothing_shared";
   return {
     listed: listing.libraries.length,
     in_scope: plan.listedInScope,

@@ -1,5 +1,6 @@
 import { formatCount, formatElapsed } from "../format.ts";
 import type { RunEvent } from "../sync/run-types.ts";
+import { clearLine, drawLine, type Screen } from "./screen.ts";
 
 /** The progress of a run, in libraries. */
 export interface Progress {
@@ -24,12 +25,6 @@ interface ProgressLine {
   end(): void;
 }
 
-/** The terminal line that is redrawn. */
-interface Screen {
-  readonly columns: number;
-  readonly draw: (text: string) => void;
-}
-
 /** Shows a run's progress: redraws a terminal line five times per second. Without a terminal, calls `log` every 30 seconds. */
 export function createProgressLine(screen: Screen | null, log: (progress: Progress) => void): ProgressLine {
   const everyMs = screen ? 200 : 30_000;
@@ -44,8 +39,7 @@ export function createProgressLine(screen: Screen | null, log: (progress: Progre
       log(now);
       return;
     }
-    // Overwrite the line before clearing its rest, because clearing it first would flicker.
-    screen.draw(`\r${formatProgress(now).slice(0, Math.max(10, screen.columns - 1))}\x1b[K`);
+    drawLine(screen, formatProgress(now));
     drawn = true;
   };
   return {
@@ -60,7 +54,7 @@ export function createProgressLine(screen: Screen | null, log: (progress: Progre
     },
     end() {
       clearInterval(timer);
-      if (drawn) screen?.draw("\r\x1b[K");
+      if (screen !== null && drawn) clearLine(screen);
     },
   };
 }

@@ -86,4 +86,5 @@ export function formatSettled(sync: SyncState, now: Date): string {
     : `no: its window ends ${window}; ${due}`;
 }
 
-const momentOf = (ms: number | null, now: Date) => formatMoment(ms === null ? null : new Date(ms), now);
+/** `ms` is in database ms; null if the time is not known. */
+export const momentOf = (ms: number | null, now: Date) => formatMoment(ms === null ? null : new Date(ms), now);

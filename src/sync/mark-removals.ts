@@ -1,5 +1,5 @@
-import { refusedByDatabase, writeInHalves } from "../db/store/refused-rows.ts";
 import { forgetLibraries, holdRemovals, markRemoved } from "../db/store/removals.ts";
+import { refusedByDatabase, writeInHalves } from "../db/store/write-in-halves.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
 import type { RemovalDecision } from "./plan-run.ts";
 import type { Plan } from "./rules/plan.ts";

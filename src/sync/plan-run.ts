@@ -1,7 +1,7 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
+import { readRemovalNumbers } from "../db/read/removal-numbers.ts";
 import { streamStored } from "../db/read/stored-libraries.ts";
-import { readRemovalNumbers } from "../db/store/removals.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { LibraryKey, Listing } from "../model.ts";

@@ -47,7 +47,7 @@ class ReadQueue {
   readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
   /** Libraries whose content was dropped because it lacks a field; the rest of the run decides. */
-  readonly #deferred: (Pick<LibraryRead, "action" | "lost"> & Pick<ContentError, "rejects">)[] = [];
+  readonly #deferred: (Pick<LibraryRead, "action" | "lostFields"> & Pick<ContentError, "rejects">)[] = [];
   #unread = 0;
   readonly #breaker: CircuitBreaker = createCircuitBreaker();
 
@@ -100,15 +100,15 @@ class ReadQueue {
       await this.#fail(action, error);
       return;
     }
-    const { content, buffer, received, lost } = library;
-    if (!isSecondRead) this.#drift.count(received, content.kind !== "new", lost);
-    const verdict = this.#drift.judge(lost, isSecondRead || this.#unread === 1);
+    const { content, buffer, received, lostFields } = library;
+    if (!isSecondRead) this.#drift.count(received, content.kind !== "new", lostFields);
+    const verdict = this.#drift.judge(lostFields, isSecondRead || this.#unread === 1);
     if (verdict.kind === "store") {
       await this.outcomes.push({ kind: "read", action, content, buffer });
       return;
     }
     await buffer.free();
-    if (verdict.kind === "defer") this.#deferred.push({ action, lost, rejects: received.rejects });
+    if (verdict.kind === "defer") this.#deferred.push({ action, lostFields, rejects: received.rejects });
     else await this.#fail(action, new ContentError("drift", verdict.message, { rejects: received.rejects }));
   }
 
@@ -128,8 +128,8 @@ class ReadQueue {
   /** Fails the libraries that would lose a field that the whole run lacked, and reads the others again. */
   async #judgeDeferred(): Promise<void> {
     const again: ReadAction[] = [];
-    for (const { action, lost, rejects } of this.#deferred) {
-      const verdict = this.#drift.judge(lost, true);
+    for (const { action, lostFields, rejects } of this.#deferred) {
+      const verdict = this.#drift.judge(lostFields, true);
       if (verdict.kind === "drift") {
         await this.#fail(action, new ContentError("drift", verdict.message, { rejects }));
       } else again.push(action);

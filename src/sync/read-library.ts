@@ -1,8 +1,8 @@
 import type { Connection } from "../db/connect.ts";
 import { compareFields } from "../db/read/compare-fields.ts";
-import { attributeError, RefusedRows, refusedByDatabase } from "../db/store/refused-rows.ts";
 import { createScenarioBuffer, MEMORY_LIMITS, type MemoryBudget } from "../db/store/scenario-buffer.ts";
 import { createStaging, type Staging } from "../db/store/staging.ts";
+import { detectRefusedRows, RefusedRows, refusedByDatabase } from "../db/store/write-in-halves.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
@@ -21,7 +21,7 @@ export interface LibraryRead {
   readonly content: LibraryContent;
   readonly buffer: ScenarioBuffer;
   /** Fields that the stored rows have and the received content lacks. */
-  readonly lost: readonly LostField[];
+  readonly lostFields: readonly LostField[];
 }
 
 /**
@@ -56,7 +56,7 @@ export async function createLibraryReader(run: Run, planned: PlannedListing): Pr
       const contentHash = hashContent(action.listed, received, settings.serviceTimezone);
       const facts = { listedAt, readAt, contentHash, hashesSince };
       const content = buildLibraryContent(action, received, await buffer.finish(), facts);
-      return { action, received, content, buffer, lost: await findLost(run, content, received) };
+      return { action, received, content, buffer, lostFields: await findLost(run, content, received) };
     } catch (thrown) {
       const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;
       if (error instanceof ContentError) await buffer.free();
@@ -74,7 +74,7 @@ async function findLost(
   if (content.kind !== "changed" || !lacksFields(received)) return [];
   const operation = "comparing the fields of a library with its stored rows";
   const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
-  const stored = await attributeError(lease.write, operation, (patience) =>
+  const stored = await detectRefusedRows(lease.write, operation, (patience) =>
     withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
   );
   return findLostFields(received, stored);

@@ -1,5 +1,5 @@
-import { refusedByDatabase } from "../db/store/refused-rows.ts";
 import { type ListingWrite, saveListing } from "../db/store/save-listing.ts";
+import { refusedByDatabase } from "../db/store/write-in-halves.ts";
 import { keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
 import type { PlannedListing } from "./plan-run.ts";

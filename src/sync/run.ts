@@ -12,9 +12,8 @@ import { markRemovals } from "./mark-removals.ts";
 import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
-import { confirmsClock } from "./rules/clock.ts";
-import { namesEveryLibrary } from "./rules/complete-listing.ts";
 import { guardScenarios } from "./rules/guard.ts";
+import { confirmsClock, namesEveryLibrary } from "./rules/listing.ts";
 import { isEverything } from "./rules/selection.ts";
 import { completed, outcomeOfError, type RunOutcome, toReport } from "./run-outcome.ts";
 import { RunTotals } from "./run-totals.ts";
@@ -87,7 +86,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   totals.listingComplete = namesEveryLibrary(listing);
   totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
   warnOfListing(totals, planned);
-  if (verdict.kind === "held" && verdict.storeNothing) return completed("held", verdict.message);
+  if (verdict.kind === "held" && verdict.rule === "nothing_shared") return completed("held", verdict.message);
 
   totals.addSkipped(plan.skipped);
   const toRead = plan.actions.length;

@@ -6,7 +6,7 @@ import {
   compareScenarioRows,
   readScenarioSources,
   readUnlistedScenarios,
-} from "../db/read/read-library-rows.ts";
+} from "../db/read/compare-rows.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
 import { type LibraryDifference, MAX_EXAMPLES, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";

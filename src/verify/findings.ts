@@ -1,4 +1,4 @@
-import type { ColumnDifference } from "../db/read/read-library-rows.ts";
+import type { ColumnDifference } from "../db/read/compare-rows.ts";
 import type { LibraryFailure, LibraryKey, ScenarioId } from "../model.ts";
 
 /**

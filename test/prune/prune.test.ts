@@ -3,7 +3,7 @@ import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
 import { countPrunable, type PrunedRows, prune } from "../../src/db/prune/prune.ts";
-import { readRemovalNumbers } from "../../src/db/store/removals.ts";
+import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
 import { readSnapshot } from "../../src/db/transaction.ts";
 import { LostLeaseError } from "../../src/errors.ts";
 import { serve } from "../mock/service.ts";

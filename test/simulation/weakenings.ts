@@ -269,13 +269,13 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "a refused batch fails as a whole",
-    file: "src/db/store/refused-rows.ts",
+    file: "src/db/store/write-in-halves.ts",
     line: "if (only !== undefined && some.length === 1) return onRefused(only, error);",
     instead: "if (only !== undefined) { for (const one of some) await onRefused(one, error); return; }",
   },
   {
     name: "only the first half of a refused batch is stored",
-    file: "src/db/store/refused-rows.ts",
+    file: "src/db/store/write-in-halves.ts",
     line: "await writePart(some.slice(middle));",
     instead: "if (some.length < 3) await writePart(some.slice(middle));",
   },

@@ -32,7 +32,6 @@ test("removing 3 of 10 is not over 30 %, removing 4 of 10 is", () => {
     kind: "held",
     rule: "too_many",
     message: `4 of 10 libraries would be marked removed (40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked. ${HINT}`,
-    storeNothing: false,
   });
 });
 
@@ -42,7 +41,6 @@ test("removals of the last day count too, so that a listing cannot shrink step b
     kind: "held",
     rule: "too_many",
     message: `1 of 10 libraries would be marked removed (4 in the last 24 h, 40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked. ${HINT}`,
-    storeNothing: false,
   });
 });
 
@@ -76,7 +74,6 @@ test("an empty listing is held if at least one library is live (fault 43)", () =
     kind: "held",
     rule: "empty_listing",
     message: `the listing is empty, but 50 libraries are live; nothing was marked. ${HINT}`,
-    storeNothing: false,
   });
   const one = { listedCount: 0, liveCount: 1, sharedWithLive: 0, missing: 1, peakLive: 1 };
   expect(guardRemovals({ ...quiet, ...one, maxRemoved: { numerator: 100, denominator: 100 } }).kind).toBe("held");
@@ -104,17 +101,17 @@ test("an empty listing of a new organization passes (fault 42)", () => {
 test("a listing unrelated to ten live libraries stores nothing; with nine it only has too many removals", () => {
   const foreign = { listedCount: 3, sharedWithLive: 0 };
   const ten = guardRemovals({ ...quiet, ...foreign, liveCount: 10, missing: 10 });
-  expect(ten).toMatchObject({ kind: "held", rule: "nothing_shared", storeNothing: true });
+  expect(ten).toMatchObject({ kind: "held", rule: "nothing_shared" });
   expect(ten).toMatchObject({ message: expect.stringContaining("3 libraries and none of the 10 live ones") });
   const nine = guardRemovals({ ...quiet, ...foreign, liveCount: 9, missing: 9, peakLive: 9 });
-  expect(nine).toMatchObject({ kind: "held", rule: "too_many", storeNothing: false });
+  expect(nine).toMatchObject({ kind: "held", rule: "too_many" });
   const shared = guardRemovals({ ...quiet, listedCount: 3, sharedWithLive: 1, missing: 9 });
-  expect(shared).toMatchObject({ rule: "too_many", storeNothing: false });
+  expect(shared).toMatchObject({ rule: "too_many" });
 });
 
 test("a listing of another organization stores nothing either", () => {
   const facts = { listedCount: 3, sharedWithLive: 0, missing: 10, complete: false };
-  expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({ rule: "nothing_shared", storeNothing: true });
+  expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({ rule: "nothing_shared" });
 });
 
 test("an incomplete listing removes nothing and holds nothing (fault 45)", () => {

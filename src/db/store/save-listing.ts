@@ -5,8 +5,8 @@ import { statement } from "../statement.ts";
 import { textArray } from "./binary-arrays.ts";
 import { keyArrays, ofKeys } from "./columns.ts";
 import { RESTORE_LIBRARIES } from "./library-statements.ts";
-import { writeInHalves } from "./refused-rows.ts";
 import { saveListingRejects } from "./save-rejects.ts";
+import { writeInHalves } from "./write-in-halves.ts";
 
 /** The changes of a listing, to be written before any content is read. */
 export interface ListingWrite {

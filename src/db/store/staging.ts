@@ -6,7 +6,7 @@ import { type BoundStatement, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
 import { int8Array } from "./binary-arrays.ts";
 import { namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
-import { attributeError, type LockPatience, RefusedRows } from "./refused-rows.ts";
+import { detectRefusedRows, type LockPatience, RefusedRows } from "./write-in-halves.ts";
 
 /** The table that holds long scenario lists while they are read. Every write is a short transaction. */
 export interface Staging {
@@ -42,7 +42,7 @@ export function createStaging(pool: Pool, lease: Lease, parse: TextParsers): Sta
       await connection.query(query);
     });
   const writeRows = (query: BoundStatement) =>
-    attributeError(lease.write, operation, (patience) => write(query, patience));
+    detectRefusedRows(lease.write, operation, (patience) => write(query, patience));
   const readSources = async (connection: Connection, stage: string, ids: readonly ScenarioId[]) => {
     const { rows } = await connection.query<{ id: ScenarioId; source: string }>(
       SELECT_SOURCES({ stage, ids: int8Array(ids) }),
@@ -54,7 +54,7 @@ export function createStaging(pool: Pool, lease: Lease, parse: TextParsers): Sta
     newStage: () => `${lease.token}.${++stages}`,
     add: (stage, scenarios) => writeRows(INSERT({ stage, ...toArrays(scenarioColumns, scenarios, parse) })),
     sources: (stage, ids) =>
-      attributeError(lease.write, "reading staged scenarios", () =>
+      detectRefusedRows(lease.write, "reading staged scenarios", () =>
         readSnapshot(pool, "reading staged scenarios", (connection) => readSources(connection, stage, ids), lease.lost),
       ),
     removeScenario: (stage, id) => writeRows(DELETE_SCENARIO({ stage, id: id.toString() })),

@@ -3,10 +3,10 @@ import { DatabaseError } from "../../errors.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { RunInTransaction } from "../lease.ts";
-import { refusedByDatabase, writeInHalves } from "./refused-rows.ts";
 import { saveFailures } from "./save-failures.ts";
 import { saveLibraries } from "./save-libraries.ts";
 import type { SaveContext } from "./save-scenarios.ts";
+import { refusedByDatabase, writeInHalves } from "./write-in-halves.ts";
 
 interface WriterOptions {
   readonly write: RunInTransaction;
@@ -20,9 +20,9 @@ const BATCH_ROWS = 1_000;
 const BATCH_BYTES = 4 * 2 ** 20;
 /** How long a batch waits for more libraries. */
 const LINGER_MS = 50;
-/** Two transactions at once keep Postgres busy while the next batch is prepared. */
-const MAX_TRANSACTIONS = 2;
-/** The reader waits while more rows or bytes than these wait for a transaction. */
+/** Two batches at once keep Postgres busy while the next one is prepared. */
+const MAX_BATCHES = 2;
+/** The reader waits while more rows or bytes than these wait to be written. */
 const MAX_WAITING_ROWS = 4 * BATCH_ROWS;
 const MAX_WAITING_BYTES = 2 * BATCH_BYTES;
 /** A run that stored nothing and had this many new refusals ends as a database failure: no library can be stored. */
@@ -35,7 +35,8 @@ const bytesOf = ({ content: { scenarios } }: PendingLibrary) =>
   scenarios.kind === "staged" ? BATCH_BYTES : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
 
 /**
- * Stores libraries in batches, one transaction each, and yields what became of each library once that is committed.
+ * Stores libraries in batches, and yields what became of each library once it is committed. A batch is one transaction; libraries that
+ * failed last time, failures, and rows that the database refuses have their own.
  * The database's refusal of one library's rows fails that library alone.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
@@ -52,7 +53,7 @@ export async function* writeLibraries(
   }
 }
 
-/** Libraries that wait for a transaction, and the transactions at work. */
+/** Libraries that wait to be written, and the batches that are being written. */
 class BatchWriter {
   readonly results = new Channel<WriteOutcome>();
   readonly #options: WriterOptions;
@@ -62,7 +63,7 @@ class BatchWriter {
   #bytes = 0;
   #lingering: NodeJS.Timeout | undefined;
   #hasLingered = false;
-  readonly #transactions = new Set<Promise<void>>();
+  readonly #batches = new Set<Promise<void>>();
   readonly #failed = new AbortController();
   #stored = 0;
   #newlyRefused = 0;
@@ -104,7 +105,7 @@ class BatchWriter {
     this.#beginIfDue();
     if (this.#rows > 0) this.#lingering ??= setTimeout(() => this.#afterLingering(), LINGER_MS);
     while (this.#rows > MAX_WAITING_ROWS || this.#bytes > MAX_WAITING_BYTES) {
-      await Promise.race(this.#transactions);
+      await Promise.race(this.#batches);
       this.#failed.signal.throwIfAborted();
     }
   }
@@ -112,11 +113,11 @@ class BatchWriter {
   /** Resolves when everything is committed. @throws DatabaseError */
   async #finish(): Promise<void> {
     while (this.#rows > 0 && !this.#failed.signal.aborted) {
-      if (this.#transactions.size < MAX_TRANSACTIONS) this.#begin();
-      else await Promise.race(this.#transactions);
+      if (this.#batches.size < MAX_BATCHES) this.#begin();
+      else await Promise.race(this.#batches);
     }
     clearTimeout(this.#lingering);
-    await Promise.all(this.#transactions);
+    await Promise.all(this.#batches);
     this.#failed.signal.throwIfAborted();
     if (this.#stored === 0 && this.#newlyRefused >= MIN_REFUSALS) {
       throw refusesAll(this.#newlyRefused, this.#lastRefusal);
@@ -131,7 +132,7 @@ class BatchWriter {
   #beginIfDue(): void {
     if (this.#failed.signal.aborted) return;
     const isFull = this.#rows >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
-    if ((isFull || this.#hasLingered) && this.#transactions.size < MAX_TRANSACTIONS) this.#begin();
+    if ((isFull || this.#hasLingered) && this.#batches.size < MAX_BATCHES) this.#begin();
   }
 
   #begin(): void {
@@ -143,13 +144,13 @@ class BatchWriter {
     this.#failures = [];
     this.#rows = 0;
     this.#bytes = 0;
-    const transaction = this.#store(libraries, failures)
+    const batch = this.#store(libraries, failures)
       .catch((error: unknown) => this.#failed.abort(error))
       .then(() => {
-        this.#transactions.delete(transaction);
+        this.#batches.delete(batch);
         this.#beginIfDue();
       });
-    this.#transactions.add(transaction);
+    this.#batches.add(batch);
   }
 
   /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */

@@ -1,7 +1,6 @@
 import { createPrintable, type Printable } from "../redact.ts";
 import { basePath } from "../urls.ts";
 import { type ConnectionPool, openConnectionPool } from "./connection-pool.ts";
-import { DeferredParsing } from "./deferred-parsing.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 import { SocketPauses } from "./socket-pause.ts";
@@ -75,6 +74,33 @@ export interface RequestTarget {
   readonly path: string;
   /** The listing, or a library: its metadata and its scenarios are one resource. */
   readonly resource: string;
+}
+
+/** undici sends the next request of a connection in the second turn of the event loop after a response. */
+const DEFERRED_TURNS = 3;
+
+/**
+ * Defers the parsing of responses until all readable sockets are read and idle connections have their next requests.
+ * Parsing at once would delay both. With 50 ms per response it reached 0.88 of a bare client's rate, deferred 0.93.
+ */
+class DeferredParsing {
+  #waiting: (() => void)[] = [];
+
+  readonly defer = (parse: () => void) => {
+    if (this.#waiting.length === 0) this.#flushAfter(DEFERRED_TURNS);
+    this.#waiting.push(parse);
+  };
+
+  /** Starts all deferred parsing now. */
+  readonly flush = () => {
+    const due = this.#waiting;
+    this.#waiting = [];
+    for (const parse of due) parse();
+  };
+
+  #flushAfter(turns: number): void {
+    setImmediate(turns === 1 ? this.flush : () => this.#flushAfter(turns - 1));
+  }
 }
 
 /** Dependencies and state that all GETs of one client share. */

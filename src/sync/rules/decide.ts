@@ -18,7 +18,7 @@ export function decide(listed: ListedLibrary, stored: StoredLibrary | null, cont
     return { kind: "read", reason: "never read" };
   }
   if (!listed.lastModified) return { kind: "read", reason: "no listed date" };
-  // Under a date that was seen before, the reason to read again is `reread_reason`, though the bookmark may be older.
+  // If this date was seen before, but its content was not stored completely, the reason is `reread_reason`.
   const isNewDate = listed.lastModified !== sync.listedText;
   if (listed.lastModified !== sync.bookmark && (isNewDate || sync.rereadReason === null)) {
     return { kind: "read", reason: "listed date changed" };

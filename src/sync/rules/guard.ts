@@ -32,18 +32,18 @@ type HeldRule = "empty_listing" | "nothing_shared" | "too_many" | "held_before";
 export type RemovalVerdict =
   | { readonly kind: "pass" }
   | { readonly kind: "incomplete" }
-  | { readonly kind: "held"; readonly rule: HeldRule; readonly message: string; readonly storeNothing: boolean };
+  | { readonly kind: "held"; readonly rule: HeldRule; readonly message: string };
 
 const HINT = "If they are really gone, run it again with --allow-removals";
 
 /** Whether the libraries that the listing lacks may be marked as removed. A wrong URL or key lists another organization. */
 export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
   const { listedCount, liveCount, allowed } = facts;
-  // This rule is first, because even one page of another organization's listing must not be stored.
+  // This rule is first, because even one page of another organization's listing must not be stored. Such a run stores nothing.
   if (!allowed && listedCount > 0 && facts.sharedWithLive === 0 && liveCount >= MIN_TOTAL_LOSS) {
     const lack = `the listing holds ${listedCount} libraries and none of the ${liveCount} live ones`;
     const advice = "Look at SIMCAT_BASE_URL and SIMCAT_API_KEY: is it another organization, or a mock?";
-    return held("nothing_shared", `${lack}; nothing was stored or marked. ${advice} ${HINT}`, true);
+    return held("nothing_shared", `${lack}; nothing was stored or marked. ${advice} ${HINT}`);
   }
   if (!facts.complete) return { kind: "incomplete" };
   if (allowed) return { kind: "pass" };
@@ -77,8 +77,8 @@ export function exceedsShare(
   return isOver(removed, facts.peakLive, facts.maxRemoved);
 }
 
-function held(rule: HeldRule, message: string, storeNothing = false): RemovalVerdict {
-  return { kind: "held", rule, message, storeNothing };
+function held(rule: HeldRule, message: string): RemovalVerdict {
+  return { kind: "held", rule, message };
 }
 
 function numbersOf({ missing, removedLately, peakLive }: RemovalFacts): string {

@@ -61,7 +61,7 @@ const PROBE = [
  * Runs a transaction and determines whether an error concerns only its rows: they are the cause if all tables can be written.
  * @throws RefusedRows if the rows are the cause, any other error unchanged
  */
-export async function attributeError<T>(
+export async function detectRefusedRows<T>(
   write: RunInTransaction,
   operation: string,
   run: (patience: LockPatience) => Promise<T>,
@@ -121,7 +121,7 @@ export async function writeInHalves<T, Result>(
   };
   if (items.length === 0) return;
   try {
-    await attributeError(write, options.operation, (patience) => writeOnce(items, patience));
+    await detectRefusedRows(write, options.operation, (patience) => writeOnce(items, patience));
   } catch (error) {
     if (!(error instanceof RefusedRows)) throw error;
     await split(items, error.cause);
