@@ -3,7 +3,7 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json LICENSE ./
+COPY tsconfig.json tsconfig.build.json bundle.mjs LICENSE ./
 COPY src ./src
 COPY migrations ./migrations
 # The image runs under any user id, whatever the umask of the checkout was.
