@@ -1,14 +1,13 @@
 /** The mock service in its own process, so that its work does not slow down the client; see `tools/service.ts`. */
 
-import { createDateSource } from "../src/mock/date-source.ts";
+import { UTC_DATES } from "../src/mock/date-source.ts";
 import { createOrganization } from "../src/mock/organization.ts";
-import { startMockService } from "../src/mock/server.ts";
+import { startMockService } from "../test/support/mock/server.ts";
 import { API_KEY, type Order, type ServiceOptions } from "./tools/service-order.ts";
 
 const DAY_MS = 86_400_000;
 
 const { libraries, scenarios, latencyMs }: ServiceOptions = JSON.parse(process.argv[2] ?? "");
-const dateSource = createDateSource();
 const today = Date.now();
 const organization = createOrganization({
   seed: 1,
@@ -22,7 +21,7 @@ const service = await startMockService({ organization, apiKey: API_KEY, record: 
 
 /** Changes one scenario's description in each of the first `count` libraries, under a new date, which is in the past too. */
 function edit({ count, round }: Extract<Order, { kind: "edit" }>): void {
-  const lastModified = dateSource.text(new Date(today - (50 - round) * DAY_MS));
+  const lastModified = UTC_DATES.text(new Date(today - (50 - round) * DAY_MS));
   for (const library of organization.libraries().slice(0, count)) {
     const [first, ...others] = library.scenarios;
     if (first === undefined) continue;

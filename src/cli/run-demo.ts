@@ -4,11 +4,12 @@ import { openEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts"
 import { embeddedStateDir } from "../embedded-postgres/state-dir.ts";
 import { EXIT } from "../errors.ts";
 import { shellWord } from "../key.ts";
-import { createDateSource } from "../mock/date-source.ts";
+import { UTC_DATES } from "../mock/date-source.ts";
 import { EDITS } from "../mock/edits.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { createRandom } from "../mock/random.ts";
-import { type MockService, startMockService } from "../mock/server.ts";
+import { startMockService } from "../mock/server.ts";
+import type { Organization } from "../mock/types.ts";
 import { formatTable } from "../report/table.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
@@ -66,7 +67,7 @@ export async function runDemo(context: Context): Promise<number> {
     };
     const pool = await connect(embedded.url, {}, stop);
     try {
-      await showRuns(demoContext, service, pool);
+      await showRuns(demoContext, organization, pool);
       print("\n# A page with charts, to open in a browser: simcat report");
       await report(demoContext, { out: join(stateDir, "simcat-report.html"), since: "7d", owner: [], json: false });
     } finally {
@@ -84,7 +85,7 @@ export async function runDemo(context: Context): Promise<number> {
   }
 }
 
-async function showRuns(context: Context, service: MockService, pool: Pool): Promise<void> {
+async function showRuns(context: Context, organization: Organization, pool: Pool): Promise<void> {
   const { print, terminal } = context;
   const table = async (sql: string) => {
     const { rows, fields } = await pool.query<Record<string, unknown>>(sql);
@@ -103,7 +104,7 @@ async function showRuns(context: Context, service: MockService, pool: Pool): Pro
   await backfill(context, EVERYTHING);
 
   print("\n# Users edit a few of them:");
-  for (const line of editSome(service)) print(`  ${line}`);
+  for (const line of editSome(organization)) print(`  ${line}`);
 
   print("\n# What would a run do? simcat sync --dry-run");
   await sync(context, { ...EVERYTHING, dryRun: true });
@@ -117,10 +118,7 @@ async function showRuns(context: Context, service: MockService, pool: Pool): Pro
   }
 }
 
-function editSome({ edit, organization }: MockService): string[] {
+function editSome(organization: Organization): string[] {
   const random = createRandom(11);
-  const stamp = createDateSource();
-  return EDITS_SHOWN.map((name) =>
-    edit(() => EDITS[name](organization, random.pick(organization.libraries()), random, stamp)),
-  );
+  return EDITS_SHOWN.map((name) => EDITS[name](organization, random.pick(organization.libraries()), random, UTC_DATES));
 }

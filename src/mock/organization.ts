@@ -1,6 +1,6 @@
 import { createLibraryName, createOwnerNames } from "./create-fields.ts";
 import { createLibrary, MAX_LIBRARY_WORK_MINUTES } from "./create-library.ts";
-import { createDateSource, type DateSource } from "./date-source.ts";
+import { UTC_DATES } from "./date-source.ts";
 import { createRandom, type Random } from "./random.ts";
 import type { MockLibrary, Organization } from "./types.ts";
 
@@ -13,8 +13,6 @@ interface OrganizationOptions {
   readonly now: Date;
   /** Every library has exactly `scenariosPerLibrary`. */
   readonly even?: boolean;
-  /** How dates are written. Its clock is not used. */
-  readonly dateSource?: DateSource;
 }
 
 const MINUTE_MS = 60_000;
@@ -23,7 +21,7 @@ const RECENT_MINUTES = 30 * 24 * 60;
 
 /** Creates a lifelike organization. The same options give the same bytes. */
 export function createOrganization(options: OrganizationOptions): Organization {
-  const { seed, now, even = false, dateSource = createDateSource() } = options;
+  const { seed, now, even = false } = options;
   const random = createRandom(seed);
   const owners = createOwnerNames(random, Math.min(150, Math.max(3, Math.floor(Math.sqrt(options.libraries)))));
   const timesUsed = new Map<string, number>();
@@ -32,7 +30,7 @@ export function createOrganization(options: OrganizationOptions): Organization {
     const owner = pickOwner(random, owners);
     const name = numberDuplicates(timesUsed, owner, createLibraryName(random));
     const count = even ? options.scenariosPerLibrary : pickCount(random, options.scenariosPerLibrary);
-    libraries.push(createLibrary(random, { owner, name }, count, pickDate(random, now), dateSource));
+    libraries.push(createLibrary(random, { owner, name }, count, pickDate(random, now), UTC_DATES));
   }
   return organizationOf(libraries);
 }

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
-import { startMockService } from "../../src/mock/server.ts";
 import { runCli } from "../support/cli.ts";
+import { startMockService } from "../support/mock/server.ts";
 import { library, scenario } from "../support/organization.ts";
 import { useCluster } from "./cluster.ts";
 

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { test } from "vitest";
-import type { FaultAction } from "../../src/mock/faults.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
 import { expectKeepsFailing, type Failing } from "./failing-content.ts";
 
 const text = (body: string, contentType?: string | null): FaultAction =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { FaultAction } from "../../src/mock/faults.ts";
 import { serve } from "../mock/service.ts";
 import { fixture } from "../support/fixture.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
 import { expectKeepsFailing, type Failing } from "./failing-content.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { FaultAction } from "../../src/mock/faults.ts";
 import { fixture } from "../support/fixture.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
 import { library, scenario } from "../support/organization.ts";
 import { expectKeepsFailing, type Failing } from "./failing-content.ts";
 import { lastRun } from "./run-results.ts";

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import type { FaultAction } from "../../src/mock/faults.ts";
 import { fixture } from "../support/fixture.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
 import { library, scenario } from "../support/organization.ts";
 
 const LISTING = '[{"libraryName":"Fire","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}]';

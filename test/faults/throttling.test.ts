@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
-import type { Fault } from "../../src/mock/faults.ts";
-import type { RecordedRequest } from "../../src/mock/request.ts";
 import { fixture } from "../support/fixture.ts";
+import type { Fault } from "../support/mock/faults.ts";
+import type { RecordedRequest } from "../support/mock/recorder.ts";
 import { library } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 

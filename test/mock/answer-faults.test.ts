@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import type { AnswerAction, FaultAction } from "../../src/mock/faults.ts";
+import type { AnswerAction, FaultAction } from "../support/mock/faults.ts";
 import { library, scenario } from "../support/organization.ts";
 import { ask, type RawAnswer } from "./raw-client.ts";
 import { serve } from "./service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDateSource, type DateFormat } from "../../src/mock/date-source.ts";
+import { createDateSource, type DateFormat } from "../support/mock/date-source.ts";
 
 const AFTERNOON = "2023-09-11T14:56:12.097Z";
 

@@ -1,7 +1,7 @@
 import { Agent } from "node:http";
 import { expect, test } from "vitest";
-import type { FaultAction } from "../../src/mock/faults.ts";
-import type { MockService } from "../../src/mock/server.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
+import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
 import { ask, listenToEnd } from "./raw-client.ts";
 import { serve } from "./service.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createDateSource } from "../../src/mock/date-source.ts";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { EDIT_NAMES, EDITS, type EditName, editRandomly } from "../../src/mock/edits.ts";
 import { createOrganization, organizationOf } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
 import type { MockLibrary, Organization } from "../../src/mock/types.ts";
+import { createDateSource } from "../support/mock/date-source.ts";
 import { library, scenario } from "../support/organization.ts";
 
 const NOW = new Date("2025-06-01T12:34:56.789Z");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
-import type { Fault, FaultMatch } from "../../src/mock/faults.ts";
-import type { MockService } from "../../src/mock/server.ts";
+import type { Fault, FaultMatch } from "../support/mock/faults.ts";
+import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
 import { ask } from "./raw-client.ts";
 import { serve } from "./service.ts";

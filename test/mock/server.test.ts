@@ -132,26 +132,6 @@ test("an edit shows in the next answers", async () => {
   expect(scenarios?.text).toBe("[]");
 });
 
-test("edits on a timer, and reports each edit", async () => {
-  const descriptions: string[] = [];
-  await new Promise<void>((resolve) => {
-    void serve([libA], {
-      editEvery: 1,
-      onEdit: ({ description }) => {
-        descriptions.push(description);
-        if (descriptions.length === 3) resolve();
-      },
-    });
-  });
-  expect(descriptions.length).toBeGreaterThanOrEqual(3);
-});
-
-test("edits on a timer for a caller that asks for no reports", async () => {
-  const { organization } = await serve([libA], { editEvery: 1 });
-  const before = organization.version;
-  await expect.poll(() => organization.version).toBeGreaterThan(before + 2);
-});
-
 test("its Date header is its clock's", async () => {
   const { url } = await serve([libA], { clock: () => new Date("2024-03-20T16:27:05.900Z") });
   expect((await ask(url, "/libs")).headers.date).toBe("Wed, 20 Mar 2024 16:27:05 GMT");

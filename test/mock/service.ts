@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
-import { type MockService, type MockServiceOptions, startMockService } from "../../src/mock/server.ts";
 import type { MockLibrary } from "../../src/mock/types.ts";
+import { type MockService, type MockServiceOptions, startMockService } from "../support/mock/server.ts";
 import { KEY } from "./raw-client.ts";
 
 /** A service that has these libraries, until the test is over. */

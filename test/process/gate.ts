@@ -1,4 +1,4 @@
-import type { RecordedRequest } from "../../src/mock/request.ts";
+import type { RecordedRequest } from "../support/mock/recorder.ts";
 
 /** Holds back the answers of some requests until it is opened. */
 export interface Gate {

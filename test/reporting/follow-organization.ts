@@ -1,13 +1,13 @@
 import pg from "pg";
 import { EXIT } from "../../src/errors.ts";
-import { createDateSource } from "../../src/mock/date-source.ts";
 import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { editRandomly } from "../../src/mock/edits.ts";
 import { createOrganization } from "../../src/mock/organization.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
-import { startMockService } from "../../src/mock/server.ts";
 import type { Organization } from "../../src/mock/types.ts";
 import { runSync } from "../cli/test-context.ts";
+import { createDateSource } from "../support/mock/date-source.ts";
+import { startMockService } from "../support/mock/server.ts";
 
 const API_KEY = "key-of-the-mock";
 const DAY_MS = 86_400_000;

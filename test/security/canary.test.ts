@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { FaultAction, FaultMatch } from "../../src/mock/faults.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { createRole, GRANTS } from "../postgres/roles.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import type { FaultAction, FaultMatch } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
 import { CANARY_KEY, CANARY_PASSWORD, dump, formsOf, secretsIn } from "./canary.ts";
 

@@ -1,6 +1,6 @@
 import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
-import type { FaultAction } from "../../src/mock/faults.ts";
 import type { MockLibrary } from "../../src/mock/types.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
 
 /** JSON with its fields in a canonical order, because jsonb has its own order. */
 export function canonical(value: unknown): string {

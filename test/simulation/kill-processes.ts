@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createDateSource } from "../../src/mock/date-source.ts";
 import { EDITS } from "../../src/mock/edits.ts";
 import { organizationOf } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/request.ts";
-import { startMockService } from "../../src/mock/server.ts";
+import { parseRoute } from "../../src/mock/route.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
+import { createDateSource } from "../support/mock/date-source.ts";
+import { startMockService } from "../support/mock/server.ts";
 import { GOOD, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { difference } from "./check-equal.ts";
 import { type Heard, openLedger } from "./ledger.ts";
@@ -40,7 +40,7 @@ export async function killProcesses(seed: number, server: TestServer, kills: num
     apiKey: API_KEY,
     latencyMs: 2,
     onRequest({ path }) {
-      const route = parseRoute(path, "");
+      const route = parseRoute(path);
       if (route.kind === "listing") {
         const keys = new Set(organization.libraries().map((one) => keyOf(one.owner, one.name)));
         heard.listing = { keys, complete: true, bad: new Set() };

@@ -1,8 +1,8 @@
 import { organizationOf } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/request.ts";
-import { type MockService, startMockService } from "../../src/mock/server.ts";
+import { parseRoute } from "../../src/mock/route.ts";
 import type { MockLibrary, Organization } from "../../src/mock/types.ts";
+import { type MockService, startMockService } from "../support/mock/server.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { corruptContent, corruptListing } from "./corrupt-answers.ts";
 import type { Heard, Ledger } from "./ledger.ts";
@@ -146,7 +146,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const { heard, weather } = known;
     time.advanceTo(time.now() + random.between(0, 20));
     if (random.chance(0.2)) time.advanceTo(time.now() + random.below(weather.slowness + 1));
-    const route = parseRoute(path, "");
+    const route = parseRoute(path);
     const key = "owner" in route ? keyOf(route.owner, route.name) : "";
     const library = () => ("owner" in route ? organization.get(route.owner, route.name) : undefined);
     if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);

@@ -1,7 +1,7 @@
 import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
-import type { FaultAction } from "../../src/mock/faults.ts";
 import type { Random } from "../../src/mock/random.ts";
 import type { MockLibrary, Organization } from "../../src/mock/types.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
 import { type Corruption, GOOD, NO_LIBRARY } from "./answers.ts";
 import type { Heard } from "./ledger.ts";
 import { keyOf } from "./reader.ts";

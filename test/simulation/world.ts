@@ -1,8 +1,9 @@
 import { MEMORY_LIMITS, type MemoryLimits } from "../../src/db/store/scenario-buffer.ts";
 import { createScenarios } from "../../src/mock/create-library.ts";
-import { createDateSource, type DateFormat, type DateSource } from "../../src/mock/date-source.ts";
+import type { DateSource } from "../../src/mock/date-source.ts";
 import type { Random } from "../../src/mock/random.ts";
 import type { MockLibrary } from "../../src/mock/types.ts";
+import { createDateSource, type DateFormat } from "../support/mock/date-source.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
 export const SECOND = 1000;

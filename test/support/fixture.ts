@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
-import { type MockService, type MockServiceOptions, startMockService } from "../../src/mock/server.ts";
 import type { MockLibrary } from "../../src/mock/types.ts";
 import { type Ended, type Running, runCli, startCli } from "./cli.ts";
 import { freshTestDatabase, type TestDatabase } from "./database.ts";
+import { type MockService, type MockServiceOptions, startMockService } from "./mock/server.ts";
 
 export const API_KEY = "test-key-5f2c";
 

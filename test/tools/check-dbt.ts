@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { createDateSource } from "../../src/mock/date-source.ts";
+import { UTC_DATES } from "../../src/mock/date-source.ts";
 import { editRandomly } from "../../src/mock/edits.ts";
 import { createOrganization } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
@@ -54,7 +54,7 @@ async function fill(url: string): Promise<void> {
   const random = createRandom(1);
   try {
     await run(process.execPath, [MAIN, "backfill"], work, environment);
-    for (let edit = 0; edit < 20; edit++) editRandomly(organization, random, createDateSource());
+    for (let edit = 0; edit < 20; edit++) editRandomly(organization, random, UTC_DATES);
     await run(process.execPath, [MAIN, "sync"], work, environment);
   } finally {
     await service.stop();

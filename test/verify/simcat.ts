@@ -1,9 +1,9 @@
 import type { Context } from "../../src/cli/context.ts";
 import { printError } from "../../src/cli/notify.ts";
 import { runProgram } from "../../src/cli/program.ts";
-import type { MockService } from "../../src/mock/server.ts";
 import { KEY } from "../mock/raw-client.ts";
 import type { TestDatabase } from "../support/database.ts";
+import type { MockService } from "../support/mock/server.ts";
 
 export interface Said {
   readonly code: number;

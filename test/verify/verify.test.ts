@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { InterruptedError } from "../../src/errors.ts";
-import type { MockService, MockServiceOptions } from "../../src/mock/server.ts";
 import type { MockLibrary } from "../../src/mock/types.ts";
 import { serve } from "../mock/service.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import type { MockService, MockServiceOptions } from "../support/mock/server.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { fingerprintRows, simcat } from "./simcat.ts";
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Answer } from "./answer.ts";
+import type { HttpAnswer } from "./answer.ts";
 import type { DeliveryAction, FaultAction } from "./faults.ts";
-import type { RequestRecord } from "./request.ts";
+import type { RequestRecord } from "./recorder.ts";
 
 /** The response that an answer is sent with, and how. */
 export interface Delivery {
@@ -33,17 +33,17 @@ const DELIVERY_KINDS: ReadonlySet<string> = new Set<DeliveryAction["kind"]>([
 export const isDelivery = (action: FaultAction): action is DeliveryAction => DELIVERY_KINDS.has(action.kind);
 
 /** Sends an answer, with or without a delivery fault. */
-export function deliver(answer: Answer, fault: DeliveryAction | undefined, delivery: Delivery): void {
+export function deliver(answer: HttpAnswer, fault: DeliveryAction | undefined, delivery: Delivery): void {
   if (fault === undefined) deliverWell(answer, delivery);
   else deliverWithFault(answer, fault, delivery);
 }
 
-function deliverWell(answer: Answer, delivery: Delivery): void {
+function deliverWell(answer: HttpAnswer, delivery: Delivery): void {
   writeHead(answer, delivery, "length");
   delivery.res.end(answer.body);
 }
 
-function deliverWithFault(answer: Answer, action: DeliveryAction, delivery: Delivery): void {
+function deliverWithFault(answer: HttpAnswer, action: DeliveryAction, delivery: Delivery): void {
   const { res } = delivery;
   switch (action.kind) {
     case "delay":
@@ -76,7 +76,7 @@ function deliverWithFault(answer: Answer, action: DeliveryAction, delivery: Deli
   }
 }
 
-function writeHead(answer: Answer, { res, date, record }: Delivery, end: BodyEnd): void {
+function writeHead(answer: HttpAnswer, { res, date, record }: Delivery, end: BodyEnd): void {
   const headers = [...answer.headers];
   if (end === "length" && answer.status !== 204) headers.push("content-length", String(answer.body.length));
   if (end === "close") {
@@ -91,7 +91,7 @@ function writeHead(answer: Answer, { res, date, record }: Delivery, end: BodyEnd
 }
 
 /** Sends the head and the first `bytes` bytes of the body, and then calls `onSent`. */
-function sendPart(answer: Answer, bytes: number, delivery: Delivery, end: BodyEnd, onSent: () => void): void {
+function sendPart(answer: HttpAnswer, bytes: number, delivery: Delivery, end: BodyEnd, onSent: () => void): void {
   const { res } = delivery;
   writeHead(answer, delivery, end);
   res.flushHeaders();

@@ -1,6 +1,6 @@
+import type { Random } from "../../../src/mock/random.ts";
+import type { Route } from "../../../src/mock/route.ts";
 import type { Fault, FaultAction, FaultMatch } from "./faults.ts";
-import type { Random } from "./random.ts";
-import type { Route } from "./request.ts";
 
 export interface FaultScript {
   /** Returns the actions for this request, none if no fault fires. Counts the request for the faults that it matches. */

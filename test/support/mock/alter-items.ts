@@ -1,15 +1,14 @@
-import { type Answer, withItems } from "./answer.ts";
+import { type HttpAnswer, withItems } from "./answer.ts";
 import type { AlterItem } from "./faults.ts";
-import type { Json } from "./types.ts";
 
 /** @throws if the answer has no items. Otherwise such a fault would have no effect, and its test would prove nothing */
-function itemsOf(answer: Answer): readonly string[] {
+function itemsOf(answer: HttpAnswer): readonly string[] {
   if (answer.items === null) throw new Error("this answer has no items to alter");
   return answer.items();
 }
 
 /** Omits `count` items from position `from` (negative: counted from the end). */
-export function dropItems(answer: Answer, from: number, count: number): Answer {
+export function dropItems(answer: HttpAnswer, from: number, count: number): HttpAnswer {
   const items = itemsOf(answer);
   const first = from < 0 ? items.length + from : from;
   return withItems(
@@ -19,7 +18,7 @@ export function dropItems(answer: Answer, from: number, count: number): Answer {
 }
 
 /** Changes one item or all of them. */
-export function alterItem(answer: Answer, change: AlterItem): Answer {
+export function alterItem(answer: HttpAnswer, change: AlterItem): HttpAnswer {
   const items = itemsOf(answer);
   if (change.index === "all") {
     return withItems(
@@ -32,7 +31,7 @@ export function alterItem(answer: Answer, change: AlterItem): Answer {
 }
 
 /** Repeats an item at the end of the list, with the changes of `set`. */
-export function duplicateItem(answer: Answer, index: number, set: Readonly<Record<string, Json>> | undefined): Answer {
+export function duplicateItem(answer: HttpAnswer, index: number, set: AlterItem["set"]): HttpAnswer {
   const items = itemsOf(answer);
   const item = items[positionOf(items, index)] ?? "{}";
   return withItems(answer, [...items, set === undefined ? item : alterSource(item, { set })]);

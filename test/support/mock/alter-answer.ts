@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
+import type { Operation } from "../../../src/mock/route.ts";
 import { alterItem, dropItems, duplicateItem } from "./alter-items.ts";
-import { type Answer, errorAnswer, withHeader } from "./answer.ts";
+import { type HttpAnswer, httpError, withHeader } from "./answer.ts";
 import type { AnswerAction, HeaderChanges } from "./faults.ts";
-import type { Operation } from "./request.ts";
 
 const HTML =
   "<!doctype html><html><head><title>Sign in</title></head><body><h1>Scheduled maintenance</h1></body></html>";
@@ -33,7 +33,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const BLANK_BLOCK_BYTES = 1 << 20;
 
 /** Applies a fault's change to a correct answer. */
-export function alterAnswer(answer: Answer, action: AnswerAction, operation: Operation): Answer {
+export function alterAnswer(answer: HttpAnswer, action: AnswerAction, operation: Operation): HttpAnswer {
   switch (action.kind) {
     case "status":
       return withHeaders(
@@ -51,7 +51,7 @@ export function alterAnswer(answer: Answer, action: AnswerAction, operation: Ope
     case "gzipBomb":
       return withHeader(withBody(answer, createGzipBomb(action.bytes)), "content-encoding", "gzip");
     case "redirect":
-      return withHeader(errorAnswer(action.status ?? 302, "Moved"), "location", action.location);
+      return withHeader(httpError(action.status ?? 302, "Moved"), "location", action.location);
     case "headers":
       return withHeaders(answer, action.set);
     case "hugeHeaders":
@@ -75,16 +75,16 @@ export function alterAnswer(answer: Answer, action: AnswerAction, operation: Ope
   }
 }
 
-const withBody = (answer: Answer, body: Buffer): Answer => ({ ...answer, body, items: null });
+const withBody = (answer: HttpAnswer, body: Buffer): HttpAnswer => ({ ...answer, body, items: null });
 
-function withStatus(answer: Answer, status: number, text: string | undefined, keepBody: boolean): Answer {
+function withStatus(answer: HttpAnswer, status: number, text: string | undefined, keepBody: boolean): HttpAnswer {
   if (keepBody) return { ...answer, status };
   return text === undefined
-    ? errorAnswer(status, `Answered ${status}`)
+    ? httpError(status, `Answered ${status}`)
     : { ...withBody(answer, Buffer.from(text)), status };
 }
 
-function withHeaders(answer: Answer, changes: HeaderChanges): Answer {
+function withHeaders(answer: HttpAnswer, changes: HeaderChanges): HttpAnswer {
   return Object.entries(changes).reduce((changed, [name, value]) => withHeader(changed, name, value), answer);
 }
 

@@ -1,6 +1,6 @@
-import type { EditName } from "./edits.ts";
-import type { Operation } from "./request.ts";
-import type { Json, MockLibrary, Organization } from "./types.ts";
+import type { EditName } from "../../../src/mock/edits.ts";
+import type { Operation } from "../../../src/mock/route.ts";
+import type { Json, MockLibrary, Organization } from "../../../src/mock/types.ts";
 
 /** Selects requests. A property that is not set matches every request. */
 export interface FaultMatch {

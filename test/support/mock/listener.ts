@@ -1,0 +1,114 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { EDITS } from "../../../src/mock/edits.ts";
+import { createRandom } from "../../../src/mock/random.ts";
+import { createResponder } from "../../../src/mock/respond.ts";
+import { parseRoute, type Route } from "../../../src/mock/route.ts";
+import type { Organization } from "../../../src/mock/types.ts";
+import { alterAnswer } from "./alter-answer.ts";
+import { compress, type HttpAnswer, httpAnswer, httpError } from "./answer.ts";
+import { createDateSource } from "./date-source.ts";
+import { type Delivery, deliver, isDelivery, later } from "./deliver.ts";
+import { createFaultScript } from "./fault-script.ts";
+import type { BetweenAction, Fault, FaultAction } from "./faults.ts";
+import { createRecorder, type RecordedRequest, type Recorder, type RequestRecord } from "./recorder.ts";
+import { createThrottle } from "./throttle.ts";
+
+export interface ListenerOptions {
+  readonly organization: Organization;
+  readonly apiKey: string;
+  /** The seed of faults with a probability, and of the edits of `between`. */
+  readonly seed?: number;
+  /** Such as `/v1`. Default: none. */
+  readonly pathPrefix?: string;
+  /** The service's clock, for edits and the `Date` header. */
+  readonly clock?: () => Date;
+  readonly latencyMs?: number;
+  /** Compresses answers for clients that accept gzip. */
+  readonly gzip?: boolean;
+  /** If false, requests are not recorded: for measurements. */
+  readonly record?: boolean;
+  readonly faults?: readonly Fault[];
+  /** Called before the answer is created. The answer waits for the promise, if one is returned. */
+  readonly onRequest?: (request: RecordedRequest) => undefined | Promise<void>;
+}
+
+export interface Listener extends Omit<Recorder, "add"> {
+  readonly respond: RequestListener;
+  /** Replaces the faults and resets their counts. */
+  script(faults: readonly Fault[]): void;
+}
+
+/** Creates the request listener: it records each request, finds its fault, creates the answer and delivers it. */
+export function createListener(options: ListenerOptions): Listener {
+  const { organization, apiKey, seed = 1, pathPrefix = "", clock, latencyMs = 0, gzip = false, onRequest } = options;
+  const findAnswer = createResponder(organization, apiKey);
+  const dateSource = createDateSource(clock === undefined ? {} : { clock });
+  const date = clock === undefined ? null : () => clock().toUTCString();
+  const random = createRandom(seed);
+  const { add, ...recorder } = createRecorder(options.record ?? true);
+  const throttle = createThrottle();
+  const closing = new WeakSet<Socket>();
+  let script = createFaultScript(options.faults ?? [], random);
+  let inFlight = 0;
+
+  function respond(req: IncomingMessage, res: ServerResponse): void {
+    inFlight += 1;
+    res.on("close", () => {
+      inFlight -= 1;
+    });
+    const record = add(req);
+    if (closing.has(req.socket)) {
+      req.socket.destroy();
+      return;
+    }
+    const ready = onRequest?.(record);
+    if (ready === undefined) answer(req, res, record);
+    else ready.then(() => answer(req, res, record)).catch(() => res.destroy());
+  }
+
+  function answer(req: IncomingMessage, res: ServerResponse, record: RequestRecord): void {
+    const isBelowPrefix = record.path.startsWith(pathPrefix);
+    const route: Route = isBelowPrefix ? parseRoute(record.path.slice(pathPrefix.length)) : { kind: "unknown" };
+    const actions = script.next(route, record.path);
+    if (actions.length > 0) record.fault = actions.map((action) => action.kind).join("+");
+    for (const action of actions) if (action.kind === "between") scheduleEdit(action, route, res);
+    const right = httpAnswer(findAnswer(req, route), route, organization);
+    const altered = actions.reduce((before, action) => applyFault(before, action, route), right);
+    const encoded = gzip ? compress(altered, req) : altered;
+    const fault = actions.findLast(isDelivery);
+    const delivery: Delivery = { res, date, record, closing };
+    if (latencyMs > 0) later(res, latencyMs, () => deliver(encoded, fault, delivery));
+    else deliver(encoded, fault, delivery);
+  }
+
+  function scheduleEdit(action: BetweenAction, route: Route, res: ServerResponse): void {
+    if (action.when === "after") res.once("finish", () => runEdit(action, route));
+    else runEdit(action, route);
+  }
+
+  function runEdit({ edit }: BetweenAction, route: Route): void {
+    const pick = () => (organization.size === 0 ? undefined : random.pick(organization.libraries()));
+    const library = "owner" in route ? organization.get(route.owner, route.name) : pick();
+    if (typeof edit === "function") edit(organization, library);
+    else if (library !== undefined) EDITS[edit](organization, library, random, dateSource);
+  }
+
+  function applyFault(answer: HttpAnswer, action: FaultAction, route: Route): HttpAnswer {
+    if (action.kind === "between" || isDelivery(action)) return answer;
+    if (action.kind === "throttle") return throttle(action, inFlight) ?? answer;
+    try {
+      return alterAnswer(answer, action, "owner" in route ? route.kind : "listing");
+    } catch (error) {
+      return httpError(500, `the mock could not do "${action.kind}": ${String(error)}`);
+    }
+  }
+
+  return {
+    ...recorder,
+    respond,
+    script(faults) {
+      script = createFaultScript(faults, random);
+    },
+  };
+}

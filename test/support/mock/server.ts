@@ -1,0 +1,36 @@
+import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { listen, SERVER_OPTIONS } from "../../../src/mock/listen.ts";
+import type { Organization } from "../../../src/mock/types.ts";
+import { createListener, type Listener, type ListenerOptions } from "./listener.ts";
+
+export interface MockServiceOptions extends ListenerOptions {
+  readonly host?: string;
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+export interface MockService extends Omit<Listener, "respond"> {
+  /** The base URL, with the path prefix and without a trailing slash. */
+  readonly url: string;
+  readonly organization: Organization;
+  edit<T>(change: (organization: Organization) => T): T;
+  /** Stops the server and destroys all sockets. */
+  stop(): Promise<void>;
+}
+
+/** Starts a mock of the service that records its requests, and whose answers can be faulty. */
+export async function startMockService(options: MockServiceOptions): Promise<MockService> {
+  const { organization, host = "127.0.0.1", pathPrefix = "", tls } = options;
+  const { respond, ...listener } = createListener(options);
+  const server = tls
+    ? createSecureServer({ ...SERVER_OPTIONS, ...tls }, respond)
+    : createServer(SERVER_OPTIONS, respond);
+  const { port, close } = await listen(server, host, 0);
+  return {
+    ...listener,
+    url: `${tls ? "https" : "http"}://${host}:${port}${pathPrefix}`,
+    organization,
+    edit: (change) => change(organization),
+    stop: close,
+  };
+}
