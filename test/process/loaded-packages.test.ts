@@ -1,15 +1,25 @@
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 
-const LISTS = fileURLToPath(new URL("loaded-packages.cjs", import.meta.url));
+const PRINTS = new URL("loaded-packages.mjs", import.meta.url).href;
+
+/** The names of the packages in a file of the bundle, which has a comment before each module. */
+const packagesIn = (source: string) =>
+  [...source.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name = ""]) => name);
 
 test("a command loads only the packages it uses, because each one slows its start", async () => {
   const { simcat } = await fixture([library("alice", "Fire")]);
   const loadedBy = async (args: readonly string[], more = {}): Promise<string[]> => {
-    const { stderr } = await simcat(args, { NODE_OPTIONS: `--require ${JSON.stringify(LISTS)}`, ...more });
-    return JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
+    const { stderr } = await simcat(args, { NODE_OPTIONS: `--import ${JSON.stringify(PRINTS)}`, ...more });
+    const paths = [...stderr.matchAll(/^loaded: (.*)$/gm)].map(([, path = ""]) => path);
+    const chunks = paths.filter((path) => /\/dist\/(chunks\/|main\.js$)/.test(path));
+    expect(chunks.length).toBeGreaterThan(0);
+    const sources = await Promise.all(chunks.map((path) => readFile(fileURLToPath(path), "utf8")));
+    const required = paths.flatMap((path) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+    return [...new Set([...sources.flatMap(packagesIn), ...required])].sort();
   };
 
   expect(await loadedBy(["--version"])).toEqual([]);
