@@ -1,6 +1,6 @@
 /**
- * Bundles the compiled program with its packages into dist/main.js and dist/chunks: Node loads some 10 files instead of 350, which
- * makes each command start in two thirds of the time (docs/decisions/0021-bundle.md). Run by `npm run build`.
+ * Bundles the compiled program with its packages into dist/main.js and dist/chunks: a run loads some 50 files instead of 350, and
+ * each command starts in two thirds of the time (docs/decisions/0021-bundle.md). Run by `npm run build`.
  */
 import { rm } from "node:fs/promises";
 import { build } from "esbuild";

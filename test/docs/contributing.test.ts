@@ -9,7 +9,15 @@ import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { documentedTables } from "./schema-doc.ts";
 
-const COPIED = ["src", "migrations", "docs/schema.md", "package.json", "tsconfig.json", "tsconfig.build.json"];
+const COPIED = [
+  "src",
+  "migrations",
+  "docs/schema.md",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "bundle.mjs",
+];
 
 interface Block {
   readonly language: string;
@@ -76,6 +84,7 @@ test("the example of a new field gives a column that is filled, versioned, compa
   const migration = (await readdir(join(directory, "migrations"))).find((name) => name.endsWith("_project_name.sql"));
   await appendFile(join(directory, "migrations", `${migration}`), textsOf("sql").join(""));
   await runTool("node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json");
+  await runTool("bundle.mjs");
   const simcat = (...args: string[]) => runBuilt(directory, args, made.environment);
 
   // The service answers as before, so only the new version of the hash makes simcat store the value.
