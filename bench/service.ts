@@ -1,7 +1,9 @@
 /** The mock service in its own process, so that its work does not slow down the client; see `tools/service.ts`. */
 
 import { UTC_DATES } from "../src/mock/date-source.ts";
-import { createOrganization } from "../src/mock/organization.ts";
+import { createLibrary } from "../src/mock/library.ts";
+import { createLibraryName, type Organization, organizationOf } from "../src/mock/organization.ts";
+import { createRandom } from "../src/mock/random.ts";
 import { startMockService } from "../test/support/mock/server.ts";
 import { API_KEY, type Order, type ServiceOptions } from "./tools/service-order.ts";
 
@@ -9,15 +11,21 @@ const DAY_MS = 86_400_000;
 
 const { libraries, scenarios, latencyMs }: ServiceOptions = JSON.parse(process.argv[2] ?? "");
 const today = Date.now();
-const organization = createOrganization({
-  seed: 1,
-  libraries,
-  scenariosPerLibrary: scenarios,
-  even: true,
-  // Older than the coarsest precision of a date, so that one read settles everything.
-  now: new Date(today - 60 * DAY_MS),
-});
+const organization = createEvenOrganization();
 const service = await startMockService({ organization, apiKey: API_KEY, record: false, latencyMs });
+
+/** Libraries of as many scenarios each. Their dates are older than the coarsest precision of a date, so one read settles all. */
+function createEvenOrganization(): Organization {
+  const random = createRandom(1);
+  const even = organizationOf([]);
+  while (even.size < libraries) {
+    const owner = `user-${random.below(100)}`;
+    const modifiedAt = new Date(today - (60 + random.below(900)) * DAY_MS);
+    const name = createLibraryName(even, owner, random);
+    even.put(createLibrary(random, owner, name, scenarios, modifiedAt, UTC_DATES));
+  }
+  return even;
+}
 
 /** Changes one scenario's description in each of the first `count` libraries, under a new date, which is in the past too. */
 function edit({ count, round }: Extract<Order, { kind: "edit" }>): void {

@@ -4,108 +4,115 @@
 --   simcat_writer    reads and writes rows, changes no tables           DATABASE_URL of sync, backfill, start
 --   simcat_reader    reads only the views of schema simcat_report       people and BI tools
 --
--- Run it in simcat's database, as a superuser or as the database's owner with CREATEROLE:
+-- Run it with psql in simcat's database, as a superuser or as the database's owner with CREATEROLE:
 --
 --   psql "$ADMIN_URL" -v ON_ERROR_STOP=1 -f deploy/roles.sql
 --
 -- Run it before or after the first migration, any number of times: it corrects differences. If an installation had one
 -- role, its tables are transferred to simcat_migrator.
 --
+-- Roles belong to the server, not to a database. If several organizations have databases on one server, give each its own
+-- roles: -v prefix=north makes north_migrator, north_writer and north_reader. Only the roles of this database may connect to it.
+--
 -- The script sets no passwords. A role without one cannot log in by password; set it in psql, which sends it hashed:
 --
 --   \password simcat_writer
+
+\if :{?prefix}
+SET simcat.prefix = :'prefix';
+\endif
 
 BEGIN;
 SET LOCAL client_min_messages = warning;
 
 DO $$
 DECLARE
-  role text;
+  prefix text := coalesce(current_setting('simcat.prefix', true), 'simcat');
+  migrator text := quote_ident(prefix || '_migrator');
+  writer text := quote_ident(prefix || '_writer');
+  reader text := quote_ident(prefix || '_reader');
+  schemas text := 'simcat, simcat_migrations, simcat_report';
+  database text := quote_ident(current_database());
+  name text;
+  item record;
 BEGIN
-  FOREACH role IN ARRAY ARRAY['simcat_migrator', 'simcat_writer', 'simcat_reader'] LOOP
-    IF to_regrole(role) IS NULL THEN
-      EXECUTE format('CREATE ROLE %I LOGIN', role);
-    END IF;
+  IF prefix !~ '^[a-z][a-z0-9_]{0,53}$' THEN
+    RAISE EXCEPTION 'the prefix becomes part of the names of roles: use lower-case letters, digits and _, not "%"', prefix;
+  END IF;
+  FOREACH name IN ARRAY ARRAY[migrator, writer, reader] LOOP
+    IF to_regrole(name) IS NULL THEN EXECUTE format('CREATE ROLE %s LOGIN', name); END IF;
   END LOOP;
   -- A role that is not a superuser can transfer tables only to a role of which it is a member.
   IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-    EXECUTE format('GRANT simcat_migrator TO %I', current_user);
+    EXECUTE format('GRANT %s TO %I', migrator, current_user);
   END IF;
-END $$;
-
--- The database itself. By default every role may create temporary tables in it, and up to Postgres 14 tables in public.
-DO $$
-BEGIN
-  EXECUTE format('GRANT CREATE ON DATABASE %I TO simcat_migrator', current_database());
-  EXECUTE format('GRANT CONNECT ON DATABASE %I TO simcat_migrator, simcat_writer, simcat_reader', current_database());
-  EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+  -- The database itself. By default every role of the server may connect to it and create temporary tables in it, and up to
+  -- Postgres 14 tables in public.
+  EXECUTE format('REVOKE CONNECT, TEMPORARY ON DATABASE %s FROM PUBLIC', database);
+  EXECUTE format('GRANT CREATE ON DATABASE %s TO %s', database, migrator);
+  EXECUTE format('GRANT CONNECT ON DATABASE %s TO %s, %s, %s', database, migrator, writer, reader);
   IF to_regnamespace('public') IS NOT NULL THEN
     REVOKE CREATE ON SCHEMA public FROM PUBLIC;
   END IF;
-END $$;
-
--- The migrator owns everything in simcat's schemas, whichever role created it.
-DO $$
-DECLARE
-  schema text;
-  item record;
-BEGIN
-  FOREACH schema IN ARRAY ARRAY['simcat', 'simcat_migrations', 'simcat_report'] LOOP
-    IF to_regnamespace(schema) IS NULL THEN
-      EXECUTE format('CREATE SCHEMA %I AUTHORIZATION simcat_migrator', schema);
-    ELSIF NOT EXISTS (
-      SELECT FROM pg_namespace WHERE nspname = schema AND nspowner = 'simcat_migrator'::regrole
-    ) THEN
-      EXECUTE format('ALTER SCHEMA %I OWNER TO simcat_migrator', schema);
+  -- The migrator owns everything in simcat's schemas, whichever role created it.
+  FOREACH name IN ARRAY string_to_array(schemas, ', ') LOOP
+    IF to_regnamespace(name) IS NULL THEN
+      EXECUTE format('CREATE SCHEMA %s AUTHORIZATION %s', name, migrator);
+    ELSIF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = name AND nspowner = to_regrole(migrator)) THEN
+      EXECUTE format('ALTER SCHEMA %s OWNER TO %s', name, migrator);
     END IF;
     FOR item IN
       -- A sequence that belongs to a column follows its table.
       SELECT 'TABLE' AS kind, c.oid::regclass::text AS name FROM pg_class c
-      WHERE c.relnamespace = to_regnamespace(schema) AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
-        AND c.relowner <> 'simcat_migrator'::regrole
+      WHERE c.relnamespace = to_regnamespace(name) AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
+        AND c.relowner <> to_regrole(migrator)
         AND NOT EXISTS (
           SELECT FROM pg_depend d
           WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND c.relkind = 'S' AND d.deptype IN ('a', 'i')
         )
       UNION ALL
       SELECT 'ROUTINE', p.oid::regprocedure::text FROM pg_proc p
-      WHERE p.pronamespace = to_regnamespace(schema) AND p.proowner <> 'simcat_migrator'::regrole
+      WHERE p.pronamespace = to_regnamespace(name) AND p.proowner <> to_regrole(migrator)
     LOOP
-      EXECUTE format('ALTER %s %s OWNER TO simcat_migrator', item.kind, item.name);
+      EXECUTE format('ALTER %s %s OWNER TO %s', item.kind, item.name, migrator);
     END LOOP;
   END LOOP;
+  -- Revoke everything first, so that no manual grant remains.
+  EXECUTE format('REVOKE ALL ON SCHEMA %s FROM PUBLIC, %s, %s', schemas, writer, reader);
+  EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %s FROM PUBLIC, %s, %s', schemas, writer, reader);
+  EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA %s FROM PUBLIC, %s, %s', schemas, writer, reader);
+  -- The writer reads the journal of migrations too: a run checks the version of the schema before it writes.
+  EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', schemas, writer);
+  EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat TO %s', writer);
+  EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA simcat TO %s', writer);
+  EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA simcat_migrations TO %s', writer);
+  EXECUTE format('GRANT USAGE ON SCHEMA simcat_report TO %s', reader);
+  EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO %s, %s', writer, reader);
+  -- The same for objects of later migrations.
+  FOR item IN
+    SELECT * FROM (VALUES
+      ('simcat', 'SELECT, INSERT, UPDATE, DELETE ON TABLES', writer),
+      ('simcat', 'USAGE ON SEQUENCES', writer),
+      ('simcat_migrations', 'SELECT ON TABLES', writer),
+      ('simcat_report', 'SELECT ON TABLES', writer || ', ' || reader)
+    ) AS later(schema, rights, roles)
+  LOOP
+    EXECUTE format(
+      'ALTER DEFAULT PRIVILEGES FOR ROLE %s IN SCHEMA %s GRANT %s TO %s', migrator, item.schema, item.rights, item.roles
+    );
+  END LOOP;
+  -- A forgotten query must not block a migration forever. These are defaults, which a session may change; the grants above
+  -- are the limits. The search_path lets people write FROM libraries instead of FROM simcat_report.libraries; pg_catalog is
+  -- searched first. Compiling a query (jit) takes longer than it saves in these views. Members do not inherit settings: set the
+  -- same five for each role that you create IN ROLE simcat_reader.
+  EXECUTE format('ALTER ROLE %s SET default_transaction_read_only = on', reader);
+  EXECUTE format('ALTER ROLE %s SET statement_timeout = %L', reader, '60s');
+  EXECUTE format('ALTER ROLE %s SET idle_in_transaction_session_timeout = %L', reader, '60s');
+  EXECUTE format('ALTER ROLE %s SET search_path = simcat_report', reader);
+  EXECUTE format('ALTER ROLE %s SET jit = off', reader);
+  -- The owner of the tables and simcat itself find the views under these names too.
+  EXECUTE format('ALTER ROLE %s SET search_path = simcat_report, public', migrator);
+  EXECUTE format('ALTER ROLE %s SET search_path = simcat_report, public', writer);
 END $$;
-
--- Revoke everything first, so that no manual grant remains.
-REVOKE ALL ON SCHEMA simcat, simcat_migrations, simcat_report FROM PUBLIC, simcat_writer, simcat_reader;
-REVOKE ALL ON ALL TABLES IN SCHEMA simcat, simcat_migrations, simcat_report FROM PUBLIC, simcat_writer, simcat_reader;
-REVOKE ALL ON ALL SEQUENCES IN SCHEMA simcat, simcat_migrations, simcat_report FROM PUBLIC, simcat_writer, simcat_reader;
-
-GRANT USAGE ON SCHEMA simcat TO simcat_writer;
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat TO simcat_writer;
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA simcat TO simcat_writer;
--- The journal of migrations: a run checks the version of the schema before it writes.
-GRANT USAGE ON SCHEMA simcat_migrations TO simcat_writer;
-GRANT SELECT ON ALL TABLES IN SCHEMA simcat_migrations TO simcat_writer;
-GRANT USAGE ON SCHEMA simcat_report TO simcat_writer, simcat_reader;
-GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO simcat_writer, simcat_reader;
-
--- The same for objects of later migrations.
-ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat
-  GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO simcat_writer;
-ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat GRANT USAGE ON SEQUENCES TO simcat_writer;
-ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat_migrations GRANT SELECT ON TABLES TO simcat_writer;
-ALTER DEFAULT PRIVILEGES FOR ROLE simcat_migrator IN SCHEMA simcat_report
-  GRANT SELECT ON TABLES TO simcat_writer, simcat_reader;
-
--- A forgotten query must not block a migration forever. These are defaults, which a session may change; the grants above
--- are the limits. The search_path lets people write FROM libraries instead of FROM simcat_report.libraries; pg_catalog is
--- searched first. Compiling a query (jit) takes longer than it saves in these views. Members do not inherit settings: set the same
--- five for each role that you create IN ROLE simcat_reader.
-ALTER ROLE simcat_reader SET default_transaction_read_only = on;
-ALTER ROLE simcat_reader SET statement_timeout = '60s';
-ALTER ROLE simcat_reader SET idle_in_transaction_session_timeout = '60s';
-ALTER ROLE simcat_reader SET search_path = simcat_report;
-ALTER ROLE simcat_reader SET jit = off;
 
 COMMIT;

@@ -98,6 +98,14 @@ export class SourceUnavailableError extends SimcatError {
   readonly exitCode = EXIT.sourceUnavailable;
   readonly code = "source_unavailable";
   readonly status = "source_unavailable" as const;
+  /** How long the service asked to wait, in milliseconds; null if it did not. */
+  readonly retryAfterMs: number | null;
+
+  constructor(summary: string, details: ErrorDetails & { readonly retryAfterMs?: number | null } = {}) {
+    const { retryAfterMs = null, ...options } = details;
+    super(summary, options);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** The response to the listing cannot be from the Simulation Cloud API. */
@@ -116,9 +124,15 @@ export class UnauthorizedError extends SimcatError {
 
 /** The database is unreachable, or refused a statement that a run needs. */
 export class DatabaseError extends SimcatError {
-  readonly exitCode = EXIT.databaseFailed;
-  readonly code = "database_failed";
+  readonly exitCode: number = EXIT.databaseFailed;
+  readonly code: string = "database_failed";
   readonly status = "database_failed" as const;
+}
+
+/** A table, a column or a schema of simcat does not exist, as `migrate` and `check` report it too. */
+export class MissingObjectError extends DatabaseError {
+  override readonly exitCode = EXIT.configuration;
+  override readonly code = "configuration";
 }
 
 /** Another run holds the lease. */
@@ -151,13 +165,15 @@ export class InterruptedError extends SimcatError {
   }
 }
 
+const UNAVAILABLE: readonly ContentErrorCode[] = ["network", "timeout", "truncated", "throttled", "server_error"];
+
 /**
  * The content of one library could not be read. The run continues, keeps what is stored of that library, and the next run
  * reads it again.
  */
 export class ContentError extends Error {
   readonly code: ContentErrorCode;
-  /** Network, time-out or 5xx: counts towards the circuit breaker, which ends the run. */
+  /** Network, time-out, throttling or 5xx: the service may be down. Any other failure is an answer about this library. */
   readonly unavailable: boolean;
   /** Items of the response to store as rejects. */
   readonly rejects: readonly Reject[];
@@ -166,7 +182,7 @@ export class ContentError extends Error {
     this.rejects = options.rejects ?? [];
     this.name = "ContentError";
     this.code = code;
-    this.unavailable = code === "network" || code === "timeout" || code === "truncated" || code === "server_error";
+    this.unavailable = UNAVAILABLE.includes(code);
   }
 
   /** The failure as it is counted, logged and stored. `mask` takes the secrets out of the message. */
@@ -200,3 +216,6 @@ export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
+
+/** The reason of a failed file operation, without the call and the path that Node adds: messages of simcat name the path. */
+export const fileErrorReason = (error: unknown) => toError(error).message.replace(/, \w+(?: '.*)?$/s, "");

@@ -1,5 +1,5 @@
 import pino, { type Logger } from "pino";
-import type { Environment } from "./config/environment.ts";
+import type { Environment } from "./config/readers.ts";
 import type { Config } from "./config.ts";
 import { printable } from "./printable.ts";
 

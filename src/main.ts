@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 /** Arguments, environment, streams, signals and exit code: the only file that uses `process`, except for its id and its platform. */
 import { setMaxListeners } from "node:events";
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { devNull } from "node:os";
 import type { Context } from "./cli/context.ts";
 import { ignoresHangup } from "./cli/hangup.ts";
+import { StandardStream } from "./cli/standard-stream.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { EXIT, hasErrorCode, InterruptedError, OutputError, type SignalName, STOP_SIGNALS, toError } from "./errors.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
@@ -16,45 +17,65 @@ const hide = (more: readonly string[]) => {
   mask = createRedactor(secrets);
 };
 
-const SLEEP_CELL = new Int32Array(new SharedArrayBuffer(4));
-const FULL_PIPE_PAUSE_MS = 10;
+/** How long log lines wait for a reader of standard error that stands still, and how long the end of the process does. */
+const LOG_PATIENCE_MS = 2_000;
+const EXIT_PATIENCE_MS = 1_000;
 
-/** Writes synchronously, so that nothing is lost when the process exits. */
-function write(descriptor: 1 | 2, text: string): void {
-  let remaining = Buffer.from(text);
-  while (remaining.length > 0) {
-    try {
-      remaining = remaining.subarray(writeSync(descriptor, remaining));
-    } catch (error) {
-      if (!hasErrorCode(error, "EAGAIN")) throw error;
-      // The pipe is full.
-      Atomics.wait(SLEEP_CELL, 0, 0, FULL_PIPE_PAUSE_MS);
-    }
-  }
-}
+/** Drops nothing, because incomplete data would look complete. */
+const stdout = new StandardStream({
+  descriptor: 1,
+  // A reader that closed its pipe, such as `head`, or a terminal that hung up.
+  isIgnored: (error) =>
+    hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO")),
+});
 
-/**
- * Writes to standard output. A reader that closed its pipe, such as `head`, or a terminal that hung up is no error.
- * @throws OutputError for any other failure
- */
+/** A failure is ignored, because there is no other place to report it. */
+const stderr = new StandardStream({
+  descriptor: 2,
+  isIgnored: () => true,
+  dropping: {
+    afterMs: LOG_PATIENCE_MS,
+    formatLost(count) {
+      const msg = `${count} log lines lost, because standard error was not read`;
+      const { SIMCAT_LOG_FORMAT: format } = context.environment;
+      if (format === "pretty" || (format !== "json" && process.stderr.isTTY)) return `simcat: ${msg}\n`;
+      const line = { level: "warn", time: new Date().toISOString(), code: "log_lines_lost", count, msg };
+      return `${JSON.stringify(line)}\n`;
+    },
+  },
+});
+const writeErr = (text: string) => stderr.write(text);
+
+/** @throws OutputError */
 function writeOut(text: string): void {
   try {
-    write(1, text);
+    stdout.write(text);
   } catch (error) {
-    if (hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO"))) return;
-    const reason = toError(error).message;
-    throw new OutputError(`standard output cannot be written: ${reason}`, { cause: error });
+    throw outputError(error);
   }
 }
 
-/** Writes to standard error. A failure is ignored, because there is no other place to report it. */
-function writeErr(text: string): void {
+const outputError = (cause: unknown) =>
+  new OutputError(`standard output cannot be written: ${toError(cause).message}`, { cause });
+
+/** Waits for the readers of both streams, for data until a stop signal. Returns the exit code, never 0 if data was not read. */
+async function drainStreams(exitCode: number): Promise<number> {
+  let code = exitCode;
   try {
-    write(2, text);
-  } catch {
-    return;
+    await stdout.drain(stop.signal);
+  } catch (error) {
+    code = error instanceof InterruptedError ? error.exitCode : await reportError(outputError(error));
   }
+  await stderr.drain(AbortSignal.timeout(EXIT_PATIENCE_MS)).catch(() => {});
+  return code;
 }
+
+interface Terminal {
+  readonly _handle?: { setBlocking?(isBlocking: boolean): void };
+}
+
+/** Node makes terminals block. A terminal that is stopped with Ctrl-S would stop the whole process. */
+for (const terminal of [process.stdout, process.stderr] as Terminal[]) terminal._handle?.setBlocking?.(false);
 
 const stop = new AbortController();
 // Every request and transaction in flight listens to it.
@@ -92,6 +113,11 @@ process.on("SIGTERM", onStopSignal);
 // Without a listener SIGHUP would end the process, also under nohup, because Node resets the disposition that nohup sets.
 process.on("SIGHUP", ignoresHangup(process.env, process.ppid) ? () => {} : onStopSignal);
 
+/** Defined by bundle.mjs: the commit that was built, or an empty string. */
+declare const BUILD_COMMIT: string;
+const COMMIT = typeof BUILD_COMMIT === "undefined" ? "" : BUILD_COMMIT;
+const VERSION = readVersion();
+
 /** The version in package.json, which is next to both `dist` and `src`. */
 function readVersion(): string {
   const manifest: { readonly version: string } = JSON.parse(
@@ -103,7 +129,8 @@ function readVersion(): string {
 let context: Context = {
   environment: process.env,
   dotenv: new Set(),
-  version: readVersion(),
+  version: VERSION,
+  build: COMMIT === "" ? VERSION : `${VERSION} (${COMMIT})`,
   invocation: process.argv[1]?.endsWith(".js") ? `node ${process.argv[1]}` : "simcat",
   print: (text) => writeOut(`${text}\n`),
   note: (text) => writeErr(`${mask(text)}\n`),
@@ -128,6 +155,10 @@ async function reportError(error: unknown): Promise<number> {
     writeErr(`simcat failed: ${toError(error).message}; raise the limit of open files (ulimit -n)\n`);
     return EXIT.failed;
   }
+  if (hasErrorCode(error, "ERR_MODULE_NOT_FOUND")) {
+    writeErr(`simcat: a file of the program is missing; reinstall simcat (${toError(error).message})\n`);
+    return EXIT.configuration;
+  }
   try {
     const { printError } = await import("./cli/notify.ts");
     return printError(context, error);
@@ -138,7 +169,7 @@ async function reportError(error: unknown): Promise<number> {
   }
 }
 
-/** Node opens up to 80 files at once while it loads a command. */
+/** More than a command loads. */
 const FILES_TO_LOAD = 96;
 
 /**
@@ -167,7 +198,7 @@ const VERSION_FLAGS = ["--version", "-V"];
 async function main(args: readonly string[]): Promise<number> {
   try {
     if (args.length === 1 && VERSION_FLAGS.includes(args[0] ?? "")) {
-      context.print(context.version);
+      context.print(context.build);
       return EXIT.ok;
     }
     checkOpenFiles();
@@ -182,5 +213,11 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-process.on("uncaughtException", (error) => void reportError(error).then((code) => process.exit(code)));
-process.exit(await main(process.argv.slice(2)));
+process.on(
+  "uncaughtException",
+  (error) =>
+    void reportError(error)
+      .then(drainStreams)
+      .then((code) => process.exit(code)),
+);
+process.exit(await drainStreams(await main(process.argv.slice(2))));

@@ -1,5 +1,5 @@
 /**
- * The types that simcat's modules share. Those of runs and their reports are in run-report.ts.
+ * The fields of the service, and the types that simcat's modules share. Those of runs and their reports are in run-report.ts.
  * Field names follow the service's specification (section 2); times are milliseconds since the epoch unless said otherwise.
  */
 
@@ -12,6 +12,41 @@ export interface LibraryKey {
 /** A scenario's id: a `number` up to 2^53−1, a `bigint` beyond it and up to 2^63−1, so that equal ids are `===`. */
 export type ScenarioId = number | bigint;
 
+/** The fields of each resource, with the type that the specification gives them (2.1 to 2.3). Nothing else declares them. */
+export const LIST_FIELDS = { libraryName: "string", uploadUser: "string", lastModified: "string" } as const;
+
+export const METADATA_FIELDS = {
+  libraryName: "string",
+  libraryOwner: "string",
+  lastModified: "string",
+  fileSize: "string",
+  packageName: "string",
+  packageVersion: "string",
+  description: "string",
+} as const;
+
+export const SCENARIO_FIELDS = {
+  scenarioId: "integer",
+  parentId: "integer",
+  scenarioName: "string",
+  isResult: "boolean",
+  lastModified: "string",
+  description: "string",
+} as const;
+
+interface FieldTypes {
+  readonly string: string;
+  readonly integer: ScenarioId;
+  readonly boolean: boolean;
+}
+
+export type FieldTable = Readonly<Record<string, keyof FieldTypes>>;
+
+/** The values of these fields as sent; null for a field that is null or absent. */
+export type FieldValues<Fields extends FieldTable> = {
+  readonly [Name in keyof Fields]: FieldTypes[Fields[Name]] | null;
+};
+
 /** One entry of a listing whose identity could be read (specification 2.1). */
 export interface ListedLibrary {
   readonly key: LibraryKey;
@@ -21,7 +56,7 @@ export interface ListedLibrary {
   readonly source: string | null;
 }
 
-/** The libraries of a listing in its order, each key once. Each access creates a new object. */
+/** The libraries of a listing in its order, each key once. Two accesses of one library may return two equal objects. */
 export interface ListedLibraries extends Iterable<ListedLibrary> {
   readonly length: number;
   /** `index` counts from zero, and is below `length`. */
@@ -31,30 +66,19 @@ export interface ListedLibraries extends Iterable<ListedLibrary> {
 }
 
 /** The metadata of one library (specification 2.2), as sent. */
-export interface Metadata {
-  readonly libraryName: string | null;
-  readonly libraryOwner: string | null;
-  readonly lastModified: string | null;
-  readonly fileSize: string | null;
-  readonly packageName: string | null;
-  readonly packageVersion: string | null;
-  readonly description: string | null;
+export interface Metadata extends FieldValues<typeof METADATA_FIELDS> {
   /** Specified fields that the object lacks. A field that is null is not absent. */
   readonly absent: readonly MetadataField[];
   /** JSON source text. */
   readonly source: string;
 }
 
-export type MetadataField = Exclude<keyof Metadata, "absent" | "source">;
+export type MetadataField = keyof typeof METADATA_FIELDS;
 
 /** One scenario (specification 2.3), as sent. */
-export interface Scenario {
+export interface Scenario extends Omit<FieldValues<typeof SCENARIO_FIELDS>, "scenarioId" | "scenarioName"> {
   readonly id: ScenarioId;
-  readonly parentId: ScenarioId | null;
   readonly name: string | null;
-  readonly isResult: boolean | null;
-  readonly lastModified: string | null;
-  readonly description: string | null;
   /** JSON source text. */
   readonly source: string;
 }
@@ -159,7 +183,13 @@ export type StoredLibrary =
   /** A listing named it, and its content was never stored. */
   | { readonly state: "listed"; readonly key: LibraryKey; readonly sync: SyncState }
   /** `sync` is null only if another program deleted its row of `library_sync`. */
-  | { readonly state: "live" | "removed"; readonly key: LibraryKey; readonly sync: SyncState | null };
+  | { readonly state: "live"; readonly key: LibraryKey; readonly sync: SyncState | null }
+  | {
+      readonly state: "removed";
+      readonly key: LibraryKey;
+      readonly sync: SyncState | null;
+      readonly removedAt: number;
+    };
 
 export type RereadReason = "rejects" | "failure" | "shrunk" | "restored";
 
@@ -193,17 +223,20 @@ export type Reason =
   | "not settled yet"
   | "due for a full read"
   | "forced"
-  | "unchanged";
+  | "unchanged"
+  | "backing off";
+
+type ReadReason = Exclude<Reason, "unchanged" | "backing off">;
 
 export type Decision =
-  | { readonly kind: "read"; readonly reason: Exclude<Reason, "unchanged"> }
-  | { readonly kind: "skip"; readonly reason: "unchanged" | "not settled yet" };
+  | { readonly kind: "read"; readonly reason: ReadReason }
+  | { readonly kind: "skip"; readonly reason: "unchanged" | "not settled yet" | "backing off" };
 
 /** A library that this run will read. */
 export interface ReadAction {
   readonly listed: ListedLibrary;
   readonly stored: StoredLibrary | null;
-  readonly reason: Exclude<Reason, "unchanged">;
+  readonly reason: ReadReason;
 }
 
 /** The scenarios of one library, read and ready to be stored. */
@@ -281,7 +314,7 @@ export type WriteOutcome =
   /** The database refused to record that failure, or its rejects. */
   | { readonly kind: "unrecorded"; readonly key: LibraryKey; readonly message: string };
 
-/** A scenario list that lost too much at once: stored, but nothing of it marked as removed. */
+/** A scenario list that lost too much at once: stored, with `missing` scenarios that another read has to confirm as removed. */
 export interface Withheld {
   readonly live: number;
   readonly missing: number;

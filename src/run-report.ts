@@ -3,19 +3,21 @@ import type { LibraryFailure, LibraryKey, Reason } from "./model.ts";
 export type RunKind = "sync" | "backfill";
 type Trigger = "cli" | "schedule";
 
-export type RunStatus =
-  | "running"
-  | "ok"
-  | "partial"
-  | "held"
-  | "source_unavailable"
-  | "source_untrusted"
-  | "unauthorized"
-  | "database_failed"
-  | "interrupted"
-  | "lost_lease"
-  | "abandoned"
-  | "failed";
+/** How a run can end. */
+export const RUN_STATUSES = [
+  "ok",
+  "partial",
+  "held",
+  "source_unavailable",
+  "source_untrusted",
+  "unauthorized",
+  "database_failed",
+  "interrupted",
+  "lost_lease",
+  "failed",
+] as const;
+
+export type RunStatus = (typeof RUN_STATUSES)[number] | "running" | "abandoned";
 
 /** Which libraries a run concerns; two empty lists mean all of them. */
 export interface Selection {

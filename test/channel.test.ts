@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Channel } from "../src/channel.ts";
+import { Channel } from "../src/async.ts";
 
 test("hands over values of several producers in the order of their offers", async () => {
   const channel = new Channel<number>();

@@ -3,10 +3,9 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { describeConfig } from "../src/config/describe.ts";
 import { readEnvironment } from "../src/config/environment.ts";
-import { nearestName, unknownNames } from "../src/config/names.ts";
-import { loadConfig } from "../src/config.ts";
+import { nearestName, unknownNames } from "../src/config/unknown-names.ts";
+import { describeConfig, loadConfig } from "../src/config.ts";
 import { ConfigurationError } from "../src/errors.ts";
 
 const ALL = { service: true, database: true };
@@ -55,6 +54,7 @@ test("uses defaults for everything except the two required settings", () => {
     timezone: "UTC",
     httpHost: "127.0.0.1",
     httpPort: 9464,
+    httpAllowedHosts: null,
     autoMigrate: true,
     stateDir: null,
     logLevel: "info",
@@ -83,6 +83,7 @@ test("reads every setting", () => {
     SIMCAT_TIMEZONE: "Europe/Berlin",
     SIMCAT_HTTP_HOST: "0.0.0.0",
     SIMCAT_HTTP_PORT: "0",
+    SIMCAT_HTTP_ALLOWED_HOSTS: "simcat, status.example.com",
     SIMCAT_AUTO_MIGRATE: "false",
     SIMCAT_STATE_DIR: "/var/tmp/simcat",
     SIMCAT_LOG_LEVEL: "debug",
@@ -105,6 +106,7 @@ test("reads every setting", () => {
     timezone: "Europe/Berlin",
     httpHost: "0.0.0.0",
     httpPort: 0,
+    httpAllowedHosts: ["simcat", "status.example.com"],
     autoMigrate: false,
     stateDir: "/var/tmp/simcat",
     logLevel: "debug",
@@ -187,6 +189,7 @@ test.each([
   ["SIMCAT_FULL_EVERY", ["1ms", "3650d"], ["0d", "3651d", "1w"]],
   ["SIMCAT_MAX_REMOVED", ["0%", "100%"], ["100.1%", "30", "-1%"]],
   ["SIMCAT_HTTP_PORT", ["0", "65535"], ["65536", "http"]],
+  ["SIMCAT_HTTP_ALLOWED_HOSTS", ["simcat", "a.example,b.example"], ["simcat:9464", "http://simcat", "a b", "a,,b"]],
   ["SIMCAT_AUTO_MIGRATE", ["true", "false"], ["1", "yes", "TRUE"]],
   ["SIMCAT_ALLOW_HTTP", ["true", "false"], ["1"]],
   ["SIMCAT_SERVICE_TIMEZONE", ["UTC", "Asia/Kathmandu"], ["Mars/Olympus", "local"]],
@@ -393,7 +396,7 @@ test("the description contains every setting and its source, and no secret (faul
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_RPS", value: "5", source: ".env" });
   expect(settings).toContainEqual({ name: "SIMCAT_FULL_EVERY", value: "7d", source: "default" });
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_REMOVED", value: "30%", source: "default" });
-  expect(settings).toHaveLength(23);
+  expect(settings).toHaveLength(24);
   expect(JSON.stringify(settings)).not.toContain("canary");
 });
 

@@ -14,7 +14,7 @@ await client.end();`;
 /** The packages that a run needs, and a connection. */
 const PACKAGES_AND_CONNECT = `
 import "commander"; import "drizzle-orm/node-postgres"; import "drizzle-orm/pg-core";
-import "pino"; import "undici"; import "zod"; ${CONNECT}`;
+import "pino"; import "undici"; ${CONNECT}`;
 
 const importBuilt = (module: string) => `import "${new URL(`../../dist/${module}.js`, import.meta.url)}";`;
 

@@ -22,7 +22,7 @@ const never = new AbortController().signal;
 /** Starts a Postgres for the benches, with default durability, and calls `work` with its URL. */
 export async function withServer<T>(work: (url: string) => Promise<T>): Promise<T> {
   const stateDir = join(tmpdir(), `simcat-bench-${process.pid}`);
-  const embedded = await openEmbeddedPostgres({ stateDir, environment: process.env }, never);
+  const embedded = await openEmbeddedPostgres({ stateDir, environment: process.env, superuser: true }, never);
   try {
     await migrate(embedded.url, never);
     return await work(embedded.url);

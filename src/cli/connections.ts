@@ -1,14 +1,15 @@
 import type { Config } from "../config.ts";
-import { type Connection, type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
+import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
 import { asDatabaseError } from "../db/db-errors.ts";
 import { migrate } from "../db/migrate.ts";
-import { assertUsable, readSchemaState, readVisibleSchemaState, type SchemaState } from "../db/schema-state.ts";
+import type { ReadSource } from "../db/read/read-source.ts";
+import { assertUsable, readVisibleSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ConfigurationError } from "../errors.ts";
 import { clearLine } from "../report/screen.ts";
 import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
-import type { Service, ServiceOptions } from "../service/client.ts";
+import type { Service, ServiceEvent } from "../service/client.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 import type { ServiceConfig } from "./settings.ts";
@@ -17,12 +18,12 @@ import type { ServiceConfig } from "./settings.ts";
 export async function withService<T>(
   { environment, version, mask }: Context,
   config: ServiceConfig,
-  options: Pick<ServiceOptions, "onEvent">,
+  onEvent: (event: ServiceEvent) => void,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   // Imported here, because most commands connect only to the database.
   const { openService } = await import("../service/client.ts");
-  const service = openService({ ...config, environment, version, mask, ...options });
+  const service = openService({ ...config, environment, version, mask, onEvent });
   try {
     return await work(service);
   } finally {
@@ -34,39 +35,35 @@ export async function withService<T>(
 type SchemaUse =
   /** Current: migrated first, unless SIMCAT_AUTO_MIGRATE is false. */
   | "migrate"
-  /** Current already. An embedded database must exist; it is not created. */
+  /**
+   * Current already. An embedded database must exist; it is not created. For a role that may read only the views of
+   * simcat_report, the version is not checked.
+   */
   | "require"
-  /** The same, for a role that may read only the views of simcat_report: then the version is not checked. */
-  | "require-views"
   /** Any: the command inspects it. */
   | "any";
 
 /**
- * Runs `work` with a connection pool, and closes it afterwards.
+ * Runs `work` with a connection pool, and closes it afterwards. `source` is what its role may read.
  * @throws ConfigurationError if the database or its schema is not as required, DatabaseError if the database fails
  */
 export async function withDatabase<T>(
   context: Context,
   config: Config,
   use: SchemaUse,
-  work: (pool: Pool) => Promise<T>,
+  work: (pool: Pool, source: ReadSource, ensureRunning: DatabaseUrls["ensureRunning"]) => Promise<T>,
 ): Promise<T> {
   const { stop } = context;
-  if (use === "require" || use === "require-views") await assertDatabaseExists(context, config);
+  if (use === "require") await assertDatabaseExists(context, config);
   return withDatabaseUrls(context, config, async (urls) => {
     const mayMigrate = use === "migrate" && config.autoMigrate;
     const options = { onWait: printWaits(context, config) };
-    const pool = await (use === "any"
-      ? connect(urls.url, options, stop)
-      : connectUsable(
-          urls,
-          options,
-          use === "require-views" ? readVisibleSchemaState : readSchemaState,
-          mayMigrate,
-          stop,
-        ));
+    const { pool, source } =
+      use === "any"
+        ? { pool: await connect(urls.url, options, stop), source: "tables" as const }
+        : await connectUsable(urls, options, mayMigrate, stop);
     try {
-      return await work(pool);
+      return await work(pool, source, urls.ensureRunning);
     } catch (error) {
       throw asDatabaseError("working with the database", error);
     } finally {
@@ -82,17 +79,16 @@ export async function withDatabase<T>(
 async function connectUsable(
   urls: DatabaseUrls,
   options: ConnectOptions,
-  readState: (connection: Connection) => Promise<SchemaState | null>,
   mayMigrate: boolean,
   signal: AbortSignal,
-): Promise<Pool> {
+): Promise<{ readonly pool: Pool; readonly source: ReadSource }> {
   const pool = await connect(urls.url, options, signal);
   try {
-    const state = await readSnapshot(pool, "looking at the schema", readState, signal);
-    if (state === null) return pool;
+    const state = await readSnapshot(pool, "looking at the schema", readVisibleSchemaState, signal);
+    if (state === null) return { pool, source: "views" };
     if (state.kind !== "behind" || !mayMigrate) {
       assertUsable(state);
-      return pool;
+      return { pool, source: "tables" };
     }
   } catch (error) {
     await disconnect(pool);
@@ -101,7 +97,7 @@ async function connectUsable(
   // Closed before the migration, because a role may be limited to one connection.
   await disconnect(pool);
   await migrate(urls.directUrl, signal, options);
-  return connectUsable(urls, options, readState, false, signal);
+  return connectUsable(urls, options, false, signal);
 }
 
 /** Reports a wait for the database or the lease: on a terminal above the progress line, otherwise as a log line. */
@@ -116,6 +112,8 @@ export interface DatabaseUrls {
   readonly url: string;
   /** For migrations. */
   readonly directUrl: string;
+  /** Starts the embedded Postgres again if it has ended. Other databases are not simcat's to start. */
+  readonly ensureRunning: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Runs `work` with the database's URLs. The embedded database is started or attached to, and released afterwards. */
@@ -125,14 +123,15 @@ export async function withDatabaseUrls<T>(
   work: (urls: DatabaseUrls) => Promise<T>,
 ): Promise<T> {
   if (config.databaseUrl !== null) {
-    return work({ url: config.databaseUrl, directUrl: config.databaseDirectUrl ?? config.databaseUrl });
+    const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
+    return work({ url: config.databaseUrl, directUrl, ensureRunning: async () => {} });
   }
   const embedded = await openEmbedded(context, config);
   try {
-    context.hide(databaseSecrets(embedded.url));
-    const text = `the embedded database is at ${maskDatabaseUrl(embedded.url)}; simcat db prints its password and keeps it running`;
+    context.hide([...databaseSecrets(embedded.url), ...databaseSecrets(embedded.readerUrl)]);
+    const text = `the embedded database is at ${maskDatabaseUrl(embedded.readerUrl)}, for trials (its OpenSSL is of 2018); simcat db prints its password and keeps it running`;
     notify(context, config, "info", "embedded_database", text);
-    return await work({ url: embedded.url, directUrl: embedded.url });
+    return await work({ url: embedded.url, directUrl: embedded.url, ensureRunning: embedded.ensureRunning });
   } finally {
     await embedded.stop();
   }
@@ -142,10 +141,9 @@ export async function withDatabaseUrls<T>(
 export async function openEmbedded(context: Context, { stateDir, ...config }: Config): Promise<EmbeddedPostgres> {
   // Imported here, because most commands connect to a database of their own.
   const { openEmbeddedPostgres } = await import("../embedded-postgres/embedded-postgres.ts");
-  const report = (level: "info" | "warn") => (text: string) =>
-    notify(context, config, level, "embedded_database", text);
+  const onProgress = (text: string) => notify(context, config, "info", "embedded_database", text);
   const { environment, stop } = context;
-  return openEmbeddedPostgres({ stateDir, environment, onProgress: report("info"), onRestart: report("warn") }, stop);
+  return openEmbeddedPostgres({ stateDir, environment, onProgress }, stop);
 }
 
 /**
@@ -159,12 +157,6 @@ export async function findMissingEmbedded(
   if (databaseUrl !== null) return null;
   const { findMissingDatabase } = await import("../embedded-postgres/embedded-postgres.ts");
   return findMissingDatabase({ stateDir, environment });
-}
-
-/** @throws ConfigurationError or DatabaseError if a run could not create the embedded database */
-export async function assertEmbeddedCreatable({ environment }: Context, { stateDir }: Config): Promise<void> {
-  const { assertCreatable } = await import("../embedded-postgres/embedded-postgres.ts");
-  assertCreatable({ stateDir, environment });
 }
 
 /** @throws ConfigurationError if no run has created the embedded database yet */

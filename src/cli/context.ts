@@ -1,12 +1,16 @@
 import { aborted } from "../async.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/readers.ts";
 
 /** The part of the process that a command can use. */
 export interface Context {
   readonly environment: Environment;
   /** Names taken from the `.env` file. */
   readonly dotenv: ReadonlySet<string>;
+  /** The path of the `.env` file if it contains a secret and other users may read it. */
+  readonly exposedDotenv?: string | undefined;
   readonly version: string;
+  /** The version, and the commit in parentheses if the program was built from one. */
+  readonly build: string;
   /** How to call simcat in a printed command line: `simcat` if it is installed, otherwise `node` and the script's path. */
   readonly invocation: string;
   /**

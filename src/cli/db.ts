@@ -9,7 +9,7 @@ export function dbCommand(run: RunAction): Command {
     .action(run(db));
 }
 
-/** Prints the password of the embedded database, because people need it for psql and BI tools. */
+/** Prints the password of simcat_reader in the embedded database, because people need it for psql and BI tools. */
 async function db(context: Context, { json }: JsonOptions): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { openEmbedded } = await import("./connections.ts");
@@ -17,7 +17,7 @@ async function db(context: Context, { json }: JsonOptions): Promise<number> {
 
   const embedded = await openEmbedded(context, loadSettings(context, { service: false, database: false }));
   try {
-    const { url, psql, dataDirectory, started } = embedded;
+    const { readerUrl: url, psql, dataDirectory, started } = embedded;
     const { hostname: host, port, username: user, password, pathname } = new URL(url);
     const database = pathname.slice(1);
     context.print(
@@ -28,7 +28,8 @@ async function db(context: Context, { json }: JsonOptions): Promise<number> {
             `  ${psql}`,
             `for a BI tool: host ${host}, port ${port}, database ${database}, user ${user}, password ${password}`,
             `as a URL: ${url}`,
-            "views for people are in schema simcat_report, the tables in simcat; Ctrl-C stops it",
+            "this role reads the views of schema simcat_report; Ctrl-C stops the server",
+            "it is for trials: its OpenSSL is of 2018",
           ].join("\n"),
     );
     await waitForSignal(context);

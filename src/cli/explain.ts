@@ -18,14 +18,16 @@ export async function explain(context: Context, { json }: JsonOptions, library: 
   const { withDatabase } = await import("./connections.ts");
   const { readLibraryRecord } = await import("../db/read/read-library-record.ts");
   const { assertKnown } = await import("../sync/assert-known.ts");
+  const { withSeenAt } = await import("../sync/rules/settle.ts");
   const { formatExplanation, toExplanationJson } = await import("../report/explain.ts");
   const { formatJson } = await import("../format.ts");
 
   const key = parseKey(library);
   const config = loadSettings(context, { service: false, database: true });
-  const rows = await withDatabase(context, config, "require", async (pool) => {
-    await assertKnown({ libraries: [key], owners: [] }, { listing: null, pool }, context.stop);
-    return readLibraryRecord(pool, key, context.stop);
+  const rows = await withDatabase(context, config, "require", async (pool, source) => {
+    await assertKnown({ libraries: [key], owners: [] }, { listing: null, pool, source }, context.stop);
+    const record = await readLibraryRecord(pool, source, key, context.stop);
+    return source === "tables" || record.stored === null ? record : { ...record, stored: withSeenAt(record.stored) };
   });
   const { fullEveryMs } = config;
   context.print(json ? formatJson(toExplanationJson(rows, fullEveryMs)) : formatExplanation(rows, fullEveryMs));

@@ -1,21 +1,17 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { Config } from "../config.ts";
-import { EXIT } from "../errors.ts";
-import type { ExportFormat } from "../export/row-encoder.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import type { ExportFormat } from "../export/export-format.ts";
 import type { ExportProgressLine } from "../report/export.ts";
 import { createCommand, type JsonOptions, jsonOption, ownerOption, type RunAction } from "./command.ts";
 import { type Context, outputWidth } from "./context.ts";
 
-/** Each format is imported when it is used. */
-const FORMATS = {
-  parquet: async () => (await import("../export/parquet-format.ts")).parquetFormat,
-  csv: async () => (await import("../export/csv-format.ts")).csvFormat,
-  jsonl: async () => (await import("../export/jsonl-format.ts")).jsonlFormat,
-} satisfies Readonly<Record<string, () => Promise<ExportFormat>>>;
+const FORMATS = ["parquet", "csv", "jsonl"] as const;
 
 interface ExportOptions extends JsonOptions {
-  readonly format: keyof typeof FORMATS;
+  readonly format: (typeof FORMATS)[number];
+  readonly safeCsv: boolean;
   readonly out: string;
   readonly asOf?: string;
   readonly since?: string;
@@ -26,7 +22,8 @@ export function exportCommand(run: RunAction): Command {
   const description = "write views of simcat_report to files, for R, Python and other tools";
   return createCommand("export", description, "simcat export libraries scenarios --format parquet --out simcat-export")
     .argument("[VIEW...]", "views of simcat_report (default: libraries, scenarios, activity)")
-    .addOption(new Option("--format <FORMAT>", "the file format").choices(Object.keys(FORMATS)).default("parquet"))
+    .addOption(new Option("--format <FORMAT>", "the file format").choices(FORMATS).default("parquet"))
+    .option("--safe-csv", "escape CSV cells that a spreadsheet would run as a formula, with an apostrophe", false)
     .option("--out <DIR>", "the directory to write to; it is created", "simcat-export")
     .option("--as-of <MOMENT>", "as the organization was then, such as 2026-07-01 or 2026-07-01T12:00:00Z")
     .option("--since <MOMENT>", "only rows that were stored or seen since then; 7d is seven days ago")
@@ -47,14 +44,13 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
   const moment = (option: string, text: string | undefined) => (text === undefined ? null : parseMoment(option, text));
   const [asOf, since] = [moment("--as-of", options.asOf), moment("--since", options.since)];
   const owners = [...new Set(options.owner)];
-  const format = await FORMATS[options.format]();
+  const format = await loadFormat(options);
   const config = loadSettings(context, { service: false, database: true });
   const directory = resolve(options.out);
   const progress = await openProgress(context, config);
   try {
-    const manifest = await withDatabase(context, config, "require-views", async (pool) => {
-      if (owners.length > 0)
-        await assertKnown({ libraries: [], owners }, { listing: null, pool, source: "views" }, context.stop);
+    const manifest = await withDatabase(context, config, "require", async (pool, source) => {
+      await assertKnown({ libraries: [], owners }, { listing: null, pool, source }, context.stop);
       const request = {
         views,
         format,
@@ -73,6 +69,14 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
   } finally {
     progress.end();
   }
+}
+
+/** Each format is imported when it is used. @throws UsageError for --safe-csv with another format than CSV */
+async function loadFormat({ format, safeCsv }: ExportOptions): Promise<ExportFormat> {
+  if (safeCsv && format !== "csv") throw new UsageError("--safe-csv needs --format csv");
+  if (format === "parquet") return (await import("../export/parquet-format.ts")).parquetFormat;
+  const { csvFormat, jsonlFormat } = await import("../export/text-formats.ts");
+  return format === "csv" ? csvFormat(safeCsv) : jsonlFormat;
 }
 
 /** A line on a terminal, otherwise an occasional log line; nothing if the level is above `info`. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/readers.ts";
 
 /** The bit of signal 1 in the masks of `/proc/PID/status`. */
 const SIGHUP_BIT = 1n;

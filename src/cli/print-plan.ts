@@ -7,10 +7,11 @@ import { formatJson } from "../format.ts";
 import { formatPlan, toPlanJson } from "../report/plan.ts";
 import { checkRemovals, listLibraries, planRun } from "../sync/plan-run.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
-import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
+import { findMissingEmbedded, withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import type { RunOptions } from "./run-once.ts";
 import { loadServiceSettings } from "./settings.ts";
+import { withWatchedService } from "./show-progress.ts";
 
 /** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */
 export async function printPlan(
@@ -20,7 +21,7 @@ export async function printPlan(
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
   const plan = (pool: Pool | null, clock: DatabaseClock) =>
-    withService(context, config, {}, async (service) => {
+    withWatchedService(context, config, async (service) => {
       const sources = { service, clock, pool, settings: config };
       const request = { selection, allowRemovals, backfillSince: null };
       const listed = await listLibraries(sources, request, context.stop);
@@ -34,7 +35,9 @@ export async function printPlan(
         const clock = await createClock(pool, context.stop);
         return plan((await hasSchema(pool, context.stop)) ? pool : null, clock);
       });
-  context.print(json ? formatJson(toPlanJson(planned, verdict)) : formatPlan(planned, verdict));
+  context.print(
+    json ? formatJson(toPlanJson(planned, verdict)) : formatPlan(planned, verdict, config.logLevel === "debug"),
+  );
   return EXIT.ok;
 }
 

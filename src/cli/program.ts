@@ -63,7 +63,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
 function createProgram(context: Context, run: RunAction): Command {
   const program = new Command("simcat")
     .description("Keeps a Postgres copy of a Simulation Cloud organization.")
-    .version(context.version, "-V, --version", "print the version")
+    .version(context.build, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .option("-q, --quiet", "log only warnings and errors, and show no progress")
     .option("-v, --verbose", "log everything, including each retry")

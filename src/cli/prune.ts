@@ -41,10 +41,10 @@ async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions
   }
   const report = await withDatabase(context, config, "require", async (pool) => {
     const cutoff = await readCutoff(pool, olderThanMs, context.stop);
-    const start = await readHistoryStart(pool, context.stop);
     const rows = await (dryRun ? countPrunable(pool, cutoff, context.stop) : pruneUnderLease(context, pool, cutoff));
+    const start = await readHistoryStart(pool, context.stop);
     const { ofLibraries, ofScenarios } = versionsOf(rows);
-    const movesStart = start !== null && start < cutoff && ofLibraries + ofScenarios > 0;
+    const movesStart = dryRun && start !== null && start < cutoff && ofLibraries + ofScenarios > 0;
     return { dryRun, olderThanMs, cutoff, rows, historyCompleteSince: movesStart ? cutoff : start };
   });
   context.print(json ? formatJson(toPruneJson(report)) : formatPrune(report));

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { EXIT, toError, UsageError } from "../errors.ts";
+import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
 import { DAY_MS } from "../units.ts";
 import {
   createCommand,
@@ -31,13 +31,17 @@ export function reportCommand(run: RunAction): Command {
 export async function report(context: Context, { out, since, owner, json }: ReportOptions): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
+  const { assertKnown } = await import("../sync/assert-known.ts");
   const { readReport } = await import("../db/read/read-report.ts");
   const { formatReport } = await import("../report/report-page/report-page.ts");
   const { formatBytes, formatJson } = await import("../format.ts");
 
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true });
-  const rows = await withDatabase(context, config, "require", (pool) => readReport(pool, scope, context.stop));
+  const rows = await withDatabase(context, config, "require", async (pool, source) => {
+    await assertKnown({ libraries: [], owners: scope.owners }, { listing: null, pool, source }, context.stop);
+    return readReport(pool, scope, context.stop);
+  });
   const { page, findings } = formatReport(rows, {
     version: context.version,
     serviceHost: config.baseUrl?.host ?? null,
@@ -73,8 +77,7 @@ async function writePage(file: string, bytes: Buffer, signal: AbortSignal): Prom
     return await writeOutput(file, bytes, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const reason = toError(error).message;
-    throw new UsageError(`the report cannot be written to ${file}: ${reason}`, {
+    throw new UsageError(`the report cannot be written to ${file}: ${fileErrorReason(error)}`, {
       hint: "choose another place with --out",
       cause: error,
     });

@@ -5,11 +5,10 @@ import { embeddedStateDir } from "../embedded-postgres/state-dir.ts";
 import { EXIT } from "../errors.ts";
 import { shellWord } from "../key.ts";
 import { UTC_DATES } from "../mock/date-source.ts";
-import { EDITS } from "../mock/edits.ts";
-import { createOrganization } from "../mock/organization.ts";
+import { addLibrary, deleteScenario, editMetadata, editScenario, removeLibrary, runParent } from "../mock/edits.ts";
+import { createOrganization, type Organization } from "../mock/organization.ts";
 import { createRandom } from "../mock/random.ts";
 import { startMockService } from "../mock/server.ts";
-import type { Organization } from "../mock/types.ts";
 import { formatTable } from "../report/table.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
@@ -18,14 +17,7 @@ import { report } from "./report.ts";
 import { backfill, sync } from "./sync.ts";
 
 const EVERYTHING = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
-const EDITS_SHOWN = [
-  "runParent",
-  "editScenario",
-  "deleteScenario",
-  "editMetadata",
-  "addLibrary",
-  "removeLibrary",
-] as const;
+const EDITS = [runParent, editScenario, deleteScenario, editMetadata, addLibrary, removeLibrary];
 
 /** Typical queries of the views for people. */
 const QUERIES: readonly { readonly title: string; readonly sql: string }[] = [
@@ -64,6 +56,7 @@ export async function runDemo(context: Context): Promise<number> {
       ...context,
       environment: { ...settings, SIMCAT_LOG_LEVEL: terminal.isErr ? "info" : "warn" },
       dotenv: new Set(),
+      exposedDotenv: undefined,
     };
     const pool = await connect(embedded.url, {}, stop);
     try {
@@ -120,5 +113,5 @@ async function showRuns(context: Context, organization: Organization, pool: Pool
 
 function editSome(organization: Organization): string[] {
   const random = createRandom(11);
-  return EDITS_SHOWN.map((name) => EDITS[name](organization, random.pick(organization.libraries()), random, UTC_DATES));
+  return EDITS.map((edit) => edit(organization, random.pick(organization.libraries()), random, UTC_DATES));
 }

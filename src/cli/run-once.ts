@@ -2,9 +2,6 @@ import { createClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError } from "../errors.ts";
 import { formatJson } from "../format.ts";
-import { createLog, isColored } from "../log.ts";
-import { createProgressLine } from "../report/progress.ts";
-import { createRunLog } from "../report/run-log.ts";
 import { formatSummary, toRunJson } from "../report/summary.ts";
 import type { RunKind, RunRequest, RunStatus } from "../run-report.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
@@ -13,6 +10,7 @@ import type { RunEvent, RunResult } from "../sync/run-types.ts";
 import { withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, type ServiceConfig } from "./settings.ts";
+import { showProgress } from "./show-progress.ts";
 
 export interface RunOptions {
   readonly library: readonly string[];
@@ -43,23 +41,18 @@ async function runWithProgress(
   pool: Pool,
   request: RunRequest,
 ): Promise<RunResult> {
-  const { terminal, draw, mask, version, stop } = context;
-  const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
-  const lines = createRunLog(log);
-  // A terminal shows the progress line and the summary; the log lines only with --verbose.
-  const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
-  const screen = !isLogged && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
-  const progress = createProgressLine(screen, lines.progress);
+  const { mask, version, stop } = context;
+  const { progress, lines, onServiceEvent } = showProgress(context, config);
   const clock = await createClock(pool, stop);
-  return withService(context, config, { onEvent: isLogged ? lines.service : () => {} }, async (service) => {
-    const onEvent = (event: RunEvent) => {
-      progress.event(event);
-      if (isLogged) lines.event(event);
-    };
+  const onEvent = (event: RunEvent) => {
+    progress.event(event);
+    lines?.event(event);
+  };
+  return withService(context, config, onServiceEvent, async (service) => {
     try {
       const result = await runSync({ pool, clock, service, settings: config, version, mask, onEvent }, request, stop);
       progress.end();
-      if (isLogged) lines.finished(result.report);
+      lines?.finished(result.report);
       return result;
     } finally {
       progress.end();

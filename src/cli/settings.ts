@@ -1,5 +1,6 @@
-import { describeUnknown } from "../config/names.ts";
+import { describeUnknown } from "../config/unknown-names.ts";
 import { type Config, loadConfig, type Needs } from "../config.ts";
+import { shellWord } from "../key.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
@@ -8,7 +9,7 @@ import { notify } from "./notify.ts";
 export type ServiceConfig = Config & { readonly baseUrl: URL; readonly apiKey: string };
 
 /**
- * Loads the configuration, hides its secrets from all output, and warns about unknown settings.
+ * Loads the configuration, hides its secrets from all output, and warns about unknown settings and an exposed `.env` file.
  * @throws ConfigurationError with every problem
  */
 export function loadSettings(context: Context, needs: Needs): Config {
@@ -20,7 +21,18 @@ export function loadSettings(context: Context, needs: Needs): Config {
     const { text, hint } = describeUnknown(name);
     notify(context, config, "warn", "unknown_setting", hint === null ? text : `${text}; ${hint}`);
   }
+  const exposed = describeExposed(context);
+  if (exposed !== null) notify(context, config, "warn", "dotenv_exposed", `${exposed.text}; ${exposed.hint}`);
   return config;
+}
+
+/** Describes a `.env` file whose secrets other users may read; null if there is none. */
+export function describeExposed({ exposedDotenv }: Context): { readonly text: string; readonly hint: string } | null {
+  if (exposedDotenv === undefined) return null;
+  return {
+    text: `other users can read the secrets in ${exposedDotenv}`,
+    hint: `run chmod 600 ${shellWord(exposedDotenv)}`,
+  };
 }
 
 /** The same for a command that connects to the service. */

@@ -1,13 +1,15 @@
 import { aborted, withTimeout } from "../async.ts";
+import { loadSchema } from "../db/schema-state.ts";
 import { createLog, isColored, type Logger } from "../log.ts";
-import { openHttpServer } from "../worker/http-server.ts";
-import { createMetrics } from "../worker/metrics.ts";
-import { createRoutes } from "../worker/routes.ts";
-import { createSchedule } from "../worker/schedule.ts";
-import type { WorkerContext } from "../worker/scheduled-run.ts";
-import { createStatusReader } from "../worker/status-reader.ts";
-import { runSyncLoop } from "../worker/sync-loop.ts";
+import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
+import { createCopyReads } from "../worker/copy-reads.ts";
+import { openHttpServer, type Routes } from "../worker/http-server.ts";
+import { createMetrics, type Metrics } from "../worker/metrics.ts";
+import { runSyncLoop, type WorkerContext } from "../worker/run-loop.ts";
+import { createSchedule, type Schedule } from "../worker/schedule.ts";
+import { formatStatusPage } from "../worker/status-page.ts";
 import { createWorkerState } from "../worker/worker-state.ts";
+import { createStatusReader, toReadyJson, type WorkerStatus } from "../worker/worker-status.ts";
 import { withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, withCurrentKey } from "./settings.ts";
@@ -15,53 +17,44 @@ import { loadServiceSettings, withCurrentKey } from "./settings.ts";
 /** A run counts as stuck if it makes no progress for this long after its longest request and wait. */
 const STUCK_MARGIN_MS = 60_000;
 
-/** When a tick is missed, the state of the database may have been read this long ago. */
-const MAX_STATE_AGE_MS = 500;
-
-/** Runs `sync` on a schedule, and serves probes, metrics and the status page over HTTP, until a signal stops it. */
+/**
+ * Runs `sync` on a schedule, and serves probes, metrics and the status page over HTTP, until a signal stops it. All of it is
+ * loaded before, so that an update of the installed files does not affect a running worker.
+ */
 export async function startWorker(context: Context): Promise<number> {
   const { stop, terminal, version, draw, mask } = context;
   const config = loadServiceSettings(context);
-  const { baseUrl, timezone, requestTimeoutMs, maxRetryWaitMs } = config;
+  await import("../service/client.ts");
+  const { baseUrl, timezone, requestTimeoutMs, maxRetryWaitMs, httpHost, httpPort, httpAllowedHosts } = config;
   const schedule = createSchedule(config);
   const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
   const state = createWorkerState();
   const metrics = createMetrics(version);
+  const schema = loadSchema();
+  const reads = createCopyReads(() => state.pool, schema);
   const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS;
-  const statusReader = createStatusReader({
-    state,
-    schedule,
-    stuckAfterMs,
-    version,
-    timezone,
-    serviceHost: baseUrl.host,
-    mask,
-  });
+  const readStatus = createStatusReader({ state, reads, schedule, stuckAfterMs, mask });
+  const formatPage = (status: WorkerStatus) =>
+    formatStatusPage(status, { version, timezone, serviceHost: baseUrl.host });
   const onError = (error: unknown) =>
     log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
   const server = await openHttpServer(
-    { host: config.httpHost, port: config.httpPort, onError },
-    createRoutes(statusReader, metrics, schedule.isAlive),
+    { host: httpHost, port: httpPort, allowedHosts: httpAllowedHosts ?? [], onError },
+    createRoutes(readStatus, formatPage, metrics, schedule),
   );
   try {
     log.info(
       { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
       "the worker is up",
     );
-    const work = withDatabase(context, config, "migrate", (pool) => {
+    const work = withDatabase(context, config, "migrate", (pool, _, ensureRunning) => {
       state.pool = pool;
-      const worker: WorkerContext = {
-        settings: config,
-        version,
-        pool,
-        withService: async (onEvent, run) => withService(context, withCurrentKey(context, config), { onEvent }, run),
-        mask,
-        log,
-        metrics,
-        state,
-        checkDatabase: async () => (await statusReader.snapshot(MAX_STATE_AGE_MS)).databaseError,
+      const withClient: WorkerContext["withService"] = async (onEvent, run) => {
+        await ensureRunning(stop);
+        return withService(context, withCurrentKey(context, config), onEvent, run);
       };
-      return runSyncLoop(worker, schedule, stop).finally(() => {
+      const tools = { settings: config, version, pool, schema, schedule, mask, log, metrics, state, reads };
+      return runSyncLoop({ ...tools, withService: withClient }, stop).finally(() => {
         state.pool = null;
       });
     });
@@ -72,6 +65,41 @@ export async function startWorker(context: Context): Promise<number> {
     schedule.stop();
     await server.close();
   }
+}
+
+function createRoutes(
+  readStatus: () => Promise<WorkerStatus>,
+  formatPage: (status: WorkerStatus) => string,
+  metrics: Metrics,
+  schedule: Schedule,
+): Routes {
+  return {
+    "/": async () => ({
+      status: 200,
+      contentType: "text/html; charset=utf-8",
+      body: formatPage(await readStatus()),
+      headers: { "content-security-policy": `${CONTENT_SECURITY_POLICY}; frame-ancestors 'none'` },
+    }),
+    // Any answer shows that the event loop is not blocked.
+    "/healthz": async () => ({
+      status: schedule.isAlive() ? 200 : 503,
+      contentType: "text/plain; charset=utf-8",
+      body: schedule.isAlive() ? "ok\n" : "the schedule has stopped\n",
+    }),
+    "/readyz": async () => {
+      const status = await readStatus();
+      return {
+        status: status.ready ? 200 : 503,
+        contentType: "application/json; charset=utf-8",
+        body: `${JSON.stringify(toReadyJson(status))}\n`,
+      };
+    },
+    "/metrics": async () => ({
+      status: 200,
+      contentType: metrics.contentType,
+      body: await metrics.scrape(await readStatus()),
+    }),
+  };
 }
 
 /** Kubernetes kills a pod 30 s after SIGTERM. The rest is left to close the server, the pool and the embedded database. */

@@ -20,7 +20,9 @@ export async function status(context: Context, { json }: JsonOptions): Promise<n
   const { formatJson } = await import("../format.ts");
 
   const config = loadSettings(context, { service: false, database: true });
-  const rows = await withDatabase(context, config, "require", (pool) => readStatus(pool, isSettled, context.stop));
+  const rows = await withDatabase(context, config, "require", (pool, source) =>
+    readStatus(pool, isSettled, context.stop, source),
+  );
   context.print(json ? formatJson(toStatusJson(rows)) : formatStatus(rows, outputWidth(context)));
   return EXIT.ok;
 }

@@ -34,24 +34,20 @@ async function compareWithService(context: Context, { library, owner }: VerifyOp
   const { verifyStored } = await import("../verify/verify.ts");
   const { parseSelection } = await import("../sync/rules/selection.ts");
   const { createValueParsers } = await import("../sync/value-parsers.ts");
-  const { createLog } = await import("../log.ts");
-  const { createProgressLine } = await import("../report/progress.ts");
-  const { createRunLog } = await import("../report/run-log.ts");
+  const { showProgress } = await import("./show-progress.ts");
 
-  const { terminal, draw, mask, stop } = context;
+  const { stop } = context;
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
-  const lines = createRunLog(createLog(config, terminal.isErr, draw, mask));
-  const screen = terminal.isErr ? { columns: terminal.columns, draw } : null;
-  const { event: onEvent, end } = createProgressLine(screen, lines.progress);
+  const { progress, onServiceEvent } = showProgress(context, config);
   const parse = createValueParsers(config.serviceTimezone);
   try {
-    return await withDatabase(context, config, "require", (pool) =>
-      withService(context, config, {}, (service) =>
-        verifyStored({ service, pool, parse, onEvent, concurrency: config.concurrency }, selection, stop),
+    return await withDatabase(context, config, "require", (pool, source) =>
+      withService(context, config, onServiceEvent, (service) =>
+        verifyStored({ service, pool, source, parse, onEvent: progress.event, settings: config }, selection, stop),
       ),
     );
   } finally {
-    end();
+    progress.end();
   }
 }

@@ -1,34 +1,47 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { platform } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { ConfigurationError, type ConfigurationProblem } from "../errors.ts";
-import { SECRET_NAMES } from "./names.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { environmentSecrets } from "../secrets.ts";
+import type { Environment } from "./readers.ts";
+import { SECRET_NAMES } from "./settings.ts";
 
 /**
  * The process's environment merged with the `.env` file of `directory`, if there is one. A name that the process has, even
  * with an empty value, overrides the file's, and so does its `_FILE` counterpart. `dotenv` holds the names taken from the file.
+ * `exposedDotenv` is the file's path if it contains a secret and other users may read it.
  */
 export function readEnvironment(
   processEnvironment: Environment,
   directory: string,
-): { readonly environment: Environment; readonly dotenv: ReadonlySet<string> } {
-  const entries = Object.entries(readDotenv(join(directory, ".env"))).filter(
+): {
+  readonly environment: Environment;
+  readonly dotenv: ReadonlySet<string>;
+  readonly exposedDotenv: string | undefined;
+} {
+  const path = join(directory, ".env");
+  const { values, isShared } = readDotenv(path);
+  const entries = Object.entries(values).filter(
     ([name]) => processEnvironment[name] === undefined && !processEnvironment[counterpartOf(name)],
   );
   return {
     environment: { ...Object.fromEntries(entries), ...processEnvironment },
     dotenv: new Set(entries.map(([name]) => name)),
+    exposedDotenv: isShared && environmentSecrets(values).length > 0 ? path : undefined,
   };
 }
 
-function readDotenv(path: string): Environment {
+/** The bits of a file's mode that let its group and all other users read it. Windows has none. */
+const SHARED = platform() === "win32" ? 0 : 0o044;
+
+function readDotenv(path: string): { readonly values: Environment; readonly isShared: boolean } {
   try {
-    return parseEnv(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+    const values = parseEnv(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+    return { values, isShared: (statSync(path).mode & SHARED) !== 0 };
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : null;
-    if (code === "ENOENT" || code === "ENOTDIR") return {};
+    if (code === "ENOENT" || code === "ENOTDIR") return { values: {}, isShared: false };
     throw new ConfigurationError(`${path} cannot be read (${code})`, { hint: "make it readable, or move it", cause });
   }
 }

@@ -2,19 +2,17 @@ import { createRequire } from "node:module";
 import { MIN_SECRET_CHARS, parseDatabaseUrl } from "../secrets.ts";
 import { DAY_MS, parseDuration, parseShare, parseSize, type Share } from "../units.ts";
 
+/** The variables of the process and of `.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** A parsed value; otherwise the problem, with what is expected (a noun phrase) or what to do. */
 type Reading<T> =
   | { readonly value: T }
   | { readonly problem: string; readonly expected: string }
   | { readonly problem: string; readonly hint: string };
 
-/** Parses the text of a setting. */
-export type Reader<T> = (text: string) => Reading<T>;
-
-/** Timers of Node overflow above 24.8 days and then fire at once. */
-const MAX_TIMER_MS = 24 * DAY_MS;
-const MAX_DURATION_MS = 3650 * DAY_MS;
-const MAX_BODY_BYTES = 2 ** 40;
+/** Parses the text of a setting. `environment` holds the texts of all settings. */
+export type Reader<T> = (text: string, environment: Environment) => Reading<T>;
 
 export function wholeNumber(from: number, to: number): Reader<number> {
   return (text) => {
@@ -23,21 +21,18 @@ export function wholeNumber(from: number, to: number): Reader<number> {
   };
 }
 
-export const timer: Reader<number> = (text) => {
-  const value = parseDuration(text);
-  if (value !== null && value <= MAX_TIMER_MS) return { value };
-  return rejected(text, "a duration of at most 24d, such as 500ms, 60s, 15m or 24h");
-};
+/** A number with a unit, up to `max`. */
+function quantity(parse: (text: string) => number | null, max: number, expected: string): Reader<number> {
+  return (text) => {
+    const value = parse(text);
+    return value !== null && value <= max ? { value } : rejected(text, expected);
+  };
+}
 
-export const interval: Reader<number> = (text) => {
-  const value = parseDuration(text);
-  return value !== null && value <= MAX_DURATION_MS ? { value } : rejected(text, "a duration such as 15m, 24h or 7d");
-};
-
-export const size: Reader<number> = (text) => {
-  const value = parseSize(text);
-  return value !== null && value <= MAX_BODY_BYTES ? { value } : rejected(text, "a size such as 64KiB, 512MiB or 1GiB");
-};
+/** Timers of Node overflow above 24.8 days and then fire at once. */
+export const timer = quantity(parseDuration, 24 * DAY_MS, "a duration of at most 24d, such as 500ms, 60s, 15m or 24h");
+export const interval = quantity(parseDuration, 3650 * DAY_MS, "a duration such as 15m, 24h or 7d");
+export const size = quantity(parseSize, 2 ** 40, "a size such as 64KiB, 512MiB or 1GiB");
 
 export const share: Reader<Share> = (text) => {
   const value = parseShare(text);
@@ -58,10 +53,13 @@ export const timeZone: Reader<string> = (text) => {
   }
 };
 
-/** Loaded only if a schedule is set, because only the worker needs it otherwise. */
+/** Loaded only if another schedule than the default is set, because only the worker needs it otherwise. */
 const loadScheduler = () => createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
 
+export const DEFAULT_SCHEDULE = "*/15 * * * *";
+
 export const cronSchedule: Reader<string> = (text) => {
+  if (text === DEFAULT_SCHEDULE) return { value: text };
   const { validateDetailed, createTask } = loadScheduler();
   const expression = "a cron expression such as */15 * * * *";
   const [wrong] = validateDetailed(text).errors;
@@ -86,7 +84,10 @@ export const ownerName: Reader<string> = (text) => {
 
 export const anyText: Reader<string> = (text) => ({ value: text });
 
-export function oneOf<const T extends string>(...choices: readonly T[]): Reader<T> {
+export const logLevel = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
+export const logFormat = oneOf("auto", "json", "pretty");
+
+function oneOf<const T extends string>(...choices: readonly T[]): Reader<T> {
   return (text) => {
     const value = choices.find((choice) => choice === text);
     return value !== undefined ? { value } : rejected(text, `one of ${choices.join(", ")}`);
@@ -99,32 +100,44 @@ const BASE_URL_EXAMPLE = "one such as https://api.example.com/v1/";
  * The service's base URL, always with a trailing slash, so that paths can be joined to it. A problem never contains the
  * URL, because people paste keys into the wrong place.
  */
-export function baseUrl(allowHttp: boolean): Reader<URL> {
-  return (text) => {
-    const wrong = (problem: string) => ({ problem, expected: BASE_URL_EXAMPLE });
-    if (!URL.canParse(text)) return wrong("is not a URL");
-    const url = new URL(text);
-    if (url.protocol !== "https:" && url.protocol !== "http:") return wrong("is not an https URL");
-    if (url.username !== "" || url.password !== "") {
-      return {
-        problem: "has a user name or password in it",
-        hint: "remove them: the service requires only the API key",
-      };
-    }
-    if (text.includes("?") || text.includes("#")) return wrong("has a query or a fragment");
-    if (url.protocol === "http:" && !allowHttp && !isLoopback(url.hostname)) {
-      const hint = "use https, or set SIMCAT_ALLOW_HTTP=true";
-      return { problem: "is plain http, which would send the key unencrypted", hint };
-    }
-    if (!url.pathname.endsWith("/")) url.pathname += "/";
-    return { value: url };
-  };
-}
+export const baseUrl: Reader<URL> = (text, { SIMCAT_ALLOW_HTTP }) => {
+  const wrong = (problem: string) => ({ problem, expected: BASE_URL_EXAMPLE });
+  if (!URL.canParse(text)) return wrong("is not a URL");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return wrong("is not an https URL");
+  if (url.username !== "" || url.password !== "") {
+    const hint = "remove them: the service requires only the API key";
+    return { problem: "has a user name or password in it", hint };
+  }
+  if (text.includes("?") || text.includes("#")) return wrong("has a query or a fragment");
+  if (url.protocol === "http:" && SIMCAT_ALLOW_HTTP !== "true" && !isLoopback(url.hostname)) {
+    const hint = "use https, or set SIMCAT_ALLOW_HTTP=true";
+    return { problem: "is plain http, which would send the key unencrypted", hint };
+  }
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  return { value: url };
+};
 
 /** True for the host name of a parsed URL, in which `URL` has written every IPv4 address as four decimal numbers. */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
+
+/** The host name of a Host header as `URL` spells it, without the port and a final dot; null if it is not a valid host. */
+export function hostNameOf(host: string): string | null {
+  const url = `http://${host}`;
+  if (/[/?#@\\\s]/.test(host) || !URL.canParse(url)) return null;
+  return new URL(url).hostname.replace(/\.$/, "");
+}
+
+/** Host names without ports, separated by commas. */
+export const hostNames: Reader<readonly string[]> = (text) => {
+  const names = text.split(",").map((name) => name.trim());
+  const isName = (name: string) => hostNameOf(name) !== null && !/:\d*$/.test(name);
+  return names.every(isName)
+    ? { value: names }
+    : rejected(text, "host names without ports, separated by commas, such as simcat.example.com,simcat");
+};
 
 /** A Postgres URL. A problem never contains it, because it contains a password. */
 export const databaseUrl: Reader<string> = (text) => {

@@ -1,6 +1,7 @@
 import type { MigrationMeta } from "drizzle-orm/migrator";
 import { DAY_MS } from "../units.ts";
 import { type Connection, type Pool, within } from "./connect.ts";
+import { ANNOUNCE_AFTER_MS } from "./retry-transient.ts";
 import { SCHEMAS } from "./schema-names.ts";
 import { JOURNAL } from "./schema-state.ts";
 
@@ -41,6 +42,12 @@ export async function recordMigration(connection: Connection, { hash, folderMill
   await connection.query(`INSERT INTO ${JOURNAL} (hash, created_at) VALUES ($1, $2)`, [hash, folderMillis]);
 }
 
+/** Records this migration alone, because it replaced all that were applied. */
+export async function replaceJournal(connection: Connection, baseline: MigrationMeta): Promise<void> {
+  await connection.query(`DELETE FROM ${JOURNAL}`);
+  await recordMigration(connection, baseline);
+}
+
 /**
  * Builds the indexes of a migration on a second connection, outside of a transaction. This may take hours on a
  * large table. `connection` holds the migration's lock meanwhile. The build does not wait for its transaction, which has no
@@ -51,7 +58,12 @@ export async function buildIndexes(connection: Connection, pool: Pool, { sql }: 
   const builder = await pool.connect();
   try {
     await builder.query("SET statement_timeout = 0; SET lock_timeout = 0");
-    for (const statement of sql) await buildIndex(builder, statement);
+    for (const statement of sql) {
+      const [name = "of a migration"] = /(?<=INDEX CONCURRENTLY (?:IF NOT EXISTS )?"?)\w+/.exec(statement) ?? [];
+      const message = `building the index ${name}; this may take hours on a large table, and other work on it goes on`;
+      const announcing = setTimeout(() => pool.announce({ code: "waiting_for_index", message }), ANNOUNCE_AFTER_MS);
+      await buildIndex(builder, statement).finally(() => clearTimeout(announcing));
+    }
     // A pooler gives this session to another client afterwards.
     await builder.query("RESET statement_timeout; RESET lock_timeout");
   } finally {

@@ -1,4 +1,4 @@
-import { DatabaseError, SimcatError, toError } from "../errors.ts";
+import { DatabaseError, MissingObjectError, SimcatError, toError } from "../errors.ts";
 
 const SOCKET_ERRORS = new Set([
   "ECONNRESET",
@@ -16,6 +16,8 @@ const LOST_CONNECTION_MESSAGE =
   /connection (terminated|ended|timeout)|timeout exceeded when trying to connect|query read timeout|not queryable/i;
 /** No file descriptor is left for a connection, in this process or on this machine. */
 const NO_DESCRIPTOR = /^E[MN]FILE$/;
+/** A table, a column, a schema or a function. */
+const MISSING_OBJECT = /^(42P01|42703|3F000|42883)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
@@ -49,6 +51,11 @@ export function isLockTimeout(error: unknown): boolean {
   return errorCode(error) === "55P03";
 }
 
+/** Whether CREATE OR REPLACE was refused, because a column of a view or the result of a function would change. */
+export function isIncompatible(error: unknown): boolean {
+  return ["42P16", "42P13"].includes(errorCode(error));
+}
+
 /** Whether the rows that were sent may have caused the error, so that other rows can be stored. */
 export function mayComeFromRows(error: unknown): boolean {
   const thrown = driverError(error);
@@ -65,7 +72,8 @@ export function driverError(error: unknown): unknown {
 export function databaseError(operation: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
   const { text, hint } = describeDatabaseFailure(error);
-  return new DatabaseError(`${operation} failed: ${text}`, { hint, cause: error });
+  const Failure = MISSING_OBJECT.test(errorCode(error)) ? MissingObjectError : DatabaseError;
+  return new Failure(`${operation} failed: ${text}`, { hint, cause: error });
 }
 
 /** A DatabaseError if the database or the way to it failed; any other error unchanged. */
@@ -81,7 +89,7 @@ function isDatabaseFailure(error: unknown): boolean {
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/^(28P01|28000)$/, "check the user and the password in DATABASE_URL"],
   [/^3D000$/, "create that database, or correct its name in DATABASE_URL"],
-  [/^(42P01|42703|3F000)$/, "a table, column or schema of simcat is missing; run simcat check"],
+  [MISSING_OBJECT, "a table, column, view or function of simcat is missing; run simcat check"],
   [/^42501$/, "grant the missing privilege to this role, then run the command again"],
   [/^53100$/, "free space on the database's disk; the next run continues from what is stored"],
   [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],

@@ -1,49 +1,69 @@
 import { DatabaseError } from "../errors.ts";
 import type { Connection, Pool } from "./connect.ts";
-import { databaseError, driverError, isContention } from "./db-errors.ts";
-import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
+import { asDatabaseError, driverError, isContention } from "./db-errors.ts";
 import { withTransaction } from "./transaction.ts";
 
 interface LockHolder {
   readonly relation: string;
-  readonly pid: number;
+  /** Null for a prepared transaction, which has no session. */
+  readonly pid: number | null;
+  readonly prepared: string | null;
   readonly role: string | null;
   readonly application: string | null;
   readonly seconds: number | null;
 }
 
-/**
- * A session that holds, or waits for, a lock that readers conflict with: readers queue after a waiting one too. A holder
- * first. $1: schemas.
- */
-const SELECT_HOLDER = `
-SELECT n.nspname || '.' || c.relname AS relation, l.pid, a.usename AS role, a.application_name AS application,
-  extract(epoch FROM clock_timestamp() - a.xact_start)::int AS seconds
+/** Which locks on which tables block the work. */
+const BLOCKING = {
+  /** Readers queue after a session that waits for such a lock, too. */
+  readers: "l.mode = 'AccessExclusiveLock' AND n.nspname IN ('simcat', 'simcat_migrations')",
+  /** Whoever locks or changes a row of the table holds one of these. */
+  lease: "l.mode <> 'AccessShareLock' AND n.nspname = 'simcat' AND c.relname = 'leases'",
+};
+
+/** The session or prepared transaction that holds, or else waits for, a blocking lock; of several the oldest. */
+const selectHolder = (blocking: keyof typeof BLOCKING) => `
+SELECT n.nspname || '.' || c.relname AS relation, l.pid, x.gid AS prepared, coalesce(a.usename, x.owner) AS role,
+  a.application_name AS application,
+  extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, x.prepared))::int AS seconds
 FROM pg_locks l
 JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-WHERE l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
+LEFT JOIN pg_locks own ON l.pid IS NULL AND own.pid IS NULL
+  AND own.virtualtransaction = l.virtualtransaction AND own.locktype = 'transactionid'
+LEFT JOIN pg_prepared_xacts x ON x.transaction = own.transactionid
+WHERE ${BLOCKING[blocking]} AND l.pid IS DISTINCT FROM pg_backend_pid() AND c.relkind IN ('r', 'p')
   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-  AND n.nspname = ANY ($1::text[]) AND c.relkind IN ('r', 'p')
-ORDER BY l.granted DESC, relation LIMIT 1`;
+ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared), relation LIMIT 1`;
 
-/** The error of a read. If the read waited for a lock in vain, names the session that holds it. */
-export async function lockError(
+/** The error of a read. If it waited for a lock in vain, names the session that holds the lock. */
+export async function lockError(pool: Pool, operation: string, error: unknown, signal: AbortSignal): Promise<unknown> {
+  const holder = isContention(driverError(error)) ? await readHolder(pool, operation, "readers", signal) : undefined;
+  return holder === undefined ? asDatabaseError(operation, error) : lockedBy(holder, error);
+}
+
+/** The error of a run that could not take the lease, because its row stayed locked. */
+export async function lockedLeaseError(pool: Pool, operation: string, signal: AbortSignal): Promise<DatabaseError> {
+  const holder = await readHolder(pool, operation, "lease", signal);
+  return holder === undefined ? new DatabaseError("the lease is locked by another session") : lockedBy(holder);
+}
+
+async function readHolder(
   pool: Pool,
   operation: string,
-  error: unknown,
+  blocking: keyof typeof BLOCKING,
   signal: AbortSignal,
-  { tables, journal }: SchemaNames = SCHEMAS,
-): Promise<DatabaseError> {
-  if (!isContention(driverError(error))) return databaseError(operation, error);
-  const read = (connection: Connection) => connection.query<LockHolder>(SELECT_HOLDER, [[tables, journal]]);
-  const { rows } = await withTransaction(pool, { operation, retryForMs: 0 }, read, signal);
-  const [holder] = rows;
-  if (holder === undefined) return databaseError(operation, error);
-  const { relation, pid, role, application, seconds } = holder;
+): Promise<LockHolder | undefined> {
+  const read = (connection: Connection) => connection.query<LockHolder>(selectHolder(blocking));
+  return (await withTransaction(pool, { operation, retryForMs: 0 }, read, signal)).rows[0];
+}
+
+function lockedBy({ relation, pid, prepared, role, application, seconds }: LockHolder, cause?: unknown): DatabaseError {
+  const session = prepared === null ? `session ${pid}` : `the prepared transaction '${prepared}', which has no session`;
   const details = [role && `role ${role}`, application, seconds === null ? null : `for ${seconds} s`].filter(Boolean);
-  return new DatabaseError(`${relation} is locked by session ${pid} (${details.join(", ")})`, {
-    hint: `wait until it ends, or end it: SELECT pg_terminate_backend(${pid})`,
-    cause: error,
+  const end = prepared === null ? `SELECT pg_terminate_backend(${pid})` : `ROLLBACK PREPARED '${prepared}'`;
+  return new DatabaseError(`${relation} is locked by ${session} (${details.join(", ")})`, {
+    hint: `wait until it ends, or end it: ${end}`,
+    cause,
   });
 }

@@ -1,12 +1,32 @@
 import type { MigrationMeta } from "drizzle-orm/migrator";
 import { ConfigurationError } from "../errors.ts";
-import { buildIndexes, createJournal, isConcurrent, recordMigration, runStatements } from "./apply-migration.ts";
+import {
+  buildIndexes,
+  createJournal,
+  createSchema,
+  isConcurrent,
+  recordMigration,
+  replaceJournal,
+  runStatements,
+} from "./apply-migration.ts";
+import { applyViews } from "./apply-views.ts";
 import { type Connection, type ConnectOptions, connect, disconnect } from "./connect.ts";
 import { asDatabaseError } from "./db-errors.ts";
 import { formatMissing, hintForMissing, readMissingObjects } from "./missing-objects.ts";
-import { recreateViews } from "./recreate-views.ts";
-import { assertNotNewer, loadMigrations, readJournal, toSchemaState } from "./schema-state.ts";
+import { SCHEMAS } from "./schema-names.ts";
+import {
+  assertMigratable,
+  isReplaced,
+  loadSchema,
+  readJournal,
+  recordViews,
+  type Schema,
+  toSchemaState,
+} from "./schema-state.ts";
+import { setSearchPath } from "./search-path.ts";
 import { withTransaction } from "./transaction.ts";
+import { readViewPrivileges, restoreViewPrivileges } from "./view-privileges.ts";
+import type { ViewFile, Views } from "./views.ts";
 
 /** An arbitrary constant that never changes, because two migrating processes must ask for the same lock. */
 const LOCK = 7_264_112_009;
@@ -23,17 +43,17 @@ interface MigrateOptions extends Pick<ConnectOptions, "onWait"> {
 }
 
 interface MigrateResult {
-  /** How many migrations were applied. */
+  /** How many migrations were applied. Changed views count as one. */
   readonly applied: number;
-  /** Views and functions that were missing although their migration had been applied, such as `view simcat_report.x`. */
+  /** Views and functions that were missing although they had been created, such as `view simcat_report.x`. */
   readonly recreated: readonly string[];
 }
 
 /**
  * Brings the schema up to date under a lock: of several processes, one migrates, and the others find it done. All missing
- * migrations are one transaction, except indexes that are built concurrently on existing tables.
- * @throws ConfigurationError if the schema is newer than this program, or if a table, a column, a constraint or an index
- * of an applied migration is missing
+ * migrations and the views are one transaction, except indexes that are built concurrently on existing tables.
+ * @throws ConfigurationError if the schema is newer than this program, or too old for it; if a table, a column, a constraint
+ * or an index of an applied migration is missing; or if a view that must be dropped is used by one that is not simcat's
  */
 export async function migrate(
   url: string,
@@ -41,7 +61,7 @@ export async function migrate(
   { folder, ...options }: MigrateOptions = {},
 ): Promise<MigrateResult> {
   const pool = await connect(url, { max: 2, ...options }, signal);
-  const migrations = loadMigrations(folder);
+  const schema = loadSchema(folder);
   const runLocked = <T>(work: (connection: Connection) => Promise<T>) =>
     withTransaction(
       pool,
@@ -55,12 +75,12 @@ export async function migrate(
     );
   try {
     for (let total = 0; ; ) {
-      const step = await runLocked((connection) => applyMissing(connection, migrations));
+      const step = await runLocked((connection) => applyMissing(connection, schema));
       total += step.applied;
       const { next } = step;
       if (next === null) return { applied: total, recreated: step.recreated };
       total += await runLocked(async (connection) => {
-        if ((await readJournal(connection)).includes(next.folderMillis)) return 0;
+        if ((await readJournal(connection)).migrations.includes(next.folderMillis)) return 0;
         await buildIndexes(connection, pool, next);
         await recordMigration(connection, next);
         return 1;
@@ -79,14 +99,18 @@ interface Step extends MigrateResult {
   readonly next: MigrationMeta | null;
 }
 
-/** Applies the missing migrations up to the first that builds an index concurrently. If none is left, repairs the views. */
-async function applyMissing(connection: Connection, migrations: readonly MigrationMeta[]): Promise<Step> {
-  const journal = await readJournal(connection);
-  assertNotNewer(toSchemaState(migrations, journal));
-  const missing = migrations.filter(({ folderMillis }) => !journal.includes(folderMillis));
-  if (missing.length > 0) await createJournal(connection);
-  // A new database has no readers, so nothing has to be built concurrently; and nothing can be missing afterwards.
-  const isNew = journal.length === 0;
+/** Applies the missing migrations up to the first that builds an index concurrently. If none is left, updates the views. */
+async function applyMissing(connection: Connection, schema: Schema): Promise<Step> {
+  const [baseline] = schema.migrations;
+  if (baseline !== undefined && isReplaced(await readJournal(connection))) await replaceJournal(connection, baseline);
+  const { migrations: applied, views } = await readJournal(connection);
+  const state = toSchemaState(schema, { migrations: applied, views });
+  assertMigratable(state);
+  if (state.kind === "behind") await createJournal(connection);
+  const before = await readViewPrivileges(connection);
+  const isNew = applied.length === 0;
+  const missing = schema.migrations.filter(({ folderMillis }) => !applied.includes(folderMillis));
+  // A new database has no readers, so nothing has to be built concurrently.
   const stop = isNew ? -1 : missing.findIndex(isConcurrent);
   const batch = stop === -1 ? missing : missing.slice(0, stop);
   for (const migration of batch) {
@@ -94,17 +118,22 @@ async function applyMissing(connection: Connection, migrations: readonly Migrati
     await recordMigration(connection, migration);
   }
   const next = missing[stop] ?? null;
-  const recreated = next === null && !isNew ? await repairViews(connection, migrations) : [];
-  return { applied: batch.length, recreated, next };
+  if (next !== null) return { applied: batch.length, recreated: [], next };
+  const lost = isNew ? [] : await readMissingViews(connection, schema.views);
+  const recorded = views?.hashes ?? {};
+  await createSchema(connection, SCHEMAS.views);
+  await applyViews(connection, schema.views, recorded, new Set(lost.map(({ name }) => name)));
+  await restoreViewPrivileges(connection, before);
+  if (state.kind === "behind") await recordViews(connection, schema.views);
+  await setSearchPath(connection);
+  const recreated = lost.filter(({ name }) => name in recorded).map(({ label }) => label);
+  return { applied: state.kind === "behind" ? state.missing : 0, recreated, next };
 }
 
-/** Creates missing views and functions again. @throws ConfigurationError if anything else is missing */
-async function repairViews(connection: Connection, migrations: readonly MigrationMeta[]): Promise<readonly string[]> {
-  const missing = await readMissingObjects(connection);
-  if (missing.names.length === missing.views.length) {
-    await recreateViews(connection, migrations, missing.views);
-    return missing.views;
-  }
+/** @throws ConfigurationError if anything but a view or a function is missing */
+async function readMissingViews(connection: Connection, views: Views): Promise<readonly ViewFile[]> {
+  const missing = await readMissingObjects(connection, views);
+  if (missing.names.length === missing.views.length) return missing.views;
   throw new ConfigurationError(
     `all migrations are applied, but the database lacks ${formatMissing(missing)}; ${hintForMissing(missing)}`,
   );

@@ -3,14 +3,10 @@ import { join } from "node:path";
 import { type Connection, oneRow, type Pool } from "./connect.ts";
 import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
+import type { ViewFile, Views } from "./views.ts";
 
-/** The objects of the schemas `simcat` and `simcat_report`, by their full names. */
-interface SchemaObjects {
-  readonly tables: Readonly<Record<string, TableObjects>>;
-  readonly views: readonly string[];
-  /** With the types of their arguments. */
-  readonly functions: readonly string[];
-}
+/** The tables of schema `simcat`, by their full names. */
+type Tables = Readonly<Record<string, TableObjects>>;
 
 interface TableObjects {
   readonly columns: readonly string[];
@@ -21,14 +17,11 @@ interface TableObjects {
 }
 
 /**
- * The objects of two schemas: $1 has the tables, $2 the views. An invalid index counts as missing. Leaves out `NOT NULL`,
- * which is a constraint only since Postgres 18.
+ * $1: the tables' schema; $2: the views'. An invalid index counts as missing. Leaves out `NOT NULL`, which is a constraint
+ * only since Postgres 18.
  */
 const SELECT_OBJECTS = `
-WITH relation AS (
-  SELECT c.oid, c.relkind, n.nspname || '.' || c.relname AS name
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname IN ($1, $2)
-), constraints AS (
+WITH constraints AS (
   SELECT conrelid, conindid, conname, pg_get_constraintdef(oid) AS definition
   FROM pg_constraint WHERE contype IN ('p', 'u', 'f', 'c')
 ), indexes AS (
@@ -37,29 +30,29 @@ WITH relation AS (
   WHERE x.indisvalid AND NOT EXISTS (SELECT FROM constraints WHERE conrelid = x.indrelid AND conindid = i.oid)
 )
 SELECT
-  (SELECT coalesce(jsonb_object_agg(r.name, jsonb_build_object(
+  (SELECT coalesce(jsonb_object_agg($1::text || '.' || r.relname, jsonb_build_object(
     'columns', ARRAY(SELECT attname FROM pg_attribute WHERE attrelid = r.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum),
     'constraints', (SELECT coalesce(jsonb_object_agg(conname, definition), '{}') FROM constraints WHERE conrelid = r.oid),
     'indexes', (SELECT coalesce(jsonb_object_agg(relname, definition), '{}') FROM indexes WHERE indrelid = r.oid)
-  )), '{}') FROM relation r WHERE relkind IN ('r', 'p')) AS tables,
-  ARRAY(SELECT name FROM relation WHERE relkind IN ('v', 'm') ORDER BY name) AS views,
-  ARRAY(SELECT n.nspname || '.' || p.proname || '(' || oidvectortypes(p.proargtypes) || ')'
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-    WHERE n.nspname IN ($1, $2) ORDER BY 1) AS functions`;
+  )), '{}') FROM pg_class r WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p')) AS tables,
+  ARRAY(SELECT nspname::text FROM pg_namespace WHERE nspname = $2::text
+    UNION ALL SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($2) AND relkind IN ('v', 'm')
+    UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace($2)) AS views`;
 
+/** `views`: the names of all views and functions, and of their schema. */
 export async function readSchemaObjects(
   connection: Connection | Pool,
   { tables, views }: SchemaNames = SCHEMAS,
-): Promise<SchemaObjects> {
-  return oneRow(await connection.query<SchemaObjects>(SELECT_OBJECTS, [tables, views]));
+): Promise<{ readonly tables: Tables; readonly views: readonly string[] }> {
+  return oneRow(await connection.query(SELECT_OBJECTS, [tables, views]));
 }
 
 /** Objects that the applied migrations created and that are missing. */
 export interface MissingObjects {
   /** All of them, such as `table simcat.leases` or `column simcat.libraries.listed`. */
   readonly names: readonly string[];
-  /** Those of them that hold no rows: views and functions. */
-  readonly views: readonly string[];
+  /** The files of those of them that hold no rows: views and functions. */
+  readonly views: readonly ViewFile[];
   /** Statements that create the missing constraints and indexes of the tables that are left. */
   readonly statements: readonly string[];
   /** simcat's tables that are left. */
@@ -67,20 +60,27 @@ export interface MissingObjects {
   readonly hasLostRows: boolean;
 }
 
-/** Compares the database, migrated by all migrations, with the objects that they create (migrations/meta/_objects.json). */
-export async function readMissingObjects(connection: Connection | Pool): Promise<MissingObjects> {
-  const expected: SchemaObjects = JSON.parse(await readFile(join(MIGRATIONS_FOLDER, "meta/_objects.json"), "utf8"));
-  return findMissing(expected, await readSchemaObjects(connection));
+/** Compares a database that has all migrations with the tables that they create (migrations/meta/_objects.json) and with the views. */
+export async function readMissingObjects(connection: Connection | Pool, { files }: Views): Promise<MissingObjects> {
+  const expected: Tables = JSON.parse(await readFile(join(MIGRATIONS_FOLDER, "meta/_objects.json"), "utf8"));
+  const found = await readSchemaObjects(connection);
+  const missing = findMissingTables(expected, found.tables);
+  const views = files.filter(({ name }) => !found.views.includes(name));
+  return {
+    ...missing,
+    names: [...missing.names, ...views.map(({ label }) => label)],
+    views,
+  };
 }
 
-function findMissing(expected: SchemaObjects, found: SchemaObjects): MissingObjects {
+function findMissingTables(expected: Tables, found: Tables): Omit<MissingObjects, "views"> {
   const lost: string[] = [];
   const tables: string[] = [];
   const constraints: string[] = [];
   const indexes: string[] = [];
   const statements: string[] = [];
-  for (const [table, wanted] of Object.entries(expected.tables)) {
-    const actual = found.tables[table];
+  for (const [table, wanted] of Object.entries(expected)) {
+    const actual = found[table];
     if (actual === undefined) {
       lost.push(`table ${table}`);
       continue;
@@ -96,15 +96,10 @@ function findMissing(expected: SchemaObjects, found: SchemaObjects): MissingObje
       statements.push(`DROP INDEX IF EXISTS ${table.replace(/\.\w+$/, `.${name}`)}`, `${wanted.indexes[name]}`);
     }
   }
-  const views = [
-    ...without(expected.views, found.views).map((name) => `view ${name}`),
-    ...without(expected.functions, found.functions).map((name) => `function ${name}`),
-  ];
   // A foreign key needs the other table's primary key.
   const isLast = (statement: string) => Number(statement.includes(" FOREIGN KEY "));
   return {
-    names: [...lost, ...constraints, ...indexes, ...views],
-    views,
+    names: [...lost, ...constraints, ...indexes],
     statements: statements.sort((a, b) => isLast(a) - isLast(b)),
     tables,
     hasLostRows: lost.length > 0,

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, notInArray, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, notInArray, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { RunCounts, RunReport, RunRequest, RunStatus, Selection } from "../run-report.ts";
 import type { Connection } from "./connect.ts";
@@ -17,8 +17,18 @@ export interface RunScope {
 /** The scope of a run without selectors. */
 export const WHOLE_SCOPE = null;
 
-/** The statuses of completed runs. */
-export const GOOD_STATUSES: readonly RunStatus[] = ["ok", "partial", "held"];
+const isCompleted = (status: RunStatus) => status === "ok" || status === "partial" || status === "held";
+
+/**
+ * A good run completed and considered the libraries: one that considered none is good only if it is `ok`, because its listing
+ * shared nothing with the copy. `considered` is the number of libraries that the run read, skipped or failed to read.
+ */
+export const isGood = (status: RunStatus, considered: number) =>
+  status === "ok" || (isCompleted(status) && considered > 0);
+
+/** The same condition over the columns of `sync_runs`. */
+export const IS_GOOD =
+  "(status = 'ok' OR status IN ('partial', 'held') AND libraries_read + libraries_skipped + libraries_failed > 0)";
 
 /** The fields of a new run's row. */
 interface RunStart extends RunRequest {
@@ -40,8 +50,8 @@ export function toScope({ libraries, owners }: Selection): RunScope | null {
 const hasScope = (scope: RunScope | null): SQL =>
   scope === WHOLE_SCOPE ? isNull(syncRuns.scope) : eq(syncRuns.scope, scope);
 
-/** Selects the completed runs of this scope. */
-export const isGoodRun = (scope: RunScope | null) => and(hasScope(scope), inArray(syncRuns.status, [...GOOD_STATUSES]));
+/** Selects the good runs of this scope. */
+const isGoodRun = (scope: RunScope | null) => and(hasScope(scope), sql.raw(IS_GOOD));
 
 /** In milliseconds since the epoch. */
 const toMs = (instant: SQL | typeof syncRuns.backfillSince) =>
@@ -78,14 +88,24 @@ export async function deleteRun(connection: Connection, id: number): Promise<voi
   await drizzle(connection).delete(syncRuns).where(eq(syncRuns.id, id));
 }
 
-/** Marks each running run as abandoned. The caller has taken the lease, so none of them can be alive. */
+/** Counts the rows of `library_sync` on which the run left this trace: no other run wrote since it began. */
+const countTraces = (trace: SQL) =>
+  sql`(SELECT count(*) FROM simcat.library_sync y WHERE ${trace} >= ${syncRuns.startedAt})`;
+
+/**
+ * Marks each running run as abandoned. The caller has taken the lease, so none of them can write any more. Most of its counts
+ * are lost; what it read and what failed is known.
+ */
 export async function abandonRuns(connection: Connection): Promise<void> {
   await drizzle(connection)
     .update(syncRuns)
     .set({
       status: "abandoned",
       finishedAt: sql`clock_timestamp()`,
-      error: "the process ended without a report (killed, or out of memory); what it had stored is kept",
+      librariesRead: countTraces(sql`y.content_read_at`),
+      librariesFailed: countTraces(sql`y.last_failed_at`),
+      error:
+        "the run could not record its end: its process was killed or ran out of memory, or it lost its database or its lease. What it had stored is kept; of its counts, only those of read and failed libraries are known",
     })
     .where(eq(syncRuns.status, "running"));
 }
@@ -96,29 +116,51 @@ export async function isFinished(connection: Connection, id: number): Promise<bo
   return (await drizzle(connection).$count(syncRuns, hasEnded)) === 1;
 }
 
+/**
+ * A run that was not completed counts no failure beyond a library's first one: after an outage, every library is tried by the
+ * next run.
+ */
+const UNCOUNT_FAILURES = `
+UPDATE simcat.library_sync y SET failures = y.failures - 1
+FROM simcat.sync_runs r
+WHERE r.id = $1 AND r.status = 'running' AND y.failures > 1 AND y.last_failed_at >= r.started_at`;
+/** What a run records of the listing that it accepted. */
+export interface AcceptedListing {
+  readonly complete: boolean;
+  /** The time as of which it shows the service, in database ms. */
+  readonly asOf: number;
+}
+
 /** Records how the run ended. */
 export async function finishRun(
   connection: Connection,
   id: number,
   { status, error, counts }: Pick<RunReport, "status" | "error" | "counts">,
-  listingComplete: boolean | null,
+  listing: AcceptedListing | null,
 ): Promise<void> {
+  if (!isCompleted(status)) await connection.query(UNCOUNT_FAILURES, [id]);
   await drizzle(connection)
     .update(syncRuns)
-    .set({ ...counts, status, error, listingComplete, finishedAt: sql`clock_timestamp()` })
+    .set({
+      ...counts,
+      status,
+      error,
+      listingComplete: listing?.complete ?? null,
+      listingAsOf: listing === null ? null : new Date(listing.asOf),
+      finishedAt: sql`clock_timestamp()`,
+    })
     .where(eq(syncRuns.id, id));
 }
 
 /** When the newest backfill of this scope began, in database ms, if it was not completed; otherwise null. */
 export async function readUnfinishedBackfill(connection: Connection, selection: Selection): Promise<number | null> {
   const [newest] = await drizzle(connection)
-    .select({ status: syncRuns.status, since: toMs(syncRuns.backfillSince) })
+    .select({ isCompleted: sql<boolean>`${sql.raw(IS_GOOD)}`, since: toMs(syncRuns.backfillSince) })
     .from(syncRuns)
     .where(and(eq(syncRuns.kind, "backfill"), hasScope(toScope(selection))))
     .orderBy(desc(syncRuns.id))
     .limit(1);
-  if (newest === undefined || GOOD_STATUSES.some((status) => status === newest.status)) return null;
-  return newest.since;
+  return newest === undefined || newest.isCompleted ? null : newest.since;
 }
 
 /** The library counts of a finished run. */

@@ -1,61 +1,142 @@
 import { fileURLToPath } from "node:url";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError, toError } from "../errors.ts";
 import type { Connection, Pool } from "./connect.ts";
 import { SCHEMAS } from "./schema-names.ts";
+import { hashViews, loadViews, type ViewHashes, type Views } from "./views.ts";
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** drizzle's table of the applied migrations. */
 export const JOURNAL = `${SCHEMAS.journal}.__drizzle_migrations`;
 
-/** The schema of a database compared with this program's migrations. `version`: how many were applied. */
+/** The fifteen migrations of before the baseline, which replaced them: how many, and the `folderMillis` of the last. */
+const REPLACED = { count: 15, last: 1_795_422_592_494 };
+
+/** What this program's schema consists of. */
+export interface Schema {
+  /** The first is the baseline. */
+  readonly migrations: readonly MigrationMeta[];
+  readonly views: Views;
+}
+
+/** What a database records of its schema. */
+export interface Journal {
+  /** The applied migrations by their `folderMillis`. */
+  readonly migrations: readonly number[];
+  readonly views: RecordedViews | null;
+}
+
+interface RecordedViews {
+  /** `changedAt` of the program that applied them. */
+  readonly changedAt: number;
+  readonly hashes: ViewHashes;
+}
+
+/** The schema of a database compared with this program's. `version`: how many migrations were applied. */
 export type SchemaState =
   | { readonly kind: "current"; readonly version: number }
-  /** `version` is 0 for a database without simcat. */
+  /** `version` is 0 for a database without simcat. Views that differ count as one missing migration. */
   | { readonly kind: "behind"; readonly version: number; readonly missing: number }
-  | { readonly kind: "newer"; readonly version: number };
+  | { readonly kind: "newer"; readonly version: number }
+  /** It lacks some of the migrations that the baseline replaced. */
+  | { readonly kind: "older"; readonly version: number };
 
-export async function readSchemaState(connection: Connection | Pool): Promise<SchemaState> {
-  return toSchemaState(loadMigrations(), await readJournal(connection));
+/** A long-running program loads `schema` once, because an update may replace the installed files. */
+export async function readSchemaState(
+  connection: Connection | Pool,
+  schema: Schema = loadSchema(),
+): Promise<SchemaState> {
+  return toSchemaState(schema, await readJournal(connection));
 }
 
-/** The same; null for a role that may not read the journal, such as a reader of the views. */
+/**
+ * The same; null for a role that may read neither the journal nor the tables, such as a reader of the views.
+ * @throws ConfigurationError if there are no views for such a role
+ */
 export async function readVisibleSchemaState(connection: Connection): Promise<SchemaState | null> {
-  const { rows } = await connection.query<{ visible: boolean }>(
-    `SELECT has_schema_privilege(n.oid, 'USAGE') AND coalesce(has_table_privilege(c.oid, 'SELECT'), true) AS visible
+  const { rows } = await connection.query<{ visible: boolean; hasViews: boolean }>(
+    `SELECT has_schema_privilege(n.oid, 'USAGE') AND coalesce(has_table_privilege(c.oid, 'SELECT'), true)
+         OR EXISTS (SELECT FROM pg_namespace t WHERE t.nspname = $3 AND has_schema_privilege(t.oid, 'USAGE')) AS visible,
+       EXISTS (SELECT FROM pg_class v WHERE v.relkind = 'v' AND v.relnamespace::regnamespace::text = $2) AS "hasViews"
      FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = '__drizzle_migrations'
      WHERE n.nspname = $1`,
-    [SCHEMAS.journal],
+    [SCHEMAS.journal, SCHEMAS.views, SCHEMAS.tables],
   );
-  return rows[0]?.visible === false ? null : readSchemaState(connection);
+  const [journal] = rows;
+  if (journal === undefined || journal.visible) return readSchemaState(connection);
+  if (journal.hasViews) return null;
+  throw new ConfigurationError("the database has no views of simcat yet; run: simcat migrate");
 }
 
-/** Loads the migrations in their order. */
-export function loadMigrations(folder = MIGRATIONS_FOLDER): MigrationMeta[] {
-  return readMigrationFiles({ migrationsFolder: folder });
+/**
+ * Loads the migrations in their order, and the views.
+ * @throws ConfigurationError if a file is missing
+ */
+export function loadSchema(folder = MIGRATIONS_FOLDER): Schema {
+  try {
+    return { migrations: readMigrationFiles({ migrationsFolder: folder }), views: loadViews(folder) };
+  } catch (cause) {
+    const hint = "reinstall simcat";
+    throw new ConfigurationError(`the schema cannot be read from ${folder}: ${toError(cause).message}`, {
+      hint,
+      cause,
+    });
+  }
 }
 
-/** Reads which migrations were applied, by their `folderMillis`; none if there is no journal. */
-export async function readJournal(connection: Connection | Pool): Promise<number[]> {
+/** Reads what the database records; nothing if there is no journal. */
+export async function readJournal(connection: Connection | Pool): Promise<Journal> {
   const { rows } = await connection.query<{ journal: string | null }>("SELECT to_regclass($1)::text AS journal", [
     JOURNAL,
   ]);
-  if (rows[0]?.journal == null) return [];
-  const applied = await connection.query<{ created_at: number }>(`SELECT created_at FROM ${JOURNAL} ORDER BY id`);
-  return applied.rows.map((row) => row.created_at);
+  if (rows[0]?.journal == null) return { migrations: [], views: null };
+  const applied = await connection.query<{ when: number; hashes: ViewHashes | null }>(
+    `SELECT created_at AS when, substring(hash FROM '^views (.*)')::json AS hashes FROM ${JOURNAL} ORDER BY id`,
+  );
+  const views = applied.rows.find(({ hashes }) => hashes !== null);
+  return {
+    migrations: applied.rows.filter(({ hashes }) => hashes === null).map(({ when }) => when),
+    views: views?.hashes ? { changedAt: views.when, hashes: views.hashes } : null,
+  };
 }
 
-export function toSchemaState(migrations: readonly MigrationMeta[], applied: readonly number[]): SchemaState {
-  const known = new Set(migrations.map((migration) => migration.folderMillis));
-  if (applied.some((when) => !known.has(when))) return { kind: "newer", version: applied.length };
-  const missing = migrations.length - applied.length;
-  return missing === 0
-    ? { kind: "current", version: applied.length }
-    : { kind: "behind", version: applied.length, missing };
+/** Records which views the database has, in one row of the journal. */
+export async function recordViews(connection: Connection, views: Views): Promise<void> {
+  await connection.query(`DELETE FROM ${JOURNAL} WHERE hash LIKE 'views %'`);
+  const hash = `views ${JSON.stringify(hashViews(views))}`;
+  await connection.query(`INSERT INTO ${JOURNAL} (hash, created_at) VALUES ($1, $2)`, [hash, views.changedAt]);
 }
 
-/** @throws ConfigurationError if the schema is newer than this program */
-export function assertNotNewer(state: SchemaState): void {
+/** Whether the database has exactly the schema that the baseline creates, made by the migrations that it replaced. */
+export function isReplaced({ migrations }: Journal): boolean {
+  return migrations.length === REPLACED.count && migrations.every((when) => when <= REPLACED.last);
+}
+
+export function toSchemaState({ migrations, views }: Schema, journal: Journal): SchemaState {
+  const version = journal.migrations.length;
+  if (!isReplaced(journal) && journal.migrations.some((when) => when <= REPLACED.last)) {
+    return { kind: "older", version };
+  }
+  const applied = isReplaced(journal) ? migrations.slice(0, 1).map(toMillis) : journal.migrations;
+  const hasViews = JSON.stringify(journal.views?.hashes) === JSON.stringify(hashViews(views));
+  const known = new Set(migrations.map(toMillis));
+  if (applied.some((when) => !known.has(when)) || (!hasViews && (journal.views?.changedAt ?? 0) > views.changedAt)) {
+    return { kind: "newer", version };
+  }
+  const missing = migrations.length - applied.length + (hasViews ? 0 : 1);
+  return missing === 0 ? { kind: "current", version } : { kind: "behind", version, missing };
+}
+
+const toMillis = ({ folderMillis }: MigrationMeta) => folderMillis;
+
+export const TOO_OLD = {
+  problem: "the database's schema is from before simcat's migrations were merged into one",
+  hint: "run simcat migrate of version 0.1.0 (commit 2e454b1) once, then this version",
+};
+
+/** @throws ConfigurationError if the schema is newer than this program, or too old for it */
+export function assertMigratable(state: SchemaState): void {
+  if (state.kind === "older") throw new ConfigurationError(`${TOO_OLD.problem}; nothing was written. ${TOO_OLD.hint}`);
   if (state.kind !== "newer") return;
   throw new ConfigurationError(
     "the database's schema is newer than this simcat: a later version has migrated it; nothing was written. Run that version, or a later one",
@@ -64,7 +145,7 @@ export function assertNotNewer(state: SchemaState): void {
 
 /** @throws ConfigurationError unless the schema is that of this program */
 export function assertUsable(state: SchemaState): void {
-  assertNotNewer(state);
+  assertMigratable(state);
   if (state.kind !== "behind") return;
   const problem =
     state.version === 0

@@ -144,6 +144,7 @@ export const syncRuns = simcat.table(
     version: text("version").notNull(),
     restart: boolean("restart").notNull().default(false),
     listingComplete: boolean("listing_complete"),
+    listingAsOf: instant("listing_as_of"),
   },
   (t) => [index("sync_runs_restart_index").on(t.backfillSince).where(sql`restart`)],
 );

@@ -1,3 +1,5 @@
+import { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { type Connection, oneRow, type Pool } from "./connect.ts";
 
 /** A server and the session on it. */
@@ -22,4 +24,9 @@ export async function readServer(connection: Connection | Pool): Promise<Server>
        extract(epoch FROM pg_postmaster_start_time())::text AS "startedAt"`,
   );
   return oneRow(result);
+}
+
+/** The IP address of the server if the connection is not encrypted. Null if it is, or if it is a Unix-domain socket. */
+export function unencryptedAddress({ connection: { stream } }: Pick<Connection, "connection">): string | null {
+  return stream instanceof Socket && !(stream instanceof TLSSocket) ? (stream.remoteAddress ?? null) : null;
 }

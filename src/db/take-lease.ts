@@ -3,6 +3,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import { sleep } from "../async.ts";
 import { BusyError } from "../errors.ts";
 import type { Connection, Pool } from "./connect.ts";
+import { lockError, lockedLeaseError } from "./lock-holders.ts";
 import { ANNOUNCE_AFTER_MS } from "./retry-transient.ts";
 import { abandonRuns } from "./runs.ts";
 import { leases } from "./schema.ts";
@@ -11,6 +12,9 @@ import { readSnapshot, withTransaction } from "./transaction.ts";
 export const LEASE_MS = 20_000;
 export const RENEW_MS = 5_000;
 const WATCH_EVERY_MS = 500;
+/** A lease lasts at most 20 s without a renewal, so only a lock on its row can make a run wait this long. */
+const MAX_WAIT_MS = 60_000;
+const TAKING = "taking the lease";
 /** A holder that has not renewed for this long is considered dead, whatever the clock says. */
 const DEAD_AFTER_MS = 3 * RENEW_MS;
 
@@ -29,7 +33,7 @@ interface LeasePeriod {
 
 /**
  * Takes the lease and runs `start` in the same transaction; repeats both if its COMMIT was not answered.
- * @throws BusyError if another run holds it and renews it
+ * @throws BusyError if another run holds it and renews it, DatabaseError if another session locks it
  */
 export async function takeLease<S>(
   pool: Pool,
@@ -37,12 +41,13 @@ export async function takeLease<S>(
   start: (connection: Connection) => Promise<S>,
   signal: AbortSignal,
 ): Promise<{ readonly token: number; readonly started: S }> {
+  const beganAt = performance.now();
   const watch = createLeaseWatch(pool);
   let dead: LeasePeriod | null = null;
   for (;;) {
     const taken = await withTransaction(
       pool,
-      { operation: "taking the lease" },
+      { operation: TAKING },
       async (connection) => {
         const mine = await tryTake(connection, request, dead);
         if (mine === null) return null;
@@ -51,8 +56,11 @@ export async function takeLease<S>(
         return { token: mine.token, started: await start(connection) };
       },
       signal,
-    );
+    ).catch(async (error) => {
+      throw await lockError(pool, TAKING, error, signal);
+    });
     if (taken !== null) return taken;
+    if (performance.now() - beganAt > MAX_WAIT_MS) throw await lockedLeaseError(pool, TAKING, signal);
     const other = await readSnapshot(
       pool,
       "watching the lease",
@@ -68,7 +76,7 @@ interface OtherLease extends LeasePeriod {
   readonly holder: string;
   /** It expires later than a lease renewed now: the database's clock was set back, so only the watch can judge it. */
   readonly isAhead: boolean;
-  /** It has expired, but could not be taken: a transaction of its holder still locks its row. */
+  /** It has expired, but could not be taken: another session locks its row, perhaps the last transaction of its holder. */
   readonly isExpired: boolean;
 }
 
@@ -98,7 +106,7 @@ function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead"
 
 function formatWait({ holder, isExpired }: OtherLease): string {
   return isExpired
-    ? `waiting for the last transaction of another run (${holder}): its lease has expired, and it still holds a lock`
+    ? `waiting for a lock on the lease: another session holds it, and if it still does after ${MAX_WAIT_MS / 1000} s, this run ends`
     : `waiting for the lease of another run (${holder}): if it is not renewed within ${LEASE_MS / 1000} s, this run takes over`;
 }
 

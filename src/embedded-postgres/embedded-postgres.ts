@@ -1,31 +1,36 @@
-import { readFile, rm } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { ConfigurationError, DatabaseError, hasErrorCode, toError } from "../errors.ts";
-import { findBinaries, prepareBinaries } from "./binaries.ts";
-import { liveRegistrations, registerClient, withLock } from "./client-registrations.ts";
-import { type Cluster, clusterIn, createCluster, hasCluster } from "./cluster.ts";
-import { chooseServerUser, type Launcher } from "./launch.ts";
-import { attachToServer, databaseUrl, readPostmaster, stopServer } from "./postmaster.ts";
-import { startServer } from "./start-server.ts";
-import { createStateDir, embeddedStateDir, isWritable, type StateDirOptions, tryCreatingIn } from "./state-dir.ts";
-import { superviseServer } from "./supervise.ts";
+import { createData, upgradeData } from "./data.ts";
+import { chooseAccount, findBinaries, prepareBinaries } from "./programs.ts";
+import { closeSession, openSession } from "./server.ts";
+import { createStateDir, embeddedStateDir, type StateDirOptions, tryCreatingIn, withLock } from "./state-dir.ts";
 
 interface EmbeddedOptions extends StateDirOptions {
   /** Postgres settings, such as `fsync: "off"` for a disposable database. No effect when attaching to a running server. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Makes simcat a superuser in a new database, for tests. */
+  readonly superuser?: boolean;
   /** Receives a line for each step that takes a while. */
   readonly onProgress?: (text: string) => void;
-  /** If given, a server that ends is restarted until `stop`, and each outcome is reported here. */
-  readonly onRestart?: (text: string) => void;
 }
 
 export interface EmbeddedPostgres {
-  /** `postgres://simcat:…@127.0.0.1:PORT/simcat` */
+  /** `postgres://simcat:…@127.0.0.1:PORT/simcat`, the owner of the database. */
   readonly url: string;
-  /** A command line to paste. */
+  /** The same for people, as simcat_reader, which reads only the views. */
+  readonly readerUrl: string;
+  /** A command line to paste. The password is in a file, so that no other user sees it in the list of processes. */
   readonly psql: string;
   readonly dataDirectory: string;
   /** False if the server was running already. */
   readonly started: boolean;
+  /**
+   * Starts the server again if it has ended.
+   * @throws DatabaseError if it does not start, or not on the port of `url`
+   */
+  ensureRunning(signal: AbortSignal): Promise<void>;
   /** Detaches from the server. The last client stops it. */
   stop(): Promise<void>;
 }
@@ -38,141 +43,100 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions, signal: Abo
   const installed = findBinaries();
   try {
     const stateDir = await createStateDir(options);
-    const cluster = clusterIn(stateDir);
-    const user = chooseServerUser(cluster.data);
-    const open = async () => {
-      const native = await prepareBinaries(installed, user, stateDir);
-      const launcher = { native, user, environment: options.environment };
-      if (!(await hasCluster(cluster, installed.major))) {
-        options.onProgress?.("preparing the embedded database (first time only)");
-        await createCluster({ stateDir, durable: options.settings?.fsync !== "off" }, launcher, signal);
-      }
-      return openServer(stateDir, launcher, options, signal);
-    };
-    return await withLock(stateDir, open, signal);
+    return await withLock(stateDir, () => open(installed, stateDir, options, signal), signal);
   } catch (error) {
     throw asKnownError(error, embeddedStateDir(options));
   }
 }
 
-/**
- * Returns the directory in which the embedded database would be created; null if it exists already. Creates nothing.
- * @throws ConfigurationError if this machine cannot have one
- */
-export async function findMissingDatabase(options: StateDirOptions): Promise<string | null> {
-  const { major } = findBinaries();
-  const stateDir = embeddedStateDir(options);
-  try {
-    if (await hasCluster(clusterIn(stateDir), major)) return null;
-  } catch (error) {
-    throw asKnownError(error, stateDir);
-  }
-  if (isWritable(stateDir)) return stateDir;
-  throw cannotStore(stateDir);
-}
-
-/**
- * Checks that the embedded database can be created, and leaves nothing behind.
- * @throws ConfigurationError or DatabaseError with the reason
- */
-export function assertCreatable(options: StateDirOptions): void {
-  const stateDir = embeddedStateDir(options);
-  try {
-    tryCreatingIn(stateDir);
-  } catch (error) {
-    throw asKnownError(error, stateDir);
-  }
-}
-
-/** Attaches to the server of a state directory, or starts it. The caller holds the lock. */
-async function openServer(
+/** The caller holds the lock. */
+async function open(
+  installed: ReturnType<typeof findBinaries>,
   stateDir: string,
-  launcher: Launcher,
-  { settings = {}, onRestart }: EmbeddedOptions,
+  { environment, settings = {}, superuser = false, onProgress }: EmbeddedOptions,
   signal: AbortSignal,
 ): Promise<EmbeddedPostgres> {
-  const cluster = clusterIn(stateDir);
-  const password = await readPassword(cluster);
-  const registration = await registerClient(cluster.clients);
-  const connect = (until: AbortSignal) => attachOrStart(cluster, password, { settings, launcher }, until);
-  try {
-    const { port, started } = await connect(signal);
-    const restart = (ended: AbortSignal) =>
-      withLock(stateDir, async () => assertSamePort(port, (await connect(ended)).port), ended);
-    const endSupervision = onRestart === undefined ? null : superviseServer(cluster, restart, onRestart);
-    const url = databaseUrl(port, password);
-    const close = async () => {
-      await endSupervision?.();
-      await rm(registration, { force: true });
-      await stopIfLast(stateDir, launcher.native);
-    };
-    let closed: Promise<void> | null = null;
-    const stop = () => {
+  const directory = join(stateDir, "postgres");
+  const account = chooseAccount(join(directory, "data"));
+  if (account !== null && statSync(stateDir).uid === account.uid)
+    throw new ConfigurationError(
+      `${stateDir} belongs to the account of the embedded Postgres, which could mislead root`,
+      {
+        hint: "set SIMCAT_STATE_DIR to a directory of root",
+      },
+    );
+  const programs = { native: await prepareBinaries(installed, account, stateDir), account, environment };
+  if (!hasDatabase(stateDir)) {
+    onProgress?.("creating the embedded Postgres (first time only), which is for trials: its OpenSSL is of 2018");
+    await createData(programs, stateDir, { settings, superuser }, signal);
+  } else if (!existsSync(join(directory, "password")) || !existsSync(join(directory, "pgpass"))) {
+    onProgress?.("upgrading the roles of the embedded Postgres; simcat db prints the new URL");
+    await upgradeData(programs, directory, signal);
+  }
+  const password = await readFile(join(directory, "password"), "utf8");
+  const readerPassword = (await readFile(join(directory, "pgpass"), "utf8")).trim().split(":").at(-1);
+  const server = { programs, directory, password, settings };
+  let session = await openSession(server, signal);
+  const { port, started } = session;
+
+  const ensureRunning = async (signal: AbortSignal) => {
+    if (!session.isOpen()) {
+      onProgress?.("the embedded Postgres has ended; starting it again");
+      session = await withLock(stateDir, () => openSession(server, signal), signal);
+    }
+    if (session.port !== port)
+      throw new DatabaseError(
+        `another program uses port ${port} of the embedded Postgres, which now listens on ${session.port}`,
+        {
+          hint: "restart simcat to use it",
+        },
+      );
+  };
+  const close = async () => {
+    const patience = AbortSignal.timeout(60_000);
+    try {
+      await withLock(stateDir, () => closeSession(server, session), patience);
+    } catch (error) {
+      if (!hasErrorCode(error, "ENOENT")) throw error; // The directory was removed: then the server ends by itself.
+      await session.client.end();
+    }
+  };
+  let closed: Promise<void> | null = null;
+  const address = `127.0.0.1:${port}/simcat`;
+  const passfile = join(directory, "pgpass").split("/").map(encodeURIComponent).join("/").replaceAll("'", "%27");
+  const quote = process.platform === "win32" ? '"' : "'";
+  return {
+    url: `postgres://simcat:${password}@${address}`,
+    readerUrl: `postgres://simcat_reader:${readerPassword}@${address}`,
+    psql: `psql ${quote}postgres://simcat_reader@${address}?passfile=${passfile}${quote}`,
+    dataDirectory: join(directory, "data"),
+    started,
+    ensureRunning,
+    stop: () => {
       closed ??= close();
       return closed;
-    };
-    return { url, psql: `psql '${url}'`, dataDirectory: cluster.data, started, stop };
-  } catch (error) {
-    await rm(registration, { force: true });
-    await stopUnused(cluster, launcher.native);
-    throw error;
-  }
+    },
+  };
 }
 
-interface StartOptions {
-  readonly settings: Readonly<Record<string, string>>;
-  readonly launcher: Launcher;
-}
-
-async function attachOrStart(
-  cluster: Cluster,
-  password: string,
-  { settings, launcher }: StartOptions,
-  signal: AbortSignal,
-): Promise<{ readonly port: number; readonly started: boolean }> {
-  const running = await attachToServer(cluster, password, signal);
-  if (running !== null) return { port: running, started: false };
-  await startServer(cluster, settings, launcher, signal);
-  const port = await attachToServer(cluster, password, signal);
-  if (port === null)
-    throw new DatabaseError("the embedded Postgres exited after its start", { hint: `see ${cluster.log}` });
-  return { port, started: true };
-}
-
-/** The URL that was handed out names the old port. */
-function assertSamePort(known: number, port: number): void {
-  if (port === known) return;
-  throw new DatabaseError(`another program uses its port ${known} now, so the server listens on ${port}`, {
-    hint: "restart simcat to use it",
-  });
-}
-
-async function stopIfLast(stateDir: string, native: string): Promise<void> {
+/**
+ * Returns the directory in which the embedded database would be created; null if it exists already. Creates nothing.
+ * @throws ConfigurationError or DatabaseError if it cannot be created
+ */
+export async function findMissingDatabase(options: StateDirOptions): Promise<string | null> {
+  findBinaries();
+  const stateDir = embeddedStateDir(options);
   try {
-    await withLock(stateDir, () => stopUnused(clusterIn(stateDir), native), AbortSignal.timeout(60_000));
+    if (hasDatabase(stateDir)) return null;
+    tryCreatingIn(stateDir);
+    return stateDir;
   } catch (error) {
-    // The lock cannot be written, or the directory was removed: the watchdog stops the server.
-    if (!hasErrorCode(error, "ENOSPC", "EDQUOT", "ENOENT")) throw error;
+    throw asKnownError(error, stateDir);
   }
 }
 
-/** Stops the server if no client is left. The caller holds the lock. */
-async function stopUnused(cluster: Cluster, native: string): Promise<void> {
-  if ((await liveRegistrations(cluster.clients)).length > 0) return;
-  const running = await readPostmaster(cluster.data);
-  if (running !== null) await stopServer(running.pid, cluster.data, native);
-}
-
-async function readPassword(cluster: Cluster): Promise<string> {
-  try {
-    return await readFile(cluster.password, "utf8");
-  } catch (error) {
-    if (!hasErrorCode(error, "ENOENT")) throw error;
-    throw new ConfigurationError(
-      `${cluster.password} is missing, and the embedded database cannot be opened without it`,
-      { hint: `restore that file, or remove ${cluster.directory} and run simcat backfill` },
-    );
-  }
+function hasDatabase(stateDir: string): boolean {
+  return statSync(join(stateDir, "postgres"), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Adds the consequence and the remedy to a system error. Other errors are returned unchanged. */
@@ -188,23 +152,11 @@ function asKnownError(error: unknown, stateDir: string): unknown {
       hint: "set DATABASE_URL to a Postgres 14 to 18",
       cause: error,
     });
-  if (hasErrorCode(error, ...UNUSABLE_DIRECTORY)) return cannotStore(stateDir, ` (${reason})`, error);
-  return error;
+  if (!hasErrorCode(error, ...UNUSABLE_DIRECTORY)) return error;
+  return new ConfigurationError(`the embedded database cannot be stored in ${stateDir} (${reason})`, {
+    hint: "set SIMCAT_STATE_DIR to a writable directory",
+    cause: error,
+  });
 }
 
-const UNUSABLE_DIRECTORY = [
-  "EACCES",
-  "EPERM",
-  "EROFS",
-  "ENOENT",
-  "ENOTDIR",
-  "EEXIST",
-  "ENOTEMPTY",
-  "ENAMETOOLONG",
-  "ELOOP",
-];
-
-function cannotStore(stateDir: string, reason = "", cause?: unknown): ConfigurationError {
-  const hint = "set SIMCAT_STATE_DIR to a writable directory";
-  return new ConfigurationError(`the embedded database cannot be stored in ${stateDir}${reason}`, { hint, cause });
-}
+const UNUSABLE_DIRECTORY = "EACCES EPERM EROFS ENOENT ENOTDIR EEXIST ENOTEMPTY ENAMETOOLONG ELOOP".split(" ");

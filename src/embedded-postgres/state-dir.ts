@@ -1,5 +1,9 @@
-import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
-import { mkdir, rm, stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync } from "node:fs";
+import { link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createConnection, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { poll } from "../async.ts";
 import { ConfigurationError, hasErrorCode } from "../errors.ts";
@@ -14,7 +18,12 @@ export interface StateDirOptions {
 export function embeddedStateDir({ stateDir, environment }: StateDirOptions): string {
   if (stateDir !== null) return resolve(stateDir);
   const preferred = platformDir(environment);
-  return preferred !== null && isWritable(preferred) ? preferred : temporaryDir(environment);
+  try {
+    if (preferred !== null) accessSync(nearestExisting(preferred), constants.W_OK | constants.X_OK);
+  } catch {
+    return temporaryDir(environment);
+  }
+  return preferred ?? temporaryDir(environment);
 }
 
 /**
@@ -24,7 +33,10 @@ export function embeddedStateDir({ stateDir, environment }: StateDirOptions): st
 export async function createStateDir(options: StateDirOptions): Promise<string> {
   const stateDir = embeddedStateDir(options);
   const uid = process.getuid?.();
-  await makeDirectory(stateDir, uid === 0 ? 0o711 : 0o700);
+  if (!existsSync(stateDir)) {
+    tryCreatingIn(stateDir); // Where /proc refuses a new directory with ENOENT, a recursive mkdir never returns.
+    await mkdir(stateDir, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
+  }
   if (uid !== undefined && options.stateDir === null) {
     // In a shared temporary directory another user may have created it first, and would own our database.
     const { uid: owner } = await stat(stateDir);
@@ -34,20 +46,6 @@ export async function createStateDir(options: StateDirOptions): Promise<string> 
       });
   }
   return stateDir;
-}
-
-/**
- * Creates a directory and its missing parents. Node's own `recursive` option never returns if a file system refuses a new
- * directory with ENOENT, as /proc does.
- */
-async function makeDirectory(directory: string, mode: number): Promise<void> {
-  const parent = dirname(directory);
-  if (parent !== directory && !existsSync(parent)) await makeDirectory(parent, mode);
-  try {
-    await mkdir(directory, { mode });
-  } catch (error) {
-    if (!hasErrorCode(error, "EEXIST") || !(await stat(directory)).isDirectory()) throw error;
-  }
 }
 
 function platformDir(environment: StateDirOptions["environment"]): string | null {
@@ -65,17 +63,6 @@ function temporaryDir(environment: StateDirOptions["environment"]): string {
   return join(base, `simcat-${process.getuid?.() ?? "user"}`);
 }
 
-/** Returns whether the directory, or its nearest existing parent, is writable. */
-export function isWritable(directory: string): boolean {
-  const existing = nearestExisting(directory);
-  try {
-    accessSync(existing, constants.W_OK | constants.X_OK);
-    return statSync(existing).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Creates a directory next to where it would be, and removes it, because permissions are not enough to know: /proc refuses
  * new directories, and so does a full disk.
@@ -90,17 +77,47 @@ function nearestExisting(directory: string): string {
   return existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-/** Removes a directory, trying for ten seconds, because an exiting process may still be writing to it. */
-export async function removeDirectory(directory: string): Promise<void> {
-  const remove = async () => {
+/**
+ * Runs `work` while no other process of this machine works in the directory. The lock is a listening local socket, which the
+ * system closes when its owner dies, so it is never stale. Only macOS keeps a file.
+ */
+export async function withLock<T>(stateDir: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const prefix = { linux: "\0", win32: "\\\\.\\pipe\\" }[process.platform as string] ?? `${tmpdir()}/`;
+  const path = `${prefix}simcat-${await readLockName(stateDir)}`;
+  const lock = await poll(() => tryToListen(path), Number.POSITIVE_INFINITY, signal);
+  try {
+    return await work();
+  } finally {
+    lock?.close();
+  }
+}
+
+/** The directory's own random name: a known one could be occupied by another user of the machine. */
+async function readLockName(stateDir: string): Promise<string> {
+  const file = join(stateDir, "lock-name");
+  if (!existsSync(file)) {
+    const draft = `${file}-${randomUUID()}`;
     try {
-      await rm(directory, { recursive: true, force: true });
-      return true;
+      await writeFile(draft, randomUUID(), { mode: 0o600 });
+      await link(draft, file);
     } catch (error) {
-      if (hasErrorCode(error, "ENOTEMPTY", "EBUSY", "EPERM")) return null;
-      throw error;
+      if (!hasErrorCode(error, "EEXIST")) throw error; // Another process was faster.
+    } finally {
+      await rm(draft, { force: true });
     }
-  };
-  const removed = await poll(remove, 10_000, new AbortController().signal);
-  if (!removed) await rm(directory, { recursive: true, force: true });
+  }
+  return readFile(file, "utf8");
+}
+
+async function tryToListen(path: string): Promise<Server | null> {
+  const server = createServer((visitor) => visitor.destroy());
+  try {
+    await once(server.listen(path), "listening");
+    return server;
+  } catch (error) {
+    if (!hasErrorCode(error, "EADDRINUSE")) throw error;
+    if (process.platform === "darwin")
+      await once(createConnection(path), "connect").catch(() => rm(path, { force: true }));
+    return null;
+  }
 }

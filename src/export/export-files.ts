@@ -1,98 +1,107 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
-import { toError, UsageError } from "../errors.ts";
-import { removeAbandonedFiles, temporaryName } from "./temporary-files.ts";
+import { fileErrorReason, hasErrorCode, UsageError } from "../errors.ts";
 
-/** The files of one export. Until all are complete they have temporary names, so that a failed export replaces nothing. */
+/**
+ * The files of one export. Until all are complete they are in a temporary directory, so that a failed export replaces nothing. They are
+ * written synchronously, so that rows arrive no faster than they are written. All functions throw a UsageError if the
+ * directory cannot be written to.
+ */
 export interface ExportFiles {
-  /** Opens a file that will have this name. The first one creates the directory, and removes the files of killed exports. */
-  open(name: string): ExportFile;
+  /** Creates a file, passes its writer to `work`, and writes it to the disk. Returns its size in bytes. */
+  write(name: string, work: (write: (bytes: Uint8Array) => void) => Promise<void>): Promise<number>;
   /** Gives all files their names. The last one is removed first and named last, so it proves that the others belong together. */
   publish(): void;
   /** Removes all files that are not published. */
   discard(): void;
 }
 
-interface ExportFile {
-  readonly name: string;
-  /** Written so far. */
-  readonly bytes: number;
-  write(bytes: Uint8Array): void;
-  /** Writes it to the disk and closes it. */
-  end(): void;
-}
-
-/**
- * Files are written synchronously, so that rows arrive no faster than they are written. All functions throw a UsageError if
- * the directory cannot be written to.
- */
 export function createExportFiles(directory: string): ExportFiles {
-  const pending: { readonly name: string; readonly path: string; readonly close: () => void }[] = [];
+  const temporary = join(directory, `.simcat-${process.pid}-${randomUUID()}-${machine()}.tmp`);
+  const names: string[] = [];
+  let isCreated = false;
   const attempt = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
-      throw new UsageError(`the export cannot be written to ${directory}: ${toError(error).message}`, {
+      throw new UsageError(`the export cannot be written to ${directory}: ${fileErrorReason(error)}`, {
         hint: "choose another directory with --out",
         cause: error,
       });
     }
   };
   return {
-    open(name) {
-      if (pending.length === 0) {
-        attempt(() => {
-          mkdirSync(directory, { recursive: true });
-          removeAbandonedFiles(directory);
+    async write(name, work) {
+      const descriptor = attempt(() => {
+        if (!isCreated) {
+          mkdirSync(temporary, { recursive: true });
+          isCreated = true;
+          removeAbandoned(directory);
+        }
+        return openSync(join(temporary, name), "wx", 0o644);
+      });
+      names.push(name);
+      let size = 0;
+      try {
+        await work((bytes) => {
+          for (let at = 0; at < bytes.length; ) at += attempt(() => writeSync(descriptor, bytes, at));
+          size += bytes.length;
         });
+        attempt(() => fsyncSync(descriptor));
+      } finally {
+        closeSync(descriptor);
       }
-      const path = join(directory, temporaryName());
-      const descriptor = attempt(() => openSync(path, "wx", 0o644));
-      let bytes = 0;
-      let isOpen = true;
-      const close = () => {
-        if (isOpen) closeSync(descriptor);
-        isOpen = false;
-      };
-      pending.push({ name, path, close });
-      return {
-        name,
-        get bytes() {
-          return bytes;
-        },
-        write(chunk) {
-          attempt(() => writeAll(descriptor, chunk));
-          bytes += chunk.length;
-        },
-        end() {
-          attempt(() => {
-            fsyncSync(descriptor);
-            close();
-          });
-        },
-      };
+      return size;
     },
     publish() {
       attempt(() => {
-        const last = pending.at(-1);
-        if (last !== undefined) rmSync(join(directory, last.name), { force: true });
-        for (let file = pending[0]; file !== undefined; file = pending[0]) {
-          renameSync(file.path, join(directory, file.name));
-          pending.shift();
-        }
+        rmSync(join(directory, names.at(-1) ?? ""), { force: true });
+        for (const name of names) renameSync(join(temporary, name), join(directory, name));
       });
     },
     discard() {
-      for (const { path, close } of pending.splice(0)) {
-        close();
-        rmSync(path, { force: true });
-      }
+      names.length = 0;
+      if (isCreated) rmSync(temporary, { recursive: true, force: true });
+      isCreated = false;
     },
   };
 }
 
-function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let remaining = bytes; remaining.length > 0; ) {
-    remaining = remaining.subarray(writeSync(descriptor, remaining));
+/** Removes the files of exports that were killed. Those of other machines stay, because their processes cannot be seen. */
+function removeAbandoned(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const pid = /^\.simcat-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || !name.endsWith(`-${machine()}.tmp`) || isRunning(Number(pid))) continue;
+    rmSync(join(directory, name), { recursive: true, force: true });
+  }
+}
+
+/** Where a process id is unique: on Linux, containers with the same host name may have ids of their own. */
+function machine(): string {
+  try {
+    return `${hostname()}${readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "")}`;
+  } catch {
+    // Not Linux, or /proc is not mounted.
+    return hostname();
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !hasErrorCode(error, "ESRCH");
   }
 }

@@ -1,13 +1,13 @@
 import type { Connection, Pool } from "../db/connect.ts";
+import { quoteIdentifier } from "../db/read/export-columns.ts";
 import { type ExportState, type Moment, readExportState } from "../db/read/export-state.ts";
-import { readReportViews } from "../db/read/report-views.ts";
+import { type ReportView, readReportViews } from "../db/read/report-views.ts";
 import { cancelOnAbort, streamCursor } from "../db/read/stream-cursor.ts";
-import { readSnapshot } from "../db/transaction.ts";
+import { withTransaction } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { createExportFiles, type ExportFiles } from "./export-files.ts";
-import { type ExportedView, type Manifest, toManifest, toStamp } from "./manifest.ts";
-import { type ExportFilters, type PlannedView, planExport, toSelect } from "./plan-export.ts";
-import type { ExportFormat } from "./row-encoder.ts";
+import type { ExportFormat } from "./export-format.ts";
+import { planExport, toSelect } from "./plan-export.ts";
 
 export interface ExportRequest {
   /** The default views if it is empty. */
@@ -29,21 +29,27 @@ export interface ExportProgress {
   readonly rows: number;
 }
 
-const MANIFEST_FILE = "manifest.json";
+/** The description of an export: the content of `manifest.json`. */
+export type Manifest = Awaited<ReturnType<typeof writeViews>>;
+
+/** How long an export waits for the locks of all its tables, in milliseconds. */
+const LOCK_PATIENCE_MS = 60_000;
 
 /**
- * Writes views of simcat_report to files, all from one snapshot of the database.
+ * Writes views of simcat_report to files, all from one snapshot of the database. Locks all tables before it writes a row, so
+ * that waiting costs no work.
  * @throws UsageError for an unknown view, a filter that does not apply, or a directory that cannot be written to
  */
 export async function exportViews(pool: Pool, request: ExportRequest, signal: AbortSignal): Promise<Manifest> {
   const files = createExportFiles(request.directory);
+  const options = { operation: "exporting", snapshot: true, lockTimeoutMs: LOCK_PATIENCE_MS, lockAttempts: 1 };
   const read = (connection: Connection) => {
     // If the connection was lost, the transaction is repeated from its start.
     files.discard();
     return cancelOnAbort(pool, connection, () => writeViews(connection, request, files, signal), signal);
   };
   try {
-    const manifest = await readSnapshot(pool, "exporting", read, signal);
+    const manifest = await withTransaction(pool, options, read, signal);
     files.publish();
     return manifest;
   } finally {
@@ -53,50 +59,60 @@ export async function exportViews(pool: Pool, request: ExportRequest, signal: Ab
 
 async function writeViews(
   connection: Connection,
-  request: ExportRequest,
+  { views: names, format, asOf, since, owners, version, onProgress }: ExportRequest,
   files: ExportFiles,
   signal: AbortSignal,
-): Promise<Manifest> {
-  const { views: names, format, asOf, since, owners, version } = request;
-  const planned = planExport(await readReportViews(connection), names, { asOf, since, owners });
+) {
+  const all = await readReportViews(connection);
+  const planned = planExport(all, names, { asOf, since, owners });
+  const read = ["data_complete_as_of", ...(asOf === null ? [] : ["library_versions", "scenario_versions"])];
+  await lockTables(connection, [...planned.map(({ view }) => view), ...all.filter(({ name }) => read.includes(name))]);
   const state = await readExportState(connection, asOf, since);
   assertMoments(state);
   const filters = { asOf: state.asOf, since: state.since, owners };
-  const views: ExportedView[] = [];
+  const facts = {
+    simcat_version: version,
+    exported_at: state.exportedAt,
+    complete_as_of: state.completeAsOf,
+    history_complete_since: state.historyCompleteSince,
+  };
+  const views = [];
   for (const [at, one] of planned.entries()) {
-    const onFetched = (rows: number) =>
-      request.onProgress({ view: one.view.name, index: at + 1, count: planned.length, rows });
-    views.push(await writeView(connection, one, { request, state, filters, files, onFetched }, signal));
+    const { view, columns } = one;
+    const stamp = {
+      ...facts,
+      view: view.name,
+      as_of: state.asOf,
+      since: state.since,
+      owners: owners.length === 0 ? null : JSON.stringify(owners),
+    };
+    const onFetched = (rows: number) => onProgress({ view: view.name, index: at + 1, count: planned.length, rows });
+    const file = `${view.name}.${format.extension}`;
+    let rows = 0;
+    const bytes = await files.write(file, async (write) => {
+      const encoder = format.createEncoder({ columns, stamp, version, write });
+      const select = toSelect(one, filters, format.times);
+      rows = await streamCursor(connection, select, { onRow: encoder.add, onFetched }, signal);
+      encoder.end();
+    });
+    const described = columns.map(({ name, type, comment }) => ({ name, type, comment }));
+    views.push({ view: view.name, file, rows, bytes, comment: view.comment, columns: described });
   }
-  const manifest = toManifest(version, format.extension, state, filters, views);
-  const file = files.open(MANIFEST_FILE);
-  file.write(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`));
-  file.end();
+  const manifest = {
+    ...facts,
+    format: format.extension,
+    safe_csv: format.isSafe,
+    filters: { as_of: state.asOf, since: state.since, owners },
+    views,
+  };
+  await files.write("manifest.json", async (write) => write(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
   return manifest;
 }
 
-interface ViewContext {
-  readonly request: ExportRequest;
-  readonly state: ExportState;
-  readonly filters: ExportFilters;
-  readonly files: ExportFiles;
-  readonly onFetched: (rows: number) => void;
-}
-
-async function writeView(
-  connection: Connection,
-  planned: PlannedView,
-  { request: { format, version }, state, filters, files, onFetched }: ViewContext,
-  signal: AbortSignal,
-): Promise<ExportedView> {
-  const file = files.open(`${planned.view.name}.${format.extension}`);
-  const stamp = toStamp(version, state, filters, planned.view.name);
-  const encoder = format.createEncoder({ columns: planned.columns, stamp, version, write: file.write });
-  const select = toSelect(planned, filters, format.times);
-  const rows = await streamCursor(connection, select, { onRow: encoder.add, onFetched }, signal);
-  encoder.end();
-  file.end();
-  return { ...planned, file: file.name, rows, bytes: file.bytes };
+/** A lock of a view includes the tables under it, with the rights of the view's owner. */
+async function lockTables(connection: Connection, views: readonly ReportView[]): Promise<void> {
+  const names = views.filter(({ isView }) => isView).map(({ name }) => `simcat_report.${quoteIdentifier(name)}`);
+  await connection.query(`LOCK TABLE ${names.join(", ")} IN ACCESS SHARE MODE`);
 }
 
 function assertMoments(state: ExportState): void {

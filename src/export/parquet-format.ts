@@ -1,6 +1,6 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ExportColumn, ExportType } from "../db/read/export-columns.ts";
-import type { ExportFormat, Stamp } from "./row-encoder.ts";
+import type { ExportFormat, Stamp } from "./export-format.ts";
 
 /** A row group is written when it has this many rows or characters, and is in memory until then. */
 const GROUP_ROWS = 50_000;
@@ -11,6 +11,7 @@ const STATISTICS_CHARS = 1_000;
 /** Parquet with Snappy compression. Every column may have NULLs, whatever the rows are, so that all exports have one schema. */
 export const parquetFormat: ExportFormat = {
   extension: "parquet",
+  isSafe: false,
   times: "epoch",
   createEncoder({ columns, stamp, version, write }) {
     const encodings = columns.map((column) => ENCODINGS[column.type]);

@@ -11,14 +11,14 @@ import { editDistance } from "../edit-distance.ts";
 import { ConfigurationError, UsageError } from "../errors.ts";
 
 /** Which rows of a view are exported. Times are as the database resolved them. */
-export interface ExportFilters {
+interface ExportFilters {
   readonly asOf: string | null;
   readonly since: string | null;
   /** All if there is none. */
   readonly owners: readonly string[];
 }
 
-export interface PlannedView {
+interface PlannedView {
   readonly view: ReportView;
   readonly columns: readonly ExportColumn[];
 }
@@ -42,16 +42,13 @@ const TIME_COLUMNS: Readonly<Record<string, string>> = {
 
 /**
  * Chooses the views, and checks that each takes the filters.
- * @throws UsageError for an unknown view or a filter that a view does not take, ConfigurationError if there is no schema
+ * @throws UsageError for an unknown view or a filter that a view does not take, ConfigurationError if a default view is missing
  */
 export function planExport(
   all: readonly ReportView[],
   requested: readonly string[],
   filters: { readonly [name in keyof ExportFilters]: unknown } & { readonly owners: readonly string[] },
 ): PlannedView[] {
-  if (all.length === 0) {
-    throw new ConfigurationError("the database has no views of simcat yet; run: simcat migrate");
-  }
   const isPast = filters.asOf !== null;
   const names = requested.length > 0 ? [...new Set(requested)] : defaultViews(all, isPast);
   const views = names.map((name) => findView(all, name));

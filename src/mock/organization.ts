@@ -1,8 +1,46 @@
-import { createLibraryName, createOwnerNames } from "./create-fields.ts";
-import { createLibrary, MAX_LIBRARY_WORK_MINUTES } from "./create-library.ts";
 import { UTC_DATES } from "./date-source.ts";
+import { createLibrary, MAX_LIBRARY_WORK_MINUTES, type MockLibrary } from "./library.ts";
 import { createRandom, type Random } from "./random.ts";
-import type { MockLibrary, Organization } from "./types.ts";
+import { COURSES, FIRST_NAMES, LAST_NAMES, PLACES, THEMES } from "./vocabulary.ts";
+
+/** All libraries of the service, in the order of the listing. */
+export interface Organization {
+  readonly size: number;
+  /** Returns the same array until the next change. */
+  libraries(): readonly MockLibrary[];
+  get(owner: string, name: string): MockLibrary | undefined;
+  /** Adds a library, or replaces the one with the same owner and name. */
+  put(library: MockLibrary): void;
+  remove(owner: string, name: string): void;
+  /** Libraries removed by an edit, which another edit may restore. */
+  readonly removed: MockLibrary[];
+}
+
+/** Creates an organization that has exactly these libraries. */
+export function organizationOf(libraries: Iterable<MockLibrary>): Organization {
+  // The length says where the owner ends, whatever characters the two names contain.
+  const keyOf = (owner: string, name: string) => `${owner.length}:${owner}${name}`;
+  const byKey = new Map(Array.from(libraries, (library) => [keyOf(library.owner, library.name), library]));
+  let list: readonly MockLibrary[] | null = null;
+  return {
+    removed: [],
+    get size() {
+      return byKey.size;
+    },
+    libraries() {
+      list ??= [...byKey.values()];
+      return list;
+    },
+    get: (owner, name) => byKey.get(keyOf(owner, name)),
+    put(library) {
+      byKey.set(keyOf(library.owner, library.name), library);
+      list = null;
+    },
+    remove(owner, name) {
+      if (byKey.delete(keyOf(owner, name))) list = null;
+    },
+  };
+}
 
 interface OrganizationOptions {
   readonly seed: number;
@@ -11,28 +49,30 @@ interface OrganizationOptions {
   readonly scenariosPerLibrary: number;
   /** No date is later. */
   readonly now: Date;
-  /** Every library has exactly `scenariosPerLibrary`. */
-  readonly even?: boolean;
 }
 
-const MINUTE_MS = 60_000;
-const THREE_YEARS_MINUTES = 3 * 365 * 24 * 60;
-const RECENT_MINUTES = 30 * 24 * 60;
-
 /** Creates a lifelike organization. The same options give the same bytes. */
-export function createOrganization(options: OrganizationOptions): Organization {
-  const { seed, now, even = false } = options;
+export function createOrganization({ seed, libraries, scenariosPerLibrary, now }: OrganizationOptions): Organization {
   const random = createRandom(seed);
-  const owners = createOwnerNames(random, Math.min(150, Math.max(3, Math.floor(Math.sqrt(options.libraries)))));
-  const timesUsed = new Map<string, number>();
-  const libraries: MockLibrary[] = [];
-  while (libraries.length < options.libraries) {
+  const owners = createOwnerNames(random, Math.min(150, Math.max(3, Math.floor(Math.sqrt(libraries)))));
+  const organization = organizationOf([]);
+  while (organization.size < libraries) {
     const owner = pickOwner(random, owners);
-    const name = numberDuplicates(timesUsed, owner, createLibraryName(random));
-    const count = even ? options.scenariosPerLibrary : pickCount(random, options.scenariosPerLibrary);
-    libraries.push(createLibrary(random, { owner, name }, count, pickDate(random, now), UTC_DATES));
+    const name = createLibraryName(organization, owner, random);
+    const count = pickCount(random, scenariosPerLibrary);
+    organization.put(createLibrary(random, owner, name, count, pickDate(random, now), UTC_DATES));
   }
-  return organizationOf(libraries);
+  return organization;
+}
+
+/** Different user names, `example.user` first. */
+function createOwnerNames(random: Random, count: number): string[] {
+  const names = new Set(["example.user"]);
+  while (names.size < count) {
+    const person = `${random.pick(FIRST_NAMES)}${random.chance(0.6) ? "-" : "."}${random.pick(LAST_NAMES)}`;
+    names.add(names.has(person) ? `${person}${names.size}` : person);
+  }
+  return [...names].slice(0, count);
 }
 
 /** The distribution is cubic: the first of fifty owners has a quarter of all libraries. */
@@ -41,12 +81,24 @@ function pickOwner(random: Random, owners: readonly string[]): string {
   return owners[Math.floor(owners.length * share * share * share)] ?? "example.user";
 }
 
-/** Appends ` (2)` to the second library of a name, as file managers do. */
-function numberDuplicates(timesUsed: Map<string, number>, owner: string, name: string): string {
-  const key = `${owner}\n${name}`;
-  const number = (timesUsed.get(key) ?? 0) + 1;
-  timesUsed.set(key, number);
-  return number === 1 ? name : `${name} (${number})`;
+/** A name that the owner does not use yet: the second library of a name ends with ` (2)`, as in file managers. */
+export function createLibraryName(organization: Organization, owner: string, random: Random): string {
+  const title = createTitle(random);
+  let name = title;
+  for (let number = 2; organization.get(owner, name) !== undefined; number++) name = `${title} (${number})`;
+  return name;
+}
+
+function createTitle(random: Random): string {
+  const theme = random.pick(THEMES);
+  const kind = random.below(20);
+  if (kind < 12) {
+    const place = random.pick(PLACES);
+    return `${theme}${kind < 7 ? ` (${place})` : ` - ${place}`}${random.chance(0.2) ? " - Sample" : ""}`;
+  }
+  if (kind < 15) return `${theme} - ${random.between(5, 100)} timesteps - ${random.between(2, 40)} iterations`;
+  if (kind < 18) return `${theme} ${random.between(1990, 2025)}-${random.between(2030, 2100)}`;
+  return `${random.pick(COURSES)}Course${random.chance(0.5) ? "" : random.between(2, 30)}`;
 }
 
 /** Library sizes: a fifth of the libraries has a tenth of the mean number of scenarios, and so on. The mean factor is 1. */
@@ -66,47 +118,12 @@ function pickCount(random: Random, mean: number): number {
   return Math.round(mean * factor * (0.7 + 0.6 * random.next()));
 }
 
+const MINUTE_MS = 60_000;
+const THREE_YEARS_MINUTES = 3 * 365 * 24 * 60;
+const RECENT_MINUTES = 30 * 24 * 60;
+
 /** Three in ten dates are within the last 30 days, the others within three years. */
 function pickDate(random: Random, now: Date): Date {
   const maxAgeMinutes = random.chance(0.3) ? RECENT_MINUTES : THREE_YEARS_MINUTES - MAX_LIBRARY_WORK_MINUTES;
   return new Date((Math.floor(now.getTime() / MINUTE_MS) - random.below(maxAgeMinutes)) * MINUTE_MS);
-}
-
-/** The length says where the owner ends, whatever characters the two names contain. */
-const keyOf = (owner: string, name: string): string => `${owner.length}:${owner}${name}`;
-
-/** Creates an organization that has exactly these libraries. */
-export function organizationOf(libraries: Iterable<MockLibrary>): Organization {
-  const byKey = new Map<string, MockLibrary>();
-  for (const library of libraries) byKey.set(keyOf(library.owner, library.name), library);
-  let version = 1;
-  let list: readonly MockLibrary[] | null = null;
-  function onChange(): void {
-    version += 1;
-    list = null;
-  }
-  return {
-    removed: [],
-    get size() {
-      return byKey.size;
-    },
-    get version() {
-      return version;
-    },
-    libraries() {
-      list ??= [...byKey.values()];
-      return list;
-    },
-    get: (owner, name) => byKey.get(keyOf(owner, name)),
-    put(library) {
-      byKey.set(keyOf(library.owner, library.name), library);
-      onChange();
-    },
-    remove(owner, name) {
-      const key = keyOf(owner, name);
-      const library = byKey.get(key);
-      if (byKey.delete(key)) onChange();
-      return library;
-    },
-  };
 }

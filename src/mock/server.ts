@@ -1,11 +1,65 @@
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
 import { UTC_DATES } from "./date-source.ts";
 import { editRandomly } from "./edits.ts";
-import { listen, SERVER_OPTIONS } from "./listen.ts";
+import type { MockLibrary } from "./library.ts";
+import type { Organization } from "./organization.ts";
 import { createRandom } from "./random.ts";
-import { createResponder, send } from "./respond.ts";
-import { parseRoute } from "./route.ts";
-import type { Organization } from "./types.ts";
+import { parseRoute, type Route } from "./route.ts";
+
+/** The status and the JSON value of the answer to a request. */
+export function findAnswer(
+  organization: Organization,
+  apiKey: string,
+  { method, headers }: IncomingMessage,
+  route: Route,
+): { readonly status: number; readonly value: unknown } {
+  if (method !== "GET") return refusal(405, "Method Not Allowed");
+  if (headers["x-ss-api-key"] !== apiKey) return refusal(401, "Unauthorized");
+  if (route.kind === "listing") return { status: 200, value: organization.libraries().map(entryOf) };
+  if (route.kind === "malformed") return refusal(400, route.reason);
+  const library = "owner" in route ? organization.get(route.owner, route.name) : undefined;
+  if (library === undefined) return refusal(404, "Not Found");
+  return { status: 200, value: route.kind === "metadata" ? metadataOf(library) : library.scenarios };
+}
+
+/** The specification does not define the body of an error: similar services send an object with a message. */
+const refusal = (status: number, message: string) => ({ status, value: { message } });
+
+/** A list entry (specification 2.1). */
+export function entryOf({ name, owner, lastModified }: MockLibrary) {
+  return { libraryName: name, uploadUser: owner, lastModified };
+}
+
+/** The metadata (specification 2.2). */
+export function metadataOf(library: MockLibrary) {
+  const { name, libraryOwner, lastModified, fileSize, packageName, packageVersion, description } = library;
+  return { libraryName: name, libraryOwner, lastModified, fileSize, packageName, packageVersion, description };
+}
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** The header limit is large enough for the longest keys. There are no time-outs. */
+export const SERVER_OPTIONS: ServerOptions = {
+  keepAliveTimeout: 60_000,
+  requestTimeout: 0,
+  headersTimeout: 0,
+  maxHeaderSize: 256 * 1024,
+};
+
+/** Port 0 is any free port. `close` destroys all sockets. Rejects with the system's error if the port is taken. */
+export async function listen(server: Server, host: string, port: number) {
+  await once(server.listen(port, host), "listening");
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : port,
+    async close(): Promise<void> {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
 
 interface MockServiceOptions {
   readonly organization: Organization;
@@ -30,8 +84,11 @@ const HOST = "127.0.0.1";
 /** Starts a mock of the service. Rejects with the system's error if the port is taken. */
 export async function startMockService(options: MockServiceOptions): Promise<MockService> {
   const { organization, apiKey, port = 0, seed = 1, editEvery = null } = options;
-  const respond = createResponder(organization, apiKey);
-  const server = createServer(SERVER_OPTIONS, (req, res) => send(res, respond(req, parseRoute(req.url ?? ""))));
+  const server = createServer(SERVER_OPTIONS, (req, res) => {
+    const { status, value } = findAnswer(organization, apiKey, req, parseRoute(req.url ?? ""));
+    const body = Buffer.from(JSON.stringify(value));
+    res.writeHead(status, { "content-type": JSON_TYPE, "content-length": body.length }).end(body);
+  });
   const opened = await listen(server, HOST, port);
   const random = createRandom(seed);
   const edit = () => editRandomly(organization, random, UTC_DATES);

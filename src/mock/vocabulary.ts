@@ -1,136 +1,34 @@
 /** The parts of names, with the commas, accents and quotes of real ones. */
-export const THEMES = [
-  "Fire Risk",
-  "Protected Areas Multispecies Connectivity",
-  "Snow Cover",
-  "Caribou Habitat",
-  "Forest Carbon",
-  "Watershed Nutrient Loading",
-  "Landscape Change",
-  "Invasive Plants",
-  "Old-growth Retention",
-  "Grassland Restoration",
-  "Wetland Water Balance",
-  "Budworm Outbreak",
-  "Post-fire Regeneration",
-  "Timber Supply",
-  "Streamflow & Drought",
-  "Urban Growth",
-  "Pollinator Refuge",
-  "Moose Browse",
-  "Permafrost Thaw",
-  "Riparian Buffers",
-];
-export const PLACES = [
-  "Revelstoke, British Columbia",
-  "Montérégie",
-  "Sierra Nevada, California",
-  "Côte-Nord, Québec",
-  "Serra da Estrela",
-  "Białowieża",
-  "Åre, Jämtland",
-  "Great Basin",
-  "Tasmania",
-  "Doñana, Andalucía",
-  "Kluane, Yukon",
-  "Hokkaidō",
-  "Saguenay–Lac-Saint-Jean",
-  "Whanganui",
-  "Blue Mountains, Oregon",
-  "Schwarzwald",
-  "Cévennes",
-  "Mono Lake, California",
-];
-export const COURSES = [
-  "helloworld",
-  "landscape",
-  "ecology",
-  "fire",
-  "water",
-  "forest",
-  "spatial",
-  "habitat",
-  "carbon",
-];
-export const FIRST_NAMES = [
-  "alice",
-  "amara",
-  "bruno",
-  "chen",
-  "clara",
-  "dario",
-  "elena",
-  "farid",
-  "freja",
-  "grace",
-  "hugo",
-  "ines",
-  "jonas",
-  "kenji",
-  "leila",
-  "maya",
-  "nadia",
-  "noor",
-  "oscar",
-  "priya",
-  "quentin",
-  "rosa",
-  "sami",
-  "tess",
-  "ursula",
-  "yuki",
-];
-export const LAST_NAMES = [
-  "abara",
-  "bergeron",
-  "castro",
-  "dubois",
-  "eriksen",
-  "fontaine",
-  "garcia",
-  "haddad",
-  "ito",
-  "jensen",
-  "kaur",
-  "lindqvist",
-  "moreau",
-  "nakamura",
-  "okafor",
-  "petit",
-  "rossi",
-  "silva",
-  "tremblay",
-  "weber",
-  "young",
-  "zhang",
-];
-
-export const SCENARIOS = [
-  "My first scenario",
-  "Business as usual",
-  "Expected future sales - past trends continue",
-  "No action",
-  "Baseline",
-  "High severity fire",
-  "Climate RCP 4.5",
-  "Climate RCP 8.5",
-  "Reduced harvest (-20%)",
-  "Historic fire regime",
-  "Restoration + prescribed burn",
-  "Protected areas 30x30",
-  'Drought "worst case"',
-  "Test",
-  "Réserve étendue",
-];
-export const FINAL_NAMES = [
-  "Final run",
-  "Final run 2",
-  "For the report",
-  "DO NOT DELETE",
-  "Figure 3",
-  "Calibrated",
-  "best fit so far",
-];
+export const THEMES = parseList(`
+  Fire Risk; Protected Areas Multispecies Connectivity; Snow Cover; Caribou Habitat; Forest Carbon;
+  Watershed Nutrient Loading; Landscape Change; Invasive Plants; Old-growth Retention; Grassland Restoration;
+  Wetland Water Balance; Budworm Outbreak; Post-fire Regeneration; Timber Supply; Streamflow & Drought; Urban Growth;
+  Pollinator Refuge; Moose Browse; Permafrost Thaw; Riparian Buffers
+`);
+export const PLACES = parseList(`
+  Revelstoke, British Columbia; Montérégie; Sierra Nevada, California; Côte-Nord, Québec; Serra da Estrela;
+  Białowieża; Åre, Jämtland; Great Basin; Tasmania; Doñana, Andalucía; Kluane, Yukon; Hokkaidō;
+  Saguenay–Lac-Saint-Jean; Whanganui; Blue Mountains, Oregon; Schwarzwald; Cévennes; Mono Lake, California
+`);
+export const COURSES = parseList(`
+  helloworld; landscape; ecology; fire; water; forest; spatial; habitat; carbon
+`);
+export const FIRST_NAMES = parseList(`
+  alice; amara; bruno; chen; clara; dario; elena; farid; freja; grace; hugo; ines; jonas; kenji; leila; maya; nadia;
+  noor; oscar; priya; quentin; rosa; sami; tess; ursula; yuki
+`);
+export const LAST_NAMES = parseList(`
+  abara; bergeron; castro; dubois; eriksen; fontaine; garcia; haddad; ito; jensen; kaur; lindqvist; moreau; nakamura;
+  okafor; petit; rossi; silva; tremblay; weber; young; zhang
+`);
+export const SCENARIOS = parseList(`
+  My first scenario; Business as usual; Expected future sales - past trends continue; No action; Baseline;
+  High severity fire; Climate RCP 4.5; Climate RCP 8.5; Reduced harvest (-20%); Historic fire regime;
+  Restoration + prescribed burn; Protected areas 30x30; Drought "worst case"; Test; Réserve étendue
+`);
+export const FINAL_NAMES = parseList(`
+  Final run; Final run 2; For the report; DO NOT DELETE; Figure 3; Calibrated; best fit so far
+`);
 
 /** The sentences of descriptions. */
 export const SENTENCES = [
@@ -154,3 +52,8 @@ export const PACKAGES = [
   ["connectivity", ["2.1.7", "2.1.10", "2.2.0"]],
   ["demography", ["1.0.0"]],
 ] as const;
+
+/** The items of a text that separates them by semicolons. */
+function parseList(text: string): readonly string[] {
+  return text.split(";").map((item) => item.trim());
+}

@@ -3,7 +3,7 @@ import { formatCount, formatMoment, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import type { SyncState } from "../model.ts";
 import { printable } from "../printable.ts";
-import { fullReadDueAt, isSettled, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
+import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
 import { formatSettled, formatVerdict, judge, momentOf } from "./verdict.ts";
 
 /** Explains to people why a library was or will be read, or not. */
@@ -70,8 +70,8 @@ function formatRejects({ now, rejects }: LibraryRows): string[] {
   const { open, resolved, shown } = rejects;
   const lines = shown.map(({ kind, code, path, reason, firstSeenAt, lastSeenAt }) => {
     const where = path === "" ? kind : `${kind}, ${path}`;
-    const seen = `first seen ${formatMoment(firstSeenAt, now)}, last ${formatMoment(lastSeenAt, now)}`;
-    return `  ${printable(`${code} (${where}): ${reason}`)}; ${seen}`;
+    const seen = `; first seen ${formatMoment(firstSeenAt, now)}, last ${formatMoment(lastSeenAt, now)}`;
+    return `  ${printable(`${code} (${where}): ${reason}`)}${firstSeenAt === null ? "" : seen}`;
   });
   const more = open > shown.length ? [`  … and ${formatCount(open - shown.length)} more`] : [];
   return [`${"rejects".padEnd(14)}  ${formatCount(open)} open, ${formatCount(resolved)} resolved`, ...lines, ...more];
@@ -124,7 +124,7 @@ function toDatesJson(sync: SyncState | null) {
     bookmark: sync?.bookmark ?? null,
     settled: sync !== null && isSettled(sync),
     window_ends_at: sync === null ? null : dateOf(windowEnd(sync)),
-    next_read_due_at: sync !== null && waitsToSettle(sync) ? dateOf(nextReadAt(sync)) : null,
+    next_read_due_at: sync === null ? null : dateOf(waitsToSettle(sync) ? nextReadAt(sync) : nextTryAt(sync)),
     reread_reason: sync?.rereadReason ?? null,
     removal_held_at: sync === null ? null : dateOf(sync.removalHeldAt),
     content_read_at: sync === null ? null : dateOf(sync.contentReadAt),
@@ -132,7 +132,10 @@ function toDatesJson(sync: SyncState | null) {
   };
 }
 
-/** `nextReadAt` is defined only for these libraries. A library with a changed date or an owed read is due at once. */
+/**
+ * `nextReadAt` is defined only for these libraries. A library with a changed date or an owed read is due at once, unless it
+ * fails repeatedly.
+ */
 const waitsToSettle = (sync: SyncState) =>
   sync.bookmark !== null && sync.listedText === sync.bookmark && sync.rereadReason === null;
 

@@ -1,5 +1,4 @@
-import type { ExportProgress } from "../export/export-views.ts";
-import type { Manifest } from "../export/manifest.ts";
+import type { ExportProgress, Manifest } from "../export/export-views.ts";
 import { formatBytes, formatCount, formatElapsed, plural } from "../format.ts";
 import { clearLine, drawLine, type Screen } from "./screen.ts";
 import { formatTable } from "./table.ts";

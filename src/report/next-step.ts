@@ -34,8 +34,7 @@ export function nextStep({ runs, holder, lastGoodRun, failing, rejects }: Status
   if (after !== null) return after;
   if (lastGoodRun === null) return "only selected libraries have been synced: run simcat sync for all of them";
   const [failed] = failing.shown;
-  if (failed !== undefined)
-    return `${explainCommand(failed)} has the details; the next run reads all failed libraries again`;
+  if (failed !== undefined) return `${explainCommand(failed)} has the details and says when the library is read again`;
   if (rejects.total === 0) return "nothing; simcat start keeps the copy up to date";
   const [rejected] = rejects.shown.flatMap(({ owner, name }) =>
     owner === null || name === null ? [] : { owner, name },

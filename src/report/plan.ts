@@ -1,5 +1,6 @@
 import { plural } from "../format.ts";
 import { formatKey } from "../key.ts";
+import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { PlannedListing } from "../sync/plan-run.ts";
 import type { RemovalVerdict } from "../sync/rules/guard.ts";
@@ -32,27 +33,68 @@ export function toPlanJson(planned: PlannedListing, verdict: RemovalVerdict) {
   };
 }
 
-/** A plan for people. */
-export function formatPlan(planned: PlannedListing, verdict: RemovalVerdict): string {
+/** Libraries or items with one reason are listed up to this number; otherwise only their total is printed. */
+const MAX_LISTED = 20;
+
+interface PlannedStep {
+  readonly verb: "read" | "remove" | "held" | "reject";
+  readonly name: string;
+  readonly why: string;
+}
+
+/** A plan for people. `isVerbose` lists every library and reject. */
+export function formatPlan(planned: PlannedListing, verdict: RemovalVerdict, isVerbose: boolean): string {
   const plan = toPlanJson(planned, verdict);
   const skipped = Object.entries(plan.skip).filter(([, count]) => count > 0);
+  const gone = (verb: "remove" | "held") => (key: LibraryKey) => ({
+    verb,
+    name: printable(formatKey(key)),
+    why: "no longer listed",
+  });
+  const steps: PlannedStep[] = [
+    ...plan.read.map(({ owner, library, reason, write }) => ({
+      verb: "read" as const,
+      name: printable(formatKey({ owner, name: library })),
+      why: `${reason}; ${write}`,
+    })),
+    ...(verdict.kind === "pass" ? planned.plan.missing.map(gone("remove")) : []),
+    ...(verdict.kind === "held" ? planned.plan.missing.map(gone("held")) : []),
+  ];
+  const rejects = plan.rejects.map(({ reason, code }) => ({
+    verb: "reject" as const,
+    name: printable(reason),
+    why: code,
+  }));
+  const max = isVerbose ? Number.POSITIVE_INFINITY : MAX_LISTED;
+  const groups = [...groupSteps(steps), ...groupSteps(rejects)];
   const lines = [
     `dry run: ${plural(plan.listed, "library", "libraries")} listed; nothing was written`,
-    ...plan.read.map((action) => `  read    ${nameOf(action)}  (${action.reason}; ${action.write})`),
-    ...plan.remove.map((key) => `  remove  ${nameOf(key)}  (no longer listed)`),
-    ...heldRemovals(planned, verdict).map((key) => `  held    ${printable(formatKey(key))}  (no longer listed)`),
+    ...groups.filter(({ verb }) => verb !== "reject").flatMap((group) => formatGroup(group, max)),
     ...skipped.map(([reason, count]) => `  skip    ${plural(count, "library", "libraries")}  (${reason})`),
-    ...plan.rejects.map(({ reason, code }) => `  reject  ${printable(reason)}  (${code})`),
+    ...groups.filter(({ verb }) => verb === "reject").flatMap((group) => formatGroup(group, max)),
     ...(plan.incomplete === null ? [] : [`  ${plan.incomplete}; nothing would be marked as removed`]),
     ...(plan.held === null ? [] : [`  held: ${plan.held}`]),
+    ...(groups.some(({ names }) => names.length > max) ? ["  simcat sync --dry-run --verbose lists each of them"] : []),
     `a run would send ${plural(plan.requests, "request")} for content, and the requests for the listing`,
   ];
   return lines.join("\n");
 }
 
-/** The libraries that would be marked as removed if the guard did not hold that. */
-const heldRemovals = ({ plan }: PlannedListing, verdict: RemovalVerdict) =>
-  verdict.kind === "held" ? plan.missing : [];
+type StepGroup = Omit<PlannedStep, "name"> & { readonly names: string[] };
 
-const nameOf = ({ owner, library }: { owner: string; library: string }) =>
-  printable(formatKey({ owner, name: library }));
+/** Groups steps by what is done and why, in the order of their first step. */
+function groupSteps(steps: readonly PlannedStep[]): StepGroup[] {
+  const groups = new Map<string, StepGroup>();
+  for (const { verb, name, why } of steps) {
+    const id = `${verb} ${why}`;
+    const group = groups.get(id) ?? { verb, why, names: [] };
+    groups.set(id, group);
+    group.names.push(name);
+  }
+  return [...groups.values()];
+}
+
+function formatGroup({ verb, why, names }: StepGroup, max: number): string[] {
+  const total = verb === "reject" ? plural(names.length, "item") : plural(names.length, "library", "libraries");
+  return (names.length > max ? [total] : names).map((text) => `  ${verb.padEnd(6)}  ${text}  (${why})`);
+}

@@ -1,4 +1,5 @@
 import { formatCount, formatElapsed } from "../format.ts";
+import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import { clearLine, drawLine, type Screen } from "./screen.ts";
 
@@ -19,42 +20,118 @@ export function formatProgress({ done, total, failed, elapsedMs }: Progress): st
   return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)}/s${left}${failures}`;
 }
 
+const LOG_EVERY_MS = 30_000;
+
 interface ProgressLine {
   event(event: RunEvent): void;
+  service(event: ServiceEvent): void;
   /** Clears the line. */
   end(): void;
 }
 
-/** Shows a run's progress: redraws a terminal line five times per second. Without a terminal, calls `log` every 30 seconds. */
-export function createProgressLine(screen: Screen | null, log: (progress: Progress) => void): ProgressLine {
-  const everyMs = screen ? 200 : 30_000;
+interface ProgressLog {
+  progress(progress: Progress): void;
+  waiting(text: string): void;
+}
+
+/** A shorter wait for the service is not shown. */
+const SHOWN_WAIT_MS = 1_000;
+/** A shorter wait for the service is not logged. */
+export const LONG_WAIT_MS = 10_000;
+
+/**
+ * Shows a run's progress and its waits for the service: redraws a terminal line five times per second. Without a terminal,
+ * logs the progress every 30 seconds, and each wait once.
+ */
+export function createProgressLine(screen: Screen | null, log: ProgressLog): ProgressLine {
+  const waits = createServiceWaits();
   let progress: Progress = { done: 0, total: 0, failed: 0, elapsedMs: 0 };
   let startedAt = 0;
-  let drawn = false;
-  let timer: NodeJS.Timeout | undefined;
+  let isDrawn = false;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let loggedWait = Number.NEGATIVE_INFINITY;
 
-  const show = () => {
-    const now = { ...progress, elapsedMs: performance.now() - startedAt };
-    if (screen === null) {
-      log(now);
-      return;
-    }
-    drawLine(screen, formatProgress(now));
-    drawn = true;
+  const current = () => ({ ...progress, elapsedMs: performance.now() - startedAt });
+  const clear = () => {
+    if (screen !== null && isDrawn) clearLine(screen);
+    isDrawn = false;
   };
+  const draw = (to: Screen) => {
+    const wait = waits.current(SHOWN_WAIT_MS);
+    const parts = [wait?.text ?? null, progress.total === 0 ? null : formatProgress(current())];
+    const text = parts.filter((part) => part !== null).join("; ");
+    if (text === "") return clear();
+    drawLine(to, text);
+    isDrawn = true;
+  };
+  const write = () => {
+    if (progress.total > 0 && performance.now() - loggedAt >= LOG_EVERY_MS) {
+      loggedAt = performance.now();
+      log.progress(current());
+    }
+    const wait = waits.current(LONG_WAIT_MS);
+    if (wait === null || wait.since === loggedWait) return;
+    loggedWait = wait.since;
+    log.waiting(wait.text);
+  };
+  const timer = screen === null ? setInterval(write, 1_000) : setInterval(() => draw(screen), 200);
+  timer.unref();
   return {
     event(event) {
       if (event.kind === "planned" && event.toRead > 0) {
         progress = { ...progress, total: event.toRead };
         startedAt = performance.now();
-        timer = setInterval(show, everyMs).unref();
+        loggedAt = startedAt;
       }
       if (event.kind === "stored") progress = { ...progress, done: progress.done + 1 };
       if (event.kind === "failed") progress = { ...progress, done: progress.done + 1, failed: progress.failed + 1 };
     },
+    service: waits.event,
     end() {
       clearInterval(timer);
-      if (screen !== null && drawn) clearLine(screen);
+      clear();
+    },
+  };
+}
+
+interface ServiceWait {
+  readonly text: string;
+  /** As `performance.now()`. Identifies the wait. */
+  readonly since: number;
+}
+
+/** Follows the requests: which wait for the service is in progress? */
+function createServiceWaits() {
+  let inFlight = 0;
+  let silentSince = 0;
+  let pause = { since: 0, until: 0, reason: "" };
+  let askedUntil = 0;
+  return {
+    event(event: ServiceEvent): void {
+      const now = performance.now();
+      if (event.kind === "sent" && inFlight++ === 0) silentSince = now;
+      if (event.kind === "ended") {
+        inFlight--;
+        silentSince = now;
+      }
+      if (event.kind === "throttled") askedUntil = now + event.waitMs;
+      if (event.kind === "retry") pause = { since: now, until: now + event.delayMs, reason: event.reason };
+    },
+    /** Returns the wait in progress if it takes at least this long. */
+    current(leastMs: number): ServiceWait | null {
+      const now = performance.now();
+      const silentMs = now - silentSince;
+      if (inFlight > 0) {
+        if (silentMs < leastMs) return null;
+        return {
+          text: `waiting for the service: no complete answer for ${formatElapsed(silentMs)}`,
+          since: silentSince,
+        };
+      }
+      const { since, until, reason } = pause;
+      if (now >= until || until - since < leastMs) return null;
+      const why = now < askedUntil ? " (Retry-After)" : "";
+      return { text: `waiting for the service: ${reason}; next request in ${formatElapsed(until - now)}${why}`, since };
     },
   };
 }

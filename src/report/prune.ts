@@ -9,7 +9,7 @@ interface PruneReport {
   /** By the database's clock. */
   readonly cutoff: Date;
   readonly rows: PrunedRows;
-  /** Since when the history is complete after the prune; null before the first good run over the whole organization. */
+  /** Since when the history is complete after the prune; null before the first run that saw everything. */
   readonly historyCompleteSince: Date | null;
 }
 
@@ -42,7 +42,7 @@ export function formatPrune({ dryRun, olderThanMs, cutoff, rows, historyComplete
   const complete = dryRun ? "would be complete" : "is complete";
   const kept = historyCompleteSince
     ? `history ${complete} since ${historyCompleteSince.toISOString()}`
-    : "history is not complete, because no run over the whole organization has ended well yet";
+    : "history is not complete, because no run has seen everything yet";
   return [
     `${head}, ${age}`,
     `  removed    ${plural(rows.libraries, "library", "libraries")}, ${plural(rows.scenarios, "scenario")}`,

@@ -2,13 +2,15 @@ import type { Logger } from "../log.ts";
 import type { RunReport, RunStatus } from "../run-report.ts";
 import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
-import type { Progress } from "./progress.ts";
+import { LONG_WAIT_MS, type Progress } from "./progress.ts";
 import { toColumns } from "./summary.ts";
 
 interface RunLog {
   event(event: RunEvent): void;
   service(event: ServiceEvent): void;
   progress(progress: Progress): void;
+  /** Logs a long wait for the service. */
+  waiting(text: string): void;
   finished(report: RunReport): void;
 }
 
@@ -48,7 +50,8 @@ export function createRunLog(log: Logger): RunLog {
       if (event.kind === "warning") log.warn({ code: event.code, detail: event.message }, "warning");
       if (event.kind === "retry") {
         const { operation, reason, delayMs } = event;
-        log.debug(
+        const level = operation === "listing" ? "warn" : delayMs >= LONG_WAIT_MS ? "info" : "debug";
+        log[level](
           { code: "request_retried", operation, error: reason, delay_ms: Math.round(delayMs) },
           "repeating a request",
         );
@@ -60,6 +63,9 @@ export function createRunLog(log: Logger): RunLog {
     },
     progress({ done, total, failed }) {
       log.info({ code: "run_progress", done, total, failed }, "reading libraries");
+    },
+    waiting(text) {
+      log.info({ code: "waiting_for_service" }, text);
     },
     finished(report) {
       for (const { code, message, key } of report.warnings) {

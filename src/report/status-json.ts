@@ -1,6 +1,7 @@
 import type { StatusRows } from "../db/read/read-status.ts";
 import type { RunRow } from "../db/read/recent-runs.ts";
 import { nextStep } from "./next-step.ts";
+import { nextTryOf } from "./verdict.ts";
 
 /** The status for machines, under the names of the tables' columns. */
 export function toStatusJson(rows: StatusRows) {
@@ -20,13 +21,14 @@ export function toStatusJson(rows: StatusRows) {
     },
     scenarios: { live: scenarios },
     runs: runs.map((run) => toRunJson(run, rows)),
-    failing: failing.shown.map(({ owner, name, failures, lastFailedAt, lastSuccessAt, lastError }) => ({
-      owner,
-      library: name,
-      failures,
-      last_failed_at: lastFailedAt,
-      last_success_at: lastSuccessAt,
-      last_error: lastError,
+    failing: failing.shown.map((library) => ({
+      owner: library.owner,
+      library: library.name,
+      failures: library.failures,
+      last_failed_at: library.lastFailedAt,
+      next_read_due_at: nextTryOf(library),
+      last_success_at: library.lastSuccessAt,
+      last_error: library.lastError,
     })),
     open_rejects: rejects.total,
     open_reject_groups: rejects.groups,

@@ -6,6 +6,7 @@ import { printable } from "../printable.ts";
 import { nextStep } from "./next-step.ts";
 import { formatTable } from "./table.ts";
 import { truncate } from "./text-width.ts";
+import { nextTryOf } from "./verdict.ts";
 
 /** The status for people. Tables are at most `columns` wide. */
 export function formatStatus(rows: StatusRows, columns: number): string {
@@ -31,7 +32,7 @@ function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows)
   ].join("\n");
 }
 
-/** The last runs, newest first, and a line for each that has an error or is running. */
+/** The last runs, newest first, and a line for each error, with its runs, and for a run in progress. */
 function formatRuns({ runs, now, holder }: StatusRows, columns: number): string {
   const titles = [
     "run",
@@ -55,11 +56,13 @@ function formatRuns({ runs, now, holder }: StatusRows, columns: number): string 
     formatInstant(run.startedAt),
     ...[run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
   ]);
-  const notes = runs
-    .map((run) => [run.id, formatNote(run, holder)] as const)
-    .filter(([, note]) => note !== null)
-    .map(([id, note]) => truncate(`run ${id}: ${note}`, columns));
-  return [formatTable(titles, rows, columns), ...notes].join("\n");
+  const notes = runs.map((run) => [run.id, formatNote(run, holder)] as const).filter(([, note]) => note !== null);
+  const ids = new Map<string | null, number[]>();
+  for (const [id, note] of notes) ids.set(note, [...(ids.get(note) ?? []), id]);
+  const lines = [...ids].map(([note, of]) =>
+    truncate(`${of.length === 1 ? "run" : "runs"} ${of.join(", ")}: ${note}`, columns),
+  );
+  return [formatTable(titles, rows, columns), ...lines].join("\n");
 }
 
 function formatNote({ status, error }: RunRow, holder: string | null): string | null {
@@ -75,14 +78,19 @@ function formatNote({ status, error }: RunRow, holder: string | null): string | 
 /** The libraries whose last read failed; null if there are none. */
 function formatFailing({ failing, now }: StatusRows, columns: number): string | null {
   if (failing.total === 0) return null;
-  const titles = ["library", "in a row", "failed", "last good copy", "error"];
-  const rows = failing.shown.map(({ owner, name, failures, lastFailedAt, lastSuccessAt, lastError }) => [
-    formatKey({ owner, name }),
-    formatCount(failures),
-    lastFailedAt === null ? "" : formatAgo(lastFailedAt, now),
-    lastSuccessAt === null ? "never" : formatAgo(lastSuccessAt, now),
-    lastError ?? "",
-  ]);
+  const titles = ["library", "in a row", "failed", "next try", "last good copy", "error"];
+  const rows = failing.shown.map((library) => {
+    const { owner, name, failures, lastFailedAt, lastSuccessAt, lastError } = library;
+    const nextTry = nextTryOf(library);
+    return [
+      formatKey({ owner, name }),
+      formatCount(failures),
+      lastFailedAt === null ? "" : formatAgo(lastFailedAt, now),
+      nextTry === null || nextTry <= now ? "next run" : formatAgo(nextTry, now),
+      lastSuccessAt === null ? "never" : formatAgo(lastSuccessAt, now),
+      lastError ?? "",
+    ];
+  });
   return [
     `${plural(failing.total, "library fails", "libraries fail")}`,
     formatTable(titles, rows, columns),

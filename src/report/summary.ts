@@ -1,4 +1,4 @@
-import { formatBytes, formatElapsed, plural } from "../format.ts";
+import { formatBytes, formatCount, formatElapsed, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable, printableLines } from "../printable.ts";
 import type { RunCounts, RunReport } from "../run-report.ts";
@@ -16,10 +16,10 @@ export function formatSummary(report: RunReport): string {
   }
   const lines = [
     head,
-    `  libraries  ${counts.librariesListed} listed, ${counts.librariesRead} read, ${counts.librariesSkipped} skipped, ${counts.librariesChanged} changed, ${counts.librariesRemoved} removed, ${counts.librariesFailed} failed`,
+    `  libraries  ${formatCounts({ listed: counts.librariesListed, read: counts.librariesRead, skipped: counts.librariesSkipped, changed: counts.librariesChanged, removed: counts.librariesRemoved, failed: counts.librariesFailed })}`,
     ...(counts.librariesRead > 0 ? [`  read       ${formatCounts(reasons)}`] : []),
     ...(counts.librariesSkipped > 0 ? [`  skipped    ${formatCounts(skips)}`] : []),
-    `  scenarios  ${counts.scenariosInserted} new, ${counts.scenariosUpdated} changed, ${counts.scenariosRemoved} removed, ${counts.scenariosUnchanged} the same`,
+    `  scenarios  ${formatCounts({ new: counts.scenariosInserted, changed: counts.scenariosUpdated, removed: counts.scenariosRemoved, "the same": counts.scenariosUnchanged })}`,
     `  service    ${plural(counts.requests, "request")}, ${plural(counts.retries, "retry", "retries")}, ${formatBytes(counts.bytes)}`,
   ];
   if (counts.silentChanges > 0) {
@@ -30,8 +30,9 @@ export function formatSummary(report: RunReport): string {
     lines.push(`  failed     ${printable(formatKey(key))}: ${code}: ${printable(message)}`);
   }
   if (failures.length > MAX_FAILURES)
-    lines.push(`  failed     … and ${failures.length - MAX_FAILURES} more; see: simcat status`);
-  if (failures.length > 0) lines.push("             their stored rows are unchanged; the next run reads them again");
+    lines.push(`  failed     … and ${formatCount(failures.length - MAX_FAILURES)} more; see: simcat status`);
+  if (failures.length > 0)
+    lines.push("             their stored rows are unchanged; they are read again, see: simcat status");
   if (counts.rejects > 0) {
     lines.push(`  rejects    ${formatCounts(rejects)}; all valid items are stored; see: simcat status`);
   }
@@ -45,7 +46,7 @@ export function formatSummary(report: RunReport): string {
 /** `3 never read, 1 forced`. */
 function formatCounts(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
-    .map(([reason, count]) => `${count} ${reason}`)
+    .map(([reason, count]) => `${formatCount(count)} ${reason}`)
     .join(", ");
 }
 

@@ -1,8 +1,9 @@
 import type { LibraryRows } from "../db/read/read-library-record.ts";
+import type { StatusRows } from "../db/read/read-status.ts";
 import { formatMoment, plural } from "../format.ts";
 import type { Decision, SyncState } from "../model.ts";
 import { decide } from "../sync/rules/decide.ts";
-import { fullReadDueAt, isSettled, nextReadAt, windowEnd } from "../sync/rules/settle.ts";
+import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
 
 /** What the next run will do with a library if the listing still contains, or still lacks, it in the same way. */
 export type Verdict =
@@ -23,6 +24,7 @@ export function judge({ key, now, stored, rejects }: LibraryRows, fullEveryMs: n
   const listed = { key, lastModified: sync?.listedText ?? null, source: "{}" };
   const decision = decide(listed, stored, { now: now.getTime(), fullEveryMs, backfillSince: null });
   if (decision.kind === "read" || sync === null) return decision.kind === "read" ? decision : NEVER_READ;
+  if (decision.reason === "backing off") return { ...decision, until: nextTryAt(sync) ?? now.getTime() };
   return { ...decision, until: Math.min(nextReadAt(sync) ?? Infinity, fullReadDueAt(sync, key, fullEveryMs)) };
 }
 
@@ -49,6 +51,9 @@ export function formatVerdict(verdict: Verdict, { now, stored, library }: Librar
   if (verdict.kind === "none") return formatNone(verdict, library?.removedAt ?? null, now);
   const until = momentOf(verdict.until, now);
   if (verdict.reason === "unchanged") return `It will be skipped: unchanged and settled; next full read by ${until}.`;
+  if (verdict.reason === "backing off") {
+    return `It will be skipped for now: its last ${stored?.sync?.failures} reads failed; next try ${until}, or at once if its listed date changes or simcat sync --library names it.`;
+  }
   const end = stored?.sync ? windowEnd(stored.sync) : null;
   const window = end === null ? "" : ` its window ends ${momentOf(end, now)},`;
   return `It will be skipped for now: unchanged, but its date is not settled yet;${window} next read due ${until}.`;
@@ -88,3 +93,14 @@ export function formatSettled(sync: SyncState, now: Date): string {
 
 /** `ms` is in database ms; null if the time is not known. */
 export const momentOf = (ms: number | null, now: Date) => formatMoment(ms === null ? null : new Date(ms), now);
+
+/** When a failing library is tried next; null if the next run tries it. */
+export function nextTryOf(row: StatusRows["failing"]["shown"][number]): Date | null {
+  const { failures, lastFailedAt, bookmarkSeenAt } = row;
+  const ms = nextTryAt({
+    failures,
+    lastFailedAt: lastFailedAt?.getTime() ?? null,
+    bookmarkSeenAt: bookmarkSeenAt?.getTime() ?? null,
+  });
+  return ms === null ? null : new Date(ms);
+}

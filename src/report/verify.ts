@@ -1,15 +1,16 @@
-import { formatCount, formatElapsed, plural } from "../format.ts";
+import type { ColumnDifference } from "../db/read/compare-rows.ts";
+import { cutToDifference, formatCount, formatElapsed, formatInstant, plural } from "../format.ts";
 import { formatKey, keyText, shellWord, typeableKey } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
-import type { LibraryDifference, VerifyReport } from "../verify/findings.ts";
-import { formatDifference } from "./difference.ts";
+import type { DifferenceKind, LibraryDifference, VerifyReport } from "../verify/findings.ts";
 import { truncate } from "./text-width.ts";
 
 /** Libraries of one kind that are printed in full. The rest is a number; `--json` prints all of them. */
 const MAX_LINES = 50;
 /** If more libraries differ, the advice does not name them. */
 const MAX_NAMED = 5;
+const MAX_VALUE_COLUMNS = 40;
 
 const formatLibraries = (count: number) => plural(count, "library", "libraries");
 const nameOf = (key: LibraryKey) => printable(formatKey(key));
@@ -40,41 +41,79 @@ export function formatVerify(report: VerifyReport, columns: number): string {
 
 function formatResult({ agrees, differences, unread, rejected }: VerifyReport): string {
   if (agrees) return "the database agrees with the service";
+  const verb = differences.length === 1 ? "differs" : "differ";
   const found = [
-    ...(differences.length > 0
-      ? [`${formatLibraries(differences.length)} ${differences.length === 1 ? "differs" : "differ"}`]
-      : []),
-    ...(unread.length > 0 ? [`${formatLibraries(unread.length)} could not be read`] : []),
-    ...(rejected.length > 0 ? ["some items could not be compared"] : []),
+    differences.length > 0 ? `${formatLibraries(differences.length)} ${verb}` : "",
+    unread.length > 0 ? `${formatLibraries(unread.length)} could not be read` : "",
+    rejected.length > 0 ? "some items could not be compared" : "",
   ];
-  return found.length > 0 ? found.join(", ") : "the listing is incomplete";
+  return found.filter((text) => text !== "").join(", ") || "the listing is incomplete";
 }
 
 /** Listed libraries that were compared completely and agree. */
 function countAgreeing({ listed, differences, unread, rejected }: VerifyReport): number {
-  const isListed = ({ kind }: LibraryDifference) => kind !== "unlisted";
-  const others = [...differences.filter(isListed), ...unread, ...rejected].flatMap(({ key }) => key ?? []);
-  return Math.max(0, listed - new Set(others.map(keyText)).size);
+  const others = [...differences.filter(({ kind }) => kind !== "unlisted"), ...unread, ...rejected];
+  return Math.max(0, listed - new Set(others.flatMap(({ key }) => (key === null ? [] : keyText(key)))).size);
 }
 
 function formatList<T>(title: string, found: readonly T[], format: (item: T) => string): string[] {
-  const lines = found.slice(0, MAX_LINES).map((item) => `  ${title.padEnd(9)}  ${format(item)}`);
-  if (found.length > MAX_LINES)
-    lines.push(`  ${title.padEnd(9)}  … and ${found.length - MAX_LINES} more; --json prints all of them`);
-  return lines;
+  const more = found.length - MAX_LINES;
+  const rest = more > 0 ? [`… and ${formatCount(more)} more; --json prints all of them`] : [];
+  return [...found.slice(0, MAX_LINES).map(format), ...rest].map((text) => `  ${title.padEnd(9)}  ${text}`);
 }
+
+/** For a library that one side lacks, and for its scenarios that one side lacks. */
+const TEXTS: Readonly<Record<Exclude<DifferenceKind, "content">, { library: string; scenarios: string }>> = {
+  missing: { library: "is listed and was never stored", scenarios: "not stored" },
+  removed: { library: "is listed and marked as removed", scenarios: "marked as removed" },
+  unlisted: { library: "is stored and not listed", scenarios: "stored and not in the list" },
+};
+
+/** The differences of a library and its rows on one line, as `column: stored → service`. */
+function formatDifference({ kind, columns, counts, examples, removalHeldAt }: LibraryDifference): string {
+  const held = removalHeldAt === null ? "" : `; a guard has held its removal since ${formatInstant(removalHeldAt)}`;
+  if (kind !== "content") return `${TEXTS[kind].library}${held}`;
+  const ofKind = (wanted: DifferenceKind) => examples.filter((example) => example.kind === wanted);
+  const shown = ofKind("content");
+  const more = counts.content - shown.length;
+  const oneSided = (["missing", "removed", "unlisted"] as const).filter((side) => counts[side] > 0);
+  return [
+    ...columns.map(formatColumn),
+    ...shown.map((one) => `scenario ${one.id} ${one.columns.map(formatColumn).join(", ")}`),
+    ...(more > 0 ? [`${plural(more, "other scenario")} too`] : []),
+    ...oneSided.map((side) => {
+      const ids = [...ofKind(side).map(({ id }) => String(id)), ...(counts[side] > ofKind(side).length ? ["…"] : [])];
+      return `${plural(counts[side], "scenario")} ${TEXTS[side].scenarios} (${ids.join(", ")})`;
+    }),
+  ].join("; ");
+}
+
+function formatColumn({ column, stored, service }: ColumnDifference): string {
+  const format = (text: string | null) => (text === null ? "NULL" : formatValue(column, text));
+  const shown = cutToDifference(format(stored), format(service), MAX_VALUE_COLUMNS);
+  return `${column}: ${shown.map((text) => truncate(text, MAX_VALUE_COLUMNS)).join(" → ")}`;
+}
+
+const JSON_COLUMNS = ["listed", "metadata", "raw"];
+
+/** A value with quotes, so that spaces at its ends are visible. JSON is printed as it is. */
+const formatValue = (column: string, text: string) =>
+  printable(JSON_COLUMNS.includes(column) ? text : JSON.stringify(text));
 
 /** The commands that resolve the findings. */
 function formatAdvice({ differences, unread, rejected }: VerifyReport): string[] {
   const advice: string[] = [];
-  const listed = differences.filter(({ kind }) => kind !== "unlisted");
-  const held = differences.filter(({ removalHeldAt }) => removalHeldAt !== null);
-  if (listed.length > 0) {
-    const named = listed.length > MAX_NAMED ? [] : listed.map(({ key }) => ` --library ${shellWord(typeableKey(key))}`);
+  const altered = differences.filter(({ remedy }) => remedy === "backfill");
+  const held = differences.filter(({ remedy }) => remedy === "allow-removals");
+  const bySync = differences.filter(({ remedy }) => remedy === "sync");
+  const read = bySync.filter(({ kind }) => kind !== "unlisted");
+  if (altered.length > 0) {
+    const named =
+      altered.length > MAX_NAMED ? [] : altered.map(({ key }) => ` --library ${shellWord(typeableKey(key))}`);
     advice.push(`simcat backfill --restart${named.join("")}`);
   }
-  if (listed.length + held.length < differences.length)
-    advice.push("simcat sync marks as removed what is no longer listed");
+  if (read.length > 0) advice.push(`simcat sync stores ${formatLibraries(read.length)}, which it reads in any case`);
+  if (bySync.length > read.length) advice.push("simcat sync marks as removed what is no longer listed");
   if (held.length > 0) {
     advice.push(
       `${plural(held.length, "removal is", "removals are")} held: simcat sync --allow-removals marks as removed what is really gone; otherwise restore it in the service`,
@@ -101,14 +140,15 @@ export function toVerifyJson(report: VerifyReport, exitCode: number) {
     libraries_differing_in_passing: passing,
     scenarios_compared: scenarios,
     incomplete,
-    differences: differences.map(({ key, kind, columns, scenarios: found, removalHeldAt }) => ({
+    differences: differences.map(({ key, kind, remedy, columns, counts, examples, removalHeldAt }) => ({
       ...toKeyJson(key),
       kind,
+      remedy,
       removal_held_at: removalHeldAt,
       columns,
       scenarios: {
-        ...found.counts,
-        examples: found.examples.map((one) => ({ ...one, id: typeof one.id === "bigint" ? String(one.id) : one.id })),
+        ...counts,
+        examples: examples.map((one) => ({ ...one, id: typeof one.id === "bigint" ? String(one.id) : one.id })),
       },
     })),
     unread: unread.map(({ key, code, message }) => ({ ...toKeyJson(key), code, message })),

@@ -1,9 +1,9 @@
-import type { LibraryKey, Listing, ReceivedContent, ScenarioSink } from "../model.ts";
+import type { Listing, ReceivedContent, ScenarioSink } from "../model.ts";
 import { type AbortScope, createAbortScopes } from "./http/abort-scope.ts";
 import { FailedGet, get } from "./http/get.ts";
 import { type HttpContext, type HttpOptions, openHttpContext } from "./http/http-context.ts";
 import { listLibraries } from "./list-libraries.ts";
-import { readContent } from "./read-content.ts";
+import { type RequestedLibrary, readContent } from "./read-content.ts";
 import { redactKey } from "./redact.ts";
 import { listingPath } from "./urls.ts";
 
@@ -17,7 +17,7 @@ export interface Service {
    * On abort it does not wait for a call of the sink in progress, and makes no further one.
    * @throws ContentError, SourceUnavailableError if the run must end, or an error of the sink
    */
-  readContent(key: LibraryKey, sink: ScenarioSink, signal: AbortSignal): Promise<ReceivedContent>;
+  readContent(library: RequestedLibrary, sink: ScenarioSink, signal: AbortSignal): Promise<ReceivedContent>;
   /**
    * Checks the key by the status of the listing, without its body. Sends at most one request per minute; in between, it
    * returns the last result.
@@ -46,7 +46,8 @@ export function openService(options: ServiceOptions): Service {
   const confirmKey = createKeyCheck(context);
   return {
     listLibraries: (signal) => scopes.runScoped(signal, (scope) => listLibraries(context, defaultOwner, scope)),
-    readContent: (key, sink, signal) => scopes.runScoped(signal, (scope) => readContent(context, key, sink, scope)),
+    readContent: (library, sink, signal) =>
+      scopes.runScoped(signal, (scope) => readContent(context, library, sink, scope)),
     confirmKey: (signal) => scopes.runScoped(signal, confirmKey),
     counters: () => ({ ...context.counters }),
     async close() {

@@ -13,6 +13,12 @@ import { contentPaths } from "./urls.ts";
 import { type ParsedMetadata, readMetadata } from "./wire/wire-metadata.ts";
 import { readScenarioList, type ScenarioList } from "./wire/wire-scenarios.ts";
 
+/** A library whose content is read. */
+export interface RequestedLibrary extends LibraryKey {
+  /** Its last read failed, so a wait that it asks for says nothing about the service. Default: false. */
+  readonly failedBefore?: boolean;
+}
+
 /** The parsed metadata and scenarios, each with the response that it was read from. */
 interface ContentResponses {
   readonly metadata: ParsedMetadata & { readonly bytes: Buffer; readonly response: HttpResponse };
@@ -22,11 +28,11 @@ interface ContentResponses {
 /** Reads one library's content; its scenarios go into the sink. A failure aborts `scope`. */
 export async function readContent(
   context: HttpContext,
-  key: LibraryKey,
+  { failedBefore = false, ...key }: RequestedLibrary,
   sink: ScenarioSink,
   scope: AbortScope,
 ): Promise<ReceivedContent> {
-  const responses = await getBoth(context, key, sink, scope);
+  const responses = await getBoth(context, key, failedBefore, sink, scope);
   const { metadata, scenarios } = responses;
   const redacted = (reject: Reject): Reject => redactReject(reject, context.redact);
   if (scenarios.items > 0 && scenarios.accepted === 0) {
@@ -50,10 +56,19 @@ export async function readContent(
   };
 }
 
+/** Keeps no scenario: the caller needs only what `ReceivedContent` says. */
+export const DISCARD: ScenarioSink = {
+  restart: async () => {},
+  add: async () => {},
+  sources: async () => new Map(),
+  remove: async () => {},
+};
+
 /** Requests metadata and scenarios at the same time. The first failure aborts the other request. */
 async function getBoth(
   context: HttpContext,
   key: LibraryKey,
+  failedBefore: boolean,
   sink: ScenarioSink,
   scope: AbortScope,
 ): Promise<ContentResponses> {
@@ -74,12 +89,14 @@ async function getBoth(
       operation: "metadata",
       path: paths.metadata,
       resource: paths.library,
+      failedBefore,
       parse: async (response) => ({ response, ...(await readMetadata(response, key)) }),
     }),
     getOrAbort({
       operation: "scenarios",
       path: paths.scenarios,
       resource: paths.library,
+      failedBefore,
       parse: async (response) => {
         if (!isFirstAttempt) await guarded.restart();
         isFirstAttempt = false;

@@ -15,9 +15,9 @@ import { isRetryableStatus } from "./http/retry-policy.ts";
 /** The error that ends a run because the listing could not be read. */
 export function toListingError(failed: FailedGet, context: HttpContext): SimcatError {
   const { failure } = failed;
-  const { status, hint } = failure;
+  const { status, hint, retryAfterMs } = failure;
   const summary = formatFailure(failed, context);
-  const options = causeOf(failed);
+  const options = { ...causeOf(failed), retryAfterMs };
   const runError = toRunError(failed, context);
   if (runError !== null) return runError;
   if (hint !== "") return new SourceUnavailableError(summary, { hint, ...options });
@@ -30,7 +30,10 @@ export function toListingError(failed: FailedGet, context: HttpContext): SimcatE
     return new UnauthorizedError(summary, { hint: excess === null ? refused : `${excess}. Otherwise ${refused}` });
   }
   if (status === 429) {
-    return new SourceUnavailableError(summary, { hint: "the service asks for fewer requests: run again later" });
+    return new SourceUnavailableError(summary, {
+      hint: "the service asks for fewer requests: run again later",
+      retryAfterMs,
+    });
   }
   const isDown = status === null ? !["untrusted", "too_large"].includes(failure.kind) : isRetryableStatus(status);
   if (isDown) {
@@ -60,6 +63,7 @@ function toRunError(failed: FailedGet, context: HttpContext): SourceUnavailableE
     const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
     return new SourceUnavailableError(summary, {
       hint: `for ${duration} the service has asked to wait, and ${advice}`,
+      retryAfterMs: failure.retryAfterMs,
     });
   }
   if (failure.kind === "too_many_files") return new SourceUnavailableError(summary, { hint: failure.hint });
@@ -68,7 +72,7 @@ function toRunError(failed: FailedGet, context: HttpContext): SourceUnavailableE
   const limit = formatLimit(context.retryPolicy.maxRetryWaitMs);
   return new SourceUnavailableError(
     `${summary} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${limit})`,
-    { hint: "run again later" },
+    { hint: "run again later", retryAfterMs: failure.retryAfterMs },
   );
 }
 

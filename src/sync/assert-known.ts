@@ -1,5 +1,6 @@
 import type { Connection, Pool } from "../db/connect.ts";
-import { type KnownKeysSource, readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
+import { readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
+import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { typeableKey } from "../key.ts";
@@ -15,7 +16,7 @@ interface KnownSources {
   /** Null if the database has no schema yet: nothing is stored. */
   readonly pool: Pool | null;
   /** For a role that may read only the views: "views". */
-  readonly source?: KnownKeysSource;
+  readonly source?: ReadSource;
 }
 
 /** @throws a UsageError with suggestions for an owner or a library that is neither listed nor stored */

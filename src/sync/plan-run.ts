@@ -1,9 +1,10 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { readRemovalNumbers } from "../db/read/removal-numbers.ts";
+import { type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
 import { streamStored } from "../db/read/stored-libraries.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
+import { keyText } from "../key.ts";
 import type { LibraryKey, Listing } from "../model.ts";
 import type { Selection } from "../run-report.ts";
 import type { Service } from "../service/client.ts";
@@ -37,6 +38,8 @@ interface TimedListing {
 }
 
 export interface PlannedListing extends TimedListing {
+  /** The time as of which the listing shows the service, in database ms: when it was requested, or when a cache stored it. */
+  readonly asOf: number;
   readonly plan: Plan;
   /** Whether a reject of an earlier listing is open. */
   readonly openRejects: boolean;
@@ -67,10 +70,15 @@ export async function planRun(
   signal: AbortSignal,
 ): Promise<PlannedListing> {
   const now = clock.at(listing.startedAt);
-  const cached = listing.cachedMs > 0 ? { cachedAt: now - listing.cachedMs - CACHE_MARGIN_MS } : {};
-  const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, ...cached };
+  const isCached = listing.cachedMs > 0;
+  // An `Age` that is malformed, or that no date can express, proves nothing since 1970.
+  const asOf = isCached ? Math.max(0, now - listing.cachedMs - CACHE_MARGIN_MS) : now;
+  const namesLibraries = selection.libraries.length > 0;
+  const cached = isCached ? { cachedAt: asOf } : {};
+  const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, ...cached };
   const startPlanner = () => createPlanner(listing.libraries, context, selection);
-  if (pool === null) return { listing, listedAt, plan: startPlanner().finish(), openRejects: false };
+  const timed = { listing, listedAt, asOf };
+  if (pool === null) return { ...timed, plan: startPlanner().finish(), openRejects: false };
   const { planner, openRejects } = await readSnapshot(
     pool,
     "reading what is stored",
@@ -81,7 +89,7 @@ export async function planRun(
     },
     signal,
   );
-  return { listing, listedAt, plan: planner.finish(), openRejects };
+  return { ...timed, plan: planner.finish(), openRejects };
 }
 
 export interface RemovalDecision {
@@ -102,7 +110,7 @@ export async function checkRemovals(
 ): Promise<RemovalDecision> {
   const isComplete = listing.incomplete === null;
   const { missing, unheld, unheldElsewhere } = plan;
-  const numbers =
+  const numbers: RemovalNumbers =
     pool !== null && missing.length + unheldElsewhere.length > 0
       ? await readSnapshot(
           pool,
@@ -110,7 +118,7 @@ export async function checkRemovals(
           (connection) => readRemovalNumbers(connection, plan.heldSince),
           signal,
         )
-      : { peakLive: plan.live.count, removedLately: 0 };
+      : { peakLive: plan.live.count, gone: 0, returned: [] };
   const facts = {
     listedCount: listing.libraries.length,
     rejectedCount: listing.rejects.length,
@@ -118,15 +126,26 @@ export async function checkRemovals(
     sharedWithLive: plan.live.listed,
     missing: missing.length,
     heldBefore: missing.length - unheld.length,
-    ...numbers,
+    removedLately: countOthers(numbers, missing),
+    peakLive: numbers.peakLive,
     maxRemoved: settings.maxRemoved,
     allowed: allowRemovals,
     complete: isComplete,
   };
   const verdict = guardRemovals(facts);
   // Removals that this run is allowed to mark do not count, as they will not in later runs.
-  const inScope = allowRemovals ? 0 : missing.length;
-  const everywhere = { ...facts, missing: inScope + unheldElsewhere.length };
+  const everyMissing = [...(allowRemovals ? [] : missing), ...unheldElsewhere];
+  const everywhere = {
+    ...facts,
+    missing: everyMissing.length,
+    removedLately: countOthers(numbers, everyMissing),
+  };
   const isHeldElsewhere = isComplete && unheldElsewhere.length > 0 && exceedsShare(everywhere);
   return { verdict, holds: [...(verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])] };
+}
+
+/** How many libraries other than the missing ones were removed in the last 24 h: one that went and returned counts once. */
+function countOthers({ gone, returned }: RemovalNumbers, missing: readonly LibraryKey[]): number {
+  const again = new Set(returned.map(keyText));
+  return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;
 }

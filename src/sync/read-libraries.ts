@@ -1,13 +1,12 @@
 import { setMaxListeners } from "node:events";
-import { forEachConcurrently } from "../async.ts";
-import { Channel } from "../channel.ts";
+import { Channel, forEachConcurrently } from "../async.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../circuit-breaker.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
-import { keyText } from "../key.ts";
-import type { FailedLibrary, ReadAction, ReadOutcome } from "../model.ts";
+import { formatKey, keyText } from "../key.ts";
+import type { FailedLibrary, LibraryKey, ReadAction, ReadOutcome } from "../model.ts";
+import { DISCARD } from "../service/read-content.ts";
 import type { PlannedListing } from "./plan-run.ts";
-import { createLibraryReader, type LibraryRead, type ReadLibrary } from "./read-library.ts";
-import { type DriftWatch, watchDrift } from "./rules/drift.ts";
+import { createLibraryReader, type ReadLibrary } from "./read-library.ts";
 import type { Run } from "./run-types.ts";
 
 /**
@@ -28,7 +27,7 @@ export async function* readLibraries(
       ? planned.plan.actions
       : planned.plan.actions.filter(({ listed }) => !failedKeys.has(keyText(listed.key)));
   if (actions.length === 0) return;
-  const readers = new ReadQueue(run, await createLibraryReader(run, planned), signal);
+  const readers = new ReadQueue(run, await createLibraryReader(run, planned), planned.plan.witness, signal);
   const reading = readers.readAll(actions);
   try {
     yield* readers.outcomes;
@@ -43,17 +42,20 @@ class ReadQueue {
   readonly outcomes = new Channel<ReadOutcome>();
   readonly #run: Run;
   readonly #read: ReadLibrary;
-  readonly #drift: DriftWatch = watchDrift();
   readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
-  /** Libraries whose content was dropped because it lacks a field; the rest of the run decides. */
-  readonly #deferred: (Pick<LibraryRead, "action" | "lostFields"> & Pick<ContentError, "rejects">)[] = [];
-  #unread = 0;
   readonly #breaker: CircuitBreaker = createCircuitBreaker();
+  /** Whether the service returned any content. */
+  #hasAnswered = false;
+  /** The last failure by which the service was unavailable. */
+  #lastUnavailable: ContentError | null = null;
+  /** A library that can be expected to be readable unless the service is down. */
+  #witness: LibraryKey | null;
 
-  constructor(run: Run, read: ReadLibrary, signal: AbortSignal) {
+  constructor(run: Run, read: ReadLibrary, witness: LibraryKey | null, signal: AbortSignal) {
     this.#run = run;
     this.#read = read;
+    this.#witness = witness;
     this.#signal = AbortSignal.any([signal, this.#stopped.signal]);
     // Every request in flight listens to it.
     setMaxListeners(0, this.#signal);
@@ -61,10 +63,9 @@ class ReadQueue {
 
   /** Never rejects: closes `outcomes` with the error that ended the run, if any. */
   async readAll(actions: readonly ReadAction[]): Promise<void> {
-    this.#unread = actions.length;
     try {
-      await this.#readQueue(actions, false);
-      await this.#judgeDeferred();
+      await this.#readQueue(actions);
+      await this.#assertAnswered();
       this.outcomes.close();
     } catch (error) {
       this.outcomes.close(error);
@@ -76,12 +77,11 @@ class ReadQueue {
     this.#stopped.abort(reason);
   }
 
-  async #readQueue(actions: readonly ReadAction[], isSecondRead: boolean): Promise<void> {
+  async #readQueue(actions: readonly ReadAction[]): Promise<void> {
     await forEachConcurrently(actions, this.#run.settings.concurrency, async (action) => {
       try {
         this.#signal.throwIfAborted();
-        await this.#readOne(action, isSecondRead);
-        this.#unread -= 1;
+        await this.#readOne(action);
       } catch (error) {
         // Otherwise each waiting request would first wait for the pause to end.
         if (error instanceof SourceUnavailableError) this.stop(error);
@@ -90,26 +90,17 @@ class ReadQueue {
     });
   }
 
-  async #readOne(action: ReadAction, isSecondRead: boolean): Promise<void> {
-    let library: LibraryRead;
+  async #readOne(action: ReadAction): Promise<void> {
     try {
-      library = await this.#read(action, this.#signal);
+      const outcome = await this.#read(action, this.#signal);
       this.#breaker.reset();
+      this.#hasAnswered = true;
+      this.#witness = action.listed.key;
+      await this.outcomes.push(outcome);
     } catch (error) {
       if (!(error instanceof ContentError)) throw error;
       await this.#fail(action, error);
-      return;
     }
-    const { content, buffer, received, lostFields } = library;
-    if (!isSecondRead) this.#drift.count(received, content.kind !== "new", lostFields);
-    const verdict = this.#drift.judge(lostFields, isSecondRead || this.#unread === 1);
-    if (verdict.kind === "store") {
-      await this.outcomes.push({ kind: "read", action, content, buffer });
-      return;
-    }
-    await buffer.free();
-    if (verdict.kind === "defer") this.#deferred.push({ action, lostFields, rejects: received.rejects });
-    else await this.#fail(action, new ContentError("drift", verdict.message, { rejects: received.rejects }));
   }
 
   /** @throws UnauthorizedError if the service refuses the key; SourceUnavailableError if it counts as down */
@@ -117,25 +108,48 @@ class ReadQueue {
     if (error.code === "unauthorized" && (await this.#run.service.confirmKey(this.#signal)) === "refused") {
       throw refusedMidway(error);
     }
-    const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;
-    if (!error.unavailable) this.#breaker.reset();
-    else if (!failedBefore) this.#breaker.countFailure();
+    if (error.unavailable) {
+      this.#lastUnavailable = error;
+      this.#breaker.countFailure((action.stored?.sync?.failures ?? 0) > 0);
+    } else this.#breaker.reset();
+    const isDoubtful = this.#breaker.isDoubtful();
     const failure = error.toFailedLibrary(action.listed.key, this.#run.mask);
     await this.outcomes.push({ kind: "failed", failure });
-    this.#breaker.assertClosed(error, "; the libraries read until then are stored, and the next run continues");
+    this.#breaker.assertClosed(error, CONTINUES);
+    if (isDoubtful && this.#witness !== null) await this.#askWitness(this.#witness);
   }
 
-  /** Fails the libraries that would lose a field that the whole run lacked, and reads the others again. */
-  async #judgeDeferred(): Promise<void> {
-    const again: ReadAction[] = [];
-    for (const { action, lostFields, rejects } of this.#deferred) {
-      const verdict = this.#drift.judge(lostFields, true);
-      if (verdict.kind === "drift") {
-        await this.#fail(action, new ContentError("drift", verdict.message, { rejects }));
-      } else again.push(action);
-    }
-    await this.#readQueue(again, true);
+  /** @throws SourceUnavailableError if content was asked for, and the service was unavailable whenever it was */
+  async #assertAnswered(): Promise<void> {
+    if (this.#hasAnswered || this.#lastUnavailable === null) return;
+    if (this.#witness === null) throw considersDown("no library could be read", this.#lastUnavailable);
+    await this.#askWitness(this.#witness);
   }
+
+  /**
+   * Distinguishes an outage from broken libraries, by reading one more: an outage may concern only one part of the content.
+   * @throws SourceUnavailableError if the service is unavailable for the witness, too
+   */
+  async #askWitness(witness: LibraryKey): Promise<void> {
+    try {
+      await this.#run.service.readContent(witness, DISCARD, this.#signal);
+    } catch (error) {
+      if (!(error instanceof ContentError)) throw error;
+      const tried = `neither the libraries that were tried nor ${formatKey(witness)}, whose last read succeeded, could be read`;
+      if (error.unavailable) throw considersDown(tried, error);
+    }
+    this.#hasAnswered = true;
+    this.#breaker.reset();
+  }
+}
+
+const CONTINUES = "; the libraries read until then are stored, and the next run continues";
+
+function considersDown(summary: string, last: ContentError): SourceUnavailableError {
+  return new SourceUnavailableError(
+    `${summary}, so the service is considered down (the last: ${last.message})${CONTINUES}`,
+    { cause: last },
+  );
 }
 
 function refusedMidway(error: ContentError): UnauthorizedError {

@@ -1,62 +1,58 @@
+import { hash } from "node:crypto";
 import type { Connection } from "../db/connect.ts";
 import { compareFields } from "../db/read/compare-fields.ts";
+import { COLUMN_SIGNATURE } from "../db/store/columns.ts";
 import { createScenarioBuffer, MEMORY_LIMITS, type MemoryBudget } from "../db/store/scenario-buffer.ts";
 import { createStaging, type Staging } from "../db/store/staging.ts";
 import { detectRefusedRows, RefusedRows, refusedByDatabase } from "../db/store/write-in-halves.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
-import type { LibraryContent, LibraryKey, ReadAction, ReceivedContent, ScenarioBuffer } from "../model.ts";
-import { hashContent } from "./content-hash.ts";
+import type { LibraryContent, LibraryKey, ListedLibrary, ReadAction, ReadOutcome, ReceivedContent } from "../model.ts";
+import { type AskPeers, createPeers } from "./ask-peers.ts";
 import type { PlannedListing } from "./plan-run.ts";
-import { findLostFields, type LostField, lackedFields, lacksFields } from "./rules/drift.ts";
+import { DRIFT_ADVICE, explainDrift, findLostFields, isProven, lackedFields, lacksFields } from "./rules/drift.ts";
 import { buildLibraryContent } from "./rules/library-content.ts";
-import { findOtherListed } from "./rules/named-library.ts";
+import { findOtherListed, mayBeOther } from "./rules/named-library.ts";
 import type { Run } from "./run-types.ts";
-
-/** One library's content, received and compared with the stored rows; nothing of it is stored yet. */
-export interface LibraryRead {
-  readonly action: ReadAction;
-  readonly received: ReceivedContent;
-  readonly content: LibraryContent;
-  readonly buffer: ScenarioBuffer;
-  /** Fields that the stored rows have and the received content lacks. */
-  readonly lostFields: readonly LostField[];
-}
 
 /**
  * Reads one library. Many reads may be in flight, which share the memory for scenarios.
  * @throws ContentError if this library failed; anything else ends the run
  */
-export type ReadLibrary = (action: ReadAction, signal: AbortSignal) => Promise<LibraryRead>;
+export type ReadLibrary = (action: ReadAction, signal: AbortSignal) => Promise<Extract<ReadOutcome, { kind: "read" }>>;
 
 export async function createLibraryReader(run: Run, planned: PlannedListing): Promise<ReadLibrary> {
   const budget: MemoryBudget = { usedBytes: 0, limits: run.memory ?? MEMORY_LIMITS };
   const staging: Staging = createStaging(run.pool, run.lease, run.parsers);
   await staging.clear();
+  const ask = createPeers(run, planned.listing.libraries);
   const { hashesSince, settings } = run;
   const { listing, listedAt, plan } = planned;
   const unheld = new Set(plan.unheld.map(keyText));
   const held = new Set(plan.missing.map(keyText).filter((key) => !unheld.has(key)));
-  /** A library that was moved may still name its earlier owner, so a missing one counts only by its name. */
-  const isOther = ({ listed, stored }: ReadAction) => {
-    const isStored = stored?.state === "live";
-    return (key: LibraryKey) =>
-      listing.libraries.find(key) !== undefined || (isStored && key.name !== listed.key.name && held.has(keyText(key)));
-  };
+  const isListed = (key: LibraryKey) => listing.libraries.find(key) !== undefined;
 
   return async (action, signal) => {
     const { key } = action.listed;
     const buffer = createScenarioBuffer(staging, budget);
     try {
-      const received = await run.service.readContent(key, buffer, signal);
-      const other = received.metadata && findOtherListed(received.metadata, key, isOther(action));
+      const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;
+      const received = await run.service.readContent({ ...key, failedBefore }, buffer, signal);
+      const { metadata } = received;
+      // A library that was never stored may be a renamed one whose metadata still has its earlier name.
+      const isStored = action.stored?.state === "live";
+      const isOther = (named: LibraryKey) => isListed(named) || (isStored && held.has(keyText(named)));
+      const other = metadata && findOtherListed(metadata, key, isOther);
       if (other) throw mismatched(key, other);
+      const isUncertain = metadata !== null && mayBeOther(metadata, key, isListed);
       const readAt = run.clock.at(received.sentAt);
       const contentHash = hashContent(action.listed, received, settings.serviceTimezone);
-      const facts = { listedAt, readAt, contentHash, hashesSince };
+      const facts = { listedAt, readAt, contentHash, hashesSince, isUncertain };
       const content = buildLibraryContent(action, received, await buffer.finish(), facts);
-      return { action, received, content, buffer, lostFields: await findLost(run, content, received) };
+      const drift = await findDrift(run, ask, content, received, signal);
+      if (drift !== "") throw new ContentError("drift", `${drift}. ${DRIFT_ADVICE}`, { rejects: received.rejects });
+      return { kind: "read", action, content, buffer };
     } catch (thrown) {
       const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;
       if (error instanceof ContentError) await buffer.free();
@@ -65,24 +61,57 @@ export async function createLibraryReader(run: Run, planned: PlannedListing): Pr
   };
 }
 
-/** Compares the received fields with the stored rows of the library; asks the database only if a field is absent. */
-async function findLost(
+/** Why the service seems to have changed the shape of its answers; empty if not. Compares with the stored rows if a field is absent. */
+async function findDrift(
   { pool, lease }: Run,
+  ask: AskPeers,
   content: LibraryContent,
   received: ReceivedContent,
-): Promise<readonly LostField[]> {
-  if (content.kind !== "changed" || !lacksFields(received)) return [];
+  signal: AbortSignal,
+): Promise<string> {
+  if (content.kind !== "changed" || !lacksFields(received)) return "";
   const operation = "comparing the fields of a library with its stored rows";
   const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
   const stored = await detectRefusedRows(lease.write, operation, (patience) =>
     withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
   );
-  return findLostFields(received, stored);
+  const reasons: string[] = [];
+  for (const lost of findLostFields(received, stored)) {
+    const testimony = isProven(lost) ? "none" : await ask(lost, content.listed.key, received.sentAt, signal);
+    reasons.push(explainDrift(lost, testimony) ?? "");
+  }
+  return reasons.filter((reason) => reason !== "").join("; ");
 }
 
 function mismatched(key: LibraryKey, other: LibraryKey): ContentError {
   return new ContentError(
     "mismatched",
-    `the metadata that was received for ${formatKey(key)} names ${formatKey(other)}, another library of this organization, so nothing was overwritten. Does a proxy or cache mix up answers?`,
+    `the metadata that was received for ${formatKey(key)} names ${formatKey(other)}, another library of this owner, so nothing was overwritten. Does a proxy or cache mix up answers?`,
   );
+}
+
+/** Raise this if the same text is parsed to another value than before, so that stored rows are compared again. */
+const PARSERS = 1;
+
+/** Earlier versions of simcat numbered their hashes by hand. Number 2 is the version of the fields and parsers with this digest. */
+const NUMBERED: Readonly<Record<string, number>> = { IhdRwtUrStVf: 2 };
+
+/**
+ * Part of every content hash. It changes with the stored fields, so after a field is added the next read of each library
+ * compares its rows, whatever its stored hash is.
+ */
+export function hashVersion(fields: readonly string[]): number | string {
+  const digest = hash("sha256", JSON.stringify([PARSERS, fields]), "base64url").slice(0, 12);
+  return NUMBERED[digest] ?? digest;
+}
+
+const HASH_VERSION = hashVersion(COLUMN_SIGNATURE);
+
+/** Equal for two reads of a library only if both store the same rows. Base64url. */
+export function hashContent(
+  { source }: ListedLibrary,
+  { digest }: Pick<ReceivedContent, "digest">,
+  serviceTimezone: string,
+): string {
+  return hash("sha256", JSON.stringify([HASH_VERSION, serviceTimezone, source, digest]), "base64url");
 }

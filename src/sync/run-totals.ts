@@ -1,3 +1,4 @@
+import type { AcceptedListing } from "../db/runs.ts";
 import type { LibraryFailure, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
 import type { RunCounts, RunStatus, RunWarning } from "../run-report.ts";
 import { isSilent } from "./rules/library-content.ts";
@@ -34,8 +35,8 @@ export class RunTotals {
   /** Libraries whose scenario list lost too much at once. */
   readonly withheld: SavedLibrary[] = [];
   readonly warnings: RunWarning[] = [];
-  /** Whether each entry of the listing named its library; null before the listing was read. */
-  listingComplete: boolean | null = null;
+  /** Null before the listing was accepted. */
+  listing: AcceptedListing | null = null;
   /** Whether the service's clock agrees with the database's. */
   isClockConfirmed = false;
   /** Libraries that are suspect after several reads under one listed date. */
@@ -77,7 +78,7 @@ export class RunTotals {
   }
 
   addSkipped(skipped: Plan["skipped"]): void {
-    for (const reason of ["unchanged", "not settled yet"] as const) {
+    for (const reason of ["unchanged", "not settled yet", "backing off"] as const) {
       this.counts.librariesSkipped += skipped[reason];
       if (skipped[reason] > 0) this.skips[reason] = skipped[reason];
     }
@@ -88,8 +89,9 @@ export class RunTotals {
     this.warnings.push({ code: "failure_unrecorded", ...(key ? { key } : {}), message });
   }
 
-  /** `ok`, or `partial` if anything failed, was rejected or was withheld. */
+  /** `ok`, or `partial` if anything failed, also before and was not tried again yet, was rejected or was withheld. */
   status(): Extract<RunStatus, "ok" | "partial"> {
-    return this.failures.length + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
+    const failing = this.failures.length + (this.skips["backing off"] ?? 0);
+    return failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 }

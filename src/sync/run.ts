@@ -13,13 +13,12 @@ import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
 import { guardScenarios } from "./rules/guard.ts";
-import { confirmsClock, namesEveryLibrary } from "./rules/listing.ts";
 import { isEverything } from "./rules/selection.ts";
 import { completed, outcomeOfError, type RunOutcome, toReport } from "./run-outcome.ts";
 import { RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
 import { createRunStarter } from "./start-run.ts";
-import { takeSnapshot } from "./take-snapshot.ts";
+import { confirmsClock, takeSnapshot } from "./take-snapshot.ts";
 import { createValueParsers } from "./value-parsers.ts";
 import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
 
@@ -83,11 +82,11 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   totals.counts.librariesListed = listing.libraries.length;
   totals.addRejects(listing.rejects);
   for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
-  totals.listingComplete = namesEveryLibrary(listing);
   totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
   warnOfListing(totals, planned);
   if (verdict.kind === "held" && verdict.rule === "nothing_shared") return completed("held", verdict.message);
 
+  totals.listing = { complete: listing.incomplete === null, asOf: planned.asOf };
   totals.addSkipped(plan.skipped);
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
@@ -151,7 +150,7 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
     const patience = outcome.status === "database_failed" ? { retryForMs: 1_000 } : {};
     await lease.end(
       { operation: "finishing the run", isDone: (connection) => isFinished(connection, id), ...patience },
-      (connection) => finishRun(connection, id, report, run.totals.listingComplete),
+      (connection) => finishRun(connection, id, report, run.totals.listing),
     );
     return { report, error: outcome.error };
   } catch (thrown) {

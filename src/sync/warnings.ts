@@ -1,8 +1,11 @@
 import type { LibraryCounts } from "../db/runs.ts";
+import { formatCount, formatElapsed, plural } from "../format.ts";
 import type { PlannedListing } from "./plan-run.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 import type { RunTotals } from "./run-totals.ts";
 import type { ValueParsers } from "./value-parsers.ts";
+
+const formatLibraries = (count: number) => plural(count, "library", "libraries");
 
 /** Adds the warnings about the listing. */
 export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedListing): void {
@@ -10,42 +13,58 @@ export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedListi
   if (listing.incomplete !== null) {
     warn("listing_incomplete", `${listing.incomplete}; nothing was marked as removed`);
   }
-  if (plan.missingButCached.length > 0) {
+  if (listing.cachedMs > 0) {
+    const age = Number.isFinite(listing.cachedMs) ? formatElapsed(listing.cachedMs) : "an unknown time";
+    const kept = plan.missingButCached.length;
+    const unmarked =
+      kept > 0
+        ? `, and ${plural(kept, "library", "libraries")} read since and not listed were not marked as removed`
+        : "";
     warn(
       "listing_cached",
-      `a cache answered the listing, older than the last read of ${plan.missingButCached.length} libraries that it lacks; they were not marked as removed. Is there a caching proxy before the service?`,
+      `a cache answered the listing, which it had stored for ${age}: edits since then are not seen${unmarked}. Is there a caching proxy before the service?`,
     );
   }
   if (listing.repeated > 0) {
-    warn("listing_duplicates", `the listing names ${listing.repeated} libraries more than once; each is kept once`);
+    warn(
+      "listing_duplicates",
+      `the listing names ${formatLibraries(listing.repeated)} more than once; each is kept once`,
+    );
   }
 }
 
 /** Adds the warnings about the content that was read. */
 export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
   const { dates, sizes } = parsers.unparsed();
+  const backingOff = totals.skips["backing off"] ?? 0;
+  if (backingOff > 0) {
+    totals.warnings.push({
+      code: "libraries_backing_off",
+      message: `${plural(backingOff, "library", "libraries")} that failed three times in a row or more ${backingOff === 1 ? "was" : "were"} not tried; simcat status shows when each is tried next, and simcat sync --library tries it now`,
+    });
+  }
   if (totals.suspectReads > 0) {
     totals.warnings.push({
       code: "content_suspect",
-      message: `the content of ${totals.suspectReads} libraries came from a cache or named another date than the listing, ${SUSPECT_READS} times or more; it is stored, and read again from time to time until the two agree. Is there a caching proxy before the service?`,
+      message: `the content of ${formatLibraries(totals.suspectReads)} came from a cache, has another date than the listing, or names an owner with a library of the same name, ${SUSPECT_READS} times or more; it is stored, and read again from time to time. Is there a caching proxy before the service?`,
     });
   }
   if (totals.misnamed > 0) {
     totals.warnings.push({
       code: "content_misnamed",
-      message: `the metadata of ${totals.misnamed} libraries has another libraryName than the listing; it is stored under the listed name, never settles, and is read again from time to time. Does a proxy mix up answers, or does the service report another name there?`,
+      message: `the metadata of ${formatLibraries(totals.misnamed)} has another libraryName than the listing; it is stored under the listed name, never settles, and is read again from time to time. Does a proxy mix up answers, or does the service report another name there?`,
     });
   }
   if (dates > 0) {
     totals.warnings.push({
       code: "dates_unparsed",
-      message: `${dates} dates have a format that simcat does not know; their text is stored, their …_at columns are NULL`,
+      message: `${plural(dates, "date has", "dates have")} a format that simcat does not know; ${dates === 1 ? "its text is stored, its …_at column is NULL" : "their text is stored, their …_at columns are NULL"}`,
     });
   }
   if (sizes > 0) {
     totals.warnings.push({
       code: "sizes_unparsed",
-      message: `${sizes} file sizes have a format that simcat does not know; their text is stored, file_size_bytes is NULL`,
+      message: `${plural(sizes, "file size has", "file sizes have")} a format that simcat does not know; ${sizes === 1 ? "its" : "their"} text is stored, file_size_bytes is NULL`,
     });
   }
   for (const { key, withheld } of totals.withheld) {
@@ -53,7 +72,7 @@ export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
     totals.warnings.push({
       code: "scenario_removals_held",
       key,
-      message: `the list lacks ${withheld.missing} of ${withheld.live} scenarios at once; none of them was marked as removed. If the next read lacks the same, they will be (or run it again with --allow-removals)`,
+      message: `the list lacks ${formatCount(withheld.missing)} of ${formatCount(withheld.live)} scenarios at once; none of them was marked as removed. If the next read lacks the same and no cache answers it, they will be (or run it again with --allow-removals)`,
     });
   }
 }
@@ -61,14 +80,14 @@ export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
 /** In percent of all requests. */
 const MAX_THROTTLED_PERCENT = 5;
 
-/** Adds a warning if the service throttled a large share of the requests. */
+/** Adds a warning if the service throttled a large share of the requests. If it accepted none, its rate is not the reason. */
 export function warnOfThrottling(totals: RunTotals, throttled: number): void {
   const { requests } = totals.counts;
-  if (throttled * 100 <= requests * MAX_THROTTLED_PERCENT) return;
+  if (throttled * 100 <= requests * MAX_THROTTLED_PERCENT || throttled >= requests) return;
   const percent = ((throttled * 100) / requests).toFixed(1);
   totals.warnings.push({
     code: "requests_throttled",
-    message: `the service throttled ${throttled} of ${requests} requests (${percent} %) with 429 or 503; the run slowed down and repeated them. Set SIMCAT_MAX_RPS to the requests per second that the service allows`,
+    message: `the service throttled ${formatCount(throttled)} of ${formatCount(requests)} requests (${percent} %) with 429 or 503. Set SIMCAT_MAX_RPS to the requests per second that the service allows`,
   });
 }
 
@@ -92,7 +111,7 @@ export function warnOfIdleRuns(totals: RunTotals, earlier: readonly LibraryCount
   const { librariesRead } = totals.counts;
   totals.warnings.push({
     code: "dates_untrustworthy",
-    message: `the last ${runs} runs read nine in ten libraries or more and found nothing changed: the service's dates do not show what changed, so no library can be skipped safely. That costs ${2 * librariesRead} requests a run; a longer interval between runs saves them`,
+    message: `the last ${runs} runs read nine in ten libraries or more and found nothing changed: the service's dates do not show what changed, so no library can be skipped safely. That costs ${formatCount(2 * librariesRead)} requests a run; a longer interval between runs saves them`,
   });
 }
 

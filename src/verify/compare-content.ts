@@ -1,19 +1,30 @@
 import type { Connection, Pool } from "../db/connect.ts";
 import type { TextParsers } from "../db/content-fields.ts";
 import {
+  type ComparedRow,
   type ComparedScenario,
   compareLibraryRow,
   compareScenarioRows,
   readScenarioSources,
   readUnlistedScenarios,
 } from "../db/read/compare-rows.ts";
+import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
-import { type LibraryDifference, MAX_EXAMPLES, type ScenarioDifference, toScenarioDifferences } from "./findings.ts";
+import { type DifferenceKind, type LibraryDifference, summarizeScenarios } from "./findings.ts";
 
-/** Takes one library's scenarios while they are read, and says in the end how its rows differ. */
+/** Takes one library's scenarios while they are read, and compares them with its rows. */
 interface ContentComparison extends ScenarioSink {
-  finish(read: ReceivedContent): Promise<{ readonly difference: LibraryDifference | null; readonly scenarios: number }>;
+  /** Returns how the rows differ, null if they do not, and the number of compared scenarios. */
+  finish(read: ReceivedContent): Promise<{ readonly difference: ContentDifference | null; readonly scenarios: number }>;
+}
+
+type ContentDifference = Omit<LibraryDifference, "remedy">;
+
+export interface StoredSide {
+  readonly pool: Pool;
+  readonly source: ReadSource;
+  readonly parse: TextParsers;
 }
 
 /** Long lists are compared in chunks of this size to bound memory; shorter ones in one snapshot. */
@@ -21,9 +32,8 @@ const ITEMS_AT_ONCE = 5_000;
 const BYTES_AT_ONCE = 8 * 2 ** 20;
 
 export function compareContent(
-  pool: Pool,
+  { pool, source, parse }: StoredSide,
   listed: ListedLibrary,
-  parse: TextParsers,
   signal: AbortSignal,
 ): ContentComparison {
   const { key } = listed;
@@ -34,16 +44,17 @@ export function compareContent(
 
   const look = <T>(work: (connection: Connection) => Promise<T>) =>
     readSnapshot(pool, "reading a library's rows", work, signal);
-  const compareHeld = (connection: Connection) =>
-    compareScenarioRows(connection, key, [...held.values()], parse, MAX_EXAMPLES - differing.size);
-  const take = (found: readonly ComparedScenario[]) => {
+  const compareHeld = async (connection: Connection) => {
+    const found = await compareScenarioRows({ connection, source, key }, [...held.values()], parse);
     for (const one of found) differing.set(one.id, one);
+  };
+  const letGo = () => {
     held = new Map();
     bytes = 0;
   };
   return {
     async restart() {
-      take([]);
+      letGo();
       seen = new Set();
       differing = new Map();
     },
@@ -53,14 +64,16 @@ export function compareContent(
         seen.add(one.id);
         bytes += one.source.length;
       }
-      if (held.size >= ITEMS_AT_ONCE || bytes >= BYTES_AT_ONCE) take(await look(compareHeld));
+      if (held.size < ITEMS_AT_ONCE && bytes < BYTES_AT_ONCE) return;
+      await look(compareHeld);
+      letGo();
     },
     async sources(ids) {
       const inMemory = ids.flatMap((id) => held.get(id) ?? []);
       // An item that agreed equals its row. The source of an item that differed was discarded, and it differs anyway.
       const agreed = ids.filter((id) => !held.has(id) && !differing.has(id));
       const stored =
-        agreed.length === 0 ? [] : await look((connection) => readScenarioSources(connection, key, agreed));
+        agreed.length === 0 ? [] : await look((connection) => readScenarioSources({ connection, source, key }, agreed));
       return new Map([...stored, ...inMemory.map((one) => [one.id, one.source] as const)]);
     },
     async remove(id) {
@@ -68,34 +81,26 @@ export function compareContent(
       seen.delete(id);
       differing.delete(id);
     },
-    async finish(read) {
+    async finish({ metadata, rejects }) {
       // The row of an item that could not be read stays, so its absence from the good ones means nothing.
-      const isWhole = read.rejects.every(({ kind }) => kind !== "scenario");
-      const { row, last, unlisted } = await look(async (connection) => ({
-        row: await compareLibraryRow(connection, { listed, metadata: read.metadata }, parse),
-        last: await compareHeld(connection),
-        unlisted: isWhole ? await readUnlistedScenarios(connection, key, seen) : [],
-      }));
-      take(last);
-      const scenarios = [...[...differing.values()].map(toDifference), ...unlisted.map(toUnlisted)];
-      const agrees = row.state === "live" && row.columns.length + scenarios.length === 0;
-      const kind = row.state === "live" ? "content" : row.state;
-      const found = {
-        key,
-        kind,
-        columns: row.columns,
-        scenarios: toScenarioDifferences(scenarios),
-        removalHeldAt: null,
-      } as const;
-      return { difference: agrees ? null : found, scenarios: seen.size };
+      const isWhole = rejects.every(({ kind }) => kind !== "scenario");
+      const { row, unlisted } = await look(async (connection) => {
+        await compareHeld(connection);
+        return {
+          row: await compareLibraryRow(connection, source, { listed, metadata }, parse),
+          unlisted: isWhole ? await readUnlistedScenarios({ connection, source, key }, seen) : [],
+        };
+      });
+      const { counts, examples } = summarizeScenarios([
+        ...[...differing.values()].map(({ id, state, columns }) => ({ id, kind: kindOfState(state), columns })),
+        ...unlisted.map((id) => ({ id, kind: "unlisted" as const, columns: [] })),
+      ]);
+      const kind = kindOfState(row.state);
+      const agrees = kind === "content" && row.columns.length === 0 && examples.length === 0;
+      const difference = { key, kind, columns: row.columns, counts, examples, removalHeldAt: null };
+      return { difference: agrees ? null : difference, scenarios: seen.size };
     },
   };
 }
 
-function toDifference({ id, state, columns }: ComparedScenario): ScenarioDifference {
-  return { id, kind: state === "live" ? "content" : state, columns };
-}
-
-function toUnlisted(id: ScenarioId): ScenarioDifference {
-  return { id, kind: "unlisted", columns: [] };
-}
+const kindOfState = (state: ComparedRow["state"]): DifferenceKind => (state === "live" ? "content" : state);

@@ -1,65 +1,84 @@
 import { forEachConcurrently } from "../async.ts";
 import { createCircuitBreaker } from "../circuit-breaker.ts";
-import type { Pool } from "../db/connect.ts";
-import type { TextParsers } from "../db/content-fields.ts";
 import { ContentError, UnauthorizedError } from "../errors.ts";
-import type { LibraryFailure, ListedLibrary } from "../model.ts";
+import type { LibraryFailure, ListedLibrary, ReceivedContent, StoredLibrary } from "../model.ts";
 import type { Service } from "../service/client.ts";
-import type { RunEvent } from "../sync/run-types.ts";
-import { compareContent } from "./compare-content.ts";
-import type { Findings, LibraryDifference, RejectedItems } from "./findings.ts";
+import { hashContent } from "../sync/read-library.ts";
+import { decide } from "../sync/rules/decide.ts";
+import type { RunEvent, RunSettings } from "../sync/run-types.ts";
+import { compareContent, type StoredSide } from "./compare-content.ts";
+import type { Findings, LibraryDifference } from "./findings.ts";
 
-export interface CompareTools {
+export interface CompareTools extends StoredSide {
   readonly service: Service;
-  readonly pool: Pool;
-  readonly parse: TextParsers;
-  readonly concurrency: number;
+  readonly settings: Pick<RunSettings, "concurrency" | "fullEveryMs" | "serviceTimezone">;
   readonly onEvent: (event: RunEvent) => void;
 }
 
-type ContentFindings = Pick<Findings, "scenarios" | "differences" | "unread" | "rejected">;
+/** A library on both sides, whose content has to be compared. */
+export interface LibraryPair {
+  readonly listed: ListedLibrary;
+  readonly stored: StoredLibrary;
+}
 
 /**
- * Reads the content of these libraries, `concurrency` at a time, and compares it with their rows.
+ * Reads the content of these libraries, `concurrency` at a time, and compares it with their rows. `now` is in database ms.
  * @throws UnauthorizedError if the service revokes the key, SourceUnavailableError if the circuit breaker opens
  */
 export async function compareLibraries(
-  libraries: readonly ListedLibrary[],
+  libraries: readonly LibraryPair[],
+  now: number,
   tools: CompareTools,
   signal: AbortSignal,
-): Promise<ContentFindings> {
-  const { service, pool, parse, concurrency, onEvent } = tools;
+): Promise<Pick<Findings, "scenarios" | "differences" | "unread" | "rejected">> {
+  const { service, settings, onEvent } = tools;
   const differences: LibraryDifference[] = [];
   const unread: LibraryFailure[] = [];
-  const rejected: RejectedItems[] = [];
+  const rejected: Findings["rejected"][number][] = [];
   let scenarios = 0;
   const breaker = createCircuitBreaker();
 
-  const compare = async (listed: ListedLibrary) => {
-    const { key } = listed;
-    const comparison = compareContent(pool, listed, parse, signal);
+  const compare = async (pair: LibraryPair) => {
+    const { key } = pair.listed;
+    const comparison = compareContent(tools, pair.listed, signal);
     const read = await service.readContent(key, comparison, signal);
     breaker.reset();
     const found = await comparison.finish(read);
     scenarios += found.scenarios;
-    if (found.difference !== null) differences.push(found.difference);
+    const remedy = remedyFor(pair, read, now, settings);
+    if (found.difference !== null) differences.push({ ...found.difference, remedy });
     const [first] = read.rejects;
     if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });
     onEvent({ kind: "stored", key });
   };
-  const fail = async (listed: ListedLibrary, error: unknown) => {
+  const fail = async ({ listed: { key } }: LibraryPair, error: unknown) => {
     if (!(error instanceof ContentError)) throw error;
     if (error.code === "unauthorized" && (await service.confirmKey(signal)) === "refused") throw keyRefused(error);
-    const failure = { key: listed.key, code: error.code, message: error.message };
+    const failure = { key, code: error.code, message: error.message };
     unread.push(failure);
     onEvent({ kind: "failed", ...failure });
-    if (error.unavailable) breaker.countFailure();
+    if (error.unavailable) breaker.countFailure(false);
     else breaker.reset();
     breaker.assertClosed(error, "; run simcat verify again later");
   };
 
-  await forEachConcurrently(libraries, concurrency, (listed) => compare(listed).catch((error) => fail(listed, error)));
+  await forEachConcurrently(libraries, settings.concurrency, (pair) =>
+    compare(pair).catch((error) => fail(pair, error)),
+  );
   return { scenarios, differences, unread, rejected };
+}
+
+/** The next sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */
+function remedyFor(
+  { listed, stored }: LibraryPair,
+  read: ReceivedContent,
+  now: number,
+  { fullEveryMs, serviceTimezone }: CompareTools["settings"],
+): LibraryDifference["remedy"] {
+  const isRead = decide(listed, stored, { now, fullEveryMs, backfillSince: null }).kind === "read";
+  const isPartial = read.rejects.length > 0 || listed.source === null;
+  const isChanged = isPartial || stored.sync?.contentHash !== hashContent(listed, read, serviceTimezone);
+  return isRead && isChanged ? "sync" : "backfill";
 }
 
 function keyRefused(error: ContentError): UnauthorizedError {

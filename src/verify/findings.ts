@@ -1,4 +1,4 @@
-import type { ColumnDifference } from "../db/read/compare-rows.ts";
+import { type ColumnDifference, MAX_EXAMPLES } from "../db/read/compare-rows.ts";
 import type { LibraryFailure, LibraryKey, ScenarioId } from "../model.ts";
 
 /**
@@ -13,28 +13,29 @@ export interface ScenarioDifference {
   readonly columns: readonly ColumnDifference[];
 }
 
-export interface ScenarioDifferences {
-  readonly counts: Readonly<Record<DifferenceKind, number>>;
-  /** At most `MAX_EXAMPLES` of them. */
-  readonly examples: readonly ScenarioDifference[];
-}
-
 export interface LibraryDifference {
   readonly key: LibraryKey;
   readonly kind: DifferenceKind;
+  /**
+   * What resolves it. `sync`: the next sync, which reads the library or marks it as removed in any case. `backfill`: only a
+   * backfill that compares every row. `allow-removals`: its removal is held.
+   */
+  readonly remedy: "sync" | "backfill" | "allow-removals";
   /** Differences of the library's own row. */
   readonly columns: readonly ColumnDifference[];
-  readonly scenarios: ScenarioDifferences;
+  /** How many of its scenarios differ. */
+  readonly counts: Readonly<Record<DifferenceKind, number>>;
+  /** The first MAX_EXAMPLES scenarios of each kind. */
+  readonly examples: readonly ScenarioDifference[];
   /** For an unlisted library whose removal a guard holds: since when. Otherwise null. */
   readonly removalHeldAt: Date | null;
 }
 
-/** Items that could not be compared because they are rejects. */
-export interface RejectedItems {
+/** Items that could not be compared because they are rejects. `reason` is that of the first one. */
+interface RejectedItems {
   /** Null for an entry of the listing without a readable key. */
   readonly key: LibraryKey | null;
   readonly count: number;
-  /** The reason of the first reject. */
   readonly reason: string;
 }
 
@@ -58,17 +59,11 @@ export interface VerifyReport extends Findings {
   readonly passing: number;
 }
 
-/** Maximum number of scenarios per library whose differences are reported in full. */
-export const MAX_EXAMPLES = 20;
-
-export const NO_SCENARIOS: ScenarioDifferences = {
-  counts: { missing: 0, removed: 0, unlisted: 0, content: 0 },
-  examples: [],
-};
-
 /** Counts the differences by kind and keeps the first ones as examples. */
-export function toScenarioDifferences(found: readonly ScenarioDifference[]): ScenarioDifferences {
-  const counts = { ...NO_SCENARIOS.counts };
-  for (const { kind } of found) counts[kind] += 1;
-  return { counts, examples: found.slice(0, MAX_EXAMPLES) };
+export function summarizeScenarios(
+  found: readonly ScenarioDifference[],
+): Pick<LibraryDifference, "counts" | "examples"> {
+  const counts = { missing: 0, removed: 0, unlisted: 0, content: 0 };
+  const examples = found.filter(({ kind }) => ++counts[kind] <= MAX_EXAMPLES);
+  return { counts, examples };
 }

@@ -1,3 +1,5 @@
+import { readNow } from "../db/clock.ts";
+import type { Connection } from "../db/connect.ts";
 import { readStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { formatKey, keyText } from "../key.ts";
@@ -5,13 +7,16 @@ import type { LibraryKey, Listing, StoredLibrary } from "../model.ts";
 import type { Selection } from "../run-report.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
-import { type CompareTools, compareLibraries } from "./compare-libraries.ts";
-import { compareListing } from "./compare-listing.ts";
-import type { Findings, VerifyReport } from "./findings.ts";
+import { withSeenAt } from "../sync/rules/settle.ts";
+import { type CompareTools, compareLibraries, type LibraryPair } from "./compare-libraries.ts";
+import { type Findings, type LibraryDifference, summarizeScenarios, type VerifyReport } from "./findings.ts";
 
 interface Sides {
   readonly listing: Listing;
+  /** By `keyText`. */
   readonly stored: ReadonlyMap<string, StoredLibrary>;
+  /** In database ms. */
+  readonly now: number;
 }
 
 /**
@@ -26,84 +31,114 @@ export async function verifyStored(
 ): Promise<VerifyReport> {
   const startedAt = performance.now();
   const sides = await readSides(tools, signal);
-  await assertKnown(selection, { listing: sides.listing, pool: tools.pool }, signal);
+  const { pool, source } = tools;
+  await assertKnown(selection, { listing: sides.listing, pool, source }, signal);
 
   const first = await compareSides(tools, sides, selectorOf(selection), signal);
-  const suspects = suspectsOf(first);
-  const second = suspects.size === 0 ? null : await compareAgain(tools, suspects, signal);
-  const findings = sortByKey(second === null ? first : merge(first, second, suspects));
+  // It is compared again: it differs, or was removed after the listing was read.
+  const gone = first.unread.filter(({ code }) => code === "not_found");
+  const suspects = new Set([...first.differences, ...gone].map(textOf));
+  const findings = suspects.size === 0 ? first : await compareAgain(first, suspects, tools, signal);
   const { differences, unread, rejected, incomplete } = findings;
+  const confirmed = new Set([...differences, ...unread].map(textOf).filter((text) => suspects.has(text)));
   return {
     ...findings,
+    differences: sortByKey(differences),
+    unread: sortByKey(unread),
+    rejected: sortByKey(rejected),
     agrees: differences.length + unread.length + rejected.length === 0 && incomplete === null,
     durationMs: Math.round(performance.now() - startedAt),
-    passing: suspects.size - new Set([...differences, ...unread].map(textOf).filter((text) => suspects.has(text))).size,
+    passing: suspects.size - confirmed.size,
   };
 }
 
+interface Keyed {
+  readonly key: LibraryKey | null;
+}
+
+const textOf = ({ key }: Keyed) => (key === null ? "" : keyText(key));
+
+function sortByKey<T extends Keyed>(found: readonly T[]): T[] {
+  const nameOf = ({ key }: Keyed) => (key === null ? "" : formatKey(key));
+  return found.toSorted((a, b) => (nameOf(a) === nameOf(b) ? 0 : nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
 /** Reads the service first: a run between the two reads then stores what was listed, or something newer. */
-async function readSides({ service, pool }: CompareTools, signal: AbortSignal): Promise<Sides> {
+async function readSides({ service, pool, source }: CompareTools, signal: AbortSignal): Promise<Sides> {
   const listing = await service.listLibraries(signal);
-  return { listing, stored: await readSnapshot(pool, "reading what is stored", readStored, signal) };
+  const read = async (connection: Connection) => {
+    const stored = await readStored(connection, source);
+    if (source === "views") for (const [text, library] of stored) stored.set(text, withSeenAt(library));
+    return { stored, now: (await readNow(connection)).getTime() };
+  };
+  return { listing, ...(await readSnapshot(pool, "reading what is stored", read, signal)) };
 }
 
 async function compareSides(
   tools: CompareTools,
-  { listing, stored }: Sides,
+  sides: Sides,
   isInScope: (key: LibraryKey) => boolean,
   signal: AbortSignal,
 ): Promise<Findings> {
-  const { both, differences, rejected } = compareListing(listing, stored, isInScope);
+  const { listing, now } = sides;
+  const listed = [...listing.libraries].filter(({ key }) => isInScope(key));
+  const { both, differences } = compareListing(listed, sides, isInScope);
   tools.onEvent({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
-  const content = await compareLibraries(both, tools, signal);
+  const content = await compareLibraries(both, now, tools, signal);
+  const rejects = listing.rejects.filter(({ key }) => key === null || isInScope(key));
   return {
-    listed: [...listing.libraries].filter(({ key }) => isInScope(key)).length,
-    scenarios: content.scenarios,
+    ...content,
+    listed: listed.length,
     differences: [...differences, ...content.differences],
-    unread: content.unread,
-    rejected: [...rejected, ...content.rejected],
+    rejected: [...rejects.map(({ key, reason }) => ({ key, count: 1, reason })), ...content.rejected],
     incomplete: listing.incomplete,
   };
 }
 
-const textOf = ({ key }: { readonly key: LibraryKey }) => keyText(key);
-
-/** The libraries to compare again: those that differ, and those that were removed after the listing was read. */
-function suspectsOf({ differences, unread }: Findings): Set<string> {
-  return new Set([...differences, ...unread.filter(({ code }) => code === "not_found")].map(textOf));
+/** Finds the libraries on both sides, and those on one side only. */
+function compareListing(
+  listed: Iterable<LibraryPair["listed"]>,
+  { listing, stored }: Sides,
+  isInScope: (key: LibraryKey) => boolean,
+) {
+  const both: LibraryPair[] = [];
+  const differences: LibraryDifference[] = [];
+  const onOneSide = { columns: [], ...summarizeScenarios([]), removalHeldAt: null };
+  for (const one of listed) {
+    const row = stored.get(keyText(one.key));
+    if (row?.state === "live") both.push({ listed: one, stored: row });
+    else {
+      const kind = row?.state === "removed" ? "removed" : "missing";
+      differences.push({ ...onOneSide, key: one.key, kind, remedy: "sync" });
+    }
+  }
+  if (listing.incomplete !== null) return { both, differences };
+  for (const { key, state, sync } of stored.values()) {
+    if (state !== "live" || !isInScope(key) || listing.libraries.find(key) !== undefined) continue;
+    const heldAt = sync?.removalHeldAt ?? null;
+    const unlisted = { ...onOneSide, key, kind: "unlisted" as const };
+    if (heldAt === null) differences.push({ ...unlisted, remedy: "sync" });
+    else differences.push({ ...unlisted, remedy: "allow-removals", removalHeldAt: new Date(heldAt) });
+  }
+  return { both, differences };
 }
 
+/** Compares the suspects once more, and takes all other findings from the first comparison. */
 async function compareAgain(
-  tools: CompareTools,
+  first: Findings,
   suspects: ReadonlySet<string>,
+  tools: CompareTools,
   signal: AbortSignal,
 ): Promise<Findings> {
   const quiet = { ...tools, onEvent: () => {} };
-  return compareSides(quiet, await readSides(tools, signal), (key) => suspects.has(keyText(key)), signal);
-}
-
-/** Takes the suspects from the second comparison and all others from the first. */
-function merge(first: Findings, second: Findings, suspects: ReadonlySet<string>): Findings {
-  const isNoSuspect = ({ key }: { readonly key: LibraryKey | null }) => key === null || !suspects.has(keyText(key));
+  const sides = await readSides(tools, signal);
+  const second = await compareSides(quiet, sides, (key) => suspects.has(keyText(key)), signal);
+  const isNoSuspect = (found: Keyed) => !suspects.has(textOf(found));
   return {
     ...first,
     differences: second.differences,
     unread: [...first.unread.filter(isNoSuspect), ...second.unread],
     rejected: [...first.rejected.filter(isNoSuspect), ...second.rejected.filter(({ key }) => key !== null)],
     incomplete: first.incomplete ?? second.incomplete,
-  };
-}
-
-function sortByKey(findings: Findings): Findings {
-  const order = (a: { readonly key: LibraryKey | null }, b: { readonly key: LibraryKey | null }) => {
-    const [first, second] = [a, b].map(({ key }) => (key === null ? "" : formatKey(key)));
-    return first === second ? 0 : (first ?? "") < (second ?? "") ? -1 : 1;
-  };
-  const { differences, unread, rejected } = findings;
-  return {
-    ...findings,
-    differences: differences.toSorted(order),
-    unread: unread.toSorted(order),
-    rejected: rejected.toSorted(order),
   };
 }

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
+import { hostNameOf } from "../config/readers.ts";
 import { ConfigurationError } from "../errors.ts";
-import { createHostCheck, type HostCheck } from "./host-check.ts";
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -23,6 +24,8 @@ export interface HttpOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Further host names that it answers. */
+  readonly allowedHosts: readonly string[];
   readonly onError: (error: unknown) => void;
 }
 
@@ -49,34 +52,35 @@ const HEADERS = {
 
 /** @throws ConfigurationError if the server cannot listen on the address */
 export async function openHttpServer(options: HttpOptions, routes: Routes): Promise<HttpServer> {
-  let isAllowed: HostCheck = () => false;
+  const { host, port } = options;
   const server = createServer(LIMITS, (request, response) => {
-    const answer = isAllowed(request.headers.host)
-      ? () => route(request, routes)
-      : async () => misdirected(options.host);
+    const isAllowed = isAllowedHost(request.headers.host, [host, ...options.allowedHosts]);
+    const answer = isAllowed ? () => route(request, routes) : async () => misdirected(options);
     void respond(request, response, options, answer);
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(SOCKET_IDLE_MS, (socket) => socket.destroy());
-  const { address, url } = await listen(server, options);
-  isAllowed = createHostCheck(address, options.host);
-  return { url, close: () => close(server) };
-}
-
-interface Listening {
-  readonly address: string;
-  readonly url: string;
-}
-
-function listen(server: Server, { host, port }: HttpOptions): Promise<Listening> {
-  return new Promise((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)));
-    server.listen(port, host, () => {
-      const address = server.address();
-      const bound = typeof address === "object" && address !== null ? address : { address: host, port };
-      resolve({ address: bound.address, url: `http://${host.includes(":") ? `[${host}]` : host}:${bound.port}` });
-    });
+    server.listen(port, host, resolve);
   });
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return { url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`, close: () => close(server) };
+}
+
+/**
+ * Returns true if a request with this Host header may be answered. A web page can make its own host name resolve to this
+ * server (DNS rebinding) and so read it, but its requests carry the page's host name. An address is no such name. The port is
+ * not compared: a forwarded port differs, and rebinding cannot change the name.
+ */
+function isAllowedHost(header: string | undefined, names: readonly string[]): boolean {
+  // Browsers send the header with every request; HTTP/1.0 clients need not.
+  if (header === undefined || header === "") return true;
+  const host = hostNameOf(header);
+  if (host === null) return false;
+  const isAddress = host.startsWith("[") || isIP(host) !== 0;
+  return isAddress || host === "localhost" || names.some((name) => hostNameOf(name) === host);
 }
 
 function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): ConfigurationError {
@@ -124,10 +128,11 @@ const text = (status: number, body: string, headers = {}): Answer => ({
   headers,
 });
 
-function misdirected(host: string): Answer {
+function misdirected({ host, allowedHosts }: HttpOptions): Answer {
+  const names = [...new Set(["localhost", host, ...allowedHosts])].join(", ");
   return text(
     421,
-    `this server listens on loopback and answers only requests to ${host} or localhost; send one of these as the Host header, or set SIMCAT_HTTP_HOST to another address`,
+    `this server answers only requests to an IP address or to ${names}; add other host names to SIMCAT_HTTP_ALLOWED_HOSTS`,
     { connection: "close" },
   );
 }

@@ -1,67 +1,62 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { RUN_STATUSES, type RunCounts, type RunReport, type RunStatus } from "../run-report.ts";
 import type { ServiceEvent } from "../service/client.ts";
-import { createRequestCounters, createRunCounters, type RunCounters } from "./counters.ts";
+import { MISS_REASONS } from "./worker-state.ts";
+import type { WorkerStatus } from "./worker-status.ts";
 
 /** The worker's Prometheus metrics. No label names a library, because there may be a million of them. */
-export interface Metrics extends RunCounters {
-  service(event: ServiceEvent): void;
-  busyTick(): void;
-  missedTicks(count: number): void;
-  /** Sets the gauges and returns the text of a scrape. */
-  scrape(values: GaugeValues): Promise<string>;
-  readonly contentType: string;
-}
-
-/** The values of the gauges at the moment of a scrape. Null: not read yet, or there is none. */
-export interface GaugeValues {
-  readonly lastSuccess: Date | null;
-  readonly sinceLastSuccessMs: number | null;
-  readonly oldestReadMs: number | null;
-  readonly openRejects: number | null;
-  readonly isReady: boolean;
-  readonly isRunning: boolean;
-  readonly nextRun: Date;
-  readonly intervalMs: number;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 interface GaugeDefinition {
   readonly name: string;
   readonly help: string;
-  readonly read: (values: GaugeValues) => number;
+  /** Null: the gauge is absent. */
+  readonly read: (status: WorkerStatus) => number | null;
 }
+
+const seconds = (at: Date) => at.getTime() / 1000;
 
 const GAUGES: readonly GaugeDefinition[] = [
   {
     name: "last_success_timestamp_seconds",
     help: "When the last good run of all libraries ended; 0 before the first.",
-    read: ({ lastSuccess }) => (lastSuccess?.getTime() ?? 0) / 1000,
+    read: ({ lastGoodRun }) => (lastGoodRun?.finishedAt == null ? 0 : seconds(lastGoodRun.finishedAt)),
   },
   {
     name: "seconds_since_last_success",
     help: "Time since the last good run of all libraries ended; +Inf before the first.",
-    read: ({ sinceLastSuccessMs }) => (sinceLastSuccessMs ?? Number.POSITIVE_INFINITY) / 1000,
+    read: ({ sinceGoodRunMs }) => (sinceGoodRunMs ?? Number.POSITIVE_INFINITY) / 1000,
+  },
+  {
+    name: "complete_as_of_timestamp_seconds",
+    help: "The time as of which the copy is complete, as in simcat_report.data_complete_as_of; absent while there is none.",
+    read: ({ figures }) => (figures?.reported?.completeAsOf == null ? null : seconds(figures.reported.completeAsOf)),
+  },
+  {
+    name: "failing_libraries",
+    help: "Libraries whose last read failed; absent before the first look at the database.",
+    read: ({ figures }) => figures?.failing.total ?? null,
   },
   {
     name: "oldest_library_read_lag_seconds",
     help: "Time since the content of the least recently read live library was read; 0 if there is none.",
-    read: ({ oldestReadMs }) => (oldestReadMs ?? 0) / 1000,
+    read: ({ figures, databaseNow }) => {
+      const oldest = figures?.libraries.oldestContentReadAt ?? null;
+      return oldest === null || databaseNow === null ? 0 : seconds(databaseNow) - seconds(oldest);
+    },
   },
   {
     name: "open_rejects",
     help: "Open rejects: items that could not be stored and have not been received in a valid form since.",
-    read: ({ openRejects }) => openRejects ?? 0,
+    read: ({ figures }) => figures?.rejects.total ?? 0,
   },
-  { name: "ready", help: "1 if /readyz answers 200, otherwise 0.", read: ({ isReady }) => (isReady ? 1 : 0) },
+  { name: "ready", help: "1 if /readyz answers 200, otherwise 0.", read: ({ ready }) => (ready ? 1 : 0) },
   {
     name: "run_in_progress",
     help: "1 while a run of this worker is in progress, otherwise 0.",
-    read: ({ isRunning }) => (isRunning ? 1 : 0),
+    read: ({ current }) => (current === null ? 0 : 1),
   },
-  {
-    name: "next_run_timestamp_seconds",
-    help: "When the next run is due.",
-    read: ({ nextRun }) => nextRun.getTime() / 1000,
-  },
+  { name: "next_run_timestamp_seconds", help: "When the next run is due.", read: ({ nextRun }) => seconds(nextRun) },
   {
     name: "schedule_interval_seconds",
     help: "Time between the next two due runs.",
@@ -72,48 +67,117 @@ const GAUGES: readonly GaugeDefinition[] = [
 /** prom-client names these gauges like counters, and every linter of metrics reports them. */
 const MISNAMED_GAUGES = ["handles", "requests", "resources"].map((kind) => `simcat_nodejs_active_${kind}_total`);
 
-export function createMetrics(version: string): Metrics {
+const MINUTE_S = 60;
+const DURATION_BUCKETS_S = [0.1, 0.5, 1, 5, 15, MINUTE_S, 5 * MINUTE_S, 15 * MINUTE_S, 60 * MINUTE_S, 240 * MINUTE_S];
+
+type Count = (counts: Readonly<RunCounts>) => number;
+
+const OUTCOMES: Readonly<Record<string, Count>> = {
+  changed: (counts) => counts.librariesChanged,
+  unchanged: (counts) => counts.librariesRead - counts.librariesChanged,
+  skipped: (counts) => counts.librariesSkipped,
+  failed: (counts) => counts.librariesFailed,
+  removed: (counts) => counts.librariesRemoved,
+};
+
+const ROWS: readonly { readonly table: string; readonly change: string; readonly count: Count }[] = [
+  { table: "libraries", change: "changed", count: (counts) => counts.librariesChanged },
+  { table: "libraries", change: "removed", count: (counts) => counts.librariesRemoved },
+  { table: "scenarios", change: "inserted", count: (counts) => counts.scenariosInserted },
+  { table: "scenarios", change: "updated", count: (counts) => counts.scenariosUpdated },
+  { table: "scenarios", change: "removed", count: (counts) => counts.scenariosRemoved },
+];
+
+/** Every series exists from the start, because a series that appears with its first event has no increase to alert on. */
+export function createMetrics(version: string) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: "simcat_" });
   for (const name of MISNAMED_GAUGES) registry.removeSingleMetric(name);
-  const build = new Gauge({
-    name: "simcat_build_info",
-    help: "Always 1; the label is the version.",
-    labelNames: ["version"],
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter({ name: `simcat_${name}`, help, labelNames, registers });
+
+  const buildHelp = "Always 1; the label is the version.";
+  new Gauge({ name: "simcat_build_info", help: buildHelp, labelNames: ["version"], registers }).set({ version }, 1);
+  const gauges = GAUGES.map(({ name, help, read }) => {
+    const gauge = new Gauge({ name: `simcat_${name}`, help, registers });
+    return { gauge, read };
+  });
+
+  const runs = counter("runs_total", "Ended runs of this worker, by status.", ["status"]);
+  for (const status of RUN_STATUSES) runs.inc({ status }, 0);
+  const duration = new Histogram({
+    name: "simcat_run_duration_seconds",
+    help: "Duration of the runs of this worker.",
+    buckets: DURATION_BUCKETS_S,
     registers,
   });
-  build.set({ version }, 1);
-  const missed = new Counter({
-    name: "simcat_missed_ticks_total",
-    help: "Due ticks at which no run started: one was in progress, the database was unreachable or the machine slept.",
-    registers,
-  });
-  const busy = new Counter({
-    name: "simcat_busy_ticks_total",
-    help: "Due ticks at which another process held the lease.",
-    registers,
-  });
-  const setGauges = createGauges(registers);
+  const libraries = counter("libraries_total", "Libraries, by their outcome in a run.", ["outcome"]);
+  for (const outcome of Object.keys(OUTCOMES)) libraries.inc({ outcome }, 0);
+  const rows = counter(
+    "rows_written_total",
+    "Rows that runs wrote. A library counts as changed if it is new, or if its row or its scenarios differ.",
+    ["table", "change"],
+  );
+  for (const { table, change } of ROWS) rows.inc({ table, change }, 0);
+  const rejects = counter("rejects_total", "Received items that could not be stored, counted in every run.");
+  const silent = counter("silent_changes_total", "Libraries that had changed without a new date in the listing.");
+
+  const missed = counter(
+    "missed_ticks_total",
+    "Due ticks at which no run started, by reason: running (a run was in progress), database (unreachable), suspended (the machine slept or the process was blocked), retry_after (the service had asked for a pause).",
+    ["reason"],
+  );
+  const busy = counter("busy_ticks_total", "Due ticks at which another process held the lease.");
+
+  const requests = counter(
+    "requests_total",
+    "Completed requests, by operation and status class (or failure kind if there was no response).",
+    ["operation", "status_class"],
+  );
+  for (const operation of ["listing", "metadata", "scenarios"]) {
+    for (const status_class of ["2xx", "4xx", "5xx"]) requests.inc({ operation, status_class }, 0);
+  }
+  const retries = counter("request_retries_total", "Requests that failed and were scheduled to be sent again.");
+  const waits = counter(
+    "rate_limit_wait_seconds_total",
+    "Total length of the pauses that the service requested; overlapping pauses count once.",
+  );
+  let pausedUntil = 0;
+
   return {
-    ...createRunCounters(registers),
-    service: createRequestCounters(registers),
+    /** Counts a run at its end, because its counts may change until then. */
+    finished({ status, durationMs, counts }: RunReport): void {
+      runs.inc({ status });
+      duration.observe(durationMs / 1000);
+      for (const [outcome, count] of Object.entries(OUTCOMES)) libraries.inc({ outcome }, count(counts));
+      for (const { table, change, count } of ROWS) rows.inc({ table, change }, count(counts));
+      rejects.inc(counts.rejects);
+      silent.inc(counts.silentChanges);
+    },
+    /** Counts a run that ended before it had a row in `sync_runs`. */
+    notStarted: (status: RunStatus) => runs.inc({ status }),
     busyTick: () => busy.inc(),
-    missedTicks: (count) => missed.inc(count),
-    scrape(values) {
-      setGauges(values);
+    /** Counts requests, retries and requested pauses as they happen. */
+    service(event: ServiceEvent): void {
+      if (event.kind === "request") requests.inc({ operation: event.operation, status_class: event.outcome });
+      if (event.kind === "retry") retries.inc();
+      if (event.kind !== "throttled") return;
+      const from = Math.max(pausedUntil, performance.now());
+      pausedUntil = Math.max(pausedUntil, performance.now() + event.waitMs);
+      waits.inc(Math.max(0, pausedUntil - from) / 1000);
+    },
+    /** Sets the metrics that the worker's state determines, and returns the text of a scrape. */
+    scrape(status: WorkerStatus): Promise<string> {
+      for (const { gauge, read } of gauges) {
+        const value = read(status);
+        if (value === null) gauge.remove();
+        else gauge.set(value);
+      }
+      missed.reset();
+      for (const reason of MISS_REASONS) missed.inc({ reason }, status.missedTicks[reason]);
       return registry.metrics();
     },
     contentType: registry.contentType,
-  };
-}
-
-function createGauges(registers: Registry[]): (values: GaugeValues) => void {
-  const gauges = GAUGES.map(({ name, help, read }) => {
-    const gauge = new Gauge({ name: `simcat_${name}`, help, registers });
-    return (values: GaugeValues) => gauge.set(read(values));
-  });
-  return (values) => {
-    for (const set of gauges) set(values);
   };
 }

@@ -1,14 +1,15 @@
 import { createTask, type Logger } from "node-cron";
+import type { Config } from "../config.ts";
 import { DAY_MS } from "../units.ts";
 
 /** When runs are due. Times are by the local clock, because schedules are written in local time. */
 export interface Schedule {
-  /** The next moment at which a run is due. */
-  next(): Date;
+  /** The next moment at which a run is due, not before `notBefore`. */
+  next(notBefore?: Date): Date;
   /** Time between the next two due ticks. */
-  readonly intervalMs: () => number;
-  /** The longest time that three consecutive ticks take. Weekends and clock changes make it longer than three intervals. */
-  readonly threeTicksMs: () => number;
+  intervalMs(): number;
+  /** A moment of `performance.now()`: what was completed before it is late, because three runs have been due since. */
+  lateBefore(): number;
   /** Calls `onDue` at each tick. After a suspend, `onDue` is called once and `onMissed` receives the number of missed ticks. */
   start(onDue: () => void, onMissed: (ticks: number) => void): void;
   stop(): void;
@@ -18,25 +19,23 @@ export interface Schedule {
 
 /** On a busy machine a timer may be this late before it is considered stopped. */
 const MAX_DELAY_MS = 60_000;
-const LOOK_AHEAD_TICKS = 32;
+const LATE_TICKS = 3;
+const LOOK_AHEAD_TICKS = 100;
 const ignore = () => {};
 const quiet: Logger = { info: ignore, warn: ignore, error: ignore, debug: ignore };
 
 /** `schedule` is a cron expression. The configuration has validated it and the time zone. */
-export function createSchedule({
-  schedule,
-  timezone,
-}: {
-  readonly schedule: string;
-  readonly timezone: string;
-}): Schedule {
+export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" | "timezone">): Schedule {
   let onDue = ignore;
   let onMissed: (ticks: number) => void = ignore;
   let missedTicks = 0;
+  /** The moments of the last three due ticks, by `performance.now()`. */
+  let dueTicks: readonly number[] = [];
   let watched: { readonly wall: number; readonly monotonic: number } | null = null;
   const task = createTask(
     schedule,
     () => {
+      addDueTicks(1);
       watch();
       onDue();
     },
@@ -48,6 +47,7 @@ export function createSchedule({
     if (missedTicks > 1) return;
     // node-cron emits one event per missed tick, all of them synchronously.
     setImmediate(() => {
+      addDueTicks(missedTicks);
       onMissed(missedTicks);
       missedTicks = 0;
     });
@@ -55,20 +55,27 @@ export function createSchedule({
 
   const ahead = (count: number) => task.getNextRuns(count).map((date) => date.getTime());
   const longestMs = longestOfThree(ahead(LOOK_AHEAD_TICKS));
-  let recent: readonly number[] = [];
+  const addDueTicks = (count: number) => {
+    const added = Array.from({ length: Math.min(count, LATE_TICKS) }, () => performance.now());
+    dueTicks = [...dueTicks, ...added].slice(-LATE_TICKS);
+  };
   const watch = () => {
-    const [wall = 0, , third = 0] = ahead(3);
-    recent = [...recent, third - Date.now()].slice(-3);
+    const [wall = 0] = ahead(1);
     watched = { wall, monotonic: performance.now() + wall - Date.now() };
   };
   return {
-    // In an hour that occurs twice at a clock change, node-cron returns a moment that its timer does not wait for.
-    next: () => new Date(watched !== null && watched.wall > Date.now() ? watched.wall : (ahead(1)[0] ?? 0)),
+    next(notBefore = new Date()) {
+      // In an hour that occurs twice at a clock change, node-cron returns a moment that its timer does not wait for.
+      if (watched !== null && watched.wall > Math.max(Date.now(), notBefore.getTime())) return new Date(watched.wall);
+      const next = ahead(LOOK_AHEAD_TICKS).find((moment) => moment >= notBefore.getTime());
+      return next === undefined ? notBefore : new Date(next);
+    },
     intervalMs() {
       const [first = 0, second = 0] = ahead(2);
       return second - first;
     },
-    threeTicksMs: () => Math.max(longestMs, ...recent),
+    // Ticks before the start of this process are unknown, so the longest time that three of them take counts instead.
+    lateBefore: () => (dueTicks.length < LATE_TICKS ? performance.now() - longestMs : Math.min(...dueTicks)),
     start(due, missed) {
       onDue = due;
       onMissed = missed;
@@ -87,6 +94,7 @@ export function createSchedule({
   };
 }
 
+/** Weekends and clock changes make it longer than three intervals. */
 function longestOfThree(moments: readonly number[]): number {
-  return Math.max(...moments.slice(3).map((moment, index) => moment - (moments[index] ?? moment)));
+  return Math.max(...moments.slice(LATE_TICKS).map((moment, index) => moment - (moments[index] ?? moment)));
 }

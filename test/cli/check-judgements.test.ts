@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkListing } from "../../src/cli/check/check-service.ts";
-import { judgeClock, judgeSchema, judgeServer } from "../../src/cli/check/judge-database.ts";
-import { failedBy } from "../../src/cli/check/lines.ts";
+import { judgeClock, judgeEncryption, judgeSchema, judgeServer } from "../../src/cli/check/judge-database.ts";
+import { failedBy, ok } from "../../src/cli/check/lines.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import type { Listing, Reject } from "../../src/model.ts";
 import { listingOf } from "../support/listing.ts";
@@ -30,6 +30,23 @@ test.each([
     details: [],
     exitCode,
   });
+});
+
+test.each([
+  [null, false],
+  ["127.0.0.1", false],
+  ["127.8.9.10", false],
+  ["::1", false],
+  ["::ffff:127.0.0.1", false],
+  ["10.0.0.7", true],
+  ["128.127.0.1", true],
+  ["::ffff:10.0.0.7", true],
+  ["fe80::127.0.0.1", true],
+])("an unencrypted connection to %s is a warning: %s (fault 170)", (address, isWarned) => {
+  const hint = "add sslmode=verify-full to DATABASE_URL";
+  const warned = { result: "warn", text: "answered; the connection is not encrypted", hint };
+  const line = judgeEncryption(ok("database", "answered"), address, "DATABASE_URL");
+  expect(line).toMatchObject(isWarned ? warned : { result: "ok", text: "answered", hint: null });
 });
 
 test("a read-only server fails the check", () => {

@@ -1,6 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import pg from "pg";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { check } from "../../src/cli/check.ts";
+import { unencryptedAddress } from "../../src/db/server.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
@@ -105,6 +109,51 @@ describe("check", () => {
     expect(line("service")?.text).toContain("through HTTPS_PROXY");
     expect(line("key")?.result).toBe("skipped");
     expect(printed).not.toContain("p4ss-of-the-proxy");
+  });
+
+  test("warns about unencrypted connections to a database elsewhere, whatever the URL says (fault 170)", async () => {
+    const { environment, database } = await fixture(ORGANIZATION);
+    // The source of `remoteAddress`, which is not configurable itself.
+    const sockets = Socket.prototype as Socket & { _getpeername(): { address: string } };
+    vi.spyOn(sockets, "_getpeername").mockReturnValue({ address: "192.0.2.7" });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { exitCode, line } = await checked({ ...environment, DATABASE_DIRECT_URL: `${database.url}#direct` });
+    expect(exitCode).toBe(0);
+    for (const [name, setting] of [
+      ["database", "DATABASE_URL"],
+      ["direct", "DATABASE_DIRECT_URL"],
+    ] as const) {
+      expect(line(name)).toMatchObject({
+        result: "warn",
+        text: expect.stringMatching(/; the connection is not encrypted$/),
+        hint: `add sslmode=verify-full to ${setting}`,
+      });
+    }
+  });
+
+  test("judges the encryption by the connection itself (fault 170)", async () => {
+    const database = await freshTestDatabase();
+    const client = new pg.Client(database.url);
+    await client.connect();
+    onTestFinished(() => client.end());
+    expect(unencryptedAddress(client)).not.toBeNull();
+    // pg puts such a socket in the place of the first one when the server agrees to encrypt.
+    const connection = Object.assign(new pg.Connection(), { stream: new TLSSocket(client.connection.stream) });
+    expect(unencryptedAddress({ connection })).toBeNull();
+  });
+
+  test.each([
+    ["0", 78, "fail"],
+    ["1", 0, "ok"],
+    ["", 0, "ok"],
+  ])("with NODE_TLS_REJECT_UNAUTHORIZED=%s it exits with %i (fault 171)", async (value, exit, result) => {
+    const { environment } = await fixture(ORGANIZATION);
+    const { exitCode, line } = await checked({ ...environment, NODE_TLS_REJECT_UNAUTHORIZED: value });
+    expect({ exitCode, result: line("configuration")?.result }).toEqual({ exitCode: exit, result });
+    if (exit !== 0) {
+      expect(line("configuration")?.text).toContain("NODE_TLS_REJECT_UNAUTHORIZED is 0");
+      expect(line("configuration")?.hint).toContain("unset it");
+    }
   });
 
   test("writes nothing, not even a schema", async () => {

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { MAIN, startProgram } from "../process/program.ts";
+import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 

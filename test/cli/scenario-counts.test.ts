@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { changeLibrary, changeScenario } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary, changeScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startWorker } from "../worker/worker-under-test.ts";
 
@@ -69,23 +68,4 @@ test("neither status nor the worker's routes read the scenarios table (fault 111
     await holder.query("ROLLBACK");
     holder.release();
   }
-});
-
-test("a migration counts existing rows once and fences off a run of an earlier version (fault 111)", async () => {
-  const made = await fixture(SMALL);
-  await made.simcat(["backfill"]);
-  const before = await kept(made);
-  const [lease] = await made.query<{ token: string }>("SELECT token FROM simcat.leases");
-  await made.query(
-    `ALTER TABLE simcat.library_sync DROP COLUMN scenario_count CASCADE, DROP COLUMN result_count CASCADE,
-       DROP COLUMN removal_held_at;
-     ALTER TABLE simcat.sync_runs DROP COLUMN restart`,
-  );
-  const migration = readFileSync(new URL("../../migrations/0004_holds_and_counts.sql", import.meta.url), "utf8");
-  for (const statement of migration.split("--> statement-breakpoint")) await made.query(statement);
-  expect(await kept(made)).toEqual(before);
-  expect(await made.query("SELECT token::int, expires_at <= now() AS expired FROM simcat.leases")).toEqual([
-    { token: Number(lease?.token) + 1, expired: true },
-  ]);
-  expect((await made.simcat(["sync"])).code).toBe(0);
 });

@@ -19,12 +19,12 @@ async function explained(environment: Environment, name: string) {
 }
 
 /** A run that began the given number of minutes ago. */
-function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, scope: string | null = null) {
+function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, scope: string | null = null, read = 1) {
   return query(
-    `INSERT INTO simcat.sync_runs (kind, trigger, scope, status, started_at, finished_at, version)
-     VALUES ('sync', 'cli', $3::jsonb, $1, now() - $2 * interval '1 minute',
+    `INSERT INTO simcat.sync_runs (kind, trigger, scope, libraries_read, status, started_at, finished_at, version)
+     VALUES ('sync', 'cli', $3::jsonb, $4, $1, now() - $2 * interval '1 minute',
        CASE WHEN $1 <> 'running' THEN now() - $2 * interval '1 minute' + interval '3 s' END, '0')`,
-    [runStatus, minutes, scope],
+    [runStatus, minutes, scope, read],
   );
 }
 
@@ -68,7 +68,7 @@ describe("status", () => {
       open_rejects: 1,
       open_reject_groups: 1,
       rejects: [{ owner: "bo", library: "Bad item", kind: "scenario", code: "wrong_type", count: 1 }],
-      next: "simcat explain ann/Gone has the details; the next run reads all failed libraries again",
+      next: "simcat explain ann/Gone has the details and says when the library is read again",
     });
   });
 
@@ -99,17 +99,18 @@ describe("status", () => {
     expect(await statusOf(environment)).toMatchObject({ lease_holder: null, runs: [{ dead: true }] });
   });
 
-  test("only a completed run over all libraries counts as the last good run", async () => {
+  test("only a completed run that considered all libraries counts as the last good run", async () => {
     const database = await freshTestDatabase();
-    for (const [ending, scope] of [
-      ["held", null],
-      ["ok", '{"libraries": [], "owners": ["ann"]}'],
-      ["interrupted", null],
+    for (const [ending, scope, read] of [
+      ["held", null, 1],
+      ["ok", '{"libraries": [], "owners": ["ann"]}', 1],
+      ["interrupted", null, 1],
+      ["held", null, 0],
     ] as const) {
-      await insertRun(database, ending, 10, scope);
+      await insertRun(database, ending, 10, scope, read);
     }
     const { runs, last_good_run: good } = await statusOf({ DATABASE_URL: database.url });
-    expect(runs.map((run: { status: string }) => run.status)).toEqual(["interrupted", "ok", "held"]);
+    expect(runs.map((run: { status: string }) => run.status)).toEqual(["held", "interrupted", "ok", "held"]);
     expect(good).toMatchObject({ id: 1, status: "held", duration_ms: 3000 });
   });
 
@@ -150,7 +151,7 @@ describe("status", () => {
     await database.query("ALTER TABLE simcat.libraries RENAME TO libraries_elsewhere");
     const context = createContext({ DATABASE_URL: database.url });
     await expect(status(context, { json: true })).rejects.toMatchObject({
-      exitCode: 69,
+      exitCode: 78,
       message: expect.stringContaining('reading the status failed: relation "simcat.libraries" does not exist'),
     });
   });

@@ -10,6 +10,7 @@ export function createContext(environment: Environment): Context & { printed(): 
     environment,
     dotenv: new Set(),
     version: "0.0.0",
+    build: "0.0.0",
     print: (text) => out.push(text),
     note: () => {},
     draw: () => {},

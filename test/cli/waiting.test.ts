@@ -1,5 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { checkService } from "../../src/cli/check/check-service.ts";
 import { status } from "../../src/cli/status.ts";
 import { createContext } from "./test-context.ts";
 
@@ -30,4 +31,20 @@ test("a terminal shows a line while simcat waits for the database (fault 96)", a
 
   expect(note.mock.calls).toEqual([["waiting for the database: no answer yet"]]);
   expect(draw.mock.calls).toEqual([["\r\x1b[K"]]);
+});
+
+test("a terminal shows a line while simcat waits for the service (fault 149)", async () => {
+  const stop = new AbortController();
+  const draw = vi.fn();
+  const url = (await silentServer()).replace(/^postgres:\/\/user@(.*)\/db$/, "http://$1/");
+  const environment = { SIMCAT_BASE_URL: url, SIMCAT_API_KEY: "a-key-of-16-chars" };
+  const running = checkService({ ...createContext(environment), draw, stop: stop.signal });
+  const ended = expect(running).rejects.toThrow("enough");
+
+  const wait = expect.stringMatching(/^\rwaiting for the service: no complete answer for \d\.\d s/);
+  await vi.waitFor(() => expect(draw).toHaveBeenCalledWith(wait), { timeout: 8_000 });
+  stop.abort(new Error("enough"));
+  await ended;
+
+  expect(draw).toHaveBeenLastCalledWith("\r\x1b[K");
 });

@@ -20,7 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { writeOutput } from "../../src/cli/write-output.ts";
-import { MAIN, startProgram } from "../process/program.ts";
+import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 
 const never = new AbortController().signal;

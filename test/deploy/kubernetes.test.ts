@@ -4,7 +4,7 @@ import type { CronJob, Job, JobSpec } from "kubernetes-types/batch/v1.js";
 import type { ConfigMap, PodSpec, Secret, Service } from "kubernetes-types/core/v1.js";
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.js";
 import { describe, expect, test } from "vitest";
-import { NAMES, SECRET_NAMES } from "../../src/config/names.ts";
+import { NAMES, SECRET_NAMES } from "../../src/config/settings.ts";
 import { loadConfig } from "../../src/config.ts";
 import { EXIT } from "../../src/errors.ts";
 import { checkTypes, readManifests } from "./manifests.ts";

@@ -205,6 +205,67 @@ describe("the reader", () => {
     });
   });
 
+  test("runs each reading command as far as the views show what it prints (fault 148)", async () => {
+    const database = await cluster.database();
+    const { mock, environment } = await service();
+    const migrator = { ...environment, DATABASE_URL: cluster.url(database, "simcat_migrator") };
+    expect(await runCli(["backfill"], migrator)).toMatchObject({ code: 0 });
+    const reader = {
+      ...environment,
+      DATABASE_URL: cluster.url(database, "simcat_reader"),
+      SIMCAT_LOG_FORMAT: "pretty",
+    };
+    const answers = async (...args: readonly string[]) => {
+      const [asReader, asOwner] = [await runCli(args, reader), await runCli(args, migrator)];
+      expect(asReader).toMatchObject({ code: asOwner.code, stderr: "" });
+      return [JSON.parse(asReader.stdout), JSON.parse(asOwner.stdout)];
+    };
+
+    const failing = `UPDATE simcat.library_sync SET failures = 3, last_failed_at = now(), settles_at = now() + interval '1 h',
+      bookmark_seen_at = now() - interval '1 h' WHERE library_name = 'Water'`;
+    expect(await answerTo(await cluster.session(database, "simcat_migrator"), failing)).toBe("done");
+    const [status, fullStatus] = await answers("status", "--json");
+    expect(status.failing).toMatchObject([{ library: "Water", next_read_due_at: expect.any(String) }]);
+    expect(status).toEqual({ ...fullStatus, now: status.now, lease_holder: "not visible" });
+    const [explained, fully] = await answers("explain", "alice/Fire", "--json");
+    expect(explained).toEqual({
+      ...fully,
+      now: explained.now,
+      verdict: { ...fully.verdict, text: explained.verdict.text },
+      window_ends_at: explained.window_ends_at,
+      full_read_due_at: expect.any(String),
+    });
+    const [verified] = await answers("verify", "--json");
+    expect(verified).toMatchObject({ agrees: true, scenarios_compared: 3, exit_code: 0 });
+    const out = mkdtempSync(join(tmpdir(), "simcat-report-"));
+    onTestFinished(() => rmSync(out, { recursive: true, force: true }));
+    expect((await answers("report", "--json", "--out", join(out, "page.html")))[0]).toMatchObject({ owners: [] });
+
+    mock.edit((organization) => {
+      organization.put(library("alice", "Fire", { lastModified: "2024-01-01 at 1:00 AM", scenarios: [1] }));
+      organization.remove("bob", "Water");
+    });
+    const [differing, fullyDiffering] = await answers("verify", "--json");
+    expect(differing).toEqual({ ...fullyDiffering, duration_ms: differing.duration_ms });
+    for (const command of [["report"], ["export"], ["verify"]]) {
+      expect(await runCli([...command, "--owner", "alise"], reader)).toMatchObject({
+        code: 64,
+        stderr: expect.stringMatching(/owner alise is n.*\(did you mean alice\?\)/),
+      });
+    }
+    expect(await runCli(["explain", "alice/Fir"], reader)).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining("(did you mean alice/Fire?)"),
+    });
+    const empty = { ...reader, DATABASE_URL: cluster.url(await cluster.database(), "simcat_reader") };
+    for (const command of [["status"], ["report"], ["explain", "alice/Fire"]]) {
+      expect(await runCli(command, empty)).toMatchObject({
+        code: 78,
+        stderr: "simcat: the database has no views of simcat yet; run: simcat migrate\n",
+      });
+    }
+  });
+
   test("reads every view of simcat_report, those made later too, and no other table", async () => {
     const { reader } = await withView();
 
@@ -283,6 +344,38 @@ describe("the reader", () => {
     const reader = await cluster.session(database, "simcat_reader");
 
     expect(await answerTo(reader, "SELECT pg_sleep(30)")).toBe("57014");
+  });
+});
+
+describe("a URL with a role that simcat or its documents name", () => {
+  const FOUND = "SELECT relnamespace::regnamespace::text AS schema FROM pg_class WHERE oid = 'libraries'::regclass";
+  /** As a role of a server that is not ours. */
+  const forgetOwnPath = "ALTER ROLE simcat RESET search_path";
+
+  test.each([
+    ["simcat", undefined],
+    ["simcat_migrator", "simcat_migrator"],
+    ["simcat_writer", "simcat_writer"],
+    ["simcat_reader", "simcat_reader"],
+  ])("finds the views by their names as %s (fault 152)", async (_, role) => {
+    const database = await cluster.database();
+    await (await cluster.session(database)).query(forgetOwnPath);
+    await migrate(database);
+    expect(await rowsOf(await cluster.session(database, role), FOUND)).toEqual([{ schema: "simcat_report" }]);
+  });
+
+  test.each([
+    ["role simcat", "simcat_report, pg_temp", "simcat_report, pg_temp"],
+    ["database", "simcat", "simcat"],
+    ["database", '"$user", public', "simcat_report, public"],
+  ])("keeps a search_path of the %s that names no schema of the role: %s", async (owner, given, kept) => {
+    const database = await cluster.database({ roles: false });
+    const admin = await cluster.session(database);
+    await admin.query(forgetOwnPath);
+    const target = owner === "database" ? `DATABASE ${database}` : `ROLE simcat IN DATABASE ${database}`;
+    await admin.query(`ALTER ${target} SET search_path = ${given}`);
+    await migrate(database);
+    expect(await rowsOf(await cluster.session(database), "SHOW search_path")).toEqual([{ search_path: kept }]);
   });
 });
 

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
-import { describeConfig } from "../../src/config/describe.ts";
-import { NAMES, SECRET_NAMES } from "../../src/config/names.ts";
-import { loadConfig } from "../../src/config.ts";
+import { NAMES, SECRET_NAMES } from "../../src/config/settings.ts";
+import { describeConfig, loadConfig } from "../../src/config.ts";
 import { EXIT } from "../../src/errors.ts";
 
 const KNOWN: readonly string[] = [...NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)];

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { documentedTables } from "./schema-doc.ts";
 

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -8,6 +9,7 @@ import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { expect, onTestFinished, test } from "vitest";
 import { readSchemaObjects } from "../../src/db/missing-objects.ts";
 import * as schema from "../../src/db/schema.ts";
+import { hashViews, loadViews } from "../../src/db/views.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { byTable } from "./schema-doc.ts";
 
@@ -71,13 +73,29 @@ test("the migrated tables have the keys, indexes and checks of src/db/schema.ts,
   expect(found.sort(byName)).toEqual(declared.sort(byName));
 });
 
-/** Regenerate the file with `npx vitest run test/docs/drizzle.test.ts -u` after adding a migration. */
-test("migrations/meta/_objects.json lists every object that the migrations create", async () => {
+/** Regenerate both files with `npx vitest run test/docs/drizzle.test.ts -u` after adding a migration or changing a view. */
+test("migrations/meta/_objects.json lists every table, and migrations/views every view", async () => {
   const connection = await database().pool.connect();
   // A schema in the search path would be left out of the definitions.
   await connection.query("SET search_path = pg_catalog");
   const objects = await readSchemaObjects(connection).finally(() => connection.release(true));
-  await expect(`${JSON.stringify(objects, null, 2)}\n`).toMatchFileSnapshot("../../migrations/meta/_objects.json");
+  expect(
+    loadViews("migrations")
+      .files.map(({ name }) => name)
+      .sort(),
+  ).toEqual(objects.views.toSorted());
+  await expect(`${JSON.stringify(objects.tables, null, 2)}\n`).toMatchFileSnapshot(
+    "../../migrations/meta/_objects.json",
+  );
+});
+
+test("migrations/meta/_views.json has the time of the last change of a view", async () => {
+  const recorded = JSON.parse(await readFile("migrations/meta/_views.json", "utf8"));
+  const hash = createHash("sha256")
+    .update(JSON.stringify(hashViews(loadViews("migrations"))))
+    .digest("hex");
+  const views = { changedAt: hash === recorded.hash ? recorded.changedAt : Date.now(), hash };
+  await expect(`${JSON.stringify(views, null, 2)}\n`).toMatchFileSnapshot("../../migrations/meta/_views.json");
 });
 
 test("the migrations do not collide", async () => {

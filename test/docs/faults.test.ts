@@ -20,8 +20,9 @@ function faultsNamed(text: string): Set<number> {
   return new Set(lists.flatMap((numbers) => numbers.split(/, | and /).map(Number)));
 }
 
-test("every fault has its row, in order", () => {
-  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 139 }, (_, at) => at + 1));
+test("the faults are numbered without a gap, each in the table of its family", () => {
+  const numbers = rows.map(({ number }) => number).sort((a, b) => a - b);
+  expect(numbers).toEqual(rows.map((_, at) => at + 1));
 });
 
 test.each(rows)("fault $number is shown by tests that name it", ({ number, files }) => {

@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
 import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { ConfigurationError, DatabaseError } from "../../src/errors.ts";
 import { answers, never, newStateDir, query } from "./keepers.ts";
@@ -20,8 +21,8 @@ test("creates a database, stops it, and opens the same one again under the same 
   expect(await answers(first.url)).toBe(false);
 
   const second = await open(stateDir);
-  expect(second).toEqual({ ...first, stop: expect.any(Function) });
-  expect(second).toMatchObject({ started: true, psql: `psql '${first.url}'` });
+  expect(second).toEqual({ ...first, ensureRunning: expect.any(Function), stop: expect.any(Function) });
+  expect(second.started).toBe(true);
   expect(second.url).toMatch(/^postgres:\/\/simcat:[\w-]{32}@127\.0\.0\.1:\d+\/simcat$/);
   expect(second.dataDirectory).toBe(join(stateDir, "postgres", "data"));
   expect(await query(second.url, "SELECT word FROM kept")).toEqual([{ word: "ä" }]);
@@ -48,15 +49,56 @@ test("is Postgres 18 with UTF-8, a platform-independent collation, and UTC", asy
   await postgres.stop();
 });
 
-test("requires the password, whose file only its owner can read", async () => {
+test("requires the passwords, whose files only their owner can read", async () => {
   const stateDir = newStateDir();
   const postgres = await open(stateDir);
-  const file = join(stateDir, "postgres", "password");
-  expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
-  const wrong = postgres.url.replace(readFileSync(file, "utf8"), "wrong");
+  for (const name of ["password", "pgpass"])
+    expect((statSync(join(stateDir, "postgres", name)).mode & 0o777).toString(8)).toBe("600");
+  const wrong = postgres.url.replace(/:[^:@]+@/, ":wrong@");
   await expect(query(wrong, "SELECT 1")).rejects.toThrow('password authentication failed for user "simcat"');
+  await expect(query(wrong.replace("simcat:", "postgres:"), "SELECT 1")).rejects.toThrow("authentication failed");
   await postgres.stop();
 });
+
+test("simcat has an ordinary role that owns its database, and people have one that reads (faults 157, 152)", async () => {
+  const { url, readerUrl, stop } = await open(newStateDir());
+  await migrate(url, never);
+  const asked = `SELECT current_user AS role, rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication AS is_privileged,
+      pg_get_userbyid(datdba) AS owner, to_regclass('libraries') = to_regclass('simcat_report.libraries') AS finds_views
+    FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()`;
+  const common = { is_privileged: false, owner: "simcat", finds_views: true };
+  expect(await query(url, asked)).toEqual([{ role: "simcat", ...common }]);
+  expect(await query(readerUrl, asked)).toEqual([{ role: "simcat_reader", ...common }]);
+  expect(await query(readerUrl, "SELECT FROM libraries")).toEqual([]);
+  await expect(query(readerUrl, "SELECT FROM simcat.libraries")).rejects.toThrow("permission denied");
+  for (const one of [url, readerUrl])
+    await expect(query(one, "COPY (SELECT 1) TO PROGRAM 'cat'")).rejects.toThrow("permission denied");
+  await stop();
+});
+
+test("prints a psql line that works when it is pasted, and holds no password (fault 157)", async () => {
+  const stateDir = join(newStateDir(), "an odd & 'quoted' $path ü");
+  const { psql, readerUrl, stop } = await open(stateDir);
+  expect(psql).not.toContain(new URL(readerUrl).password);
+  const options = { encoding: "utf8", env: { PATH: process.env.PATH } } as const;
+  const { stdout, stderr } = spawnSync("/bin/sh", ["-c", `${psql} -Atc 'SELECT current_user'`], options);
+  expect({ stdout, stderr }).toEqual({ stdout: "simcat_reader\n", stderr: "" });
+  await stop();
+});
+
+test.runIf(process.platform === "linux")(
+  "its programs inherit no secret from simcat's environment (fault 157)",
+  async () => {
+    const stateDir = newStateDir();
+    const environment = { PATH: process.env.PATH, SIMCAT_API_KEY: "key-of-the-tests", PGOPTIONS: "-c work_mem=64kB" };
+    const { dataDirectory, stop } = await openEmbeddedPostgres({ stateDir, environment, settings }, never);
+    const pid = Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10);
+    const inherited = readFileSync(`/proc/${pid}/environ`, "utf8");
+    expect(inherited).toContain("PGDATA=");
+    expect(inherited).not.toMatch(/SIMCAT|PGOPTIONS/);
+    await stop();
+  },
+);
 
 test("runs until both clients of one process have detached", async () => {
   const stateDir = newStateDir();
@@ -105,7 +147,7 @@ test("leaves no files if it is aborted during initdb", async () => {
   await expect.poll(() => readdirSync(stateDir).some((name) => name.startsWith("draft-"))).toBe(true);
   abort.abort(new Error("enough"));
   await expect(opening).rejects.toThrow("enough");
-  expect(readdirSync(stateDir)).toEqual([]);
+  expect(readdirSync(stateDir)).toEqual(["lock-name"]);
 });
 
 test("starts although the lock file of a crashed server names an unrelated live process", async () => {

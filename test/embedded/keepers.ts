@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,9 +9,8 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import type { EmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
 
-type Opened = Pick<EmbeddedPostgres, "url" | "psql" | "dataDirectory" | "started">;
+type Opened = Pick<EmbeddedPostgres, "url" | "readerUrl" | "psql" | "dataDirectory" | "started">;
 
 export interface Keeper {
   readonly child: ChildProcess;
@@ -31,7 +31,7 @@ export const never = new AbortController().signal;
 /** For one test; processes that still run when the test ends are stopped. */
 export function newStateDir(): string {
   const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
-  onTestFinished(() => removeDirectory(directory));
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   return join(directory, "state");
 }
 

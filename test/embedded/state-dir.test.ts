@@ -1,9 +1,9 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { createStateDir, embeddedStateDir } from "../../src/embedded-postgres/state-dir.ts";
+import { createStateDir, embeddedStateDir, withLock } from "../../src/embedded-postgres/state-dir.ts";
 import { runCli } from "../support/cli.ts";
-import { newStateDir } from "./keepers.ts";
+import { never, newStateDir } from "./keepers.ts";
 
 describe("the state directory", () => {
   test("is the requested one, as an absolute path", () => {
@@ -77,3 +77,33 @@ test.runIf(process.platform === "linux").each(UNUSABLE)(
     });
   },
 );
+
+test("runs one piece of work at a time under a lock, and the others although one fails", async () => {
+  const stateDir = newStateDir();
+  mkdirSync(stateDir);
+  let inside = 0;
+  const work = async () => {
+    const seen = ++inside;
+    await new Promise(setImmediate);
+    inside--;
+    return seen;
+  };
+  const failing = withLock(stateDir, () => Promise.reject(new Error("failed")), never);
+  const others = Promise.all(Array.from({ length: 8 }, () => withLock(stateDir, work, never)));
+  await expect(failing).rejects.toThrow("failed");
+  expect(await others).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+  expect(readdirSync(stateDir)).toEqual(["lock-name"]);
+  expect((statSync(join(stateDir, "lock-name")).mode & 0o777).toString(8)).toBe("600");
+});
+
+test("stops waiting for a lock when the signal is aborted", async () => {
+  const stateDir = newStateDir();
+  mkdirSync(stateDir);
+  const abort = new AbortController();
+  const nested = async () => {
+    const second = withLock(stateDir, async () => {}, abort.signal);
+    abort.abort(new Error("enough"));
+    return second;
+  };
+  await expect(withLock(stateDir, nested, never)).rejects.toThrow("enough");
+});

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { chooseAccount } from "../../src/embedded-postgres/programs.ts";
 import { readableProject } from "../support/readable-project.ts";
 import { newStateDir, query, startKeeper } from "./keepers.ts";
 
@@ -15,20 +16,18 @@ describe.runIf(isRoot)("as root", () => {
     const keeper = startKeeper(stateDir);
     const { url, dataDirectory } = await keeper.opened;
     expect(statSync(dataDirectory).uid).not.toBe(0);
-    // Sessions, vacuum and checkpoints each open files of their own.
+    // Sessions and vacuum each open files of their own.
     await query(url, "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
     await query(url, "VACUUM ANALYZE kept");
-    await query(url, "CHECKPOINT");
     expect(await keeper.stop()).toBe(0);
   });
 
-  test("runs the server as another user in a directory that everyone can enter", async () => {
-    const stateDir = newStateDir();
-    chmodSync(dirname(stateDir), 0o755);
+  test("refuses a state directory that belongs to the server's account (fault 155)", async () => {
+    const account = chooseAccount("/nonexistent");
+    const stateDir = ownedDirectory(account?.uid ?? NOBODY);
     const keeper = startKeeper(stateDir);
-    const { url, dataDirectory } = await keeper.opened;
-    expect(await query(url, "SHOW data_directory")).toEqual([{ data_directory: dataDirectory }]);
-    expect(await keeper.stop()).toBe(0);
+    await expect(keeper.opened).rejects.toThrow("belongs to the account of the embedded Postgres");
+    expect(await keeper.stop()).toBe(1);
   });
 });
 

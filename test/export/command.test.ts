@@ -233,17 +233,25 @@ describe("files appear under their names only when all are complete", () => {
     };
   }
 
-  /** An export that has written one file and waits for a lock before the next. */
+  /** An export that has written one file and waits within the next one. */
   async function startBlocked(out: string): Promise<Running & { readonly unblock: () => Promise<unknown> }> {
     const url = await fill();
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
     onTestFinished(() => blocker.end());
-    await blocker.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
-    const args = ["export", "run_history", "changes", "--format", "csv", "--out", out];
+    await blocker.query(
+      "CREATE OR REPLACE VIEW simcat_report.waits AS SELECT pg_advisory_xact_lock(1)::text AS waited",
+    );
+    onTestFinished(() =>
+      database()
+        .query("DROP VIEW IF EXISTS simcat_report.waits")
+        .then(() => {}),
+    );
+    await blocker.query("SELECT pg_advisory_lock(1)");
+    const args = ["export", "run_history", "waits", "--format", "csv", "--out", out];
     const running = startCli(args, { DATABASE_URL: url });
     await untilSession(database().query, WAITS_FOR_LOCK);
-    return { ...running, unblock: () => blocker.query("ROLLBACK") };
+    return { ...running, unblock: () => blocker.query("SELECT pg_advisory_unlock(1)") };
   }
 
   const temporaryFiles = (out: string) => readdirSync(out).filter((name) => name.startsWith(".simcat-"));
@@ -254,7 +262,7 @@ describe("files appear under their names only when all are complete", () => {
     killed.process.kill("SIGKILL");
     await killed.ended;
     await killed.unblock();
-    expect(temporaryFiles(out)).toHaveLength(2);
+    expect(temporaryFiles(out)).toHaveLength(1);
     const [left = ""] = temporaryFiles(out);
     const elsewhere = left.replace(/\.tmp$/, "2.tmp");
     writeFileSync(join(out, elsewhere), "");
@@ -265,7 +273,7 @@ describe("files appear under their names only when all are complete", () => {
     expect((await simcat(["libraries", "--format", "csv", "--out", out])).code).toBe(0);
 
     expect(temporaryFiles(out)).toEqual(files);
-    expect(files).toHaveLength(4);
+    expect(files).toHaveLength(3);
     expect(files).toEqual(expect.arrayContaining([elsewhere, ".simcat-notes.tmp"]));
     expect(files).not.toContain(left);
   });
@@ -276,7 +284,7 @@ describe("files appear under their names only when all are complete", () => {
   ] as const)("%s during an export ends it at once with %i and removes its files", async (signal, code) => {
     const { out, unchanged } = earlierExport();
     const running = await startBlocked(out);
-    expect(temporaryFiles(out)).toHaveLength(2);
+    expect(temporaryFiles(out)).toHaveLength(1);
 
     const askedAt = performance.now();
     running.process.kill(signal);
@@ -323,24 +331,73 @@ describe("files appear under their names only when all are complete", () => {
   });
 
   test("a lost connection repeats the export from its start, and leaves no temporary file", async () => {
-    const url = await fill();
     const out = folder();
-    const blocker = new pg.Client({ connectionString: url });
-    await blocker.connect();
-    onTestFinished(() => blocker.end());
-    await blocker.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
-    const running = startCli(["export", "run_history", "scenario_versions", "--format", "csv", "--out", out], {
-      DATABASE_URL: url,
-    });
-    await untilSession(database().query, WAITS_FOR_LOCK);
-    await blocker.query(
+    const running = await startBlocked(out);
+    await database().query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'simcat' AND wait_event_type = 'Lock'`,
     );
-    await blocker.query("ROLLBACK");
+    await running.unblock();
     expect(await running.ended).toMatchObject({ code: 0 });
-    expect(readdirSync(out).sort()).toEqual(["manifest.json", "run_history.csv", "scenario_versions.csv"]);
-    expect(csvRows(join(out, "scenario_versions.csv"))).toHaveLength(2);
+    expect(readdirSync(out).sort()).toEqual(["manifest.json", "run_history.csv", "waits.csv"]);
+    expect(csvRows(join(out, "run_history.csv"))).toHaveLength(2);
+  });
+});
+
+test("takes all locks before it writes, with patience, also as a reader of the views (fault 156)", async () => {
+  const url = await fill();
+  const role = `reader_${process.pid}`;
+  await database().query(`CREATE ROLE ${role} LOGIN PASSWORD 'a-password-for-tests';
+    GRANT USAGE ON SCHEMA simcat_report TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO ${role}`);
+  onTestFinished(() =>
+    database()
+      .query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+      .then(() => {}),
+  );
+  const reader = new URL(url);
+  reader.username = role;
+  reader.password = "a-password-for-tests";
+  const out = folder();
+  const blocker = new pg.Client({ connectionString: url });
+  await blocker.connect();
+  onTestFinished(() => blocker.end());
+  await blocker.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
+  const running = startCli(["export", "run_history", "scenario_versions", "--format", "csv", "--out", out], {
+    DATABASE_URL: reader.href,
+  });
+  await untilSession(database().query, WAITS_FOR_LOCK);
+  expect(readdirSync(out)).toEqual([]);
+  // One wait that is longer than the 5 s of other transactions.
+  await untilSession(database().query, `${WAITS_FOR_LOCK} AND xact_start < clock_timestamp() - interval '6 s'`);
+  await blocker.query("ROLLBACK");
+  expect(await running.ended).toMatchObject({ code: 0 });
+  expect(csvRows(join(out, "scenario_versions.csv"))).toHaveLength(2);
+});
+
+test("--safe-csv escapes cells that a spreadsheet would run, and no numbers (fault 165)", async () => {
+  const fresh = await freshTestDatabase();
+  await addRows(fresh, "libraries", [{ library_name: "forest" }]);
+  const texts = ["=1+1", "+1", "-1", "@x", "\ttab", "\rreturn", "＝1", " =1", "plain", "a=1"];
+  await addRows(
+    fresh,
+    "scenarios",
+    texts.map((scenario_name, at) => ({ scenario_id: at + 1, scenario_name, parent_id: -5 - at })),
+  );
+  const out = folder();
+  const args = ["scenarios", "--out", out];
+  expect((await simcat([...args, "--format", "csv", "--safe-csv"], fresh.url)).code).toBe(0);
+  const path = join(out, "scenarios.csv");
+  expect(
+    await duckdb(`SELECT scenario_name FROM read_csv('${path}', all_varchar = true) ORDER BY scenario_id::int`),
+  ).toEqual(["'=1+1", "'+1", "'-1", "'@x", "'\ttab", "'\rreturn", "'＝1", " =1", "plain", "a=1"].map((text) => [text]));
+  expect(readFileSync(path, "utf8")).toContain(",-5,");
+  expect(JSON.parse(readFileSync(join(out, "manifest.json"), "utf8")).safe_csv).toBe(true);
+
+  expect((await simcat([...args, "--format", "csv"], fresh.url)).code).toBe(0);
+  expect(readFileSync(path, "utf8")).toContain(",=1+1,");
+  expect(await simcat([...args, "--safe-csv"], fresh.url)).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining("--safe-csv needs --format csv"),
   });
 });
 

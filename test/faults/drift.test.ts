@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
-import type { Fields, MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
+import { changeLibrary, type Fields, type MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 // Several consecutive CLI runs.
 const NOW = "2030-01-02 at 3:04 PM";
 const LATER = "2030-02-03 at 4:05 PM";
+const OLD = "2023-09-11 at 2:56 PM";
 const FIELDS = ["scenarioName", "isResult", "lastModified"] as const;
+const NO_PACKAGE = { metadataFields: { packageName: undefined } };
 
 const idsTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 const without = (field: string) => (id: number) => scenario(id, { fields: { [field]: undefined } });
@@ -50,7 +52,9 @@ test("three known scenarios that lose a field fail their library, whatever other
   expect(libraryLogLines(drifted)).toEqual(failures(FIELDS.toSorted()));
   for (const field of FIELDS) {
     expect(logLines(drifted).find(({ library }) => library === field)?.error).toMatch(
-      new RegExp(`^all 3 scenarios whose stored rows have the field ${field} lack it now\\. .* docs/operations\\.md`),
+      new RegExp(
+        `^the field ${field} is gone: each scenario .* lacks it now \\(3 stored\\)\\. .* docs/operations\\.md`,
+      ),
     );
   }
   expect(await kept(made.query, FIELDS)).toEqual(before);
@@ -62,7 +66,7 @@ test("drift fails every run until the service sends the field again (fault 52)",
   const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   await made.simcat(["sync"]);
   const before = await kept(made.query, ["Fire"]);
-  for (const [at, lastModified] of [NOW, LATER, LATER].entries()) {
+  for (const [at, lastModified] of [NOW, LATER].entries()) {
     relist(made, "Fire", idsTo(3).map(without("scenarioName")), lastModified);
     const ended = await made.simcat(["sync"]);
     expect(ended.code).toBe(2);
@@ -95,50 +99,90 @@ test("the statement in docs/operations.md accepts a permanently removed field", 
   ]);
 });
 
-test("twenty items in a run without a field fail each library that would lose it (fault 53)", async () => {
-  const names = named(10);
-  const made = await fixture([
-    ...names.map((name) => library("alice", name, { scenarios: [1, 2] })),
-    library("alice", "other", { scenarios: [1] }),
-  ]);
+test("a lost field is drift if other libraries lost it without a new date, whatever the field (fault 53)", async () => {
+  const names = named(12);
+  const made = await fixture(names.map((name) => library("alice", name, { scenarios: [1, 2], description: "text" })));
   await made.simcat(["sync"]);
   const before = await kept(made.query, names);
-  for (const name of names) relist(made, name, idsTo(2).map(without("scenarioName")));
+  for (const [at, name] of names.entries()) {
+    relist(made, name, idsTo(2).map(without("scenarioName")), at < 4 ? NOW : OLD);
+    redescribe(made, name, { description: undefined }, at < 4 ? NOW : OLD);
+  }
   made.asked();
 
   const drifted = await made.simcat(["sync"]);
 
   expect(drifted.code).toBe(2);
-  expect(libraryLogLines(drifted)).toEqual(failures(names));
+  expect(libraryLogLines(drifted)).toEqual(failures(names.slice(0, 4)));
+  for (const text of ["the field scenarioName is gone", "the metadata lacks the field description"]) {
+    expect(drifted.stdout).toContain(text);
+  }
   expect(await kept(made.query, names)).toEqual(before);
-  // A field that is missing from the whole run causes no second read.
-  expect(made.asked()).toHaveLength(1 + 2 * names.length);
+  // The listing, four libraries, and three others for each field, all without a new date.
+  expect(made.asked()).toHaveLength(1 + 2 * (4 + 3 + 3));
 
-  relist(made, "other", [scenario(1, { fields: { scenarioName: null } })]);
+  relist(made, "lib 04", [scenario(1)], OLD);
+  redescribe(made, "lib 04", {}, OLD);
   expect((await made.simcat(["sync"])).code).toBe(0);
-  expect(await lastRun(made.query)).toMatchObject({ libraries_read: 11, scenarios_updated: 21 });
+  expect(await lastRun(made.query)).toMatchObject({ libraries_read: 4, libraries_changed: 4, scenarios_updated: 8 });
 });
 
-test("nineteen items in a run without a field are edits: stored in that run and counted once (fault 53)", async () => {
-  const names = named(10);
-  const made = await fixture(names.map((name, at) => library("alice", name, { scenarios: at === 0 ? [1] : [1, 2] })));
+test("metadata fields that four of five libraries lost are edits of each (fault 54)", async () => {
+  const fields = ["libraryOwner", "lastModified", "fileSize", "packageName", "packageVersion", "description"];
+  const made = await fixture(named(5).map((name) => library("alice", name, { description: name })));
   await made.simcat(["sync"]);
-  for (const [at, name] of names.entries()) relist(made, name, idsTo(at === 0 ? 1 : 2).map(without("scenarioName")));
+  for (const name of named(3)) redescribe(made, name, Object.fromEntries(fields.map((field) => [field, undefined])));
+  redescribe(made, "lib 03", { libraryName: undefined });
 
-  const ended = await made.simcat(["sync"]);
-
-  expect(ended.code).toBe(0);
-  expect(await lastRun(made.query)).toEqual({
-    status: "ok",
-    libraries_listed: 10,
-    libraries_read: 10,
-    libraries_changed: 10,
-    scenarios_updated: 19,
-  });
+  expect((await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" })).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 4, libraries_changed: 4 });
 });
 
-test("the only library of a run is judged immediately, without a second read", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] }), library("alice", "Water")]);
+test("a library that gains a field hides no drift, and a removed one shows none (fault 54)", async () => {
+  const made = await fixture([
+    ...named(5).map((name) => library("alice", name, { description: name })),
+    library("alice", "gains", { metadataFields: { description: undefined } }),
+    library("alice", "removed", { description: "text" }),
+  ]);
+  await made.simcat(["sync"]);
+  const before = await kept(made.query, named(3));
+  for (const [at, name] of named(5).entries()) redescribe(made, name, { description: undefined }, at < 3 ? NOW : OLD);
+  redescribe(made, "gains", { description: "text" });
+  made.service.edit((organization) => organization.remove("alice", "removed"));
+
+  const drifted = await made.simcat(["sync"]);
+
+  expect(drifted.code).toBe(2);
+  expect(libraryLogLines(drifted)).toEqual(failures(named(3)));
+  expect(await kept(made.query, named(3))).toEqual(before);
+});
+
+test("unclear answers of the others fail the library, and the next run asks again (fault 53)", async () => {
+  const made = await fixture(named(5).map((name) => library("alice", name, { scenarios: [1, 2], description: name })));
+  await made.simcat(["sync"]);
+  redescribe(made, "lib 00", { description: undefined });
+  relist(made, "lib 01", idsTo(2).map(without("isResult")));
+  const answer = (name: string, action: FaultAction) => ({
+    match: { library: name },
+    times: "always" as const,
+    action,
+  });
+  made.service.script([
+    answer("lib 02", { kind: "status", status: 404 }),
+    answer("lib 03", { kind: "headers", set: { age: "10" } }),
+    answer("lib 04", { kind: "alterItem", index: 0, set: { libraryName: "another" } }),
+  ]);
+  made.asked();
+
+  expect(libraryLogLines(await made.simcat(["sync"]))).toEqual(failures(named(2)));
+
+  made.service.script([]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ libraries_read: 2, libraries_changed: 2 });
+});
+
+test("without another library that had the field, one or two scenarios and metadata are edits", async () => {
+  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] }), library("alice", "Water", NO_PACKAGE)]);
   await made.simcat(["sync"]);
   relist(made, "Fire", idsTo(2).map(without("scenarioName")));
   redescribe(made, "Fire", { packageName: undefined });
@@ -147,6 +191,18 @@ test("the only library of a run is judged immediately, without a second read", a
   expect((await made.simcat(["sync", "--library", "alice/Fire"])).code).toBe(0);
   expect(made.asked()).toHaveLength(3);
   expect(await made.query("SELECT count(scenario_name)::int AS names FROM simcat.scenarios")).toEqual([{ names: 0 }]);
+});
+
+test("a null that the service omits from now on overwrites nothing and asks nobody", async () => {
+  const made = await fixture(
+    named(3).map((name) => library("alice", name, { description: name === "lib 00" ? null : name })),
+  );
+  await made.simcat(["sync"]);
+  redescribe(made, "lib 00", { description: undefined });
+  made.asked();
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(made.asked()).toHaveLength(3);
 });
 
 test("a service that omits isResult when it is false never drifts (fault 55)", async () => {
@@ -174,16 +230,16 @@ test("a service that omits isResult when it is false never drifts (fault 55)", a
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 3, scenarios_removed: 7 });
 });
 
-test("twenty other scenarios without a field that every stored scenario has are drift", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: idsTo(25) })]);
+test("three other scenarios without a field that every stored scenario has are drift", async () => {
+  const made = await fixture([library("alice", "Fire", { scenarios: idsTo(3) })]);
   await made.simcat(["sync"]);
   const before = await kept(made.query, ["Fire"]);
-  relist(made, "Fire", idsTo(50, 31).map(without("lastModified")));
+  relist(made, "Fire", idsTo(33, 31).map(without("lastModified")));
 
   const drifted = await made.simcat(["sync", "--allow-removals"]);
 
   expect(libraryLogLines(drifted)).toEqual(failures(["Fire"]));
-  expect(drifted.stdout).toContain("not one of the 20 scenarios that this run read has the field lastModified");
+  expect(drifted.stdout).toContain("the field lastModified is gone: no scenario of the list has it (3 stored)");
   expect(await kept(made.query, ["Fire"])).toEqual(before);
 });
 
@@ -223,7 +279,9 @@ test("a staged list drifts like a list in memory and leaves the staging table em
 
   expect(libraryLogLines(drifted)).toEqual(failures(["long", "two"]));
   expect(logLines(drifted).map(({ error }) => error)).toContainEqual(
-    expect.stringContaining("all 3500 scenarios whose stored rows have the field isResult lack it now"),
+    expect.stringContaining(
+      "the field isResult is gone: each scenario whose stored row has it lacks it now (3500 stored)",
+    ),
   );
   expect(await kept(made.query, ["long"])).toEqual(before);
   expect(await made.query("SELECT FROM simcat.scenario_staging")).toEqual([]);
@@ -241,88 +299,4 @@ test("the rejects of a drifted list are kept, and its item is counted once", asy
     await made.query("SELECT library_name AS name, payload FROM simcat.rejects WHERE resolved_at IS NULL"),
   ).toEqual([{ name: "Fire", payload: '{"scenarioId":"x"}' }]);
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1, rejects: 1 });
-});
-
-test("metadata fields lost by all three libraries of a run fail them; two are edits (fault 54)", async () => {
-  const lost = ["libraryOwner", "lastModified", "fileSize", "packageName", "packageVersion", "description"];
-  const three = ["a", "b", "c"];
-  const made = await fixture(three.map((name) => library("alice", name)));
-  await made.simcat(["sync"]);
-  const before = await kept(made.query, three);
-  for (const name of three) redescribe(made, name, Object.fromEntries(lost.map((field) => [field, undefined])));
-
-  const drifted = await made.simcat(["sync"]);
-
-  expect(drifted.code).toBe(2);
-  expect(libraryLogLines(drifted)).toEqual(failures(three));
-  for (const field of lost) {
-    expect(drifted.stdout).toContain(`the metadata lacks the field ${field}, and so does that of all 3 libraries`);
-  }
-  expect(await kept(made.query, three)).toEqual(before);
-
-  expect((await made.simcat(["sync", "--library", "alice/a", "--library", "alice/b"])).code).toBe(0);
-  expect(
-    await made.query("SELECT library_name AS name, package_name FROM simcat.libraries ORDER BY library_name"),
-  ).toEqual([
-    { name: "a", package_name: null },
-    { name: "b", package_name: null },
-    { name: "c", package_name: "landscape" },
-  ]);
-});
-
-test("metadata fields that one library of the run kept are edits, stored in that run (fault 54)", async () => {
-  const made = await fixture(["a", "b", "c", "d"].map((name) => library("alice", name, { description: name })));
-  await made.simcat(["sync"]);
-  for (const name of ["a", "b", "c"]) redescribe(made, name, { description: undefined });
-  redescribe(made, "d", { description: null });
-
-  expect((await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" })).code).toBe(0);
-  expect(await made.query("SELECT library_name AS name FROM simcat.libraries WHERE description IS NOT NULL")).toEqual(
-    [],
-  );
-  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 4, libraries_changed: 4 });
-});
-
-test("a description that one library loses is stored in the run that reads it", async () => {
-  const made = await fixture([
-    library("alice", "Fire", { description: "text" }),
-    library("alice", "Never had one", { metadataFields: { description: undefined } }),
-  ]);
-  await made.simcat(["sync"]);
-  redescribe(made, "Fire", { description: undefined });
-  redescribe(made, "Never had one", { description: undefined, fileSize: "1 MB" });
-  made.asked();
-
-  expect((await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" })).code).toBe(0);
-  expect(await made.query("SELECT description FROM simcat.libraries WHERE library_name = 'Fire'")).toEqual([
-    { description: null },
-  ]);
-  // The listing, both libraries, and the second read of the deferred one.
-  expect(made.asked()).toHaveLength(1 + 2 * 3);
-});
-
-test("a run that ends early leaves its deferred libraries unread", async () => {
-  const made = await fixture([
-    library("alice", "deferred", { description: "text" }),
-    library("alice", "throttled", { metadataFields: { description: undefined } }),
-  ]);
-  await made.simcat(["sync"]);
-  const before = await kept(made.query, ["deferred"]);
-  redescribe(made, "deferred", { description: undefined });
-  redescribe(made, "throttled", { description: undefined, fileSize: "1 MB" });
-  made.service.script([
-    {
-      match: { library: "throttled", operation: "metadata" },
-      action: { kind: "status", status: 429, headers: { "retry-after": "3600" } },
-    },
-  ]);
-
-  expect((await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" })).code).toBe(69);
-  expect(await kept(made.query, ["deferred"])).toEqual(before);
-  expect(await owing(made)).toEqual([]);
-
-  expect((await made.simcat(["sync"])).code).toBe(0);
-  expect(await made.query("SELECT description FROM simcat.libraries WHERE library_name = 'deferred'")).toEqual([
-    { description: null },
-  ]);
 });

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines } from "./run-results.ts";
 

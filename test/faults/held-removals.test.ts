@@ -60,6 +60,13 @@ test("a held removal stays held even if new libraries outnumber the missing ones
   expect((await sync("--owner", "alice")).code).toBe(3);
   expect((await sync("--owner", "bob")).code).toBe(0);
   expect(await live(made)).toEqual({ alice: 21, bob: 60 });
+  drop(made, "alice", 0, 1);
+  expect((await sync()).code).toBe(3);
+  // A removal that is held later belongs to the first hold, or the libraries stored since would lower its share.
+  expect(await made.query("SELECT count(DISTINCT removal_held_at)::int AS times FROM simcat.library_sync")).toEqual([
+    { times: 1 },
+  ]);
+  put(made, "alice", 0, 1);
 
   expect((await sync("--allow-removals")).code).toBe(0);
   expect(await live(made)).toEqual({ alice: 1, bob: 60 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
@@ -25,7 +25,7 @@ const entry = (source: string, code: string, path: string): Entry => ({ source, 
 const of = (owner: string, name: string) => `{"libraryName":${name},"uploadUser":${owner},"lastModified":"${OLD}"}`;
 
 /** Runs with an edited library, a new one and these entries between them; the `vanished` libraries were stored before. */
-async function runWith(entries: readonly string[], vanished: readonly string[]) {
+async function runWith(entries: readonly string[], vanished: readonly string[], settings: Record<string, string> = {}) {
   const made = await fixture(["edited", ...vanished].map((name) => library("alice", name, { scenarios: [1] })));
   expect((await made.simcat(["sync"])).code).toBe(0);
   made.service.edit((organization) => {
@@ -36,7 +36,7 @@ async function runWith(entries: readonly string[], vanished: readonly string[]) 
     organization.put(library("alice", "new", { scenarios: [1] }));
   });
   made.asked();
-  const ended = await made.simcat(["sync"]);
+  const ended = await made.simcat(["sync"], settings);
   return { ...made, ended, requests: made.asked() };
 }
 
@@ -166,7 +166,7 @@ test("a readable entry that cannot be addressed is a reject; others are stored (
   ]);
 });
 
-test("unaddressable entries are counted, and all other libraries are reported complete (fault 112)", async () => {
+test("unaddressable entries are counted; all other libraries are complete and can be removed (fault 112)", async () => {
   const unaddressable = [
     of('"."', '"x"'),
     of('"alice"', '".."'),
@@ -176,7 +176,11 @@ test("unaddressable entries are counted, and all other libraries are reported co
     of('"alice"', `"${noise(3_000)}"`),
     of(`"${noise(3_000)}"`, '"x"'),
   ];
-  const made = await runWith(unaddressable, []);
+  const made = await runWith(unaddressable, ["vanished"], { SIMCAT_MAX_REMOVED: "50%" });
+  expect(made.ended.code).toBe(2);
+  expect(await made.query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
+    { name: "vanished" },
+  ]);
   const complete = `SELECT c.complete_as_of = r.started_at AS "isWhole", c.unaddressable_libraries::int AS unaddressable
     FROM simcat_report.data_complete_as_of c, simcat_report.run_history r WHERE r.run_id = 2`;
   expect(await made.query(complete)).toEqual([{ isWhole: true, unaddressable: 7 }]);

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { serve } from "../mock/service.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
 

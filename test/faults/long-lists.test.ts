@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { expect, test, vi } from "vitest";
-import { scenarioSource } from "../../src/mock/answer.ts";
-import { changeLibrary, changeScenario } from "../../src/mock/edit-library.ts";
-import type { MockScenario } from "../../src/mock/types.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { scenarioSource } from "../support/mock/answer.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
+import { changeLibrary, changeScenario, type MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines } from "./run-results.ts";
 
@@ -127,7 +130,7 @@ test("a long list truncated after 55,000 items keeps the copy and leaves nothing
 
   const broken = await made.simcat(["sync"]);
 
-  expect(broken.code).toBe(2);
+  expect(broken.code).toBe(69);
   expect(libraryLogLines(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
   expect(await state(made)).toEqual([{ live: 0, removed: 0, writers: 0, staged: 0, counted: null }]);
 
@@ -235,6 +238,84 @@ test("a listing over SIMCAT_MAX_BODY ends as source_untrusted; one at the limit 
     { status: "source_untrusted" },
     { status: "source_untrusted" },
   ]);
+});
+
+/** Writes the greatest memory (in MB) and the longest blocked time (in ms) of a command to a file when it ends. */
+const MEASURE = `
+import { readFileSync, writeFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+const delay = monitorEventLoopDelay();
+delay.enable();
+process.on("exit", () => {
+  const [, kb] = /VmHWM:\\s+(\\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"));
+  writeFileSync(process.env.MEASURED_IN, JSON.stringify({ mb: kb / 1024, ms: delay.max / 1e6 }));
+});`;
+
+test("items over 16 MiB are rejected without their memory, as is a small bomb (fault 159)", async () => {
+  const keys = Array.from({ length: 2_000_000 }, (_, at) => `"k${at}":0`).join();
+  const huge = `{"scenarioId":2,${keys}}`;
+  const text = (name: string) => `{"libraryName":"${name}","description":"${"x".repeat(17 * 1024 * 1024)}"}`;
+  const bomb = Buffer.concat([Buffer.from('["'), Buffer.alloc(200 * 1024 * 1024, "x")]);
+  const made = await fixture(["bomb", "item", "metadata"].map((name) => library("alice", name, { scenarios: [1, 3] })));
+  const answer = (name: string, operation: "metadata" | "scenarios", action: FaultAction | readonly FaultAction[]) => ({
+    match: { library: name, operation },
+    times: "always" as const,
+    action,
+  });
+  made.service.script([
+    answer("item", "scenarios", { kind: "wrongBody", text: `[{"scenarioId":1},${huge},{"scenarioId":3}]` }),
+    answer("metadata", "metadata", { kind: "wrongBody", text: text("metadata") }),
+    answer("bomb", "scenarios", [
+      { kind: "wrongBody", base64: gzipSync(gzipSync(bomb)).toString("base64") },
+      { kind: "headers", set: { "content-encoding": "gzip, gzip" } },
+    ]),
+  ]);
+  const directory = mkdtempSync(join(tmpdir(), "simcat-memory-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, "measure.mjs"), MEASURE);
+  const MEASURED_IN = join(directory, "measured.json");
+
+  const ended = await made.simcat(["sync"], {
+    SIMCAT_MAX_BODY: "150MiB",
+    NODE_OPTIONS: `--import=${join(directory, "measure.mjs")}`,
+    MEASURED_IN,
+  });
+
+  expect(ended.code).toBe(2);
+  expect(libraryLogLines(ended).filter(({ code }) => code === "too_large")).toEqual([
+    { owner: "alice", library: "bomb", code: "too_large" },
+  ]);
+  expect(
+    await made.query(
+      "SELECT library_name AS name, kind, code, length(payload) > 60000 AS long FROM simcat.rejects ORDER BY library_name",
+    ),
+  ).toEqual([
+    { name: "item", kind: "scenario", code: "too_large", long: true },
+    { name: "metadata", kind: "metadata", code: "too_large", long: true },
+  ]);
+  expect(
+    await made.query("SELECT library_name AS name, scenario_id::int AS id FROM simcat.scenarios ORDER BY 1, 2"),
+  ).toEqual(["item", "metadata"].flatMap((name) => [1, 3].map((id) => ({ name, id }))));
+  const { mb, ms } = JSON.parse(readFileSync(MEASURED_IN, "utf8"));
+  expect(mb).toBeLessThan(300);
+  expect(ms).toBeLessThan(5_000);
+});
+
+test("a list entry over 16 MiB makes the listing incomplete (fault 159)", async () => {
+  const made = await fixture([library("alice", "Fire"), library("alice", "Water")]);
+  await made.simcat(["sync"]);
+  const entry = `{"libraryName":"Water","uploadUser":"alice","more":"${"x".repeat(17 * 1024 * 1024)}"}`;
+  made.service.script([
+    {
+      match: { operation: "listing" },
+      times: "always",
+      action: { kind: "wrongBody", text: `[{"libraryName":"Fire","uploadUser":"alice"},${entry}]` },
+    },
+  ]);
+
+  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(2);
+  expect(await made.query("SELECT owner, code FROM simcat.rejects")).toEqual([{ owner: null, code: "too_large" }]);
+  expect(await made.query("SELECT FROM simcat.libraries WHERE removed_at IS NULL")).toHaveLength(2);
 });
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 

@@ -1,9 +1,9 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
-import { library } from "../support/organization.ts";
+import { changeLibrary, type Fields } from "../support/mock/library.ts";
+import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 // Several consecutive CLI runs.
@@ -38,12 +38,13 @@ function swap(one: string, other: string): Map<string, string> {
   );
 }
 
-const settled = ({ query }: Fixture) =>
-  query("SELECT library_name AS name, suspect_reads AS suspect FROM simcat.library_sync ORDER BY owner, library_name");
+const suspectReads = ({ query }: Fixture) =>
+  query<{ name: string; suspect: number }>(
+    "SELECT library_name AS name, suspect_reads AS suspect FROM simcat.library_sync ORDER BY owner, library_name",
+  );
 
 test.each([
   ["two names", library("ann", "Fire", { scenarios: [1] }), library("ann", "Water", { scenarios: [1, 2] })],
-  ["two owners", library("ann", "Fire", { scenarios: [1] }), library("bob", "Fire", { scenarios: [1, 2] })],
   [
     "two names of an organization",
     library("ann", "Fire", { libraryOwner: "Boreal Lab", scenarios: [1] }),
@@ -67,7 +68,7 @@ test.each([
       ({ code, owner, library }) => code === "mismatched" && owner === one.owner && library === one.name,
     ),
   ).toMatchObject({
-    error: `the metadata that was received for ${one.owner}/${one.name} names ${other.owner}/${other.name}, another library of this organization, so nothing was overwritten. Does a proxy or cache mix up answers?`,
+    error: `the metadata that was received for ${one.owner}/${one.name} names ${other.owner}/${other.name}, another library of this owner, so nothing was overwritten. Does a proxy or cache mix up answers?`,
   });
   expect(await kept(made.query, [one.name, other.name])).toEqual(before);
   expect(await lastRun(made.query)).toEqual({
@@ -111,6 +112,42 @@ test("metadata of a library whose removal is held is not stored under another na
   expect(await kept(made.query, ["Fire"])).toEqual(before);
 });
 
+test("a libraryOwner with a library of the same name fails nothing and never settles (fault 48)", async () => {
+  const made = await fixture([
+    library("ann", "Fire", { libraryOwner: "bob", scenarios: [1] }),
+    library("bob", "Fire", { scenarios: [1, 2] }),
+  ]);
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 2, scenarios_inserted: 3 });
+  expect(await suspectReads(made)).toEqual([
+    { name: "Fire", suspect: 1 },
+    { name: "Fire", suspect: 0 },
+  ]);
+
+  const edit = { lastModified: NOW, scenarios: [scenario(1, { scenarioName: "renamed" })] };
+  made.service.edit((organization) => changeLibrary(organization, "ann", "Fire", edit));
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 1, scenarios_updated: 1 });
+});
+
+test("swapped answers of one name under two owners heal in the next run (fault 51)", async () => {
+  const made = await fixture([
+    library("ann", "Fire", { scenarios: [1] }),
+    library("bob", "Fire", { scenarios: [1, 2] }),
+  ]);
+  await made.simcat(["sync"]);
+  for (const owner of ["ann", "bob"]) {
+    made.service.edit((organization) => changeLibrary(organization, owner, "Fire", { lastModified: NOW }));
+  }
+
+  expect((await made.simcat(["sync"], await openProxy(made, swap("ann/Fire", "bob/Fire")))).code).toBe(0);
+  expect((await suspectReads(made)).map(({ suspect }) => suspect)).toEqual([1, 1]);
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.simcat(["verify"])).code).toBe(0);
+});
+
 test("an organization as libraryOwner settles, as do absent, null and empty names", async () => {
   const made = await fixture([
     library("ann", "Fire", { libraryOwner: "Boreal Lab" }),
@@ -138,7 +175,7 @@ test("metadata that names no listed library is stored with a warning and never s
     const ended = await made.simcat(["sync", "--json"]);
     expect(ended.code).toBe(0);
     expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 3 });
-    expect(await settled(made)).toEqual([...names].sort().map((name) => ({ name, suspect: reads })));
+    expect(await suspectReads(made)).toEqual([...names].sort().map((name) => ({ name, suspect: reads })));
     expect(JSON.parse(ended.stdout).warnings).toEqual([
       {
         code: "content_misnamed",
@@ -147,9 +184,17 @@ test("metadata that names no listed library is stored with a warning and never s
     ]);
   }
 
-  for (const name of names) {
-    made.service.edit((organization) => changeLibrary(organization, "ann", name, { metadataFields: {} }));
-  }
+  // Rejected metadata leaves the stored one, so the suspicion stays.
+  const rename = (metadataFields: Fields) => {
+    for (const name of names) {
+      made.service.edit((organization) => changeLibrary(organization, "ann", name, { metadataFields }));
+    }
+  };
+  rename({ fileSize: 5 });
+  expect((await made.simcat(["backfill"])).code).toBe(2);
+  expect((await suspectReads(made)).map(({ suspect }) => suspect)).toEqual([3, 3, 3]);
+
+  rename({});
   expect((await made.simcat(["backfill"])).code).toBe(0);
-  expect((await settled(made)).map(({ suspect }) => suspect)).toEqual([0, 0, 0]);
+  expect((await suspectReads(made)).map(({ suspect }) => suspect)).toEqual([0, 0, 0]);
 });

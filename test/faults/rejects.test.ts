@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
-import type { MockScenario } from "../../src/mock/types.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary, type MockLibrary, type MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
@@ -13,6 +12,9 @@ const list = ({ service }: Fixture, scenarios: readonly MockScenario[], name = "
 const raw = (source: string): MockScenario => scenario(0, { source });
 const open = ({ query }: Fixture) =>
   query<{ code: string }>("SELECT code, path, payload FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id");
+
+const kinds = ({ query }: Fixture) =>
+  query("SELECT kind, count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL GROUP BY kind ORDER BY kind");
 
 test("a repeated scenario is stored once, however the repetition is spelled (fault 29)", async () => {
   const made = await fixture([
@@ -145,6 +147,19 @@ test("up to 100 rejects of a library are kept, all are counted, and a fix resolv
   list(made, [scenario(1)]);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await open(made)).toEqual([]);
+
+  const edit = (change: Partial<MockLibrary>) =>
+    made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", change));
+  edit({ entryFields: { lastModified: 5 }, scenarios: [scenario(1), ...bad(2_000)] });
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(await kinds(made)).toEqual([
+    { kind: "listing", open: 1 },
+    { kind: "scenario", open: 99 },
+  ]);
+
+  edit({ scenarios: [scenario(1)] });
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(await kinds(made)).toEqual([{ kind: "listing", open: 1 }]);
 });
 
 test("a payload is kept up to 64 KiB and never cut inside a character", async () => {

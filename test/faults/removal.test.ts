@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
@@ -126,15 +126,76 @@ test("removals within 24 hours add up against the peak count; allowed or older o
   expect(await live(made.query)).toBe(9);
 });
 
-test("removals in a run that was allowed them do not count against the next one", async () => {
+test("removals in a run that was allowed them count neither as removed nor in the base (fault 143)", async () => {
   const made = await fixture(libraries(20));
   await made.simcat(["sync"]);
   drop(made, 0, 10);
   expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
 
-  drop(made, 10, 16);
+  drop(made, 10, 14);
+  const held = await made.simcat(["sync"]);
+  expect([held.code, held.stdout]).toEqual([
+    3,
+    expect.stringContaining("4 of 10 libraries would be marked removed (40.00 %)"),
+  ]);
+  restore(made, 13, 14);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  restore(made, 10, 13);
   expect((await made.simcat(["sync"])).code).toBe(0);
-  expect(await live(made.query)).toBe(4);
+
+  // A library that returns is in the base again.
+  restore(made, 0, 4);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  drop(made, 10, 14);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await live(made.query)).toBe(10);
+});
+
+test("new libraries of an incomplete listing do not lower the share of later removals (fault 143)", async () => {
+  const made = await fixture(libraries(10));
+  await made.simcat(["sync"]);
+  drop(made, 0, 4);
+  const nameless = library("bad", "entry", { source: { entry: '{"uploadUser":"alice"}' } });
+  made.service.edit((organization) => {
+    for (const one of [...libraries(30, "bob"), nameless]) organization.put(one);
+  });
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  made.service.edit((organization) => organization.remove("bad", "entry"));
+
+  const held = await made.simcat(["sync"]);
+
+  expect([held.code, held.stdout]).toEqual([
+    3,
+    expect.stringContaining("4 of 10 libraries would be marked removed (40.00 %)"),
+  ]);
+  restore(made, 0, 4);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  drop(made, 0, 4);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect([await live(made.query), await live(made.query, "bob")]).toEqual([6, 30]);
+});
+
+test("a library that goes and returns repeatedly counts once among the removals of 24 hours (fault 143)", async () => {
+  const made = await fixture(libraries(10));
+  await made.simcat(["sync"]);
+  const sync = async () => (await made.simcat(["sync"])).code;
+  for (let round = 0; round < 4; round++) {
+    drop(made, 0, 1);
+    expect(await sync()).toBe(0);
+    restore(made, 0, 1);
+    expect(await sync()).toBe(0);
+  }
+  drop(made, 0, 3);
+  expect(await sync()).toBe(0);
+  restore(made, 0, 3);
+  expect(await sync()).toBe(0);
+  drop(made, 2, 4);
+
+  const held = await made.simcat(["sync"]);
+  expect([held.code, held.stdout]).toEqual([
+    3,
+    expect.stringContaining("2 of 10 libraries would be marked removed (4 in the last 24 h, 40.00 %)"),
+  ]);
 });
 
 test("with --owner the share is of all live libraries, and no other owner's libraries are marked", async () => {
@@ -252,7 +313,44 @@ test("a cached listing marks nothing that was read after the cache stored it (fa
   expect(await cached("600", "2 minutes")).toEqual([0, 1, 10]);
   expect(await cached("soon", "30 days")).toEqual([0, 1, 10]);
   expect(await cached("600", "10 minutes")).toEqual([0, 1, 10]);
-  expect(await cached("600", "12 minutes")).toEqual([0, 0, 9]);
+  expect(await cached("600", "12 minutes")).toEqual([0, 1, 9]);
+});
+
+test("an entry that a cache stored before a removal or hold changes neither, and its run says so (fault 153)", async () => {
+  const made = await fixture(libraries(20));
+  await made.simcat(["sync"]);
+  drop(made, 0, 1);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  drop(made, 1, 9);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  const state = async () => {
+    const [row] = await made.query(
+      `SELECT (SELECT count(*)::int FROM simcat.libraries WHERE removed_at IS NOT NULL) AS removed,
+         (SELECT count(*)::int FROM simcat.library_sync WHERE removal_held_at IS NOT NULL) AS held,
+         (SELECT count(*)::int FROM simcat.library_history) AS versions,
+         (SELECT complete_as_of < now() - interval '1 hour' FROM simcat_report.data_complete_as_of) AS "isOld"`,
+    );
+    return row;
+  };
+  expect(await state()).toEqual({ removed: 1, held: 8, versions: 1, isOld: false });
+
+  restore(made, 0, 9);
+  made.service.script([
+    { match: { operation: "listing" }, times: 1, action: { kind: "headers", set: { age: "3600" } } },
+  ]);
+  made.asked();
+  const stale = await made.simcat(["sync"]);
+
+  expect([stale.code, made.asked().filter((line) => line.includes("lib%200"))]).toEqual([0, []]);
+  expect(await state()).toEqual({ removed: 1, held: 8, versions: 1, isOld: true });
+  expect(logLines(stale).filter(({ code }) => code === "listing_cached")).toMatchObject([
+    { level: "warn", detail: expect.stringContaining("which it had stored for 1 h") },
+  ]);
+  drop(made, 1, 9);
+  expect((await made.simcat(["sync"])).code).toBe(3);
+  restore(made, 1, 9);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await state()).toEqual({ removed: 0, held: 0, versions: 2, isOld: false });
 });
 
 test("a paged scenario list is stored, removes nothing, and leaves its library due for a read", async () => {
@@ -355,8 +453,14 @@ test("a returning library has its key, gapless versions, and the changes made me
     { id: 1, description: "meanwhile" },
     { id: 2, description: null },
   ]);
-  made.asked();
+
+  const [same] = made.service.organization.libraries().filter(({ name }) => name === "lib 1");
+  if (same === undefined) throw new Error("lib 1 is missing");
+  made.service.edit((organization) => void organization.remove(same.owner, same.name));
+  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+  made.service.edit((organization) => organization.put(same));
   expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ libraries_read: 1, libraries_changed: 1 });
 });
 
 test("a scenario removed under a new date is marked in the transaction of that read (fault 59)", async () => {

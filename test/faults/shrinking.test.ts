@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
@@ -165,12 +165,47 @@ test("a failed read between the two neither confirms nor discards the missing sc
     { match: { operation: "scenarios" }, times: "always", action: { kind: "status", status: 500 } },
   ]);
 
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.simcat(["sync"])).code).toBe(69);
   expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, reread_reason: "failure" }]);
 
   made.service.script([]);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await counts(made)).toEqual([{ name: "Fire", live: 0, removed: 10, reread_reason: null }]);
+});
+
+test("a read with rejects confirms nothing, and a whole one forgets what earlier reads lacked", async () => {
+  const made = await shrunkenOrganization([shrinking("Fire", ids(1, 10), ids(5, 10))]);
+  const held = [{ name: "Fire", live: 10, removed: 0, reread_reason: "shrunk" }];
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(await counts(made)).toEqual(held);
+  const bad = scenario(0, { source: '{"scenarioId":"x"}' });
+  for (const [scenarios, reread_reason] of [
+    [[...ids(5, 10).map((id) => scenario(id)), bad], "rejects"],
+    [ids(1, 10).map((id) => scenario(id)), null],
+  ] as const) {
+    made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { scenarios }));
+    await made.simcat(["sync"]);
+    expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, reread_reason }]);
+  }
+  list(made, [["Fire", ids(5, 10)]], "2030-01-04 at 3:04 PM");
+
+  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect(await counts(made)).toEqual(held);
+});
+
+test("a cached list confirms nothing; the first read without a cache does (fault 142)", async () => {
+  const made = await shrunkenOrganization([shrinking("Fire", ids(1, 20), ids(1, 5))]);
+  for (const age of ["100", "160"]) {
+    made.service.script([
+      { match: { operation: "scenarios" }, times: "always", action: { kind: "headers", set: { age } } },
+    ]);
+    expect((await made.simcat(["sync"])).code).toBe(2);
+    expect(await counts(made)).toEqual([{ name: "Fire", live: 20, removed: 0, reread_reason: "shrunk" }]);
+  }
+  made.service.script([]);
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await counts(made)).toEqual([{ name: "Fire", live: 5, removed: 15, reread_reason: null }]);
 });
 
 test("--allow-removals skips the guard of scenarios", async () => {

@@ -123,6 +123,29 @@ test("a library that always answers 503 with a Retry-After delays no other libra
   expect(refused.length).toBeLessThan(10);
 });
 
+test("libraries that failed last time and ask for a wait again pause only themselves (fault 18)", async () => {
+  const made = await fixture(LIBRARIES);
+  await made.simcat(["sync"]);
+  await made.query(
+    `UPDATE simcat.library_sync SET failures = 1, last_failed_at = now(), reread_reason = 'failure'
+     WHERE library_name IN ('lib 0', 'lib 1')`,
+  );
+  made.service.script(
+    ["lib 0", "lib 1"].map((name) => ({
+      match: { library: name, operation: "metadata" },
+      times: "always",
+      action: { kind: "status", status: 503, headers: { "retry-after": "1" } },
+    })),
+  );
+
+  const ended = await made.simcat(["backfill"]);
+
+  expect(ended.code).toBe(2);
+  expect(libraryLogLines(ended).map(({ library }) => library)).toEqual(["lib 0", "lib 1"]);
+  expect(logLines(ended).filter(({ code, library }) => code === "throttled" && library === undefined)).toEqual([]);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 6, libraries_failed: 2 });
+});
+
 test("rate limiting fails no library, and the summary names SIMCAT_MAX_RPS (fault 22)", async () => {
   for (const status of [429, 503]) {
     const made = await fixture(

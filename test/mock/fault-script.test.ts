@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { Fault, FaultMatch } from "../support/mock/faults.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
 import { ask } from "./raw-client.ts";

@@ -1,7 +1,7 @@
 import { Agent } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { ask, listenToEnd } from "./raw-client.ts";
 import { serve } from "./service.ts";

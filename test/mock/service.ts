@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
-import type { MockLibrary } from "../../src/mock/types.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import { type MockService, type MockServiceOptions, startMockService } from "../support/mock/server.ts";
 import { KEY } from "./raw-client.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startPostgresProxy, type Verdict } from "./proxy.ts";
 
@@ -134,6 +134,32 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
     ]);
     expect(await query("SELECT count(*)::int AS versions FROM simcat.library_history")).toEqual([{ versions: 1 }]);
     expect(await brokenHistories(query)).toEqual([]);
+  },
+);
+
+test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
+  "the answer to the COMMIT that withholds scenarios is lost (%s): the repetition confirms nothing (fault 79)",
+  async (verdict) => {
+    const ids = Array.from({ length: 10 }, (_, at) => at + 1);
+    const { database, query, simcat, service } = await fixture([library("alice", "Fire", { scenarios: ids })]);
+    await simcat(["sync"]);
+    const scenarios = ids.slice(4).map((id) => scenario(id));
+    service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified: NEWER, scenarios }));
+    const proxy = await startPostgresProxy(database.url);
+    let isWithholding = false;
+    let isLost = false;
+    proxy.judge = (statement) => {
+      if (statement.includes("INSERT INTO simcat.scenario_absences")) isWithholding = true;
+      if (statement !== "COMMIT" || !isWithholding || isLost) return "pass";
+      isLost = true;
+      return verdict;
+    };
+
+    const { code } = await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) });
+
+    expect({ code, isLost }).toEqual({ code: 2, isLost: true });
+    expect(await query("SELECT FROM simcat.scenarios WHERE removed_at IS NOT NULL")).toEqual([]);
+    expect(await query("SELECT count(*)::int AS absences FROM simcat.scenario_absences")).toEqual([{ absences: 4 }]);
   },
 );
 

@@ -3,9 +3,9 @@ import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startOwnServer } from "./own-server.ts";
 import { told } from "./told.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonEqual } from "../../src/service/json/exact-json.ts";
-import { fitsNumeric } from "../../src/service/json/numerals.ts";
+import { fitsNumeric } from "../../src/service/json/json-text.ts";
 import { useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase({ empty: true });

@@ -9,9 +9,7 @@ interface Journal {
 
 /** A copy of simcat's migrations with one more; deleted after the test. */
 export async function withOneMore(sql: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "simcat-migrations-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await cp("migrations", folder, { recursive: true });
+  const folder = await copyMigrations();
   const journal = await readJournal();
   journal.entries.push({ idx: 9999, when: 4_102_444_800_000, tag: "9999_later", version: "7", breakpoints: true });
   await writeFile(join(folder, "meta", "_journal.json"), JSON.stringify(journal));
@@ -19,15 +17,23 @@ export async function withOneMore(sql: string): Promise<string> {
   return folder;
 }
 
-/** The statements of the first migrations, and the rows of the journal that record them. */
-export async function firstMigrations(count: number): Promise<{ statements: string[]; journaled: number[] }> {
-  const { entries } = await readJournal();
-  const first = entries.slice(0, count);
-  const files = await Promise.all(first.map(({ tag }) => readFile(`migrations/${tag}.sql`, "utf8")));
-  return {
-    statements: files.flatMap((text) => text.split("--> statement-breakpoint")),
-    journaled: first.map(({ when }) => when),
-  };
+/** A copy of simcat's migrations in which views have other texts, as in a later version; null deletes the file. */
+export async function withViews(change: Readonly<Record<string, (text: string) => string | null>>): Promise<string> {
+  const folder = await copyMigrations();
+  await writeFile(join(folder, "meta", "_views.json"), JSON.stringify({ changedAt: 4_102_444_800_000 }));
+  for (const [name, edit] of Object.entries(change)) {
+    const file = join(folder, "views", `${name}.sql`);
+    const text = edit(await readFile(file, "utf8").catch(() => ""));
+    await (text === null ? rm(file) : writeFile(file, text));
+  }
+  return folder;
+}
+
+async function copyMigrations(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "simcat-migrations-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await cp("migrations", folder, { recursive: true });
+  return folder;
 }
 
 async function readJournal(): Promise<Journal> {

@@ -1,13 +1,10 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { onTestFinished, vi } from "vitest";
-import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { readPostmaster } from "../../src/embedded-postgres/postmaster.ts";
-import { processIdentity } from "../../src/embedded-postgres/processes.ts";
-import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
+import { onTestFinished } from "vitest";
 import type { Query } from "../process/service-rows.ts";
+import { crashServer, openTestPostgres } from "../support/embedded-server.ts";
 
 /** A Postgres server of the test's own, which can be crashed, stopped and restarted. */
 export interface OwnServer {
@@ -20,35 +17,23 @@ export interface OwnServer {
   start(): Promise<void>;
 }
 
-const never = new AbortController().signal;
-
 export async function startOwnServer(settings: Readonly<Record<string, string>> = {}): Promise<OwnServer> {
   const stateDir = await mkdtemp(join(tmpdir(), `simcat-own-${process.pid}-`));
-  const open = () => openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
+  const open = () => openTestPostgres(stateDir, settings);
   let server = await open();
   const { url, dataDirectory } = server;
   let pool = newPool(url);
   onTestFinished(async () => {
     await pool.end();
     await server.stop();
-    await removeDirectory(stateDir);
+    await rm(stateDir, { recursive: true });
   });
   return {
     url,
     dataDirectory,
     query: async <T>(sql: string, parameters: readonly unknown[] = []) =>
       (await pool.query(sql, [...parameters])).rows as T[],
-    async crash() {
-      const running = await readPostmaster(dataDirectory);
-      if (running === null) throw new Error("the server does not run");
-      process.kill(running.pid, "SIGQUIT");
-      await vi.waitFor(
-        () => {
-          if (processIdentity(running.pid) !== null) throw new Error("the server still runs");
-        },
-        { timeout: 10_000, interval: 5 },
-      );
-    },
+    crash: () => crashServer(dataDirectory),
     async start() {
       await server.stop();
       server = await open();

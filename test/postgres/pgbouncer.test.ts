@@ -1,10 +1,10 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { gateAfter } from "../process/gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { startPgbouncer } from "./pgbouncer.ts";

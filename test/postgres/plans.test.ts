@@ -3,11 +3,11 @@ import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
 import { prune } from "../../src/db/prune/prune.ts";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { openService } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";
 import { API_KEY, type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 
 vi.setConfig({ testTimeout: 180_000 });

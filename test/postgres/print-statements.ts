@@ -1,5 +1,5 @@
 /** `npm run sql`, `npm run sql -- NAME`: prints the statements that store and compare rows, with named parameters. */
-import { COMPARE_LIBRARY, COMPARE_SCENARIOS } from "../../src/db/read/difference-statements.ts";
+import { COMPARE_LIBRARY, COMPARE_SCENARIOS } from "../../src/db/read/compare-rows.ts";
 import type { BoundStatement, Parameters } from "../../src/db/statement.ts";
 import { MERGE_LIBRARIES, REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/library-statements.ts";
 import { COUNT_CONFIRMED, INSERT_ABSENCES, REMOVE_MISSING } from "../../src/db/store/missing-statements.ts";
@@ -15,8 +15,8 @@ const STATEMENTS: Readonly<Record<string, (parameters: Parameters) => BoundState
   COUNT_CONFIRMED: COUNT_CONFIRMED.arrays,
   REMOVE_MISSING: REMOVE_MISSING.arrays,
   INSERT_ABSENCES: INSERT_ABSENCES.arrays,
-  COMPARE_LIBRARY,
-  COMPARE_SCENARIOS,
+  COMPARE_LIBRARY: COMPARE_LIBRARY.tables,
+  COMPARE_SCENARIOS: COMPARE_SCENARIOS.tables,
 };
 
 const WIDTH = 120;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { gateAfter } from "../process/gate.ts";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startOwnServer } from "./own-server.ts";
 import { sessionsWhere, untilSession } from "./sessions.ts";

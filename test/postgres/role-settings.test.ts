@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { createRole } from "./roles.ts";
 
@@ -54,44 +54,47 @@ test.each([
   ["the format of text and nulls", QUOTING],
   ["the format of times and numbers", TIMES],
   ["the search path and the planner", ELSEWHERE],
-])("a role whose settings change %s: rows, dates and bookmarks are exact, nothing is repeated", async (_, settings) => {
-  const { simcat, database, query, service, asked } = await fixture(awkward());
-  const role = await createRole(database);
-  for (const [name, value] of Object.entries(settings)) {
-    await query(`ALTER ROLE ${role.name} SET ${name} = ${name === "search_path" ? value : `'${value}'`}`);
-  }
-  const asRole = { DATABASE_URL: role.url };
+])(
+  "a role whose settings change %s: rows, dates and bookmarks are exact, nothing is repeated (fault 166)",
+  async (_, settings) => {
+    const { simcat, database, query, service, asked } = await fixture(awkward());
+    const role = await createRole(database);
+    for (const [name, value] of Object.entries(settings)) {
+      await query(`ALTER ROLE ${role.name} SET ${name} = ${name === "search_path" ? value : `'${value}'`}`);
+    }
+    const asRole = { DATABASE_URL: role.url };
 
-  expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect((await simcat(["sync"], asRole)).code).toBe(0);
 
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect(
-    await query(
-      `SELECT count(*)::int AS rows FROM simcat.library_sync
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+    expect(
+      await query(
+        `SELECT count(*)::int AS rows FROM simcat.library_sync
        WHERE content_read_at NOT BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp()`,
-    ),
-  ).toEqual([{ rows: 0 }]);
-  asked();
-  expect((await simcat(["sync"], asRole)).code).toBe(0);
-  expect(asked()).toEqual(["GET /libs"]);
-  service.edit((organization) =>
-    changeLibrary(organization, "o\\w'ner", "back\\slash", {
-      lastModified: NEWER,
-      scenarios: [scenario(1, { scenarioName: "O'\\" })],
-    }),
-  );
-  expect((await simcat(["sync"], asRole)).code).toBe(0);
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect(await brokenHistories(query)).toEqual([]);
+      ),
+    ).toEqual([{ rows: 0 }]);
+    asked();
+    expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect(asked()).toEqual(["GET /libs"]);
+    service.edit((organization) =>
+      changeLibrary(organization, "o\\w'ner", "back\\slash", {
+        lastModified: NEWER,
+        scenarios: [scenario(1, { scenarioName: "O'\\" })],
+      }),
+    );
+    expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+    expect(await brokenHistories(query)).toEqual([]);
 
-  const prune = ["prune", "--older-than", "1s", "--dry-run", "--json"];
-  await query("SELECT pg_sleep(1)");
-  const pruned = await simcat(prune, asRole);
-  expect(JSON.parse(pruned.stdout)).toMatchObject({
-    rows: { scenarios: 2, scenario_history: 3, library_history: 1 },
-  });
-  const told = async (command: string, more = {}) =>
-    (await simcat([command, "--json"], more)).stdout.replace(/"(now|duration_ms)": .+\n/g, "");
-  expect(await told("status", asRole)).toBe(await told("status"));
-  expect(await told("verify", asRole)).toBe(await told("verify"));
-});
+    const prune = ["prune", "--older-than", "1s", "--dry-run", "--json"];
+    await query("SELECT pg_sleep(1)");
+    const pruned = await simcat(prune, asRole);
+    expect(JSON.parse(pruned.stdout)).toMatchObject({
+      rows: { scenarios: 2, scenario_history: 3, library_history: 1 },
+    });
+    const told = async (command: string, more = {}) =>
+      (await simcat([command, "--json"], more)).stdout.replace(/"(now|duration_ms)": .+\n/g, "");
+    expect(await told("status", asRole)).toBe(await told("status"));
+    expect(await told("verify", asRole)).toBe(await told("verify"));
+  },
+);

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { connect, disconnect } from "../../src/db/connect.ts";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Gate, gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole, GRANTS } from "./roles.ts";

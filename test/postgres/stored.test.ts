@@ -23,13 +23,14 @@ function usual(key: LibraryKey, sync: Partial<SyncState> = {}): StoredLibrary {
   return { key, state: "live", sync: { ...USUAL, ...sync } };
 }
 
-async function insert({ query }: TestDatabase, { key, state, sync }: StoredLibrary): Promise<void> {
+async function insert({ query }: TestDatabase, library: StoredLibrary): Promise<void> {
+  const { key, state, sync } = library;
   const { owner, name } = key;
   if (state !== "listed") {
     await query(
       `INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, removed_at, run_id)
-       VALUES ($1, $2, now(), now(), CASE WHEN $3 THEN now() END, 1)`,
-      [owner, name, state === "removed"],
+       VALUES ($1, $2, now(), now(), to_timestamp($3::float8 / 1000), 1)`,
+      [owner, name, library.state === "removed" ? library.removedAt : null],
     );
   }
   if (sync === null) return;
@@ -69,7 +70,7 @@ const LIBRARIES: readonly StoredLibrary[] = [
   usual(key("owing"), { rereadReason: "shrunk", shrunkRunId: 7 }),
   usual(key("failing"), { rereadReason: "failure", failures: 3 }),
   usual(key("doubtful"), { suspectReads: 2 }),
-  { ...usual(key("removed")), state: "removed" },
+  { key: key("removed"), state: "removed", sync: USUAL, removedAt: Date.UTC(2024, 4, 2) },
   { key: key("stored alone"), state: "live", sync: null },
   { key: key("listed alone"), state: "listed", sync: USUAL },
 ];

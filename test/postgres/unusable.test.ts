@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTestDatabase, freshTestDatabase } from "../support/database.ts";
+import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { createRole } from "./roles.ts";
@@ -238,44 +238,25 @@ test.each([
   expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
 });
 
-test("a read-only server ends with 69 and a hint about DATABASE_URL, without a request (fault 77)", async () => {
+test.each([
+  {
+    what: "a read-only server",
+    empty: false,
+    says: /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\), or default_transaction_read_only is on; use the primary, or turn the setting off$/,
+  },
+  {
+    what: "an empty read-only server",
+    empty: true,
+    says: /^migrating the schema failed: .*\(25006\); DATABASE_URL points at a read-only server/,
+  },
+])("$what ends with 69 and a hint about DATABASE_URL, without a request (fault 77)", async ({ empty, says }) => {
   const { simcat, asked } = await fixture(one());
-  const database = await createTestDatabase();
+  const database = await freshTestDatabase({ empty });
   const name = new URL(database.url).pathname.slice(1);
   await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-  try {
-    const ended = await simcat(["sync"], { DATABASE_URL: database.url });
 
-    expect(told(ended)).toEqual({
-      exit: 69,
-      code: "database_failed",
-      said: expect.stringMatching(
-        /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\), or default_transaction_read_only is on; use the primary, or turn the setting off$/,
-      ),
-    });
-    expect(asked()).toEqual([]);
-  } finally {
-    await database.drop();
-  }
-});
+  const ended = await simcat(["sync"], { DATABASE_URL: database.url });
 
-test("an empty read-only server ends with 69 and the same hint when migrating", async () => {
-  const { simcat, asked } = await fixture(one());
-  const database = await createTestDatabase({ empty: true });
-  const name = new URL(database.url).pathname.slice(1);
-  await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-  try {
-    const ended = await simcat(["sync"], { DATABASE_URL: database.url });
-
-    expect(told(ended)).toEqual({
-      exit: 69,
-      code: "database_failed",
-      said: expect.stringMatching(
-        /^migrating the schema failed: .*\(25006\); DATABASE_URL points at a read-only server/,
-      ),
-    });
-    expect(asked()).toEqual([]);
-  } finally {
-    await database.drop();
-  }
+  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
+  expect(asked()).toEqual([]);
 });

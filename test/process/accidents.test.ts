@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { told } from "../postgres/told.ts";
+import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { readableProject } from "../support/readable-project.ts";
 import { gateAfter } from "./gate.ts";
-import { MAIN, startProgram } from "./program.ts";
 import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
@@ -154,7 +154,7 @@ test("a slow reader receives everything without busy waiting, and the process ex
   // Another process has the pipe open for reading and does not read.
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(pipe, "w");
-  const running = startProgram(process.execPath, [MAIN, "sync", "--dry-run"], environment, {
+  const running = startProgram(process.execPath, [MAIN, "sync", "--dry-run", "--verbose"], environment, {
     stdio: ["ignore", writer, "pipe"],
   });
   closeSync(writer);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { type Gate, gateAfter } from "./gate.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
@@ -49,6 +49,24 @@ test("an interrupted backfill is continued: the next one reads only what is left
   ]);
   expect((await simcat(["backfill"])).code).toBe(0);
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
+});
+
+test("a backfill that another organization's listing held leaves the interrupted one to be continued (fault 65)", async () => {
+  const { simcat, asked, left, service } = await interrupted();
+  const own = libraries();
+  service.edit((organization) => {
+    for (const { name } of own) organization.remove("alice", name);
+    organization.put(library("stranger", "Fire"));
+  });
+  expect((await simcat(["backfill"])).code).toBe(3);
+  service.edit((organization) => {
+    organization.remove("stranger", "Fire");
+    for (const one of own) organization.put(one);
+  });
+  asked();
+
+  expect((await simcat(["backfill"])).code).toBe(0);
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(2 * left);
 });
 
 test("--restart restarts an interrupted backfill (fault 65)", async () => {

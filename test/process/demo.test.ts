@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newStateDir } from "../embedded/keepers.ts";
-import { runCli } from "../support/cli.ts";
-import { MAIN } from "./program.ts";
+import { MAIN, runCli } from "../support/cli.ts";
 
 const filesUnder = (directory: string) => readdirSync(directory, { recursive: true, encoding: "utf8" });
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { EDITS } from "../../src/mock/edits.ts";
 import { createOrganization } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
 import { fixture } from "../support/fixture.ts";
 import { createDateSource } from "../support/mock/date-source.ts";
+import { EDITS } from "../support/mock/edits.ts";
 import { brokenHistories, expireLease, serviceRows, storedRows } from "./service-rows.ts";
 import { watchLibraries } from "./watch-libraries.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { told } from "../postgres/told.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
@@ -56,7 +56,7 @@ test("of two runs started at once, one works and the other ends with 75, without
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
 });
 
-test("a run stopped past its lease writes nothing when it resumes, and ends with 75 (faults 62, 64)", async () => {
+test("a run stopped past its lease writes nothing when it resumes, and ends with 75 (faults 62, 64, 151)", async () => {
   const gate = gateAfter(10);
   const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
   const late = start(["backfill"], { SIMCAT_CONCURRENCY: "3" });
@@ -74,6 +74,9 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
     }
   });
   await expireLease(query);
+  const [stored] = await query<{ count: number }>(
+    "SELECT count(*)::int FROM simcat.library_sync WHERE content_read_at IS NOT NULL",
+  );
 
   expect((await simcat(["backfill"])).code).toBe(0);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
@@ -88,12 +91,13 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
   expect(await query("SELECT * FROM simcat.leases")).toEqual([lease]);
   expect(
     await query(
-      "SELECT status, error LIKE 'the process ended without a report%' AS told FROM simcat.sync_runs ORDER BY id",
+      "SELECT status, error LIKE '%killed%its database or its lease%' AS told, libraries_read AS read FROM simcat.sync_runs ORDER BY id",
     ),
   ).toEqual([
-    { status: "abandoned", told: true },
-    { status: "ok", told: null },
+    { status: "abandoned", told: true, read: stored?.count },
+    { status: "ok", told: null, read: 20 },
   ]);
+  expect(stored?.count).toBeGreaterThan(0);
 });
 
 test("a run stopped in a transaction blocks others only until its session times out (faults 62, 64)", async () => {
@@ -109,7 +113,10 @@ test("a run stopped in a transaction blocks others only until its session times 
   await expireLease(query);
   const next = start(["sync"]);
   // The other run waits for the stopped run's lock on the lease until the server ends that session: after 15 s, or now.
-  await vi.waitFor(() => expect(next.output()).toContain("its lease has expired, and it still holds a lock"), WAIT);
+  await vi.waitFor(
+    () => expect(next.output()).toContain("another session holds it, and if it still does after 60 s"),
+    WAIT,
+  );
   await query("SELECT pg_terminate_backend($1)", [pid]);
 
   expect((await next.ended).code).toBe(0);
@@ -202,7 +209,7 @@ test("a hanging connection costs neither the lease nor the run (fault 95)", asyn
 test("a run that waits for a dead run's lease announces it once (fault 96)", async () => {
   const { simcat, query } = await fixture(twenty());
   await query(
-    "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'elsewhere:1', 7, now() + interval '4 s')",
+    "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'elsewhere:1', 7, now() + interval '12 s')",
   );
 
   const { code, stderr } = await simcat(["sync"]);
@@ -210,4 +217,24 @@ test("a run that waits for a dead run's lease announces it once (fault 96)", asy
   expect(code).toBe(0);
   const lines = stderr.split("\n").filter((line) => line.includes("waiting_for_lease"));
   expect(lines).toEqual([expect.stringContaining("waiting for the lease of another run (elsewhere:1)")]);
+});
+
+test("a run whose last transaction fails has released its lease when it ends", async () => {
+  const { simcat, query, database } = await fixture(twenty());
+  await simcat(["sync"]);
+  const proxy = await startPostgresProxy(database.url);
+  let releases = 0;
+  proxy.judge = (statement) => {
+    if (!statement.includes("SET expires_at = '-infinity'")) return "pass";
+    releases += 1;
+    return releases === 2 ? "cut before" : "pass";
+  };
+  await query(
+    `CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'refused'; END$$;
+     CREATE TRIGGER refuse BEFORE UPDATE ON simcat.sync_runs FOR EACH ROW EXECUTE FUNCTION public.refuse()`,
+  );
+
+  expect((await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) })).code).toBe(69);
+  expect(await query("SELECT expires_at = '-infinity' AS released FROM simcat.leases")).toEqual([{ released: true }]);
+  expect(releases).toBe(3);
 });

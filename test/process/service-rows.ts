@@ -1,7 +1,7 @@
-import { entrySource, metadataSource, scenarioSource } from "../../src/mock/answer.ts";
-import type { MockLibrary, Organization } from "../../src/mock/types.ts";
-import { parseFileSize } from "../../src/sync/rules/parse-file-size.ts";
-import { createValueParsers } from "../../src/sync/value-parsers.ts";
+import type { Organization } from "../../src/mock/organization.ts";
+import { createValueParsers, parseFileSize } from "../../src/sync/value-parsers.ts";
+import { entrySource, metadataSource, scenarioSource } from "../support/mock/answer.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
 import { gateAfter, gateBeforeListing } from "./gate.ts";
-import { MAIN, startProgram } from "./program.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
 
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));

@@ -1,6 +1,7 @@
 import pg from "pg";
-import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
-import type { MockLibrary, Organization } from "../../src/mock/types.ts";
+import type { Organization } from "../../src/mock/organization.ts";
+import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 
 export interface Watch {
   /** The service has changed: its new content is valid too from now on. */

@@ -273,7 +273,7 @@ test("a prune of everything older than a day keeps the numbers of the guard of r
   const readNumbers = () =>
     readSnapshot(pool, "reading what was removed lately", (connection) => readRemovalNumbers(connection, null), never);
   const before = await readNumbers();
-  expect(before).toEqual({ peakLive: 2, removedLately: 2 });
+  expect(before).toEqual({ peakLive: 2, gone: 2, returned: [] });
 
   expect((await simcat({ database }, ["prune", "--older-than", "1d"])).code).toBe(0);
   expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, libraryHistory: 2 });
@@ -315,15 +315,16 @@ describe("the command", () => {
   history    0 versions of libraries, 0 of scenarios
   rejects    0 resolved
   other      0 bookmarks and 0 absences of the removed libraries
-  kept       history is not complete, because no run over the whole organization has ended well yet`,
+  kept       history is not complete, because no run has seen everything yet`,
     );
     expect(await countRows(database)).toEqual(NOTHING);
   });
 
   test("prints since when the history is complete: the cutoff if history is deleted, otherwise as before", async () => {
     const database = await freshTestDatabase();
-    await database.query(`INSERT INTO simcat.sync_runs (kind, trigger, status, finished_at, version)
-      VALUES ('backfill', 'cli', 'ok', '2025-06-01Z', '1')`);
+    // The first run had an incomplete listing, so it did not see everything.
+    await database.query(`INSERT INTO simcat.sync_runs (kind, trigger, status, listing_complete, libraries_read, finished_at, version)
+      VALUES ('backfill', 'cli', 'partial', false, 1, '2025-05-01Z', '1'), ('backfill', 'cli', 'ok', true, 1, '2025-06-01Z', '1')`);
     const report = async (...more: string[]) => {
       const { out } = await simcat({ database }, ["prune", "--older-than", "1d", "--json", ...more]);
       const { before, history_complete_since: since } = JSON.parse(out);
@@ -420,7 +421,7 @@ describe("the command", () => {
     const database = await freshTestDatabase();
     await database.query(`ALTER TABLE simcat.${table} RENAME TO others`);
     const { code, err } = await simcat({ database }, ["prune", "--older-than", "90d", ...more]);
-    expect(code).toBe(69);
+    expect(code).toBe(78);
     expect(err).toContain(`simcat.${table}`);
   });
 

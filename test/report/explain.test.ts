@@ -146,7 +146,7 @@ describe("the sentence at the top says", () => {
 
   test("that a removed one is left alone, and since when", () => {
     const library = { lastModified: TEXT, firstSeenAt: ago(4320), changedAt: ago(60), removedAt: ago(60) };
-    const rows = { ...ROWS, stored: { key, state: "removed" as const, sync: SETTLED }, library };
+    const rows = { ...ROWS, stored: { key, state: "removed" as const, sync: SETTLED, removedAt: 0 }, library };
     expect(sentence(rows)).toBe(
       "It will not be read: no longer listed, removed 2026-07-01T11:00:00Z (1 h ago). If it is listed again, it is restored and read.",
     );

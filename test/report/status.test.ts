@@ -107,6 +107,17 @@ test("a failed run is shown with the first line of its error and a hint", () => 
   expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the ser…");
 });
 
+test("runs that ended with one error share a line", () => {
+  const error = "GET /libs answered 503 after 5 attempts";
+  const runs = [14, 13, 12].map((id) => run(id, { status: "source_unavailable", error }));
+  const lines = text({ runs: [...runs, run(11, { status: "unauthorized", error: "GET /libs answered 401" })] });
+  expect(lines.filter((line) => line.startsWith("run"))).toEqual([
+    expect.stringContaining("status"),
+    `runs 14, 13, 12: ${error}`,
+    "run 11: GET /libs answered 401",
+  ]);
+});
+
 test("failing libraries are shown with the age of their last good copy, the rest as a number", () => {
   const shown = [
     {
@@ -115,18 +126,27 @@ test("failing libraries are shown with the age of their last good copy, the rest
       failures: 3,
       lastFailedAt: ago(5),
       lastSuccessAt: null,
+      bookmarkSeenAt: ago(60),
       lastError: "not_found: GET …/metadata answered 404\u001b[2J",
     },
-    { owner: "bo", name: "Lib", failures: 1, lastFailedAt: ago(5), lastSuccessAt: ago(600), lastError: "timeout: …" },
+    {
+      owner: "bo",
+      name: "Lib",
+      failures: 1,
+      lastFailedAt: ago(5),
+      lastSuccessAt: ago(600),
+      bookmarkSeenAt: ago(600),
+      lastError: "timeout: …",
+    },
   ];
   expect(text({ failing: { total: 5, shown } }).slice(9)).toEqual([
     "5 libraries fail",
-    "library                 in a row  failed     last good copy  error",
-    "ann/Q1%2FQ2 50%25 done         3  5 min ago  never           not_found: GET …/metadata answered 404\\u001b[2J",
-    "bo/Lib                         1  5 min ago  10 h ago        timeout: …",
+    "library                 in a row  failed     next try   last good copy  error",
+    "ann/Q1%2FQ2 50%25 done         3  5 min ago  in 10 min  never           not_found: GET …/metadata answered 404\\u001b[2J",
+    "bo/Lib                         1  5 min ago  next run   10 h ago        timeout: …",
     "… and 3 more",
     "",
-    "next: simcat explain 'ann/Q1%2FQ2 50%25 done' has the details; the next run reads all failed libraries again",
+    "next: simcat explain 'ann/Q1%2FQ2 50%25 done' has the details and says when the library is read again",
   ]);
 });
 
@@ -157,8 +177,9 @@ test.each([
   ["-v", "Lib", "simcat explain -- -v/Lib"],
   ["a/b", "\u202e", "simcat explain a%2Fb/%E2%80%AE"],
 ])("the command for the library %j, %j can be pasted into a shell (fault 113)", (owner, name, command) => {
-  const shown = [{ owner, name, failures: 1, lastFailedAt: ago(5), lastSuccessAt: null, lastError: "timeout: …" }];
-  expect(text({ failing: { total: 1, shown } }).at(-1)).toContain(`next: ${command} has the details;`);
+  const times = { lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: null };
+  const shown = [{ owner, name, failures: 1, ...times, lastError: "timeout: …" }];
+  expect(text({ failing: { total: 1, shown } }).at(-1)).toContain(`next: ${command} has the details`);
 });
 
 test("if only selected libraries were synced, the next step is a sync of all of them", () => {
@@ -176,7 +197,8 @@ test("libraries that are listed and never stored are shown if there are any", ()
 
 test("for machines it is the same under the names of the columns", () => {
   const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null })];
-  const failing = { owner: "bo", name: "Lib", failures: 1, lastFailedAt: ago(5), lastSuccessAt: null, lastError: "x" };
+  const times = { lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60) };
+  const failing = { owner: "bo", name: "Lib", failures: 3, ...times, lastError: "x" };
   const reject = {
     owner: null,
     name: null,
@@ -238,8 +260,9 @@ test("for machines it is the same under the names of the columns", () => {
       {
         owner: "bo",
         library: "Lib",
-        failures: 1,
+        failures: 3,
         last_failed_at: "2026-07-01T11:55:00.000Z",
+        next_read_due_at: "2026-07-01T12:10:00.000Z",
         last_success_at: null,
         last_error: "x",
       },

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { formatReport } from "../../src/report/report-page/report-page.ts";
 import { findProgram } from "../support/programs.ts";
 import { emptyRows, failingRows, hugeRows, oneRows } from "./report-rows.ts";
@@ -46,6 +47,20 @@ const CONTRASTS = `(() => {
   }
   return lowest;
 })()`;
+
+test.skipIf(browserPath === "")("npm run docs:pictures makes the pictures that the documents show (fault 168)", () => {
+  const folder = mkdtempSync(join(tmpdir(), "simcat-pictures-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  execFileSync("npm", ["run", "--silent", "docs:pictures", "--", folder], { stdio: "pipe" });
+  const names = readdirSync("docs/images").sort();
+  expect(readdirSync(folder).sort()).toEqual(names);
+  for (const name of names) {
+    const [made, committed] = [folder, "docs/images"].map((from) => readFileSync(join(from, name)));
+    // Bytes 16 to 24 of a PNG file are its width and height. Fonts differ between machines, so heights may.
+    expect(made?.subarray(1, 4).toString()).toBe("PNG");
+    expect(made?.readUInt32BE(16)).toBe(committed?.readUInt32BE(16));
+  }
+});
 
 describe.skipIf(browserPath === "")("the report in a browser", () => {
   let browser: Browser;

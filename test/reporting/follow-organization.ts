@@ -1,12 +1,11 @@
 import pg from "pg";
 import { EXIT } from "../../src/errors.ts";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
-import { editRandomly } from "../../src/mock/edits.ts";
-import { createOrganization } from "../../src/mock/organization.ts";
+import { createOrganization, type Organization } from "../../src/mock/organization.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
-import type { Organization } from "../../src/mock/types.ts";
 import { runSync } from "../cli/test-context.ts";
 import { createDateSource } from "../support/mock/date-source.ts";
+import { makeAnyEdit } from "../support/mock/edits.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { startMockService } from "../support/mock/server.ts";
 
 const API_KEY = "key-of-the-mock";
@@ -41,7 +40,7 @@ export async function followOrganization(url: string, onDay: (day: number) => vo
       onDay(DAYS - daysLeft);
       for (let edit = EDITS_A_DAY; edit > 0; edit--) {
         hours = (edit * 20) / EDITS_A_DAY;
-        editRandomly(organization, random, dateSource);
+        makeAnyEdit(organization, random, dateSource);
       }
       if (daysLeft < 75) upgrade(organization, random, dateSource.text(clock()));
       if (daysLeft === 30) removeOwner(organization);

@@ -240,6 +240,49 @@ describe("data_complete_as_of", () => {
     expect(await completeAsOf()).toEqual(day(4));
   });
 
+  test("stays at the last run that listed a library whose removal is held, and counts it as behind (fault 154)", async () => {
+    await libraries("forest", "hidden");
+    const held = { status: "held" };
+    await addRows(database(), "sync_runs", [run(3), run(4), run(5, held), run(6, held)]);
+    // Neither has settled: that is no reason not to count the hidden one.
+    const read = { content_read_at: day(2), last_success_at: day(2), settles_at: day(1) };
+    const hidden = { ...read, settles_at: day(2), removal_held_at: hours(day(5), 0.5) };
+    await addRows(database(), "library_sync", [sync("forest", 2, read), sync("hidden", 2, hidden)]);
+    const freshness = () =>
+      database().query(
+        `SELECT f.library_name AS name, f.complete_as_of AS "asOf", f.last_listed_at AS listed, c.complete_as_of AS whole,
+             c.libraries_behind::int AS behind, c.libraries_settling::int AS settling, c.furthest_behind_library AS furthest
+           FROM simcat_report.library_freshness f, simcat_report.data_complete_as_of c ORDER BY 1`,
+      );
+    const behind = { behind: 1, settling: 0, furthest: "hidden" };
+    expect(await freshness()).toEqual([
+      { name: "forest", asOf: day(6), listed: day(6), whole: day(2), ...behind },
+      { name: "hidden", asOf: day(2), listed: day(4), whole: day(2), ...behind },
+    ]);
+    await database().query("UPDATE simcat.library_sync SET settles_at = $1", [day(1)]);
+    expect(await freshness()).toMatchObject([
+      { asOf: day(6), whole: day(4), ...behind },
+      { asOf: day(4), whole: day(4), ...behind },
+    ]);
+  });
+
+  test("is at most the time at which a cache stored the listing, of each library too (fault 153)", async () => {
+    await libraries("forest", "lake");
+    await addRows(database(), "sync_runs", [run(2), run(4, { listing_as_of: hours(day(3), 1) })]);
+    await addRows(database(), "library_sync", [sync("forest", 2), sync("lake", 1)]);
+    const [row] = await database().query<object>(
+      `SELECT complete_as_of, libraries_behind::int, every_library_read_since,
+         (SELECT max(complete_as_of) FROM simcat_report.library_freshness) AS latest FROM simcat_report.data_complete_as_of`,
+    );
+    const asOf = hours(day(3), 1);
+    expect(row).toEqual({
+      complete_as_of: asOf,
+      latest: asOf,
+      libraries_behind: 0,
+      every_library_read_since: hours(day(1), 0.25),
+    });
+  });
+
   test("does not go by a run whose listing had an entry that names no library", async () => {
     await libraries("forest");
     const incomplete = { status: "partial", listing_complete: false };

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { migrate } from "../../src/db/migrate.ts";
-import { firstMigrations } from "../postgres/migration-folders.ts";
-import { freshTestDatabase, type TestDatabase, useTestDatabase } from "../support/database.ts";
+import { useTestDatabase } from "../support/database.ts";
 import { addRows, day, emptyTables } from "./stored-rows.ts";
 
 const database = useTestDatabase();
@@ -109,97 +107,5 @@ describe("history_complete_since", () => {
     await addRows(database(), "sync_runs", [run(4)]);
     await addRows(database(), "prunes", [prune(1, day(9)), prune(2, day(8))]);
     expect(await since()).toEqual(day(9));
-  });
-});
-
-/** A database to which only the first migrations were applied. */
-async function databaseAt(migrations: number): Promise<TestDatabase> {
-  const old = await freshTestDatabase({ empty: true });
-  const { statements, journaled } = await firstMigrations(migrations);
-  for (const statement of statements) await old.query(statement);
-  await old.query(`CREATE SCHEMA simcat_migrations;
-    CREATE TABLE simcat_migrations.__drizzle_migrations (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`);
-  await old.query(
-    "INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) SELECT 'hash', unnest($1::bigint[])",
-    [journaled],
-  );
-  return old;
-}
-
-test("the migration of runs keeps which of them saw everything (fault 138)", async () => {
-  const old = await databaseAt(12);
-  await old.query(`INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, libraries_read, version) VALUES
-    ('sync', 'cli', 'partial', '2026-01-01Z', '2026-01-01Z', 1, '1'), ('sync', 'cli', 'partial', '2026-01-02Z', '2026-01-02Z', 1, '1'),
-    ('sync', 'cli', 'held', '2026-01-03Z', '2026-01-03Z', 1, '1'), ('sync', 'cli', 'ok', '2026-01-04Z', '2026-01-04Z', 1, '1')`);
-  await old.query(`INSERT INTO simcat.rejects (run_id, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at, resolved_at)
-    VALUES (2, 'listing', 'paged_answer', '', '', '', '1', '2026-01-02Z', '2026-01-02Z', '2026-01-03Z'),
-    (2, 'listing', 'unaddressable', '', '', '', '2', '2026-01-02Z', '2026-01-02Z', NULL)`);
-  const seen = "SELECT run_id, saw_everything FROM simcat_report.run_history ORDER BY 1";
-  const before = await old.query<{ saw_everything: boolean }>(seen);
-  expect(before.map(({ saw_everything }) => saw_everything)).toEqual([true, false, true, true]);
-
-  await migrate(old.url, new AbortController().signal);
-
-  expect(await old.query(seen)).toEqual(before);
-});
-
-describe("the migration estimates what earlier versions pruned", () => {
-  const LIBRARY =
-    "INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, removed_at, run_id) VALUES";
-  const VERSION = `INSERT INTO simcat.library_history
-    (owner, library_name, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by) VALUES`;
-  const SCENARIO = `INSERT INTO simcat.scenarios
-    (owner, library_name, scenario_id, raw, first_seen_at, changed_at, removed_at, run_id) VALUES`;
-  const RUN = `INSERT INTO simcat.sync_runs
-    (kind, trigger, status, finished_at, libraries_removed, scenarios_removed, version) VALUES`;
-
-  test.each([
-    [
-      "nothing, if all versions are whole",
-      [
-        `${LIBRARY} ('a', 'L', '2026-01-02Z', '2026-01-05Z', '2026-01-05Z', 1)`,
-        `${VERSION} ('a', 'L', '2026-01-02Z', '2026-01-02Z', 1, '2026-01-02Z', '2026-01-05Z', 2)`,
-        `${RUN} ('sync', 'cli', 'ok', '2026-01-06Z', 1, 0, '1')`,
-      ],
-      [],
-    ],
-    [
-      "the start of the last version whose predecessor is missing",
-      [
-        `${LIBRARY} ('a', 'L', '2026-01-02Z', '2026-01-05Z', NULL, 1), ('a', 'M', '2026-01-02Z', '2026-01-09Z', NULL, 1)`,
-        `${VERSION} ('a', 'M', '2026-01-02Z', '2026-01-07Z', 1, '2026-01-07Z', '2026-01-09Z', 2)`,
-      ],
-      ["2026-01-07T00:00:00.000Z"],
-    ],
-    [
-      "the same of scenarios",
-      [
-        `${LIBRARY} ('a', 'L', '2026-01-02Z', '2026-01-02Z', NULL, 1)`,
-        `${SCENARIO} ('a', 'L', 1, '{}', '2026-01-02Z', '2026-01-08Z', NULL, 1)`,
-      ],
-      ["2026-01-08T00:00:00.000Z"],
-    ],
-    [
-      "the end of the last run whose removed libraries are missing",
-      [`${RUN} ('sync', 'cli', 'ok', '2026-01-06Z', 1, 0, '1'), ('sync', 'cli', 'ok', '2026-01-09Z', 0, 0, '1')`],
-      ["2026-01-06T00:00:00.000Z"],
-    ],
-    [
-      "the end of the last run whose removed scenarios are missing",
-      [
-        `${RUN} ('sync', 'cli', 'ok', '2026-01-06Z', 0, 2, '1')`,
-        `${LIBRARY} ('a', 'L', '2026-01-02Z', '2026-01-02Z', NULL, 1)`,
-        `${SCENARIO} ('a', 'L', 1, '{}', '2026-01-05Z', '2026-01-05Z', '2026-01-05Z', 1)`,
-      ],
-      ["2026-01-06T00:00:00.000Z"],
-    ],
-  ])("as %s", async (_, stored, cutoffs) => {
-    const old = await databaseAt(8);
-    for (const statement of stored) await old.query(statement);
-
-    await migrate(old.url, new AbortController().signal);
-
-    const found = await old.query<{ cutoff: Date }>("SELECT cutoff FROM simcat.prunes");
-    expect(found.map(({ cutoff }) => cutoff.toISOString())).toEqual(cutoffs);
   });
 });

@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
-import type { MockScenario } from "../../src/mock/types.ts";
-import { firstMigrations } from "../postgres/migration-folders.ts";
-import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
+import { useTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary, type MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { addRows, day, emptyTables } from "./stored-rows.ts";
 
@@ -207,53 +205,5 @@ test("the last work follows edits, removals, returns, rejects, dates in the futu
   expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenarios ORDER BY 1")).toEqual([
     { id: 1 },
     { id: 2 },
-  ]);
-});
-
-test("a database of an earlier version knows the last work after its upgrade", async () => {
-  const made = await fixture([]);
-  const old = await freshTestDatabase({ empty: true });
-  const { statements, journaled } = await firstMigrations(8);
-  for (const statement of statements) await old.query(statement);
-  await old.query("CREATE SCHEMA simcat_migrations");
-  await old.query(
-    "CREATE TABLE simcat_migrations.__drizzle_migrations (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)",
-  );
-  await old.query(
-    "INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) SELECT 'hash', unnest($1::bigint[])",
-    [journaled],
-  );
-  await old.query(
-    `INSERT INTO simcat.libraries (owner, library_name, last_modified_at, first_seen_at, changed_at, run_id)
-     SELECT 'ann', name, '2024-01-01Z', now(), now(), 1 FROM unnest('{Empty,Lake,Hill}'::text[]) AS name`,
-  );
-  await old.query(
-    "INSERT INTO simcat.library_sync (owner, library_name) SELECT 'ann', name FROM unnest('{Empty,Lake,Hill,New}'::text[]) AS name",
-  );
-  await old.query(
-    `INSERT INTO simcat.scenarios (owner, library_name, scenario_id, last_modified_at, removed_at, raw, first_seen_at, changed_at, run_id)
-     VALUES ('ann', 'Lake', 1, '2024-02-01Z', NULL, '{}', now(), now(), 1), ('ann', 'Lake', 2, '2024-02-01Z', NULL, '{}', now(), now(), 1),
-       ('ann', 'Lake', 3, '2024-03-01Z', now(), '{}', now(), now(), 1), ('ann', 'Lake', 4, now() + interval '2 days', NULL, '{}', now(), now(), 1),
-       ('ann', 'Lake', 5, NULL, NULL, '{}', now(), now(), 1), ('ann', 'Hill', 9, '2023-01-01Z', NULL, '{}', now(), now(), 1)`,
-  );
-
-  expect(await made.simcat(["migrate"], { DATABASE_URL: old.url })).toMatchObject({ code: 0 });
-
-  expect(
-    await old.query(
-      `SELECT library_name AS name, last_work_at AS at, last_work_scenario_id::int AS id FROM simcat_report.libraries ORDER BY 1`,
-    ),
-  ).toEqual([
-    { name: "Empty", at: new Date("2024-01-01Z"), id: null },
-    { name: "Hill", at: new Date("2024-01-01Z"), id: null },
-    { name: "Lake", at: new Date("2024-02-01Z"), id: 2 },
-  ]);
-  expect(
-    await old.query("SELECT library_name AS name, last_scenario_id::int AS id FROM simcat.library_sync ORDER BY 1"),
-  ).toEqual([
-    { name: "Empty", id: null },
-    { name: "Hill", id: 9 },
-    { name: "Lake", id: 2 },
-    { name: "New", id: null },
   ]);
 });

@@ -142,6 +142,7 @@ const SURFACE = {
     "open_rejects bigint",
     "complete_as_of timestamptz",
     "lag_seconds double precision",
+    "removal_held_at timestamptz",
   ],
   library_versions: [
     "owner text",
@@ -308,11 +309,13 @@ const columns = () =>
      WHERE c.relnamespace = 'simcat_report'::regnamespace ORDER BY c.relname, a.attnum`,
   );
 
+/** Types outside of pg_catalog are written with their schema, whatever the role's search_path is. */
 const functions = () =>
   database().query<{ signature: string; comment: string | null; body: string | null; config: string[] | null }>(
-    `SELECT p.proname || '(' || pg_get_function_arguments(p.oid) || ') ' || pg_get_function_result(p.oid) AS signature,
+    `WITH path AS MATERIALIZED (SELECT set_config('search_path', 'pg_catalog', false))
+     SELECT p.proname || '(' || pg_get_function_arguments(p.oid) || ') ' || pg_get_function_result(p.oid) AS signature,
        obj_description(p.oid, 'pg_proc') AS comment, nullif(p.prosrc, '') AS body, p.proconfig AS config
-     FROM pg_proc p WHERE p.pronamespace = 'simcat_report'::regnamespace ORDER BY 1`,
+     FROM path, pg_proc p WHERE p.pronamespace = 'simcat_report'::regnamespace ORDER BY 1`,
   );
 
 const byView = (rows: readonly { view: string; column: string }[]) => {

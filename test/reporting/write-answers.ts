@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { openTestPostgres } from "../support/embedded-server.ts";
 import { replaceAnswers } from "./answer-blocks.ts";
 import { followOrganization } from "./follow-organization.ts";
 
@@ -29,22 +30,26 @@ async function writeAnswers(stateDir: string): Promise<void> {
   const demoDir = join(stateDir, "demo");
   const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
   const server = await openEmbeddedPostgres({ stateDir: demoDir, environment, settings }, new AbortController().signal);
+  const followed = await openTestPostgres(join(stateDir, "followed"), settings);
   try {
-    const followed = new URL(server.url);
-    followed.pathname = "/followed";
-    if (psql(server.url, "SELECT FROM pg_database WHERE datname = 'followed'").includes("(0 rows)")) {
-      psql(server.url, "CREATE DATABASE followed");
-      await followOrganization(followed.href, (day) => {
+    if (
+      psql(
+        followed.url,
+        "SELECT FROM pg_namespace WHERE nspname = 'simcat_migrations' AND oid IN (SELECT relnamespace FROM pg_class)",
+      ).includes("(0 rows)")
+    ) {
+      await followOrganization(followed.url, (day) => {
         if (day % 10 === 0) console.log(`day ${day} of the organization`);
       });
     }
     for (const path of DOCUMENTS) {
       const text = replaceAnswers(readFileSync(path, "utf8"), (sql, heading) =>
-        psql(heading === FOLLOWED ? followed.href : server.url, sql),
+        psql(heading === FOLLOWED ? followed.url : server.url, sql),
       );
       writeFileSync(path, text.replace(/\d+ \w+ \d{4}, \d\d:\d\d(?= UTC)/g, formatMoment(demoAt)));
     }
   } finally {
+    await followed.stop();
     await server.stop();
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import { fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";

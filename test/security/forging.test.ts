@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { MAIN, startProgram } from "../process/program.ts";
+import { MAIN, startProgram } from "../support/cli.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";

@@ -77,8 +77,7 @@ describe("an abort", () => {
   it("during a back-off ends the wait at once", async () => {
     const caller = new AbortController();
     const server = await serve((_, response) => {
-      response.statusCode = 503;
-      response.end();
+      response.writeHead(503).end();
     });
     const service = open(server.url, {
       timing: { backoffBaseMs: 60_000, maxBackoffMs: 60_000 },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createAdaptiveConcurrency } from "../../src/service/http/adaptive-limits.ts";
+import { createAdaptiveConcurrency } from "../../src/service/http/limiter.ts";
 
 function succeed(times: number, concurrency: ReturnType<typeof createAdaptiveConcurrency>): number {
   for (let i = 0; i < times; i++) concurrency.onSuccess();

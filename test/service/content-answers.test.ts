@@ -30,6 +30,13 @@ describe("a library's content", () => {
     expect((await open(server.url).readContent(LIBRARY, collect(), never)).date).toBe(expected);
   });
 
+  it("is dated by the earlier of its two requests", async () => {
+    const server = await serveWell();
+    const { sentAt } = await open(server.url, { concurrency: 1 }).readContent(LIBRARY, collect(), never);
+    expect(server.arrivals).toHaveLength(2);
+    expect(sentAt).toBeLessThanOrEqual(server.arrivals[0] ?? 0);
+  });
+
   it.each([
     [undefined, false],
     ["0", false],
@@ -137,8 +144,7 @@ describe("a library's content that is unavailable", () => {
   ])("fails after one attempt with %i as %s (faults 13, 14, 16)", async (status, code) => {
     const server = await serveWell((request, response) => {
       if (request.url?.endsWith("/scenarios")) return false;
-      response.statusCode = status;
-      response.end("sorry");
+      response.writeHead(status).end("sorry");
       return true;
     });
     const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
@@ -152,15 +158,14 @@ describe("a library's content that is unavailable", () => {
 
   it.each([
     [408, "timeout", true],
-    [429, "throttled", false],
+    [429, "throttled", true],
     [500, "server_error", true],
     [502, "server_error", true],
     [503, "server_error", true],
     [504, "server_error", true],
   ])("fails after five attempts with %i as %s (fault 17)", async (status, code, unavailable) => {
     const server = await serve((_, response) => {
-      response.statusCode = status;
-      response.end();
+      response.writeHead(status).end();
     });
     const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
     expect(error).toBeInstanceOf(ContentError);
@@ -238,8 +243,7 @@ describe("confirmKey", () => {
     [500, "unknown"],
   ])("maps the status %i to %s", async (status, expected) => {
     const server = await serve((_, response) => {
-      response.statusCode = status;
-      response.end("<html>whatever");
+      response.writeHead(status).end("<html>whatever");
     });
     expect(await open(server.url, { maxRetries: 1 }).confirmKey(never)).toBe(expected);
     expect(new Set(server.targets)).toEqual(new Set(["/v1/libs"]));

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { SourceUnavailableError, SourceUntrustedError } from "../../src/errors.ts";
 import { collect, failureOf, goodBody, LIBRARY, LISTING, METADATA, never, open, serve } from "./service-under-test.ts";
@@ -18,11 +18,7 @@ describe("a body", () => {
     ["gzip", gzipSync],
     ["x-gzip", gzipSync],
     ["GZip", gzipSync],
-    ["deflate", deflateSync],
-    ["deflate", deflateRawSync],
-    ["br", brotliCompressSync],
-    ["gzip, br", (text) => brotliCompressSync(gzipSync(text))],
-    ["deflate,gzip", (text) => gzipSync(deflateRawSync(text))],
+    ["gzip,x-gzip", (text) => gzipSync(gzipSync(text))],
     ["identity", (text) => Buffer.from(text)],
     ["identity, gzip", gzipSync],
     ["", (text) => Buffer.from(text)],
@@ -59,7 +55,9 @@ describe("a body", () => {
 describe("a body that does not match its declared encoding (fault 6)", () => {
   it.each([
     ["plain bytes as gzip", "gzip", LISTING, "bytes that are not gzip, as its Content-Encoding claims"],
-    ["plain bytes as deflate", "deflate", LISTING, "bytes that are not deflate"],
+    ["deflate", "deflate", deflateSync(LISTING), "an encoding that simcat does not know"],
+    ["brotli", "br", brotliCompressSync(LISTING), "an encoding that simcat does not know"],
+    ["brotli inside gzip", "br, gzip", gzipSync(LISTING), "an encoding that simcat does not know"],
     ["brotli as gzip", "gzip", brotliCompressSync(LISTING), "bytes that are not gzip"],
     [
       "gzip and then something else",
@@ -99,12 +97,10 @@ describe("a body that does not match its declared encoding (fault 6)", () => {
   });
 
   it.each([
-    ["gzip", gzipSync(LISTING)],
-    ["deflate", deflateSync(LISTING)],
-    ["br", brotliCompressSync(LISTING)],
-    ["gzip", gzipSync(LONG)],
-    ["br", brotliCompressSync(LONG)],
-  ])("is truncated and requested again when its %s has no end", async (encoding, body) => {
+    ["short", gzipSync(LISTING)],
+    ["long", gzipSync(LONG)],
+  ])("is truncated and requested again when its %s gzip has no end", async (_, body) => {
+    const encoding = "gzip";
     const server = await serve((_, response) => {
       response.setHeader("content-encoding", encoding);
       response.end(server.targets.length === 1 ? body.subarray(0, body.length - 12) : body);
@@ -116,7 +112,7 @@ describe("a body that does not match its declared encoding (fault 6)", () => {
     const once = open(cut.url, { maxRetries: 0, maxBodyBytes: LONG.length });
     const error = await failureOf(once.listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toContain(`was cut short (asked ${cut.url}libs; its ${encoding} has no end)`);
+    expect(error.message).toContain(`was cut short (asked ${cut.url}libs; its gzip has no end)`);
   });
 });
 
@@ -125,26 +121,26 @@ describe("the limit on decoded bytes", () => {
   const encodings: [string, (text: string) => Buffer][] = [
     ["identity", (text) => Buffer.from(text)],
     ["gzip", gzipSync],
-    ["br", brotliCompressSync],
     ["gzip, gzip", (text) => gzipSync(gzipSync(text))],
   ];
 
-  it.each(encodings.flatMap(([name, encode]) => [100, 300_000].map((size) => [name, size, encode] as const)))(
-    "accepts %s of exactly %i bytes and rejects one more",
-    async (encoding, maxBodyBytes, encode) => {
-      const exact = await serveBody(encoding, encode(padded(maxBodyBytes)), true);
-      expect((await open(exact.url, { maxBodyBytes }).listLibraries(never)).libraries).toHaveLength(0);
-      const over = await serveBody(encoding, encode(padded(maxBodyBytes + 1)), true);
-      const error = await failureOf(open(over.url, { maxBodyBytes }).listLibraries(never));
-      expect(error).toBeInstanceOf(SourceUntrustedError);
-      expect(error.message).toContain("answered with more than is accepted");
-      expect(error.message).toContain("SIMCAT_MAX_BODY");
-      expect(over.targets).toHaveLength(1);
-    },
-  );
+  it.each(
+    encodings.flatMap(([name, encode]) =>
+      [100, 300_000, 1 << 20, 3_000_000].map((size) => [name, size, encode] as const),
+    ),
+  )("accepts %s of exactly %i bytes and rejects one more", async (encoding, maxBodyBytes, encode) => {
+    const exact = await serveBody(encoding, encode(padded(maxBodyBytes)), true);
+    expect((await open(exact.url, { maxBodyBytes }).listLibraries(never)).libraries).toHaveLength(0);
+    const over = await serveBody(encoding, encode(padded(maxBodyBytes + 1)), true);
+    const error = await failureOf(open(over.url, { maxBodyBytes }).listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUntrustedError);
+    expect(error.message).toContain("answered with more than is accepted");
+    expect(error.message).toContain("SIMCAT_MAX_BODY");
+    expect(over.targets).toHaveLength(1);
+  });
 
   it("applies to a decompression bomb", async () => {
-    const bomb = gzipSync(gzipSync(Buffer.alloc(200 * 2 ** 20)));
+    const bomb = gzipSync(gzipSync(Buffer.alloc(200 * 2 ** 20, " ")));
     const server = await serve((request, response) => {
       if (!request.url?.endsWith("/scenarios")) response.end(METADATA);
       else {
@@ -167,14 +163,11 @@ describe("the limit on decoded bytes", () => {
 });
 
 describe("the quoted text of an error's body", () => {
-  it.each([
-    ["gzip", gzipSync("too busy")],
-    ["br", brotliCompressSync("too busy")],
-  ])("is decoded from %s", async (encoding, body) => {
+  it("is decoded from gzip", async () => {
     const server = await serve((_, response) => {
       response.statusCode = 503;
-      response.setHeader("content-encoding", encoding);
-      response.end(body);
+      response.setHeader("content-encoding", "gzip");
+      response.end(gzipSync("too busy"));
     });
     expect((await failureOf(open(server.url, { maxRetries: 0 }).listLibraries(never))).message).toContain(
       'said "too busy"',

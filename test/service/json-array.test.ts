@@ -272,3 +272,36 @@ describe("a truncated answer is distinguished from a malformed one (fault 3)", (
     expect(caught(() => split(Uint8Array.of(0xef)))).toMatchObject({ truncated: true, empty: false });
   });
 });
+
+describe("an item over 16 MiB is not parsed, and only its beginning is kept (fault 159)", () => {
+  const MOST = 16 * 1024 * 1024;
+  const item = (bytes: number) =>
+    `{"scenarioId":2,"a":"${"},{".repeat((bytes - 23) / 3)}${"x".repeat((bytes - 23) % 3)}"}`;
+
+  test.each([
+    ["at once", 64 * 1024 * 1024],
+    ["in chunks", 1_000_003],
+  ])("%s", (_, chunkBytes) => {
+    for (const [bytes, isParsed] of [
+      [MOST, true],
+      [MOST + 1, false],
+    ] as const) {
+      const text = Buffer.from(`[{"scenarioId":1},${item(bytes)} ,{"scenarioId":3}]`);
+      const splitter = createArraySplitter();
+      const items = [];
+      for (let at = 0; at < text.length; at += chunkBytes) {
+        items.push(...splitter.push(text.subarray(at, at + chunkBytes)));
+      }
+      splitter.end();
+      expect(items.map(({ value }) => value !== undefined)).toEqual([true, isParsed, true]);
+      expect(items[1]?.source).toHaveLength(isParsed ? bytes : 64 * 1024);
+      expect(items[1]?.source.startsWith('{"scenarioId":2,"a":"},{')).toBe(true);
+    }
+  });
+
+  test("one that does not end is truncated", () => {
+    const splitter = createArraySplitter();
+    for (let at = 0; at < 20; at++) splitter.push(Buffer.from(`${at === 0 ? '["' : ""}${"x".repeat(1 << 20)}`));
+    expect(caught(() => splitter.end()).truncated).toBe(true);
+  });
+});

@@ -56,7 +56,7 @@ describe("the limiter", () => {
     const queued = limiter.acquire("libs", never).then(() => performance.now());
     const end = performance.now() + 60;
     const throttle = (waitMs: number) =>
-      limiter.onThrottled({ status: 500, sentAt: 0, resource: "other", isListing: true, waitMs });
+      limiter.onThrottled({ status: 500, sentAt: 0, resource: "other", failedBefore: false, isListing: true, waitMs });
     expect([throttle(60), throttle(10)]).toEqual([true, true]);
     expect(limiter.isPaused("libs")).toBe(true);
     limiter.release();
@@ -65,5 +65,39 @@ describe("the limiter", () => {
     expect(await queued).toBeGreaterThanOrEqual(end);
     expect(await late).toBeGreaterThanOrEqual(end);
     expect(limiter.isPaused("libs")).toBe(false);
+  });
+
+  it("pauses all for two resources that ask for it, but for none that failed last time (fault 18)", () => {
+    const limiter = open(4);
+    const ask = (resource: string, failedBefore: boolean) =>
+      limiter.onThrottled({ status: 503, sentAt: 0, resource, failedBefore, isListing: false, waitMs: 10 });
+    expect([ask("broken", true), ask("broken too", true), ask("first", false), ask("broken", true)]).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(ask("second", false)).toBe(true);
+  });
+
+  it("counts the time without a success from the first throttled request since the last success", () => {
+    const limiter = open(4);
+    const throttle = () => {
+      limiter.onThrottled({
+        status: 429,
+        sentAt: 0,
+        resource: "a",
+        failedBefore: false,
+        isListing: false,
+        waitMs: null,
+      });
+      return limiter.throttledSince();
+    };
+    const first = throttle();
+    expect(first).not.toBeNull();
+    expect(throttle()).toBe(first);
+    limiter.onSuccess(performance.now());
+    expect(limiter.throttledSince()).toBeNull();
+    expect(throttle()).toBeGreaterThan(first ?? 0);
   });
 });

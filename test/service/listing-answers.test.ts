@@ -98,8 +98,7 @@ describe("a listing that cannot be from the service", () => {
 
   it.each([201, 202, 203, 204, 205, 206, 226])("is rejected with the status %i", async (status) => {
     const server = await serve((_, response) => {
-      response.statusCode = status;
-      response.end(LISTING);
+      response.writeHead(status).end(LISTING);
     });
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUntrustedError);
@@ -121,8 +120,7 @@ describe("a listing that cannot be from the service", () => {
 
   it("reports the URL and the likely mistakes for a 404 (fault 15)", async () => {
     const server = await serve((_, response) => {
-      response.statusCode = 404;
-      response.end("no such\npage");
+      response.writeHead(404).end("no such\npage");
     });
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error.message).toBe(
@@ -143,8 +141,7 @@ describe("a listing that cannot be from the service", () => {
     ["v1/libsearch", 404, "does it end with the version, such as /v1/?"],
   ])("reports the mistake in the base URL /%s that is answered with %i (fault 114)", async (path, status, said) => {
     const server = await serve((_, response) => {
-      response.statusCode = status;
-      response.end("no");
+      response.writeHead(status).end("no");
     });
     const error = await failureOf(open(new URL(`/${path}`, server.url)).listLibraries(never));
     expect(error.message).toContain(said);
@@ -153,8 +150,7 @@ describe("a listing that cannot be from the service", () => {
 
   it("reports the base URL without the path that simcat adds (fault 114)", async () => {
     const server = await serve((_, response) => {
-      response.statusCode = 404;
-      response.end();
+      response.writeHead(404).end();
     });
     const error = await failureOf(open(new URL("/v1/libs/", server.url)).listLibraries(never));
     expect(error.message).toContain(
@@ -166,8 +162,7 @@ describe("a listing that cannot be from the service", () => {
 describe("a listing that the service refuses", () => {
   it.each([401, 403])("ends as unauthorized with %i after the first request (fault 12)", async (status) => {
     const server = await serve((_, response) => {
-      response.statusCode = status;
-      response.end(`{"message":"the key ${KEY} is not valid"}`);
+      response.writeHead(status).end(`{"message":"the key ${KEY} is not valid"}`);
     });
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error).toBeInstanceOf(UnauthorizedError);
@@ -184,8 +179,7 @@ describe("a listing that is unavailable", () => {
     "is requested five times with %i, then the service is down",
     async (status) => {
       const server = await serve((_, response) => {
-        response.statusCode = status;
-        response.end("busy");
+        response.writeHead(status).end("busy");
       });
       const service = open(server.url);
       const error = await failureOf(service.listLibraries(never));
@@ -200,8 +194,7 @@ describe("a listing that is unavailable", () => {
 
   it("reports that the service may be down or the URL wrong", async () => {
     const server = await serve((_, response) => {
-      response.statusCode = 503;
-      response.end();
+      response.writeHead(503).end();
     });
     const error = await failureOf(open(server.url, { maxRetries: 0 }).listLibraries(never));
     expect(error.message).toBe(

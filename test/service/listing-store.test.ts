@@ -46,6 +46,7 @@ test("holds a hundred thousand entries, and a text longer than a page", () => {
   expect(all.filter((at) => store.find({ owner: "ann", name: nameOf(at) }) !== at)).toEqual([]);
   expect(all.filter((at) => store.at(at).source !== `ann|${nameOf(at)}`)).toEqual([]);
   const disputed = { key: { owner: "ann", name: nameOf(90_000) }, lastModified: null, source: null };
+  expect(store.at(90_000).source).toBe(`ann|${nameOf(90_000)}`);
   store.replace(90_000, disputed);
   expect([store.at(90_000), store.find(disputed.key)]).toEqual([disputed, 90_000]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPacer, type Pacer } from "../../src/service/http/adaptive-limits.ts";
+import { createPacer, type Pacer } from "../../src/service/http/limiter.ts";
 
 /** Sends sequential requests through a leaky bucket in virtual time; returns the duration and the number refused. */
 function send(pacer: Pacer, requests: number, perSecond: (now: number) => number, burst: number, status = 429) {

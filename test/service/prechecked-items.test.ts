@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createArraySplitter } from "../../src/service/wire/json-array.ts";
-import { readScenarioItem } from "../../src/service/wire/scenario-item.ts";
 import { findUnstorable } from "../../src/service/wire/storable.ts";
+import { readScenarioItem } from "../../src/service/wire/wire-scenarios.ts";
 
 /** Splits a list in chunks of this size; returns its items and whether all of them need no check. */
 function split(text: string, chunkSize: number): { items: string[]; prechecked: boolean } {

@@ -23,7 +23,7 @@ describe("every request", () => {
         "x-ss-api-key": KEY,
         "user-agent": "simcat/1.2.3",
         accept: "application/json",
-        "accept-encoding": "gzip, deflate, br",
+        "accept-encoding": "gzip",
         "cache-control": "no-cache",
       });
     }

@@ -13,30 +13,23 @@ const POLICY: RetryPolicy = { maxRetries: 4, maxRetryWaitMs: 60_000, backoffBase
 const FIRST: RetryHistory = {
   attemptsUsed: 0,
   failures: 0,
-  staleForgiven: false,
   toleratesThrottling: true,
   othersSucceeded: false,
 };
-const NETWORK: FailedAttempt = { kind: "network", status: null, retryAfterMs: null, staleConnection: false };
+const NETWORK: FailedAttempt = { kind: "network", status: null, retryAfterMs: null };
 const status = (code: number, retryAfter: number | null = null): FailedAttempt => ({
   kind: "status",
   status: code,
   retryAfterMs: retryAfter,
-  staleConnection: false,
 });
 const NOON = Date.UTC(2026, 0, 15, 12, 0, 0);
 
 describe("parseHttpDate", () => {
   it.each([
     ["Sun, 06 Nov 1994 08:49:37 GMT", Date.UTC(1994, 10, 6, 8, 49, 37)],
-    ["Sunday, 06-Nov-94 08:49:37 GMT", Date.UTC(1994, 10, 6, 8, 49, 37)],
-    ["Thursday, 15-Jan-26 12:00:05 GMT", NOON + 5000],
-    ["Thursday, 15-Jan-76 12:00:00 GMT", Date.UTC(2076, 0, 15, 12)],
-    ["Thursday, 15-Jan-77 12:00:00 GMT", Date.UTC(1977, 0, 15, 12)],
-    ["Sun Nov  6 08:49:37 1994", Date.UTC(1994, 10, 6, 8, 49, 37)],
-    ["Sun Nov 16 08:49:37 1994", Date.UTC(1994, 10, 16, 8, 49, 37)],
+    ["Thu, 15 Jan 2026 12:00:05 GMT", NOON + 5000],
   ])("parses %s", (text, expected) => {
-    expect(parseHttpDate(text, NOON)).toBe(expected);
+    expect(parseHttpDate(text)).toBe(expected);
   });
 
   it.each([
@@ -46,9 +39,13 @@ describe("parseHttpDate", () => {
     "Thu, 31 Feb 2026 12:00:00 GMT",
     "Thu, 15 Jan 2026 25:00:00 GMT",
     "Thu, 15 jan 2026 12:00:00",
+    "Fri, 15 Jan 2026 12:00:00 GMT",
+    "Sunday, 06-Nov-94 08:49:37 GMT",
+    "Sun Nov  6 08:49:37 1994",
+    "Invalid Date",
     "tomorrow",
   ])("does not accept %j as a date", (text) => {
-    expect(parseHttpDate(text, NOON)).toBeNull();
+    expect(parseHttpDate(text)).toBeNull();
   });
 });
 
@@ -172,12 +169,5 @@ describe("decideRetry", () => {
 
   it("counts the attempt of a 500 without a Retry-After, even while other requests succeed", () => {
     expect(decideRetry(status(500), { ...FIRST, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: true });
-  });
-
-  it("does not count one connection that closed while idle, even where no retry is allowed", () => {
-    const stale = { ...NETWORK, staleConnection: true };
-    const none = { ...POLICY, maxRetries: 0 };
-    expect(decideRetry(stale, FIRST, none, 1)).toEqual({ kind: "retry_uncounted" });
-    expect(decideRetry(stale, { ...FIRST, staleForgiven: true }, none, 1)).toEqual({ kind: "stop", why: "attempts" });
   });
 });

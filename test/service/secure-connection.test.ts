@@ -165,8 +165,7 @@ describe("a proxy", () => {
   /** A proxy that answers every request with one status; its URL has a user and a password. */
   async function serveRefusal(status: number): Promise<string> {
     const proxy = createHttpServer((_, response) => {
-      response.statusCode = status;
-      response.end();
+      response.writeHead(status).end();
     });
     proxy.on("connect", (_, socket) => socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\n\r\n`));
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));

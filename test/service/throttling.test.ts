@@ -23,40 +23,26 @@ function serveLate(first: number, status: number, headers: Record<string, string
   return serveWell((_, response) => {
     if (left === 0) return false;
     left--;
-    response.writeHead(status, headers);
-    response.end();
+    response.writeHead(status, headers).end();
     return true;
   });
 }
 
 describe("Retry-After", () => {
   it("on a 429 delays every request, including the queued ones (fault 18)", async () => {
-    let askedAt = 0;
-    const server = await serveWell((_, response) => {
-      if (askedAt > 0) return false;
-      askedAt = performance.now();
-      response.writeHead(429, { "retry-after": "1" });
-      response.end();
-      return true;
-    });
+    const server = await serveLate(1, 429, { "retry-after": "1" });
     const service = open(server.url, { concurrency: 1 });
     await Promise.all(names(5).map((name) => service.readContent(library(name), collect(), never)));
     expect(server.targets).toHaveLength(11);
-    expect(server.arrivals.slice(1).every((at) => at >= askedAt + 1000)).toBe(true);
+    const [first = Number.NaN, ...later] = server.arrivals;
+    expect(later.every((at) => at >= first + 1000)).toBe(true);
     expect(service.events.filter(({ kind }) => kind === "throttled")).toEqual([
       { kind: "throttled", operation: "metadata", waitMs: 1000 },
     ]);
   });
 
   it.each([503, 500, 408])("on a %i of one library delays only that library (fault 18)", async (status) => {
-    let askedAt = 0;
-    const server = await serveWell((_, response) => {
-      if (askedAt > 0) return false;
-      askedAt = performance.now();
-      response.writeHead(status, { "retry-after": "2" });
-      response.end();
-      return true;
-    });
+    const server = await serveLate(1, status, { "retry-after": "2" });
     const service = open(server.url, { concurrency: 1 });
     const ended: string[] = [];
     await Promise.all(
@@ -66,10 +52,9 @@ describe("Retry-After", () => {
       }),
     );
     expect(server.targets).toHaveLength(11);
-    const arrivalsOf = (part: string) =>
-      server.arrivals.slice(1).filter((_, i) => server.targets[i + 1]?.includes(part));
-    expect(arrivalsOf("/L0/")).toHaveLength(2);
-    expect(arrivalsOf("/L0/").every((at) => at >= askedAt + 2000)).toBe(true);
+    const [first = Number.NaN, ...again] = server.arrivals.filter((_, i) => server.targets[i]?.includes("/L0/"));
+    expect(again).toHaveLength(2);
+    expect(again.every((at) => at >= first + 2000)).toBe(true);
     expect(ended).toEqual(["L1", "L2", "L3", "L4", "L0"]);
     expect(service.events.some(({ kind }) => kind === "throttled")).toBe(false);
   });
@@ -82,8 +67,7 @@ describe("Retry-After", () => {
       if (asked.has(name) || asked.size === 2) return false;
       asked.add(name);
       askedAt = performance.now();
-      response.writeHead(503, { "retry-after": "1" });
-      response.end();
+      response.writeHead(503, { "retry-after": "1" }).end();
       return true;
     });
     const service = open(server.url, { concurrency: 1 });
@@ -127,8 +111,7 @@ describe("Retry-After", () => {
       }
       await second;
       askedAt = performance.now();
-      response.writeHead(429, { "retry-after": "1" });
-      response.end();
+      response.writeHead(429, { "retry-after": "1" }).end();
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => {
@@ -155,11 +138,12 @@ describe("Retry-After", () => {
       askedAt = performance.now();
       const now = Date.now();
       response.sendDate = false;
-      response.writeHead(503, {
-        date: new Date(now).toUTCString(),
-        "retry-after": new Date(now + 1000).toUTCString(),
-      });
-      response.end();
+      response
+        .writeHead(503, {
+          date: new Date(now).toUTCString(),
+          "retry-after": new Date(now + 1000).toUTCString(),
+        })
+        .end();
       return true;
     });
     await open(server.url).listLibraries(never);
@@ -205,8 +189,7 @@ describe("Retry-After", () => {
 
   it("of more than the maximum ends the run on content with a 429", async () => {
     const server = await serve((_, response) => {
-      response.writeHead(429, { "retry-after": "3600" });
-      response.end();
+      response.writeHead(429, { "retry-after": "3600" }).end();
     });
     const error = await failureOf(open(server.url, { concurrency: 1 }).readContent(library("L"), collect(), never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
@@ -291,8 +274,7 @@ describe("throttling", () => {
 
   it("counts attempts while no request succeeds", async () => {
     const server = await serve((_, response) => {
-      response.statusCode = 429;
-      response.end();
+      response.writeHead(429).end();
     });
     const service = open(server.url, { maxRetries: 2, concurrency: 1 });
     const error = await failureOf(service.readContent(library("L"), collect(), never));
@@ -302,8 +284,7 @@ describe("throttling", () => {
 
   it("ends the run when no request has succeeded for too long", async () => {
     const server = await serve((_, response) => {
-      response.statusCode = 429;
-      response.end();
+      response.writeHead(429).end();
     });
     const service = open(server.url, { maxRetries: 10_000, timing: { maxThrottledMs: 100, maxBackoffMs: 5 } });
     const before = performance.now();
@@ -315,8 +296,7 @@ describe("throttling", () => {
 
   it("ends the run even during a wait", async () => {
     const server = await serve((_, response) => {
-      response.writeHead(503, { "retry-after": "30" });
-      response.end();
+      response.writeHead(503, { "retry-after": "30" }).end();
     });
     const service = open(server.url, { timing: { maxThrottledMs: 50 } });
     const error = await failureOf(service.readContent(library("L"), collect(), never));
@@ -330,8 +310,7 @@ describe("throttling", () => {
     const server = await serve((request, response) => {
       if (inFlight >= 2) {
         refused++;
-        response.statusCode = 429;
-        response.end();
+        response.writeHead(429).end();
         return;
       }
       inFlight++;
@@ -367,8 +346,7 @@ describe("a rate limit without Retry-After", () => {
       const admits = leakyBucket(100, burst);
       const server = await serveWell((_, response) => {
         if (admits()) return false;
-        response.statusCode = status;
-        response.end();
+        response.writeHead(status).end();
         return true;
       });
       const service = open(server.url, { timing: { backoffBaseMs: 250 } });
@@ -395,8 +373,7 @@ describe("a rate limit without Retry-After", () => {
     const server = await serveWell((request, response) => {
       if (!request.url?.endsWith("/Slow/metadata") || refusals === 12) return false;
       refusals++;
-      response.statusCode = 503;
-      response.end();
+      response.writeHead(503).end();
       return true;
     });
     const service = open(server.url, { maxRetries: 1, timing: { backoffBaseMs: 20, maxBackoffMs: 20 } });
@@ -411,7 +388,7 @@ describe("a rate limit without Retry-After", () => {
 });
 
 describe("requests in flight", () => {
-  it("never exceed the concurrency, and reach it", async () => {
+  it.each([7, 1])("reach a concurrency of %i and do not exceed it", async (concurrency) => {
     let inFlight = 0;
     let most = 0;
     const server = await serve((request, response) => {
@@ -422,25 +399,9 @@ describe("requests in flight", () => {
         response.end(goodBody(request.url ?? ""));
       }, 3);
     });
-    const service = open(server.url, { concurrency: 7 });
+    const service = open(server.url, { concurrency });
     await Promise.all(names(60).map((name) => service.readContent(library(name), collect(), never)));
-    expect(most).toBe(7);
-  });
-
-  it("are sequential with a concurrency of one", async () => {
-    let inFlight = 0;
-    let most = 0;
-    const server = await serve((request, response) => {
-      inFlight++;
-      most = Math.max(most, inFlight);
-      setImmediate(() => {
-        inFlight--;
-        response.end(goodBody(request.url ?? ""));
-      });
-    });
-    const service = open(server.url, { concurrency: 1 });
-    await Promise.all(names(20).map((name) => service.readContent(library(name), collect(), never)));
-    expect(most).toBe(1);
+    expect(most).toBe(concurrency);
   });
 
   it("start no faster than the rate allows, retries included", async () => {

@@ -87,20 +87,6 @@ describe("entries with an unreadable identity make the listing incomplete", () =
       "libraryName",
       "libraryName is a number, a string was expected",
     ],
-    ['{"libraryName":"","uploadUser":"ann"}', "unaddressable", "libraryName", "libraryName is empty"],
-    [
-      '{"libraryName":"a\\u0000","uploadUser":"ann"}',
-      "bad_text",
-      "libraryName",
-      "libraryName holds a NUL or half of a surrogate pair",
-    ],
-    [
-      '{"libraryName":"Lib","uploadUser":"\\ud800"}',
-      "bad_text",
-      "uploadUser",
-      "uploadUser holds a NUL or half of a surrogate pair",
-    ],
-    ['{"libraryName":"Lib","uploadUser":""}', "unaddressable", "uploadUser", "uploadUser is empty"],
     [
       '{"libraryName":"Lib","uploadUser":true}',
       "wrong_type",
@@ -115,6 +101,19 @@ describe("entries with an unreadable identity make the listing incomplete", () =
       incomplete: "1 entry of the listing names no library that could be read",
       repeated: 0,
     });
+  });
+
+  test.each([
+    ['{"libraryName":"","uploadUser":"ann"}', "unaddressable", "libraryName"],
+    ['{"libraryName":"a\\u0000","uploadUser":"ann"}', "bad_text", "libraryName"],
+    ['{"libraryName":"Lib","uploadUser":"\\ud800"}', "bad_text", "uploadUser"],
+    ['{"libraryName":"Lib","uploadUser":""}', "unaddressable", "uploadUser"],
+    ['{"libraryName":""}', "unaddressable", "libraryName"],
+    ['{"libraryName":7,"uploadUser":""}', "unaddressable", "uploadUser"],
+  ])("except for %s, which no stored library has as its key", (source, code, path) => {
+    const { rejects, incomplete } = read([source]);
+    expect(rejects).toMatchObject([{ key: null, code, path, payload: source }]);
+    expect(incomplete).toBeNull();
   });
 
   test("the message for a missing uploadUser names the setting that fixes it (fault 27)", () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -22,6 +23,8 @@ function collect(): ScenarioSink & { readonly scenarios: Map<ScenarioId, Scenari
     sources: async (ids) =>
       new Map(ids.flatMap((id) => (scenarios.has(id) ? [[id, scenarios.get(id)?.source ?? ""]] : []))),
     remove: async (id) => {
+      // A staging table answers later, too.
+      await setImmediate();
       scenarios.delete(id);
     },
   };

@@ -1,6 +1,6 @@
-import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
-import type { MockLibrary } from "../../src/mock/types.ts";
+import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 
 /** JSON with its fields in a canonical order, because jsonb has its own order. */
 export function canonical(value: unknown): string {
@@ -14,8 +14,14 @@ export function canonical(value: unknown): string {
 /** The content that a correct reader takes from one answer about a library. */
 export type Said =
   | { readonly kind: "nothing" }
-  | { readonly kind: "metadata"; readonly metadata: string | null; readonly partial: boolean }
-  | { readonly kind: "scenarios"; readonly items: ReadonlyMap<string, string>; readonly partial: boolean };
+  | (Delivered & { readonly kind: "metadata"; readonly metadata: string | null })
+  | (Delivered & { readonly kind: "scenarios"; readonly items: ReadonlyMap<string, string> });
+
+interface Delivered {
+  readonly partial: boolean;
+  /** The answer gives a reason to doubt it: it comes from a cache, or names another library. */
+  readonly suspect: boolean;
+}
 
 /** How an answer is corrupted. */
 export interface Corruption {
@@ -25,13 +31,13 @@ export interface Corruption {
   readonly takesMs?: number;
   /** The effect on a listing; `disputed`: only the identity of one entry is reliable. */
   readonly listing?: "lost" | "incomplete" | "shorter" | "strange" | "disputed";
-  /** The effect on content; `lie`: accepted although it is wrong. */
+  /** The effect on content; `lie`: accepted although it is wrong; `aged`: accepted with a reason to doubt it. */
   readonly content?: "lost" | "partial" | "lie" | "aged" | "drift" | "misnamed";
   /** For `drift`: the omitted field. */
   readonly without?: string;
   /** For `shorter` and similar: the items that are left out or corrupted. */
   readonly items?: { readonly from: number; readonly count: number };
-  /** Content of another time, sent instead. */
+  /** Content of another time or library, sent instead. */
   readonly stale?: MockLibrary;
 }
 
@@ -40,13 +46,16 @@ export const NO_LIBRARY = "No library has this name";
 
 export const GOOD: Corruption = { name: "good", actions: [] };
 
-export function saidOfMetadata(library: MockLibrary, { content, stale, without }: Corruption): Said {
+const isSuspect = ({ content }: Corruption) => content === "aged" || content === "misnamed";
+
+export function saidOfMetadata(library: MockLibrary, corruption: Corruption): Said {
+  const { content, stale, without } = corruption;
   if (content === "lost") return { kind: "nothing" };
-  if (content === "partial") return { kind: "metadata", metadata: null, partial: true };
+  if (content === "partial") return { kind: "metadata", metadata: null, partial: true, suspect: false };
   const right = JSON.parse(metadataSource(stale ?? library));
   const name = content === "misnamed" ? { libraryName: NO_LIBRARY } : {};
   const sent = { ...right, ...name, ...(without === undefined ? {} : { [without]: undefined }) };
-  return { kind: "metadata", metadata: canonical(sent), partial: false };
+  return { kind: "metadata", metadata: canonical(sent), partial: false, suspect: isSuspect(corruption) };
 }
 
 export function saidOfScenarios(library: MockLibrary, corruption: Corruption): Said {
@@ -62,6 +71,7 @@ export function saidOfScenarios(library: MockLibrary, corruption: Corruption): S
     kind: "scenarios",
     items: itemsOf(kept.map((one) => sent(scenarioSource(one)))),
     partial: content === "partial",
+    suspect: isSuspect(corruption),
   };
 }
 

@@ -1,5 +1,5 @@
-import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
-import type { MockLibrary } from "../../src/mock/types.ts";
+import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import { canonical, itemsOf } from "./answers.ts";
 import { copyText } from "./copies.ts";
 import { keyOf, look, type Seen } from "./reader.ts";

@@ -1,3 +1,4 @@
+import { shows } from "./ledger.ts";
 import type { PerformedRun } from "./perform-run.ts";
 import type { Seen } from "./reader.ts";
 import { HOUR, MINUTE } from "./world.ts";
@@ -15,17 +16,27 @@ const TELLING = 10;
 export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   let stored: Keys = new Set();
   let live: Keys = new Set();
-  const removed: { readonly at: number; readonly allowed: boolean }[] = [];
+  const removed: { readonly key: string; readonly at: number; readonly allowed: boolean }[] = [];
   const levels: { readonly until: number; readonly live: Keys }[] = [];
-  /** Libraries whose removal was held and that no listing has named since. */
-  const held = new Set<string>();
+  /** Libraries whose removal was held and that no listing has named since, with the time of the hold. */
+  const held = new Map<string, number>();
+  /** The last stored read of each library before the run. */
+  let readAt: ReadonlyMap<string, number> = new Map();
+  /** When each library was first stored. */
+  const firstAt = new Map<string, number>();
   /** The libraries that were stored before the first hold in force; null if there is none. */
   let old: Keys | null = null;
+  /** The libraries that were stored when the last run with a complete listing ended; null before the first. */
+  let shown: Keys | null = null;
+  /** Libraries that were removed by a run with `--allow-removals`, and have not returned. */
+  const given = new Set<string>();
 
   /** The largest number of live libraries in the last day, among those that count. */
   function peakAt(now: number): number {
     const recent = levels.filter((level) => level.until > now - 24 * HOUR - MINUTE);
-    const counted = recent.map((level) => [...level.live].filter((key) => old === null || old.has(key)).length);
+    const counts = (key: string) =>
+      (old === null || old.has(key)) && (shown === null || shown.has(key)) && !given.has(key);
+    const counted = recent.map((level) => [...level.live].filter(counts).length);
     return Math.max(0, ...counted);
   }
 
@@ -35,7 +46,9 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
     if (listed === null || !listed.complete || plan.allowRemovals) return [];
     const shares = [...live].some((key) => listed.keys.has(key));
     if (listed.keys.size > 0 && !shares && live.size >= TELLING) return [];
-    return [...live].filter((key) => heard.isSelected(key) && !listed.keys.has(key));
+    const { cachedAt } = listed;
+    const isReadSince = (key: string) => cachedAt !== null && (readAt.get(key) ?? 0) > cachedAt - 2 * MINUTE;
+    return [...live].filter((key) => heard.isSelected(key) && !listed.keys.has(key) && !isReadSince(key));
   }
 
   /** True if the run must have recorded its hold: it ended as held, or it stored content afterwards. */
@@ -60,20 +73,23 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       const all = [{ heard, plan }, ...others];
       const allowed = all.some((one) => one.plan.allowRemovals);
       // One minute of tolerance at the edge of the 24 hours, in favor of the program.
-      const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR + MINUTE).length;
+      const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR + MINUTE).map(({ key }) => key);
       const peak = peakAt(now);
-      const isOver = (count: number) => (count + lately) * 100 > maxRemovedPercent * peak;
-      const isListedNow = (key: string) => all.some((one) => one.heard.listing?.keys.has(key) === true);
-      const stillHeld = [...held].filter((key) => !isListedNow(key));
+      const withLately = (keys: readonly string[]) =>
+        new Set([...keys, ...lately.filter((key) => !given.has(key))]).size;
+      const isOver = (keys: readonly string[]) => withLately(keys) * 100 > maxRemovedPercent * peak;
+      const isListedNow = (key: string) =>
+        all.some(({ heard: { listing } }) => listing?.keys.has(key) === true && shows(listing, held.get(key) ?? 0));
+      const stillHeld = [...held.keys()].filter((key) => !isListedNow(key));
       const wrong: string[] = [];
 
       if (gone.length > 0 && !allowed) {
         if (all.every((one) => (one.heard.listing?.keys.size ?? 0) === 0)) {
           wrong.push(`guards: ${gone.length} libraries were marked after an empty listing`);
         }
-        if (isOver(gone.length)) {
+        if (isOver(gone)) {
           wrong.push(
-            `guards: ${gone.length} marked now and ${lately} lately, of ${peak} at the most, is over ${maxRemovedPercent} %`,
+            `guards: ${gone.length} marked now, ${withLately(gone)} with those lately, of ${peak} at the most, is over ${maxRemovedPercent} %`,
           );
         }
         const lapsed = gone.filter((key) => stillHeld.includes(key));
@@ -85,14 +101,25 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
         if (unsaid.length > 0) wrong.push(`guards: ${heard.run} says ${ended.status} and holds ${unsaid.join(" ")}`);
       }
 
-      if (hasHeld(performed, lacked, added, isOver(lacked.length))) {
+      if (hasHeld(performed, lacked, added, isOver(lacked))) {
         old ??= known;
-        for (const key of lacked) held.add(key);
+        for (const key of lacked) held.set(key, held.get(key) ?? now);
       }
-      for (const key of held) if (isListedNow(key) || !after.has(key)) held.delete(key);
+      for (const key of held.keys()) if (isListedNow(key) || !after.has(key)) held.delete(key);
       if (held.size === 0) old = null;
-      for (let count = 0; count < gone.length; count += 1) removed.push({ at: now, allowed });
+      for (const key of gone) {
+        removed.push({ key, at: now, allowed });
+        if (all.every((one) => one.plan.allowRemovals)) given.add(key);
+      }
+      for (const key of after) given.delete(key);
       stored = new Set(sight.keys());
+      for (const key of stored) if (!firstAt.has(key)) firstAt.set(key, now);
+      for (const { listing } of all.map((one) => one.heard)) {
+        if (listing?.complete !== true) continue;
+        const before = [...stored].filter((key) => shows(listing, firstAt.get(key) ?? 0));
+        shown = new Set([...(shown ?? []), ...before]);
+      }
+      readAt = new Map([...sight].map(([key, seen]) => [key, seen.readAt]));
       live = after;
       // Libraries that a run added are also live from now on.
       levels.push({ until: now, live });

@@ -18,6 +18,8 @@ export interface Read {
   /** The listing's own entry was not readable. */
   readonly isEntryBad: boolean;
   readonly allowRemovals: boolean;
+  /** A suspect read confirms nothing. */
+  readonly isSuspect: boolean;
 }
 
 /** From this number of scenarios on, a list that shrinks too much waits for a second read. */
@@ -35,7 +37,7 @@ export function store(copy: Copy | null, read: Read, maxRemovedPercent: number):
     return new Map([...[...copy.scenarios].filter(([id]) => !gone.has(id)), ...items]);
   };
   if (isPartial) return { metadata, scenarios: merged([]), lacking: copy.lacking };
-  const isConfirmed = (id: string) => (copy.lacking.get(id) ?? read.run) !== read.run;
+  const isConfirmed = (id: string) => !read.isSuspect && (copy.lacking.get(id) ?? read.run) !== read.run;
   const fresh = missing.filter((id) => !isConfirmed(id));
   const live = copy.scenarios.size;
   const isMuch = items.size === 0 || fresh.length * 100 > maxRemovedPercent * live;

@@ -1,7 +1,7 @@
-import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
 import type { Random } from "../../src/mock/random.ts";
-import type { MockLibrary } from "../../src/mock/types.ts";
+import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import type { Corruption } from "./answers.ts";
 
 const FLUSHED = 40;

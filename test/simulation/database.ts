@@ -54,7 +54,10 @@ CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.scenarios FOR EACH ROW E
 CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.library_sync FOR EACH ROW EXECUTE FUNCTION sim.refuse();
 CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.rejects FOR EACH ROW EXECUTE FUNCTION sim.refuse();
 ALTER TABLE simcat.sync_runs ALTER started_at SET DEFAULT sim.clock_timestamp();
-DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = sim, pg_catalog, public', current_database()); END $$`;
+DO $$ BEGIN
+  EXECUTE format('ALTER DATABASE %I SET search_path = sim, pg_catalog, public', current_database());
+  EXECUTE format('ALTER ROLE %I IN DATABASE %I SET search_path = sim, pg_catalog, public', current_user, current_database());
+END $$`;
 
 const TABLES =
   "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases, prunes, snapshot_days, library_days, owner_days";

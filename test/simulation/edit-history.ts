@@ -1,8 +1,9 @@
 import type { DateSource } from "../../src/mock/date-source.ts";
-import { EDITS, type EditName } from "../../src/mock/edits.ts";
+import type { Organization } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
-import type { MockLibrary, Organization } from "../../src/mock/types.ts";
 import type { LibraryKey } from "../../src/model.ts";
+import { EDITS, type EditName } from "../support/mock/edits.ts";
+import { changeLibrary, type MockLibrary } from "../support/mock/library.ts";
 import { ODD_EDITS } from "./odd-edits.ts";
 import { keyOf } from "./reader.ts";
 
@@ -13,6 +14,8 @@ export interface EditHistory {
   swap(share: number): void;
   /** Restores all fields of the library's metadata and scenarios. */
   restoreFields(key: LibraryKey): void;
+  /** A new description, under a new date. */
+  redate(key: LibraryKey): void;
   /** Libraries with a change since they were last known to be equal whose date is not the moment of the change. */
   readonly undated: Set<string>;
   /** The changes of each library. */
@@ -115,8 +118,18 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
       const library = organization.get(owner, name);
       if (library === undefined) return;
       const scenarios = library.scenarios.map((one) => ({ ...one, fields: {} }));
-      organization.put({ ...library, scenarios, metadataFields: {}, lastModified: dateSource.text(dateSource.now()) });
+      const lastModified = dateSource.text(dateSource.now());
+      changeLibrary(organization, owner, name, { scenarios, metadataFields: {}, lastModified });
       note(`      edit: all fields of ${owner}/${name} are back`);
+      compare(before);
+    },
+    redate({ owner, name }) {
+      const before = organization.libraries();
+      const library = organization.get(owner, name);
+      if (library === undefined) return;
+      const description = `Revision ${changes.get(keyOf(owner, name)) ?? 0}`;
+      organization.put({ ...library, description, lastModified: dateSource.text(dateSource.now()) });
+      note(`      edit: ${owner}/${name} has a new description`);
       compare(before);
     },
     edit(near) {
@@ -124,7 +137,7 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
       const library = near ?? (before.length > 0 ? random.pick(before) : undefined);
       if (library === undefined || (random.chance(0.05) && before.length < MOST_LIBRARIES)) {
         const donor = library ?? { owner: "example.user" };
-        note(`      edit: ${EDITS.addLibrary(organization, donor as MockLibrary, random, dateSource)}`);
+        note(`      edit: ${EDITS.addLibrary(organization, donor, random, dateSource)}`);
       } else if (random.chance(0.04)) note(`      edit: ${emptyOut(library)}`);
       else if (random.chance(0.2)) {
         note(`      edit: ${random.pick(ODD_EDITS)(organization, library, random, dateSource)}`);

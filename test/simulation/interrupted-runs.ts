@@ -1,5 +1,5 @@
-import { changeLibrary } from "../../src/mock/edit-library.ts";
 import type { Random } from "../../src/mock/random.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { checkEqual } from "./check-equal.ts";
 import type { PerformedRun } from "./perform-run.ts";
 import { drawRun, NOBODY, QUIET, type RunPlan } from "./plan-run.ts";
@@ -73,9 +73,11 @@ export async function interruptReads(simulation: Simulation, random: Random, run
 
 /** Another program alters rows; a `--restart` is stopped midway, and the next backfill must repair the rest. */
 export async function interruptRestart(simulation: Simulation, random: Random, run: Run): Promise<void> {
-  const { server, ledger, wrong } = simulation;
+  const { server, service, ledger, wrong } = simulation;
   await server.control.query(`UPDATE simcat.scenarios SET raw = raw || '{"altered": true}' WHERE removed_at IS NULL`);
-  ledger.settle(await look(server.control));
+  const sight = await look(server.control);
+  for (const key of sight.keys()) service.lied.add(key);
+  ledger.settle(sight);
   const backfill: RunPlan = { ...QUIET, kind: "backfill" };
   await run({ ...backfill, restart: true, stopAfterReads: random.between(1, 6) });
   await simulation.pass(MINUTE);

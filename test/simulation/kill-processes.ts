@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { EDITS } from "../../src/mock/edits.ts";
 import { organizationOf } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
 import { parseRoute } from "../../src/mock/route.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { createDateSource } from "../support/mock/date-source.ts";
+import { EDITS } from "../support/mock/edits.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { GOOD, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { difference } from "./check-equal.ts";
@@ -43,7 +43,7 @@ export async function killProcesses(seed: number, server: TestServer, kills: num
       const route = parseRoute(path);
       if (route.kind === "listing") {
         const keys = new Set(organization.libraries().map((one) => keyOf(one.owner, one.name)));
-        heard.listing = { keys, complete: true, bad: new Set() };
+        heard.listing = { keys, complete: true, dates: new Map(), cachedAt: null, bad: new Set() };
       } else if (route.kind === "metadata" || route.kind === "scenarios") {
         const library = organization.get(route.owner, route.name);
         const said = route.kind === "metadata" ? saidOfMetadata : saidOfScenarios;

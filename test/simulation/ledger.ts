@@ -1,8 +1,21 @@
 import type { Selection } from "../../src/run-report.ts";
 import { selectorOf } from "../../src/sync/rules/selection.ts";
 import type { Said } from "./answers.ts";
-import { type Copy, copyText, type Read, store } from "./copies.ts";
+import { type Copy, copyText, store } from "./copies.ts";
 import type { Seen } from "./reader.ts";
+
+export interface HeardListing {
+  readonly keys: ReadonlySet<string>;
+  readonly complete: boolean;
+  readonly bad: ReadonlySet<string>;
+  /** The date that each library has in it; empty for a stranger's listing. */
+  readonly dates: ReadonlyMap<string, string | null>;
+  /** When a cache stored it, by the database's clock in ms; null if the service answered. */
+  readonly cachedAt: number | null;
+}
+
+/** Whether the listing shows what happened at that time, by the database's clock in ms. */
+export const shows = ({ cachedAt }: HeardListing, at: number) => cachedAt === null || at <= cachedAt;
 
 /** The answers of the service to one run. */
 export interface Heard {
@@ -11,9 +24,11 @@ export interface Heard {
   /** Whether the run concerns the library. */
   readonly isSelected: (key: string) => boolean;
   /** The listing that the run accepts; null before. */
-  listing: { readonly keys: ReadonlySet<string>; readonly complete: boolean; readonly bad: ReadonlySet<string> } | null;
+  listing: HeardListing | null;
   /** The last answer about each library's two parts; `nothing` if it was lost. */
   readonly content: Map<string, { metadata?: Said; scenarios?: Said }>;
+  /** Libraries of which both parts were once answered without a bad item. */
+  readonly whole: Set<string>;
   /** The run received false or old data that it has to accept. */
   misled: boolean;
   /** Libraries whose requests were answered with another listed library's content. */
@@ -46,11 +61,15 @@ export function openLedger(maxRemovedPercent: number): Ledger {
     const { metadata, scenarios } = heard.content.get(key) ?? {};
     if (metadata?.kind !== "metadata" || scenarios?.kind !== "scenarios") return;
     const isEntryBad = heard.listing?.bad.has(key) ?? false;
-    const read: Read = { run: heard.run, metadata, scenarios, isEntryBad, allowRemovals: heard.allowRemovals };
+    const read = { run: heard.run, metadata, scenarios, isEntryBad, allowRemovals: heard.allowRemovals };
+    // An edit after the listing makes a good answer suspect, which only the program can see.
+    const suspicions = metadata.suspect || scenarios.suspect ? [true] : [false, true];
     const copies = possible.get(key) ?? new Map<string, Copy>();
     for (const copy of copiesOf(key)) {
-      const next = store(copy, read, maxRemovedPercent);
-      copies.set(`${copyText(next)}${[...next.lacking.keys()]}`, next);
+      for (const isSuspect of suspicions) {
+        const next = store(copy, { ...read, isSuspect }, maxRemovedPercent);
+        copies.set(`${copyText(next)}${[...next.lacking.keys()]}`, next);
+      }
     }
     possible.set(key, copies);
   }
@@ -73,6 +92,7 @@ export function openLedger(maxRemovedPercent: number): Ledger {
         isSelected,
         listing: null,
         content: new Map(),
+        whole: new Set(),
         misled: false,
         swapped: new Set(),
       };
@@ -80,7 +100,10 @@ export function openLedger(maxRemovedPercent: number): Ledger {
       return heard;
     },
     said(heard, key, what, said) {
-      heard.content.set(key, { ...heard.content.get(key), [what]: said });
+      const both = { ...heard.content.get(key), [what]: said };
+      heard.content.set(key, both);
+      const isGood = (one: Said | undefined) => one !== undefined && one.kind !== "nothing" && !one.partial;
+      if (isGood(both.metadata) && isGood(both.scenarios)) heard.whole.add(key);
       take(heard, key);
     },
     check(sight, heard) {
@@ -97,14 +120,10 @@ export function openLedger(maxRemovedPercent: number): Ledger {
           );
         }
         const before = stored.get(seen.key);
-        if (before?.live === true && !seen.live && !open.some((heard) => mayRemove(heard, seen.key))) {
+        if (before?.live === true && !seen.live && !open.some((heard) => mayRemove(heard, before))) {
           wrong.push(`removals: ${seen.key} is marked removed and no whole listing lacked it`);
         }
-        if (
-          before?.live === false &&
-          seen.live &&
-          !open.some((heard) => heard.isSelected(seen.key) && heard.listing?.keys.has(seen.key))
-        ) {
+        if (before?.live === false && seen.live && !open.some((heard) => mayReturn(heard, before))) {
           wrong.push(`removals: ${seen.key} is live again and no listing had it`);
         }
       }
@@ -119,5 +138,9 @@ export function openLedger(maxRemovedPercent: number): Ledger {
   };
 }
 
-const mayRemove = ({ listing, isSelected }: Heard, key: string) =>
-  listing?.complete === true && !listing.keys.has(key) && isSelected(key);
+/** A cached listing proves nothing about a library that was read since. */
+const mayRemove = ({ listing, isSelected }: Heard, { key, readAt }: Seen) =>
+  listing?.complete === true && !listing.keys.has(key) && isSelected(key) && shows(listing, readAt);
+
+const mayReturn = ({ listing, isSelected }: Heard, { key, removedAt }: Seen) =>
+  isSelected(key) && listing?.keys.has(key) === true && shows(listing, removedAt?.getTime() ?? 0);

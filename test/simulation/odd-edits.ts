@@ -1,5 +1,14 @@
-import { changeLibrary, changeScenario, type Edit, nextScenarioId } from "../../src/mock/edit-library.ts";
-import type { Fields, MockLibrary, MockScenario } from "../../src/mock/types.ts";
+import type { DateSource } from "../../src/mock/date-source.ts";
+import { nextScenarioId } from "../../src/mock/edits.ts";
+import type { Organization } from "../../src/mock/organization.ts";
+import type { Random } from "../../src/mock/random.ts";
+import {
+  changeLibrary,
+  changeScenario,
+  type Fields,
+  type MockLibrary,
+  type MockScenario,
+} from "../support/mock/library.ts";
 
 const ABSENT: Fields = {
   parentId: undefined,
@@ -12,10 +21,12 @@ const NULL: Fields = { parentId: null, scenarioName: null, isResult: null, lastM
 const BARE = { parentId: null, scenarioName: null, isResult: false, lastModified: null, description: null };
 const TWO_TO_53 = 2n ** 53n;
 
+type OddEdit = (organization: Organization, library: MockLibrary, random: Random, dateSource: DateSource) => string;
+
 const title = ({ owner, name }: MockLibrary) => `${owner}/${name}`;
 
 /** A scenario with no field except its id. */
-const addBare: Edit = (organization, library, random, dateSource) => {
+const addBare: OddEdit = (organization, library, random, dateSource) => {
   const fields = random.pick([ABSENT, NULL]);
   const scenarioId = nextScenarioId(library);
   const scenarios = [...library.scenarios, { ...BARE, scenarioId, fields }];
@@ -27,7 +38,7 @@ const addBare: Edit = (organization, library, random, dateSource) => {
 };
 
 /** A scenario loses all its fields, or has them again. */
-const stripScenario: Edit = (organization, library, random, dateSource) => {
+const stripScenario: OddEdit = (organization, library, random, dateSource) => {
   if (library.scenarios.length === 0) return addBare(organization, library, random, dateSource);
   const { scenarioId, fields } = random.pick(library.scenarios);
   const stripped = fields === undefined ? random.pick([ABSENT, NULL]) : {};
@@ -40,7 +51,7 @@ const stripScenario: Edit = (organization, library, random, dateSource) => {
 };
 
 /** An id that a double cannot represent. The mock addresses it by its position in the library's sequence. */
-const addVast: Edit = (organization, library, random, dateSource) => {
+const addVast: OddEdit = (organization, library, random, dateSource) => {
   const scenarioId = nextScenarioId(library);
   const id = TWO_TO_53 + 8n * BigInt(scenarioId) + 1n;
   const source = `{"scenarioId":${id},"scenarioName":"Vast ${random.below(100)}","isResult":false}`;
@@ -53,7 +64,7 @@ const addVast: Edit = (organization, library, random, dateSource) => {
 };
 
 /** Ids rotate: each scenario takes the id of the next one, as after a file was reassembled. */
-const renumber: Edit = (organization, library, random, dateSource) => {
+const renumber: OddEdit = (organization, library, random, dateSource) => {
   const plain = library.scenarios.filter(({ source }) => source === undefined);
   if (plain.length === 0) return addBare(organization, library, random, dateSource);
   const by = random.chance(0.5) ? 0 : nextScenarioId(library);
@@ -62,14 +73,13 @@ const renumber: Edit = (organization, library, random, dateSource) => {
   const scenarios = [...moved, ...library.scenarios.filter(({ source }) => source !== undefined)];
   changeLibrary(organization, library.owner, library.name, {
     scenarios,
-    lastScenarioId: 2 * nextScenarioId(library),
     lastModified: dateSource.text(dateSource.now()),
   });
   return `renumbered ${title(library)}`;
 };
 
 /** A removed library returns under its old date with other content. */
-const returnOtherwise: Edit = (organization, library, random, dateSource) => {
+const returnOtherwise: OddEdit = (organization, library, random, dateSource) => {
   const removed = organization.removed.pop();
   if (removed === undefined || organization.get(removed.owner, removed.name) !== undefined) {
     organization.remove(library.owner, library.name);
@@ -82,7 +92,7 @@ const returnOtherwise: Edit = (organization, library, random, dateSource) => {
 };
 
 /** Unknown fields change, without a new date. */
-const addUnknown: Edit = (organization, library, random) => {
+const addUnknown: OddEdit = (organization, library, random) => {
   const unknown = { zoneCount: random.below(1_000) };
   const change = random.pick<Partial<MockLibrary>>([
     { entryFields: unknown },
@@ -94,7 +104,7 @@ const addUnknown: Edit = (organization, library, random) => {
 };
 
 /** Two ways to express that a scenario has no parent. */
-const zeroParent: Edit = (organization, library, random, dateSource) => {
+const zeroParent: OddEdit = (organization, library, random, dateSource) => {
   const parents = library.scenarios.filter(({ parentId, source }) => !parentId && source === undefined);
   if (parents.length === 0) return addBare(organization, library, random, dateSource);
   const { scenarioId, parentId } = random.pick(parents);
@@ -107,7 +117,7 @@ const zeroParent: Edit = (organization, library, random, dateSource) => {
 };
 
 /** The metadata keeps only its name. */
-const stripMetadata: Edit = (organization, library, _, dateSource) => {
+const stripMetadata: OddEdit = (organization, library, _, dateSource) => {
   const { owner, name } = library;
   const metadataFields = {
     libraryOwner: undefined,
@@ -121,13 +131,13 @@ const stripMetadata: Edit = (organization, library, _, dateSource) => {
   return `stripped the metadata of ${title(library)}`;
 };
 
-const loseDate: Edit = (organization, library) => {
+const loseDate: OddEdit = (organization, library) => {
   changeLibrary(organization, library.owner, library.name, { lastModified: null });
   return `${title(library)} has no date any more`;
 };
 
 /** Edits that people rarely make and services sometimes do. */
-export const ODD_EDITS: readonly Edit[] = [
+export const ODD_EDITS: readonly OddEdit[] = [
   addBare,
   addBare,
   stripScenario,

@@ -6,8 +6,8 @@ import type {
   StoredLibrary,
   SyncState,
 } from "../../src/model.ts";
-import { hashContent } from "../../src/sync/content-hash.ts";
 import type { PlannedListing } from "../../src/sync/plan-run.ts";
+import { hashContent } from "../../src/sync/read-library.ts";
 import { toListingWrite } from "../../src/sync/record-listing.ts";
 import { buildLibraryContent } from "../../src/sync/rules/library-content.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
@@ -83,6 +83,7 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
       date: null,
     },
     listedAt: listing.listedAt,
+    asOf: listing.startedAt,
     plan: made.planned,
     openRejects: false,
   };
@@ -90,7 +91,7 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
     const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, suspectReads: 0 };
-    stored = { key: KEY, state: stored?.state ?? "listed", sync };
+    stored = stored === null ? { key: KEY, state: "listed", sync } : { ...stored, sync };
   }
   if (restored.length > 0 && stored?.sync) {
     stored = { key: KEY, state: "live", sync: { ...stored.sync, rereadReason: "restored", bookmarkSeenAt: seenAt } };
@@ -112,7 +113,7 @@ export function recordRemoval(store: Store): Store {
   if (!stored?.sync) return store;
   return {
     ...store,
-    stored: { key: KEY, state: "removed", sync: { ...stored.sync, rereadReason: null, failures: 0 } },
+    stored: { key: KEY, state: "removed", sync: { ...stored.sync, rereadReason: null, failures: 0 }, removedAt: 0 },
   };
 }
 
@@ -159,6 +160,6 @@ function contentOf(action: ReadAction, answer: Answer, listedAt: number): Librar
     cached,
   };
   const contentHash = hashContent(action.listed, received, "UTC");
-  const facts = { listedAt, readAt: startedAt, contentHash, hashesSince: null };
+  const facts = { listedAt, readAt: startedAt, contentHash, hashesSince: null, isUncertain: false };
   return buildLibraryContent(action, received, { kind: "memory", scenarios: [], count: 0 }, facts);
 }

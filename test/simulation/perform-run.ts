@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { MockLibrary } from "../../src/mock/library.ts";
 import { isEverything } from "../../src/sync/rules/selection.ts";
 import type { Interference, Statement } from "./gated-pool.ts";
 import type { Heard } from "./ledger.ts";
@@ -11,8 +12,8 @@ import { type Ended, startWorker, type Worker } from "./worker.ts";
 export interface PerformedRun {
   readonly ended: Ended;
   readonly heard: Heard;
-  /** The service's version when the run began and when it ended; equal if nothing changed. */
-  readonly versions: readonly [before: number, after: number];
+  /** The service's libraries when the run began and when it ended; the same array if nothing changed. */
+  readonly listings: readonly [before: readonly MockLibrary[], after: readonly MockLibrary[]];
   /** Other runs at the same time. */
   readonly others: readonly PerformedRun[];
   readonly plan: RunPlan;
@@ -48,7 +49,7 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   service.expect(heard, plan.weather, hasAccidents, (reads) => {
     if (reads === plan.stopAfterReads) worker.stop();
   });
-  const before = service.organization.version;
+  const before = service.organization.libraries();
   if (plan.poison !== null) await poison(simulation, plan.poison);
   let statements = 0;
   let isOvertaken = false;
@@ -105,13 +106,15 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
     await server.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
   }
   note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
-  return { ended, heard, versions: [before, service.organization.version], others: [], plan };
+  return { ended, heard, listings: [before, service.organization.libraries()], others: [], plan };
 }
 
 /** From now on the database refuses these rows. */
 async function poison({ server, service, note }: Simulation, { key, table, state }: Poison): Promise<void> {
   const [owner, name] = JSON.parse(key) as [string, string];
   await server.control.query("INSERT INTO sim.poison VALUES ($1, $2, $3, $4)", [owner, name, table, state]);
+  // Nothing shows that it was listed.
+  if (table === "library_sync") service.versions.hide(key);
   // One more reason to read it.
   service.misled.set(key, (service.misled.get(key) ?? 0) + 1);
   note(`  ${state} for ${key} in ${table}`);

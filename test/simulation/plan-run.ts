@@ -106,6 +106,8 @@ function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKe
     drift,
     swaps,
     broken: keys.length > 0 && random.chance(0.06) ? textOf(random.pick(keys)) : null,
+    isDown: false,
+    cached: 0,
   };
 }
 

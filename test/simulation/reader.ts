@@ -8,6 +8,8 @@ export interface Seen {
   readonly live: boolean;
   readonly removedAt: Date | null;
   readonly lastModified: string | null;
+  /** When the last stored read began, by the database's clock in ms; 0 if never. */
+  readonly readAt: number;
   readonly copy: Copy;
 }
 
@@ -15,7 +17,8 @@ export interface Seen {
 export const keyOf = (owner: string, name: string): string => JSON.stringify([owner, name]);
 
 const LOOK = `
-SELECT l.owner, l.library_name AS name, l.removed_at, l.last_modified, l.metadata, s.scenarios, s.lacking
+SELECT l.owner, l.library_name AS name, l.removed_at, l.last_modified, l.metadata, s.scenarios, s.lacking,
+  (SELECT content_read_at FROM simcat.library_sync y WHERE (y.owner, y.library_name) = (l.owner, l.library_name)) AS read_at
 FROM simcat.libraries l CROSS JOIN LATERAL (
   SELECT coalesce(jsonb_object_agg(scenario_id, raw), '{}') AS scenarios,
     (SELECT coalesce(array_agg(scenario_id::text), '{}') FROM simcat.scenario_absences a
@@ -31,6 +34,7 @@ interface Row {
   metadata: unknown;
   scenarios: Record<string, unknown>;
   lacking: string[];
+  read_at: Date | null;
 }
 
 /** A reader's current view: every library that was ever stored, including removed ones. */
@@ -45,6 +49,7 @@ function seen(row: Row): Seen {
     live: row.removed_at === null,
     removedAt: row.removed_at,
     lastModified: row.last_modified,
+    readAt: row.read_at?.getTime() ?? 0,
     copy: {
       metadata: row.metadata === null ? null : canonical(row.metadata),
       scenarios: new Map(Object.entries(row.scenarios).map(([id, raw]) => [id, canonical(raw)] as const)),

@@ -4,11 +4,14 @@ import { checkCounts } from "./check-counts.ts";
 import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
+import { openFailureLog } from "./check-failing.ts";
+import { checkFreshness } from "./check-freshness.ts";
 import { checkPoison } from "./check-poison.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
 import { checkSnapshots } from "./check-snapshots.ts";
 import { checkSwaps } from "./check-swaps.ts";
 import { checkTotals } from "./check-totals.ts";
+import { breakLibrary, endureOutage } from "./failing-runs.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { drawUnknown, interruptReads, interruptRestart, swapListing } from "./interrupted-runs.ts";
 import { type PerformedRun, performRun, resetRuns } from "./perform-run.ts";
@@ -41,13 +44,20 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
   // Drawn separately, so that the other events of a seed do not depend on it.
   const rare = createRandom(seed + 1_000_003);
   const hasSwaps = rare.chance(0.25);
+  const newer = createRandom(seed + 2_000_003);
+  const cached = newer.chance(0.3) ? 0.4 : 0;
+  const failures = openFailureLog();
   const run = async (plan: RunPlan) => {
     const before = await look(simulation.server.control);
+    const startedAt = simulation.now();
     const performed = await performRun(simulation, plan);
     for (const { ended } of [performed, ...performed.others]) {
       statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
     }
     await afterRun(simulation, removals, performed, before);
+    simulation.wrong.push(
+      ...failures.check(await look(simulation.server.control), performed, startedAt, simulation.now()),
+    );
     return performed;
   };
   try {
@@ -60,7 +70,10 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
       if (rare.chance(0.05)) await run(drawUnknown(simulation, rare));
       if (simulation.random.chance(0.1))
         await pruneBetween(simulation, simulation.random.pick([DAY, 3 * DAY, 30 * DAY]));
-      await run(drawRun(simulation.world, simulation.random, simulation.service.organization.libraries()));
+      const plan = drawRun(simulation.world, simulation.random, simulation.service.organization.libraries());
+      await run({ ...plan, weather: { ...plan.weather, cached } });
+      if (newer.chance(0.04) && simulation.wrong.length === 0) await breakLibrary(simulation, newer, run);
+      if (newer.chance(0.04) && simulation.wrong.length === 0) await endureOutage(simulation, newer, run);
     }
     if (simulation.wrong.length === 0) await calmDown(simulation, run);
     if (simulation.wrong.length === 0 && rare.chance(0.3)) await interruptReads(simulation, rare, run);
@@ -107,6 +120,7 @@ async function afterRun(
   wrong.push(...(await checkCounts(simulation, performed)));
   wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(simulation, performed)));
   wrong.push(...(await checkPoison(simulation, performed, sight)));
+  wrong.push(...(await checkFreshness(simulation, performed, sight)));
   wrong.push(...(await checkTotals(simulation)), ...(await checkSnapshots(simulation, performed)));
   ledger.settle(sight);
   await remember(server.control);

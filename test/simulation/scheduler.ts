@@ -35,6 +35,8 @@ export interface SchedulerOptions {
 /** The number of idle event loop turns that count as rest: every local answer takes only a few. */
 const TURNS_AT_REST = 8;
 const STUCK_AFTER_MS = 8_000;
+/** An operation outside the scheduler, such as a restart of the server, takes seconds. */
+const RESTLESS_AFTER_MS = 120_000;
 
 export function openScheduler({ time, random, unstick }: SchedulerOptions): Scheduler {
   const held = new Set<Held>();
@@ -44,7 +46,8 @@ export function openScheduler({ time, random, unstick }: SchedulerOptions): Sche
 
   /** Plain callbacks, because promises cost several times as much here. */
   const rest = () =>
-    new Promise<void>((resolve) => {
+    new Promise<void>((resolve, reject) => {
+      const since = Date.now();
       let still = 0;
       let seen = -1;
       const look = () => {
@@ -52,6 +55,7 @@ export function openScheduler({ time, random, unstick }: SchedulerOptions): Sche
         still = state !== seen || underWay > 0 ? 0 : still + 1;
         seen = state;
         if (still >= TURNS_AT_REST) resolve();
+        else if (Date.now() - since > RESTLESS_AFTER_MS) reject(new Error(explainUnrest(underWay, held)));
         else setImmediate(look);
       };
       setImmediate(look);
@@ -125,6 +129,11 @@ export function openScheduler({ time, random, unstick }: SchedulerOptions): Sche
       }
     },
   };
+}
+
+function explainUnrest(underWay: number, held: ReadonlySet<Held>): string {
+  const waiting = [...held].map(({ worker, label }) => `${worker}: ${label}`).join(", ");
+  return `the workers did not come to rest within ${RESTLESS_AFTER_MS / 1000} s; ${underWay} operations outside the scheduler, pending: ${waiting}`;
 }
 
 function compare(a: Held, b: Held): number {

@@ -1,7 +1,8 @@
-import { organizationOf } from "../../src/mock/organization.ts";
+import { type Organization, organizationOf } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
 import { parseRoute } from "../../src/mock/route.ts";
-import type { MockLibrary, Organization } from "../../src/mock/types.ts";
+import { entrySource } from "../support/mock/answer.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import { type MockService, startMockService } from "../support/mock/server.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { corruptContent, corruptListing } from "./corrupt-answers.ts";
@@ -9,7 +10,9 @@ import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { corruptSwapped, drawSwap, type Swap } from "./swaps.ts";
+import { openVersions, type Versions } from "./versions.ts";
 import type { VirtualTime } from "./virtual-time.ts";
+import { SECOND } from "./world.ts";
 
 export const API_KEY = "simulated-key";
 
@@ -28,17 +31,35 @@ export interface Weather {
   readonly swaps: number;
   /** The library whose content never arrives. */
   readonly broken: string | null;
+  /** No content arrives. */
+  readonly isDown: boolean;
+  /** That a cache answers the listing, as it was between two earlier runs. */
+  readonly cached: number;
 }
 
-export const CALM: Weather = { listing: 0, content: 0, edits: 0, slowness: 0, drift: null, swaps: 0, broken: null };
+export const CALM: Weather = {
+  listing: 0,
+  content: 0,
+  edits: 0,
+  slowness: 0,
+  drift: null,
+  swaps: 0,
+  broken: null,
+  isDown: false,
+  cached: 0,
+};
 
 export interface SimServiceOptions {
   readonly libraries: readonly MockLibrary[];
   readonly clock: () => Date;
+  /** The database's clock, in ms since the epoch. */
+  readonly now: () => number;
   readonly hasDateHeader: boolean;
   readonly concurrency: number;
   readonly time: VirtualTime;
   readonly random: Random;
+  /** For what newer models draw, so that the other events of a seed do not depend on it. */
+  readonly rare: Random;
   readonly scheduler: Scheduler;
   readonly ledger: Ledger;
   readonly edit: (near: MockLibrary | undefined) => void;
@@ -59,10 +80,17 @@ export interface SimService {
   readonly lied: Set<string>;
   /** The earlier contents of each library. */
   readonly earlier: Map<string, MockLibrary[]>;
+  readonly versions: Versions;
   readonly violations: string[];
   /** Never answers the requests of a dead run. */
   forget(run: string): void;
 }
+
+const OUTAGES: readonly Corruption[] = [
+  { name: "down: 500", actions: [{ kind: "status", status: 500 }] },
+  { name: "down: 502", actions: [{ kind: "status", status: 502 }] },
+  { name: "down: reset", actions: [{ kind: "reset" }] },
+];
 
 /** A run whose requests are expected. */
 interface Known {
@@ -77,8 +105,9 @@ interface Known {
 }
 
 export async function startSimService(options: SimServiceOptions): Promise<SimService> {
-  const { clock, concurrency, time, random, scheduler, ledger, edit, note } = options;
+  const { clock, now, concurrency, time, random, rare, scheduler, ledger, note } = options;
   const organization = organizationOf(options.libraries);
+  const versions = openVersions(organization);
   const runs = new Map<string, Known>();
   const reads = new Map<string, number>();
   const misled = new Map<string, number>();
@@ -86,6 +115,10 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   const earlier = new Map<string, MockLibrary[]>();
   const violations: string[] = [];
 
+  const edit = (near: MockLibrary | undefined) => {
+    options.edit(near);
+    versions.observe(now());
+  };
   const mislead = (heard: Heard, key: string) => {
     heard.misled = true;
     misled.set(key, (misled.get(key) ?? 0) + 1);
@@ -98,7 +131,29 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const left = all.filter((_, at) => items === undefined || at < items.from || at >= items.from + items.count);
     const bad = new Set(listing === "disputed" ? all.slice(items?.from, (items?.from ?? 0) + 1) : []);
     const keys = new Set(listing === "disputed" ? all : listing === "strange" ? ["another organization"] : left);
-    heard.listing = { keys, complete: listing !== "incomplete", bad };
+    const dates = new Map(organization.libraries().map((one) => [keyOf(one.owner, one.name), one.lastModified]));
+    if (listing !== undefined && listing !== "disputed") for (const key of all) if (!keys.has(key)) versions.hide(key);
+    heard.listing = { keys, complete: listing !== "incomplete", bad, dates, cachedAt: null };
+  }
+
+  /** An earlier listing, from a cache; null if there is none yet. */
+  function tellCached(heard: Heard): Corruption | null {
+    const old = versions.listings.filter(({ at }) => at < now() - 2 * SECOND);
+    if (old.length === 0 || heard.listing !== null) return null;
+    const { at, libraries } = rare.pick(old.slice(-4));
+    const dates = new Map(libraries.map((one) => [keyOf(one.owner, one.name), one.lastModified]));
+    for (const key of dates.keys()) mislead(heard, key);
+    heard.misled = true;
+    heard.listing = { keys: new Set(dates.keys()), complete: true, bad: new Set(), dates, cachedAt: at };
+    const age = String(Math.floor((now() - at) / SECOND));
+    const text = `[${libraries.map(entrySource).join(",")}]`;
+    return {
+      name: `cached ${age} s ago`,
+      actions: [
+        { kind: "wrongBody", text },
+        { kind: "headers", set: { age } },
+      ],
+    };
   }
 
   function tellContent(
@@ -131,9 +186,10 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const { weather } = known;
     if (what === "listing") return random.chance(weather.listing) ? corruptListing(organization.size, random) : GOOD;
     if (library === undefined || (what !== "metadata" && what !== "scenarios")) return GOOD;
+    if (weather.isDown) return { ...rare.pick(OUTAGES), content: "lost" };
     if (weather.broken === key) return { name: "broken", actions: [{ kind: "status", status: 500 }], content: "lost" };
     if (random.chance(weather.content)) return corruptContent(what, library, earlier.get(key) ?? [], random);
-    if (weather.swaps > 0) return corruptSwapped(what, swapOf(known, key));
+    if (weather.swaps > 0) return corruptSwapped(what, library, swapOf(known, key));
     if (weather.drift?.what !== what || (what === "scenarios" && library.scenarios.length === 0)) return GOOD;
     const { field } = weather.drift;
     const action = { kind: "alterItem", index: what === "metadata" ? 0 : "all", remove: [field] } as const;
@@ -150,12 +206,14 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const key = "owner" in route ? keyOf(route.owner, route.name) : "";
     const library = () => ("owner" in route ? organization.get(route.owner, route.name) : undefined);
     if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
-    const corruption = corrupt(known, route.kind, key, library());
+    versions.observe(now());
+    const cached = route.kind === "listing" && rare.chance(weather.cached) ? tellCached(heard) : null;
+    const corruption = cached ?? corrupt(known, route.kind, key, library());
     const dateless: Corruption["actions"] = options.hasDateHeader ? [] : [{ kind: "headers", set: { date: null } }];
     const action = [...dateless, ...corruption.actions];
     mock.script(action.length > 0 ? [{ match: { operation: "any" }, action }] : []);
     note(`      ${run} ${path} → ${corruption.name}`);
-    if (route.kind === "listing") tellListing(heard, corruption);
+    if (route.kind === "listing" && cached === null) tellListing(heard, corruption);
     else if (route.kind === "metadata" || route.kind === "scenarios") {
       tellContent(heard, route.kind, key, library(), corruption);
     }
@@ -199,13 +257,16 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
         !hasAccidents &&
         weather.listing + weather.content + weather.edits === 0 &&
         weather.slowness <= 1_000 &&
-        weather.broken === null;
+        weather.broken === null &&
+        !weather.isDown &&
+        weather.cached === 0;
       runs.set(heard.run, { heard, weather, isExact, swaps: new Map(), onRead, inFlight: 0, reads: 0 });
     },
     reads,
     misled,
     lied,
     earlier,
+    versions,
     violations,
     forget(run) {
       scheduler.forget(run);

@@ -1,6 +1,6 @@
 import type { DateSource } from "../../src/mock/date-source.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
-import type { MockLibrary } from "../../src/mock/types.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import type { Control } from "./database.ts";
 import { type EditHistory, openEditHistory } from "./edit-history.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
@@ -9,7 +9,7 @@ import { openScheduler, type Scheduler } from "./scheduler.ts";
 import { type SimService, startSimService } from "./sim-service.ts";
 import { installVirtualTime, type VirtualTime } from "./virtual-time.ts";
 import type { Worker } from "./worker.ts";
-import { dateSourceOf, drawLibraries, drawWorld, type World } from "./world.ts";
+import { addNamesakes, dateSourceOf, drawLibraries, drawWorld, type World } from "./world.ts";
 
 /** The Postgres server of a simulation, and its database. */
 export interface TestServer {
@@ -72,13 +72,17 @@ export async function createSimulation(seed: number, server: TestServer): Promis
     const scheduler = openScheduler({ time, random, unstick });
     const pools = openPools(server.databaseUrl, scheduler, control);
     let edit = (_: MockLibrary | undefined) => {};
+    const rare = createRandom(seed + 3_000_017);
+    const libraries = drawLibraries(random, dateSource);
     const service = await startSimService({
-      libraries: drawLibraries(random, dateSource),
+      libraries: rare.chance(0.3) ? addNamesakes(libraries, rare) : libraries,
       clock,
+      now,
       hasDateHeader: world.hasDateHeader,
       concurrency: world.concurrency,
       time,
       random,
+      rare,
       scheduler,
       ledger,
       edit: (near) => edit(near),
@@ -104,8 +108,10 @@ export async function createSimulation(seed: number, server: TestServer): Promis
       note,
       now,
       async pass(ms) {
+        service.versions.observe(now());
         time.advanceTo(time.now() + ms);
         await control.setClock(now(), "onwards");
+        service.versions.keepListing(now());
       },
       async close() {
         time.uninstall();

@@ -1,7 +1,8 @@
-import { metadataSource, scenarioSource } from "../../src/mock/answer.ts";
+import type { Organization } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
-import type { MockLibrary, Organization } from "../../src/mock/types.ts";
+import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import { type Corruption, GOOD, NO_LIBRARY } from "./answers.ts";
 import type { Heard } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
@@ -17,21 +18,26 @@ function namedBy(library: MockLibrary): string | null {
   return typeof libraryOwner === "string" && typeof libraryName === "string" ? keyOf(libraryOwner, libraryName) : null;
 }
 
-/** Another library that the run's listing has and its own metadata names; no other swap can be detected. */
+/**
+ * Another library of the owner or of the same name that the run's listing has and its own metadata names; no other swap can
+ * be detected.
+ */
 export function drawSwap(chance: number, key: string, { libraries }: Organization, heard: Heard, random: Random): Swap {
   if (!random.chance(chance)) return "none";
   if (random.chance(0.5)) return "misnamed";
+  const [owner, name] = JSON.parse(key) as [string, string];
   const others = libraries().filter((one) => {
     const other = keyOf(one.owner, one.name);
-    return other !== key && heard.listing?.keys.has(other) && namedBy(one) === other;
+    const isNear = one.owner === owner || one.name === name;
+    return isNear && other !== key && heard.listing?.keys.has(other) && namedBy(one) === other;
   });
   if (others.length === 0) return "none";
   // Libraries of one name differ only by their owners.
-  const namesakes = others.filter((one) => key === keyOf(JSON.parse(key)[0], one.name));
+  const namesakes = others.filter((one) => one.name === name);
   return { other: random.pick(namesakes.length > 0 ? namesakes : others) };
 }
 
-export function corruptSwapped(what: "metadata" | "scenarios", swap: Swap): Corruption {
+export function corruptSwapped(what: "metadata" | "scenarios", library: MockLibrary, swap: Swap): Corruption {
   if (swap === "none" || (swap === "misnamed" && what === "scenarios")) return GOOD;
   if (swap === "misnamed") {
     const renamed: FaultAction = { kind: "alterItem", index: 0, set: { libraryName: NO_LIBRARY } };
@@ -39,6 +45,10 @@ export function corruptSwapped(what: "metadata" | "scenarios", swap: Swap): Corr
   }
   const { other } = swap;
   const text = what === "metadata" ? metadataSource(other) : `[${other.scenarios.map(scenarioSource).join(",")}]`;
+  const actions: FaultAction[] = [{ kind: "wrongBody", text }];
+  const name = `that of ${other.owner}/${other.name}`;
+  // The name does not show it: the libraryOwner may be another user's.
+  if (other.name === library.name) return { name, actions, content: "aged", stale: other };
   // Nothing of it may be stored: to a correct reader it has no information about this library.
-  return { name: `that of ${other.owner}/${other.name}`, actions: [{ kind: "wrongBody", text }], content: "lost" };
+  return { name, actions, content: "lost" };
 }

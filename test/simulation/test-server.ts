@@ -1,14 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { migrate } from "../../src/db/migrate.ts";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { processIdentity } from "../../src/embedded-postgres/processes.ts";
-import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
+import type { EmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { crashServer, openTestPostgres } from "../support/embedded-server.ts";
 import { openControl } from "./database.ts";
 import type { TestServer } from "./simulation.ts";
 
@@ -20,7 +17,7 @@ const SETTINGS = { fsync: "off", full_page_writes: "off" };
 export async function openTestServer(): Promise<TestServer & { close(): Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL;
   const stateDir = await mkdtemp(join(tmpdir(), `simcat-simulation-${process.pid}-`));
-  const open = () => openEmbeddedPostgres({ stateDir, environment: process.env, settings: SETTINGS }, never);
+  const open = () => openTestPostgres(stateDir, SETTINGS);
   const servers: EmbeddedPostgres[] = given ? [] : [await open()];
   const serverUrl = given ?? servers[0]?.url ?? "";
   const name = `simcat_simulation_${randomUUID().slice(0, 8)}`;
@@ -31,7 +28,7 @@ export async function openTestServer(): Promise<TestServer & { close(): Promise<
   const control = await openControl(url.href);
   const [server] = servers;
   const restart = async () => {
-    if (server !== undefined) await stopAtOnce(server.dataDirectory);
+    if (server !== undefined) await crashServer(server.dataDirectory);
     servers.push(await open());
     await control.reconnect();
   };
@@ -43,7 +40,7 @@ export async function openTestServer(): Promise<TestServer & { close(): Promise<
       await control.end();
       await inDatabase(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
       for (const one of servers) await one.stop();
-      await removeDirectory(stateDir);
+      await rm(stateDir, { recursive: true });
     },
   };
 }
@@ -53,11 +50,4 @@ async function inDatabase(url: string, sql: string): Promise<void> {
   await admin.connect();
   await admin.query(sql);
   await admin.end();
-}
-
-/** As `pg_ctl stop -m immediate` does it: uncommitted work is lost. */
-async function stopAtOnce(dataDirectory: string): Promise<void> {
-  const pid = Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10);
-  process.kill(pid, "SIGQUIT");
-  while (processIdentity(pid) !== null) await sleep(5);
 }

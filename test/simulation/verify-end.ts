@@ -27,8 +27,8 @@ export async function verifyEnd(simulation: Simulation): Promise<string[]> {
     });
     scheduler.end();
     const parse = createValueParsers("UTC");
-    const { concurrency } = world;
-    const tools = { service: client, pool: gated.pool, parse, onEvent: () => {}, concurrency };
+    const settings = { concurrency: world.concurrency, fullEveryMs: world.fullEveryMs, serviceTimezone: "UTC" };
+    const tools = { service: client, pool: gated.pool, source: "tables", parse, onEvent: () => {}, settings } as const;
     const report = await verifyStored(tools, EVERYTHING, never);
     await client.close();
     pools.giveBack(gated);

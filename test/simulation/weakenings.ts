@@ -1,13 +1,7 @@
-/** One line of the program, weakened. */
-export interface Weakening {
-  readonly name: string;
-  readonly file: string;
-  readonly line: string;
-  readonly instead: string;
-}
+import type { Mutation } from "../mutations/mutated-copy.ts";
 
 /** The weakenings that the simulation must detect, grouped by the promise that each one breaks. */
-export const WEAKENINGS: readonly Weakening[] = [
+export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "an equal text is enough to skip",
     file: "src/sync/rules/decide.ts",
@@ -24,8 +18,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a cached answer settles",
     file: "src/sync/rules/library-content.ts",
-    line: "isMisnamed || isSuspect(",
-    instead: "isMisnamed || false && isSuspect(",
+    line: "facts.isUncertain || isSuspect(",
+    instead: "facts.isUncertain || false && isSuspect(",
   },
   {
     name: "no read is ever due because of its age",
@@ -50,6 +44,12 @@ export const WEAKENINGS: readonly Weakening[] = [
     file: "src/db/store/remove-missing-scenarios.ts",
     line: "if (missing === 0 || library.isPartial) return",
     instead: "if (missing === 0) return",
+  },
+  {
+    name: "a cached list confirms what an earlier one lacked",
+    file: "src/db/store/remove-missing-scenarios.ts",
+    line: "const isSuspect = library.suspectReads > 0;",
+    instead: "const isSuspect = library.suspectReads < 0;",
   },
   {
     name: "a shrunk list is accepted immediately",
@@ -161,7 +161,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "ids are rounded",
-    file: "src/service/wire/scenario-item.ts",
+    file: "src/service/wire/wire-scenarios.ts",
     line: "Number.isSafeInteger(number) ? number : value",
     instead: "number",
   },
@@ -179,7 +179,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: "dates are truncated to milliseconds",
-    file: "src/sync/rules/date-format.ts",
+    file: "src/sync/rules/parse-date.ts",
     line: 'Number(digits.padEnd(6, "0").slice(3, 6))',
     instead: "0",
   },
@@ -192,32 +192,26 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "a field that a library's known scenarios lost is an edit",
     file: "src/sync/rules/drift.ts",
-    line: "if (isShared && count >= ENOUGH_SCENARIOS) {",
-    instead: "if (isShared && count < 0) {",
+    line: "lost.isShared && lost.count >= ENOUGH_SCENARIOS;",
+    instead: "lost.isShared && lost.count < 0;",
   },
   {
-    name: "a field that a whole run lacks is an edit",
+    name: "a field that other libraries lost too is an edit",
     file: "src/sync/rules/drift.ts",
-    line: "if (items < ENOUGH_ITEMS) return null;",
-    instead: "return null;",
+    line: 'if (testimony === "has") return null;',
+    instead: 'if (testimony !== "none") return null;',
   },
   {
-    name: "a metadata field that all libraries of a run lost is an edit",
+    name: "a field that no other library had is an edit, however many scenarios lost it",
     file: "src/sync/rules/drift.ts",
-    line: "if (libraries < ENOUGH_LIBRARIES) return null;",
-    instead: "return null;",
+    line: "lost.count >= ENOUGH_SCENARIOS ? describe(lost) : null;",
+    instead: "lost.count < 0 ? describe(lost) : null;",
   },
   {
-    name: "a library is stored before the run has shown whether a field is gone",
-    file: "src/sync/read-libraries.ts",
-    line: 'if (verdict.kind === "store") {',
-    instead: 'if (verdict.kind !== "drift") {',
-  },
-  {
-    name: "a deferred library is forgotten",
-    file: "src/sync/read-libraries.ts",
-    line: "else again.push(action);",
-    instead: "",
+    name: "a lost field is drift, whatever other libraries have",
+    file: "src/sync/ask-peers.ts",
+    line: 'if (await hasField(lost, other, signal)) return "has";',
+    instead: "await hasField(lost, other, signal);",
   },
   {
     name: "another library's answers are accepted",
@@ -226,15 +220,15 @@ export const WEAKENINGS: readonly Weakening[] = [
     instead: "",
   },
   {
-    name: "another owner is never another library",
+    name: "metadata of a namesake settles",
     file: "src/sync/rules/named-library.ts",
-    line: "(other.owner !== key.owner || name !== key.name)",
-    instead: "name !== key.name",
+    line: "(owner !== key.owner && isListed({ owner, name: key.name }))",
+    instead: "(false && isListed({ owner, name: key.name }))",
   },
   {
     name: "metadata with another name settles",
     file: "src/sync/rules/library-content.ts",
-    line: "isMisnamed || isSuspect(",
+    line: "facts.isUncertain || isSuspect(",
     instead: "isSuspect(",
   },
   {
@@ -258,8 +252,8 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: "failures end as ok",
     file: "src/sync/run-totals.ts",
-    line: "this.failures.length + this.counts.rejects",
-    instead: "this.counts.rejects",
+    line: "return failing + this.counts.rejects",
+    instead: "return this.counts.rejects",
   },
   {
     name: "only bad data counts as one library's own error",
@@ -344,5 +338,35 @@ export const WEAKENINGS: readonly Weakening[] = [
     file: "src/db/store/save-snapshot.ts",
     line: "OR stored.live IS NULL AND open.live",
     instead: "",
+  },
+  {
+    name: "a run that met a cached listing is complete as of its start",
+    file: "src/db/runs.ts",
+    line: "listingAsOf: listing === null ? null : new Date(listing.asOf),",
+    instead: "listingAsOf: null,",
+  },
+  {
+    name: "a library that fails in every run is tried in every run",
+    file: "src/sync/rules/settle.ts",
+    line: "return until !== null && now < until &&",
+    instead: "return until !== null && now < 0 &&",
+  },
+  {
+    name: "a new date does not end the distance between two tries",
+    file: "src/sync/rules/decide.ts",
+    line: "!isNewDate && !isForced && isBackingOff(context.now, sync)",
+    instead: "!isForced && isBackingOff(context.now, sync)",
+  },
+  {
+    name: "a run that received no content ends as partial",
+    file: "src/sync/read-libraries.ts",
+    line: "if (this.#hasAnswered || this.#lastUnavailable === null) return;",
+    instead: "if (!this.#hasAnswered || this.#lastUnavailable === null) return;",
+  },
+  {
+    name: "an outage counts as failures of each library",
+    file: "src/db/runs.ts",
+    line: "if (!isCompleted(status)) await connection.query(UNCOUNT_FAILURES, [id]);",
+    instead: "if (isCompleted(status) && id < 0) await connection.query(UNCOUNT_FAILURES, [id]);",
   },
 ];

@@ -1,9 +1,9 @@
 import { MEMORY_LIMITS, type MemoryLimits } from "../../src/db/store/scenario-buffer.ts";
-import { createScenarios } from "../../src/mock/create-library.ts";
 import type { DateSource } from "../../src/mock/date-source.ts";
+import { createScenarios } from "../../src/mock/library.ts";
 import type { Random } from "../../src/mock/random.ts";
-import type { MockLibrary } from "../../src/mock/types.ts";
 import { createDateSource, type DateFormat } from "../support/mock/date-source.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
 export const SECOND = 1000;
@@ -119,4 +119,17 @@ export function drawLibraries(random: Random, dateSource: DateSource): MockLibra
     });
   }
   return [...libraries.values()];
+}
+
+/** Adds libraries of other owners with the same names; the metadata of some names the other owner. */
+export function addNamesakes(libraries: readonly MockLibrary[], random: Random): readonly MockLibrary[] {
+  const owners = [...new Set(["example.user", "O'Brien/2", ...libraries.map(({ owner }) => owner)])];
+  const all = new Map(libraries.map((one) => [`${one.owner}\0${one.name}`, one]));
+  for (const library of libraries.slice(0, random.between(1, 5))) {
+    const owner = random.pick(owners.filter((one) => one !== library.owner));
+    const other = all.get(`${owner}\0${library.name}`) ?? { ...library, owner, scenarios: library.scenarios.slice(1) };
+    const isForeign = random.chance(0.5);
+    all.set(`${owner}\0${library.name}`, { ...other, libraryOwner: isForeign ? library.owner : owner });
+  }
+  return [...all.values()];
 }

@@ -1,11 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { describeProcess } from "./describe-process.ts";
 
-const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+/** The built command line. */
+export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+/** A test that waits longer for the end of a process fails, and reports what the process was doing. */
+const PATIENCE_MS = 60_000;
 
 export interface Ended {
   readonly code: number | null;
@@ -16,9 +21,74 @@ export interface Ended {
 
 export interface Running {
   readonly process: ChildProcess;
+  /** Rejects if the process has not ended 60 s (or `patienceMs`) after the first access to this property. */
   readonly ended: Promise<Ended>;
   /** The output so far, both stdout and stderr. */
   output(): string;
+}
+
+export interface ProgramOptions extends SpawnOptions {
+  /** For a process that rightly takes longer than 60 s. */
+  readonly patienceMs?: number;
+}
+
+/** Starts any program with exactly this environment plus a PATH. */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  { patienceMs = PATIENCE_MS, ...options }: ProgramOptions = {},
+): Running {
+  const child = spawn(program, args, {
+    cwd: "/",
+    stdio: ["ignore", "pipe", "pipe"],
+    ...options,
+    env: { PATH: process.env.PATH, ...environment },
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr?.on("data", (text) => {
+    stderr += text;
+  });
+  const closed = new Promise<Ended>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+  closed.catch(() => {}); // A test that does not ask for the end does not ask for the error either.
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const output = () => stdout + stderr;
+  let ended: Promise<Ended> | null = null;
+  return {
+    process: child,
+    get ended() {
+      ended ??= endWithin(patienceMs, { child, closed, output, command: [program, ...args].join(" ") });
+      return ended;
+    },
+    output,
+  };
+}
+
+interface Awaited {
+  readonly child: ChildProcess;
+  readonly closed: Promise<Ended>;
+  readonly command: string;
+  output(): string;
+}
+
+function endWithin(patienceMs: number, { child, closed, command, output }: Awaited): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const state = child.pid === undefined ? "" : describeProcess(child.pid);
+      child.kill("SIGKILL");
+      reject(new Error(`${command} did not end within ${patienceMs / 1000} s\n${state}\noutput:\n${output()}`));
+    }, patienceMs);
+    closed.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Starts the built CLI with exactly this environment (and a PATH), in a new directory, with this `.env` if any. */
@@ -29,29 +99,9 @@ export function startCli(
 ): Running {
   const cwd = mkdtempSync(join(tmpdir(), "simcat-cli-"));
   if (dotenv !== null) writeFileSync(join(cwd, ".env"), dotenv);
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (text) => {
-    stdout += text;
-  });
-  child.stderr.on("data", (text) => {
-    stderr += text;
-  });
-  const ended = new Promise<Ended>((resolve) => {
-    child.on("close", (code, signal) => {
-      rmSync(cwd, { recursive: true, force: true });
-      resolve({ code, signal, stdout, stderr });
-    });
-  });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  return { process: child, ended, output: () => stdout + stderr };
+  const running = startProgram(process.execPath, [MAIN, ...args], environment, { cwd });
+  running.process.on("close", () => rmSync(cwd, { recursive: true, force: true }));
+  return running;
 }
 
 export function runCli(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {

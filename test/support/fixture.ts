@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
-import type { MockLibrary } from "../../src/mock/types.ts";
 import { type Ended, type Running, runCli, startCli } from "./cli.ts";
 import { freshTestDatabase, type TestDatabase } from "./database.ts";
+import type { MockLibrary } from "./mock/library.ts";
 import { type MockService, type MockServiceOptions, startMockService } from "./mock/server.ts";
 
 export const API_KEY = "test-key-5f2c";

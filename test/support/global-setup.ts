@@ -1,15 +1,13 @@
 import { randomInt } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/db/migrate.ts";
-import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { processIdentity } from "../../src/embedded-postgres/processes.ts";
-import { removeDirectory } from "../../src/embedded-postgres/state-dir.ts";
+import { openTestPostgres, signalServer } from "./embedded-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -88,11 +86,11 @@ async function containerServer(): Promise<TestServer | null> {
 async function embeddedServer(): Promise<TestServer> {
   await removeAbandonedDirectories();
   const stateDir = await mkdtemp(join(tmpdir(), `simcat-tests-${process.pid}-`));
-  const server = await openEmbeddedPostgres({ stateDir, environment: process.env, settings: throwAway }, never);
+  const server = await openTestPostgres(stateDir, throwAway);
   // An interrupted run exits without its teardown.
   const abandon = () => {
     try {
-      process.kill(Number.parseInt(readFileSync(join(server.dataDirectory, "postmaster.pid"), "utf8"), 10), "SIGQUIT");
+      signalServer(server.dataDirectory, "SIGQUIT");
       rmSync(stateDir, { recursive: true, force: true });
     } catch {
       // The directory is already removed or still in use: the next run removes the rest.
@@ -105,16 +103,24 @@ async function embeddedServer(): Promise<TestServer> {
     stop: async () => {
       await server.stop();
       process.off("exit", abandon);
-      await removeDirectory(stateDir);
+      await rm(stateDir, { recursive: true });
     },
   };
 }
 
-/** Removes directories of killed runs: their servers have been stopped by then. */
+/** Removes directories of killed runs: a server without its directory ends within a minute. */
 async function removeAbandonedDirectories(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     const pid = /^simcat-tests-(\d+)-/.exec(name)?.[1];
-    if (pid !== undefined && processIdentity(Number(pid)) === null) await removeDirectory(join(tmpdir(), name));
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { MockLibrary, MockScenario } from "../../src/mock/types.ts";
+import type { MockLibrary, MockScenario } from "./mock/library.ts";
 
 /** An old date, so that a first read settles it. */
 const OLD = "2023-09-11 at 2:56 PM";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
-import { canEnter } from "../../src/embedded-postgres/launch.ts";
+import { canEnter } from "../../src/embedded-postgres/programs.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "src", "test", "node_modules"];
+const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "deploy", "src", "test", "node_modules"];
 
 /**
  * A copy of the project that every user can read, for tests that run it as another user. It is the project itself, unless

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { latestInstant, parseDate, precisionOf, sameMoment } from "../../src/sync/rules/parse-date.ts";
-import { createTimeZone, UTC } from "../../src/sync/rules/time-zone.ts";
+import {
+  createTimeZone,
+  latestInstant,
+  parseDate,
+  precisionOf,
+  sameMoment,
+  UTC,
+} from "../../src/sync/rules/parse-date.ts";
 import { createValueParsers } from "../../src/sync/value-parsers.ts";
 
 const SECOND = 1000;

@@ -1,16 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DriftField, FieldComparison, MetadataField } from "../../src/model.ts";
-import { findLostFields, lackedFields, lacksFields, watchDrift } from "../../src/sync/rules/drift.ts";
-
-const NAMES: readonly MetadataField[] = [
-  "libraryName",
-  "libraryOwner",
-  "lastModified",
-  "fileSize",
-  "packageName",
-  "packageVersion",
-  "description",
-];
+import { explainDrift, findLostFields, isProven, lackedFields, lacksFields } from "../../src/sync/rules/drift.ts";
 
 /** A read of the given number of items, and the number of them that have each field; all by default. */
 function read(items: number, present: Partial<Record<DriftField, number>> = {}, absent: readonly MetadataField[] = []) {
@@ -68,66 +58,30 @@ describe("fields that a library would lose", () => {
   });
 });
 
-describe("the verdict of a run on a lost field", () => {
-  const lost = (count: number, field: DriftField = "scenarioName", isShared = true) =>
-    [{ of: "scenarios", field, count, isShared }] as const;
-  const lostMetadata = (field: MetadataField) => [{ of: "metadata", field }] as const;
+describe("the verdict on a lost field", () => {
+  const lost = (count: number, isShared = true) =>
+    ({ of: "scenarios", field: "scenarioName", count, isShared }) as const;
+  const lostMetadata = { of: "metadata", field: "description" } as const;
 
-  test.each(["scenarioName", "isResult", "lastModified"] as const)(
-    "three shared scenarios without %s prove drift",
-    (field) => {
-      const drift = watchDrift();
-      drift.count(read(100), true, []);
-      expect(drift.judge(lost(3, field), false).kind).toBe("drift");
-      expect(drift.judge(lost(2, field), false).kind).toBe("store");
-      expect(drift.judge(lost(3, field, false), false).kind).toBe("store");
-    },
-  );
+  test("three shared scenarios prove drift by themselves", () => {
+    expect([lost(3), lost(2), lost(3, false), lostMetadata].map(isProven)).toEqual([true, false, false, false]);
+    expect(explainDrift(lost(3), "none")).toBe(
+      "the field scenarioName is gone: each scenario whose stored row has it lacks it now (3 stored)",
+    );
+  });
 
-  test.each(["scenarioName", "isResult", "lastModified"] as const)(
-    "twenty items of a run without %s prove drift",
-    (field) => {
-      const drift = watchDrift();
-      drift.count(read(2, { [field]: 0 }), true, lost(2, field));
-      expect(drift.judge(lost(2, field), false)).toEqual({ kind: "defer" });
-      drift.count(read(17, { [field]: 0 }), false, []);
-      expect(drift.judge(lost(2, field), true)).toEqual({ kind: "store" });
-      drift.count(read(1, { [field]: 0 }), true, []);
-      expect(drift.judge(lost(2, field), true)).toEqual({
-        kind: "drift",
-        message: expect.stringContaining(
-          `not one of the 20 scenarios that this run read has the field ${field}, which 2 stored scenarios of this library have. `,
-        ),
-      });
-      drift.count(read(1), true, []);
-      expect(drift.judge(lost(2, field), true)).toEqual({ kind: "store" });
-    },
-  );
-
-  test.each(NAMES)(
-    "three libraries without %s in their metadata prove drift, unless a stored one still has it",
-    (field) => {
-      const drift = watchDrift();
-      const lose = () => drift.count(read(0, {}, [field]), true, lostMetadata(field));
-      drift.count(read(0, {}, [field]), true, []);
-      drift.count(read(0), false, []);
-      drift.count({ ...read(0), metadata: null }, true, []);
-      lose();
-      expect(drift.judge(lostMetadata(field), false)).toEqual({ kind: "defer" });
-      lose();
-      expect(drift.judge(lostMetadata(field), true)).toEqual({ kind: "store" });
-      lose();
-      expect(drift.judge(lostMetadata(field), true).kind).toBe("drift");
-      drift.count(read(0), true, []);
-      expect(drift.judge(lostMetadata(field), true)).toEqual({ kind: "store" });
-    },
-  );
-
-  test("one drifted field fails the library, even if other fields are undecided", () => {
-    const drift = watchDrift();
-    expect(drift.judge([...lostMetadata("description"), ...lost(3)], false)).toEqual({
-      kind: "drift",
-      message: expect.stringMatching(/^all 3 scenarios whose stored rows have the field scenarioName lack it now\. /),
-    });
+  test.each([
+    ["has", lost(2), null],
+    ["has", lostMetadata, null],
+    ["lacks", lost(1), "and no other library that was asked still has it"],
+    ["lacks", lostMetadata, "and no other library that was asked still has it"],
+    ["none", lost(2), null],
+    ["none", lost(2, false), null],
+    ["none", lost(3, false), "no scenario of the list has it (3 stored)"],
+    ["none", lostMetadata, null],
+  ] as const)("other libraries: %s, of %o", (testimony, one, says) => {
+    const reason = explainDrift(one, testimony);
+    if (says === null) expect(reason).toBeNull();
+    else expect(reason).toContain(says);
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ListedLibrary, ReadAction, RereadReason, StoredLibrary, SyncState } from "../../src/model.ts";
 import type { Selection } from "../../src/run-report.ts";
 import { decide } from "../../src/sync/rules/decide.ts";
@@ -11,6 +11,7 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 const SEEN = Date.parse("2024-05-01T12:00:00Z");
 const NOW = SEEN + 30 * MINUTE;
+const REMOVED = SEEN + 20 * MINUTE;
 const TEXT = "2024-05-01T11:58:00Z";
 const WEEKLY = { now: NOW, fullEveryMs: 7 * DAY, backfillSince: null };
 
@@ -33,7 +34,8 @@ function listed(name: string, lastModified: string | null = TEXT): ListedLibrary
 }
 
 function stored(name: string, sync: Partial<SyncState> = {}, state: StoredLibrary["state"] = "live"): StoredLibrary {
-  return { key: { owner: "o", name }, state, sync: { ...SETTLED, ...sync } };
+  const library = { key: { owner: "o", name }, sync: { ...SETTLED, ...sync } };
+  return state === "removed" ? { ...library, state, removedAt: REMOVED } : { ...library, state };
 }
 
 /** Seen and read just now: not settled, with the next read due in more than two seconds. */
@@ -79,6 +81,36 @@ test.each<RereadReason>(["rejects", "failure", "shrunk", "restored"])(
 test("a library whose entry is a reject is read, even with the date of the bookmark (fault 28)", () => {
   const rejected = { ...listed("a"), source: null };
   expect(decide(rejected, stored("a"), WEEKLY)).toEqual({ kind: "read", reason: "owes a read: rejects" });
+});
+
+const SKIPPED = { kind: "skip", reason: "backing off" };
+const TRIED = { kind: "read", reason: "owes a read: failure" };
+const failed = (failures: number, minutesAgo: number, sync: Partial<SyncState> = {}) =>
+  stored("a", { rereadReason: "failure", failures, lastFailedAt: NOW - minutesAgo * MINUTE, ...sync });
+
+test.each([
+  ["two failures", failed(2, 0), TRIED],
+  ["the third, less than 15 minutes ago", failed(3, 14.9), SKIPPED],
+  ["the third, 15 minutes ago", failed(3, 15), TRIED],
+  ["the fourth, less than 30 minutes ago", failed(4, 29.9), SKIPPED],
+  ["the fourth, 30 minutes ago", failed(4, 30), TRIED],
+  ["the seventh, less than four hours ago", failed(7, 239, { bookmarkSeenAt: 0 }), SKIPPED],
+  ["the hundredth, less than six hours ago", failed(100, 359, { bookmarkSeenAt: 0 }), SKIPPED],
+  ["the hundredth, six hours ago", failed(100, 360, { bookmarkSeenAt: 0 }), TRIED],
+  ["a date that changed after the last failure", failed(9, 1, { bookmarkSeenAt: NOW }), TRIED],
+  ["a failure in the future, before the clock was set back", failed(9, -600), TRIED],
+])("a library that fails repeatedly is tried at doubling distances: %s (fault 150)", (_, library, decision) => {
+  expect(decide(listed("a"), library, WEEKLY)).toEqual(decision);
+});
+
+test("a library that backs off is tried if its date changes, it returns, a backfill runs or it is named", () => {
+  const never = failed(9, 1, { contentReadAt: null, bookmark: null });
+  expect(decide(listed("a"), never, WEEKLY)).toEqual(SKIPPED);
+  expect(decide(listed("a", null), failed(9, 1, { listedText: null }), WEEKLY)).toEqual(SKIPPED);
+  expect(decide(listed("a", "another date"), never, WEEKLY)).toEqual({ kind: "read", reason: "never read" });
+  expect(decide(listed("a"), { ...failed(9, 1), state: "removed", removedAt: REMOVED }, WEEKLY)).toEqual(TRIED);
+  expect(decide(listed("a"), failed(9, 1), { ...WEEKLY, backfillSince: 0 })).toEqual(TRIED);
+  expect(decide(listed("a"), failed(9, 1), { ...WEEKLY, namesLibraries: true })).toEqual(TRIED);
 });
 
 test("a removed library that is listed again is read (fault 46)", () => {
@@ -152,7 +184,7 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
       { listed: listing[2], stored: stored("edited"), reason: "listed date changed" },
       { listed: listing[4], stored: stored("back", {}, "removed"), reason: "owes a read: restored" },
     ],
-    skipped: { unchanged: 1, "not settled yet": 1 },
+    skipped: { unchanged: 1, "not settled yet": 1, "backing off": 0 },
     missing: [gone.key],
     unheld: [gone.key],
     unheldElsewhere: [],
@@ -162,23 +194,48 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
     restored: [{ owner: "o", name: "back" }],
     returned: [],
     heldSince: null,
+    witness: { owner: "o", name: "fresh" },
     listedInScope: 5,
     live: { count: 4, listed: 3 },
   });
 });
 
-test("a library read after the listing was cached does not count as missing", () => {
-  const readAt = SEEN + 10 * MINUTE;
-  const meet = (cachedAt: number) => {
-    const planner = createPlanner(listingOf([]), { ...WEEKLY, cachedAt }, EVERYTHING);
-    planner.addStored(stored("gone"));
-    const { missing, missingButCached } = planner.finish();
-    return [missing.length, missingButCached.length];
+describe("a listing that a cache stored before", () => {
+  const planAt = (cachedAt: number, listing: readonly ListedLibrary[], row: StoredLibrary) => {
+    const planner = createPlanner(listingOf(listing), { ...WEEKLY, cachedAt }, EVERYTHING);
+    planner.addStored(row);
+    return planner.finish();
   };
-  expect([meet(readAt), meet(readAt + 1)]).toEqual([
-    [0, 1],
-    [1, 0],
-  ]);
+
+  test("a library's last read does not show that it is missing, and holds no removal", () => {
+    const readAt = SEEN + 10 * MINUTE;
+    const keys = [stored("gone").key];
+    expect(planAt(readAt, [], stored("gone"))).toMatchObject({ missing: [], unheld: [], missingButCached: keys });
+    expect(planAt(readAt + 1, [], stored("gone"))).toMatchObject({ missing: keys, unheld: keys, missingButCached: [] });
+  });
+
+  test("a removal neither restores nor reads the library (fault 153)", () => {
+    const row = stored("back", {}, "removed");
+    const nothing = { actions: [], restored: [], changed: [], listedInScope: 0 };
+    expect(planAt(REMOVED, [listed("back", "another date")], row)).toMatchObject(nothing);
+    expect(planAt(REMOVED + 1, [listed("back")], row)).toMatchObject({
+      actions: [{ reason: "owes a read: restored" }],
+      restored: [row.key],
+    });
+  });
+
+  test("or after a hold does not end it (fault 153)", () => {
+    const row = stored("held", { removalHeldAt: REMOVED });
+    const held = { returned: [], missing: [], heldSince: REMOVED };
+    expect(planAt(REMOVED, [listed("held")], row)).toMatchObject(held);
+    expect(planAt(REMOVED + 1, [listed("held")], row)).toMatchObject(held);
+    expect(plan([listed("held")], [row])).toMatchObject({ returned: [row.key] });
+  });
+});
+
+test("removals are held since the first of several holds, in any order", () => {
+  const rows = [REMOVED + 1, REMOVED, REMOVED + 2].map((at, n) => stored(`held ${n}`, { removalHeldAt: at }));
+  expect(plan([], rows).heldSince).toBe(REMOVED);
 });
 
 test("libraries outside the selection are neither read, skipped nor missing", () => {
@@ -192,7 +249,7 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
   ];
   expect(plan(listing, rows, parseSelection(["o/new", "o/gone"], []))).toEqual({
     actions: [{ listed: listing[1], stored: null, reason: "never read" }],
-    skipped: { unchanged: 0, "not settled yet": 0 },
+    skipped: { unchanged: 0, "not settled yet": 0, "backing off": 0 },
     missing: [stored("gone").key],
     unheld: [stored("gone").key],
     unheldElsewhere: [stored("gone too").key],
@@ -202,6 +259,7 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
     restored: [],
     returned: [],
     heldSince: null,
+    witness: { owner: "o", name: "a" },
     listedInScope: 1,
     live: { count: 3, listed: 1 },
   });

@@ -14,13 +14,13 @@ it("names SIMCAT_MAX_RPS when more than 5 % of the requests were throttled", () 
     {
       code: "requests_throttled",
       message:
-        "the service throttled 51 of 1000 requests (5.1 %) with 429 or 503; the run slowed down and repeated them. Set SIMCAT_MAX_RPS to the requests per second that the service allows",
+        "the service throttled 51 of 1,000 requests (5.1 %) with 429 or 503. Set SIMCAT_MAX_RPS to the requests per second that the service allows",
     },
   ]);
 });
 
-it("does not mention throttled requests up to 5 %", () => {
-  expect([...warnings(50, 1000), ...warnings(0, 0)]).toEqual([]);
+it("does not mention throttled requests up to 5 %, nor if the service accepted no request at all", () => {
+  expect([...warnings(50, 1000), ...warnings(0, 0), ...warnings(1, 1), ...warnings(5, 5)]).toEqual([]);
 });
 
 describe("idle runs", () => {

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { UTC_DATES } from "../../src/mock/date-source.ts";
@@ -13,30 +12,13 @@ import { editRandomly } from "../../src/mock/edits.ts";
 import { createOrganization } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
 import { startMockService } from "../../src/mock/server.ts";
+import { openTestPostgres } from "../support/embedded-server.ts";
 
 const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const MAIN = join(PROJECT, "dist/main.js");
 const [bin = ""] = process.argv.slice(2);
 
 const work = mkdtempSync(join(tmpdir(), "simcat-dbt-"));
-
-/** Runs `simcat db` on a new embedded Postgres. */
-async function startDatabase() {
-  const child = spawn(process.execPath, [MAIN, "db", "--json"], {
-    env: { PATH: process.env.PATH, SIMCAT_STATE_DIR: work },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  for await (const line of createInterface(child.stdout)) {
-    const [, url] = /"url": ?"([^"]+)"/.exec(line) ?? [];
-    if (url === undefined) continue;
-    const stop = async () => {
-      child.kill("SIGTERM");
-      if (child.exitCode === null) await once(child, "exit");
-    };
-    return { url, stop };
-  }
-  throw new Error("simcat db printed no URL");
-}
 
 async function run(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   console.log(`\n$ ${program} ${args.join(" ")}`);
@@ -130,7 +112,7 @@ async function compareMetrics(url: string, csv: string): Promise<void> {
   assert.equal(comments[0]?.described, comments[0]?.columns, "every column that dbt created has a comment");
 }
 
-const database = await startDatabase();
+const database = await openTestPostgres(join(work, "state"));
 try {
   await fill(database.url);
   await check(await addRole(database.url));

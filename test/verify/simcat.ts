@@ -29,6 +29,7 @@ export async function simcat(
     },
     dotenv: new Set(),
     version: "0.0.0",
+    build: "0.0.0",
     print: (text) => out.push(text),
     note: (text) => err.push(text),
     draw: (text) => err.push(text),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { InterruptedError } from "../../src/errors.ts";
-import type { MockLibrary } from "../../src/mock/types.ts";
 import { serve } from "../mock/service.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import type { MockService, MockServiceOptions } from "../support/mock/server.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { fingerprintRows, simcat } from "./simcat.ts";
@@ -175,7 +175,8 @@ describe("a library or scenario on one side only", () => {
   differs    o/deleted: is listed and was never stored
   differs    o/gone: is stored and not listed
   differs    o/shorter: 2 scenarios not stored (3, 4); 1 scenario stored and not in the list (1)
-  to do      simcat backfill --restart --library o/deleted --library o/shorter
+  to do      simcat backfill --restart --library o/shorter
+             simcat sync stores 1 library, which it reads in any case
              simcat sync marks as removed what is no longer listed`,
     );
   });
@@ -278,6 +279,44 @@ describe("a library that differs", () => {
         column: "raw",
         stored: '{"n": 12345678901234567890.123456781}',
         service: '{"n": 12345678901234567890.123456782}',
+      },
+    ]);
+  });
+
+  test("because it was edited since the last sync, needs only simcat sync (fault 146)", async () => {
+    const edited = (index: number, lastModified: string) =>
+      library("o", `l${index}`, { lastModified, description: lastModified, scenarios: [1, 2] });
+    const sides = await stored([0, 1, 2].map((index) => edited(index, "2023-09-11 at 2:56 PM")));
+    sides.service.edit((organization) => {
+      for (const index of [0, 1]) organization.put(edited(index, "2023-09-12 at 9:00 AM"));
+      organization.put(library("o", "new"));
+    });
+    const { out } = await simcat(sides, ["verify"]);
+    expect(out).toContain("  to do      simcat sync stores 3 libraries, which it reads in any case");
+    expect(out).not.toContain("backfill");
+
+    await simcat(sides, ["sync"]);
+    expect((await simcat(sides, ["verify"])).code).toBe(0);
+  });
+
+  test("and that the next sync reads without a change of content, needs a backfill that compares every row", async () => {
+    const sides = await stored([library("o", "undated", { lastModified: null })]);
+    await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
+    expect((await simcat(sides, ["verify"])).out).toContain("simcat backfill --restart --library o/undated");
+  });
+
+  test("is shown where two values differ, not with their equal beginning (fault 147)", async () => {
+    const text = `${"the same ".repeat(100)}end`;
+    const sides = await stored([library("o", "a", { description: text })]);
+    await sides.database.query("UPDATE simcat.libraries SET description = replace(description, 'end', 'other end')");
+    const { out } = await simcat(sides, ["verify"]);
+    expect(out).toMatch(/o\/a: description: ….{0,9}the same other end" → ….{0,9}the same end"/);
+    const { out: json } = await verifyJson(sides);
+    expect(json.differences[0]?.columns).toEqual([
+      {
+        column: "description",
+        stored: expect.stringMatching(/^….*the same other end$/),
+        service: expect.stringMatching(/^….*the same end$/),
       },
     ]);
   });
@@ -428,11 +467,11 @@ describe("ends with its own exit code", () => {
     expect(await verifyJson(sides)).toMatchObject({ code: 2, out: { libraries_unread: 19 } });
   });
 
-  test("69 when the database refuses", async () => {
+  test("78 when the database lacks a column", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1] })]);
     await sides.database.query("ALTER TABLE simcat.scenarios RENAME raw TO source");
     const { code, err } = await simcat(sides, ["verify"]);
-    expect(code).toBe(69);
+    expect(code).toBe(78);
     expect(err).toContain("raw");
   });
 

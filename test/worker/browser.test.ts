@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { formatStatusPage } from "../../src/report/status-page.ts";
+import { formatStatusPage } from "../../src/worker/status-page.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
-import { emptyPage, failingPage } from "./status-values.ts";
+import { emptyStatus, failingStatus, TITLE } from "./status-values.ts";
 import { startWorker } from "./worker-under-test.ts";
 
 const browserPath = findProgram("chromium", "chromium") ?? "";
@@ -37,8 +37,8 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
   }
 
   const pages = {
-    full: formatStatusPage(failingPage(AWKWARD_NAMES.slice(0, 20), 10_000)),
-    empty: formatStatusPage(emptyPage),
+    full: formatStatusPage(failingStatus(AWKWARD_NAMES.slice(0, 20), 10_000), TITLE),
+    empty: formatStatusPage(emptyStatus, TITLE),
   };
 
   test.each([

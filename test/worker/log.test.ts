@@ -39,13 +39,19 @@ test.each([
   ]);
 });
 
-test("logs pauses that the service requests as info, and retries as debug", () => {
+test("logs requested pauses and long waits as info, failed listings as warnings, other retries as debug (fault 149)", () => {
   const { log, lines } = written("json");
   const { service } = createRunLog(log);
   service({ kind: "throttled", operation: "listing", waitMs: 2_000 });
+  service({ kind: "retry", operation: "metadata", reason: "answered 503", delayMs: 9_999 });
+  service({ kind: "retry", operation: "metadata", reason: "answered 503", delayMs: 10_000 });
   service({ kind: "retry", operation: "listing", reason: "answered 503", delayMs: 10 });
   service({ kind: "request", operation: "listing", outcome: "5xx", ms: 3 });
-  expect(lines.map((line) => JSON.parse(line).code)).toEqual(["throttled"]);
+  expect(lines.map((line) => JSON.parse(line)).map(({ level, code }) => `${level} ${code}`)).toEqual([
+    "info throttled",
+    "info request_retried",
+    "warn request_retried",
+  ]);
 });
 
 test("logs a warning of the service's client with its code", () => {

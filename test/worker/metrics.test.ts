@@ -62,6 +62,8 @@ test("each family has one HELP and TYPE, follows the naming conventions, and nam
 const FAMILIES = [
   "simcat_build_info",
   "simcat_busy_ticks_total",
+  "simcat_complete_as_of_timestamp_seconds",
+  "simcat_failing_libraries",
   "simcat_last_success_timestamp_seconds",
   "simcat_libraries_total",
   "simcat_missed_ticks_total",
@@ -117,6 +119,7 @@ test("a run increases the counters by its work", async () => {
   });
   const gauge = (name: string) => families.get(name)?.series.get(name);
   expect(gauge("simcat_open_rejects")).toBe(1);
+  expect(gauge("simcat_failing_libraries")).toBe(1);
   expect(gauge("simcat_ready")).toBe(1);
   expect(gauge("simcat_run_in_progress")).toBe(0);
   expect(gauge("simcat_seconds_since_last_success")).toBeLessThan(60);
@@ -139,6 +142,17 @@ test("moments and ages are right for a role with another time zone and date styl
   expect(await worker.readyz()).toMatchObject({ status: 200, body: { reasons: [] } });
 });
 
+test("the copy is complete as of the time that the view has", async () => {
+  const { environment, query } = await fixture(organization);
+  const worker = startWorker(environment);
+  await worker.untilLogged("next_run");
+  const [view] = await query<{ s: number }>(
+    "SELECT extract(epoch FROM complete_as_of)::float8 AS s FROM simcat_report.data_complete_as_of",
+  );
+  expect(await worker.metric("simcat_complete_as_of_timestamp_seconds")).toBeCloseTo(view?.s ?? Number.NaN, 2);
+  expect((await worker.readyz()).body).toMatchObject({ complete_as_of: expect.any(String), failing_libraries: 0 });
+});
+
 test("before the first good run its age is infinite and its time is 0", async () => {
   const { environment } = await fixture(organization, {
     faults: [{ times: "always", action: { kind: "status", status: 401 } }],
@@ -148,6 +162,10 @@ test("before the first good run its age is infinite and its time is 0", async ()
   expect(await worker.metric("simcat_seconds_since_last_success")).toBe(Number.POSITIVE_INFINITY);
   expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBe(0);
   expect(await worker.metric("simcat_ready")).toBe(0);
+  expect(await worker.metric("simcat_complete_as_of_timestamp_seconds")).toBeNaN();
+  for (const reason of ["running", "database", "suspended", "retry_after"]) {
+    expect(await worker.metric(`simcat_missed_ticks_total{reason="${reason}"}`)).toBe(0);
+  }
   expect(await worker.metric('simcat_runs_total{status="unauthorized"}')).toBe(1);
 });
 
@@ -162,7 +180,7 @@ test("counts missed ticks and rate-limit waits", async () => {
   });
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilLogged("run_finished");
-  expect(await worker.metric("simcat_missed_ticks_total")).toBeGreaterThanOrEqual(1);
+  expect(await worker.metric('simcat_missed_ticks_total{reason="running"}')).toBeGreaterThanOrEqual(1);
   expect(await worker.metric("simcat_rate_limit_wait_seconds_total")).toBeCloseTo(2, 1);
   expect(await worker.metric("simcat_schedule_interval_seconds")).toBe(1);
 });

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createProgressLine, formatProgress } from "../../src/report/progress.ts";
 
+const silent = { progress: () => {}, waiting: () => {} };
+
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -26,7 +28,7 @@ test("estimates the remaining time from the rate so far", () => {
 
 test("on a terminal it overwrites one line that fits the width, and clears it at the end", () => {
   let drawn = "";
-  const line = createProgressLine({ columns: 24, draw: (text) => (drawn += text) }, () => {});
+  const line = createProgressLine({ columns: 24, draw: (text) => (drawn += text) }, silent);
   const key = { owner: "ann", name: "A" };
   line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   vi.advanceTimersByTime(199);
@@ -46,10 +48,55 @@ test("on a terminal it overwrites one line that fits the width, and clears it at
 
 test("without a terminal it logs a line at intervals", () => {
   const logged: number[] = [];
-  const line = createProgressLine(null, ({ done }) => logged.push(done));
+  const line = createProgressLine(null, { ...silent, progress: ({ done }) => logged.push(done) });
   line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   line.event({ kind: "stored", key: { owner: "ann", name: "A" } });
   vi.advanceTimersByTime(60_000);
   line.end();
   expect(logged).toEqual([1, 1]);
+});
+
+test("on a terminal it names each wait for the service that takes over a second (fault 149)", () => {
+  let drawn = "";
+  const line = createProgressLine({ columns: 120, draw: (text) => (drawn = text) }, silent);
+  const shows = (text: string) => expect(drawn).toBe(`\r${text}\u001b[K`);
+  line.service({ kind: "sent" });
+  vi.advanceTimersByTime(800);
+  expect(drawn).toBe("");
+  vi.advanceTimersByTime(2_200);
+  shows("waiting for the service: no complete answer for 3.0 s");
+  line.service({ kind: "ended" });
+  line.service({ kind: "throttled", operation: "listing", waitMs: 30_000 });
+  line.service({ kind: "retry", operation: "listing", reason: "answered 429", delayMs: 30_000 });
+  vi.advanceTimersByTime(10_000);
+  shows("waiting for the service: answered 429; next request in 20 s (Retry-After)");
+  vi.advanceTimersByTime(20_000);
+  expect(drawn).toBe("\r\u001b[K");
+
+  line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
+  line.service({ kind: "sent" });
+  line.service({ kind: "sent" });
+  vi.advanceTimersByTime(1_000);
+  line.service({ kind: "ended" });
+  vi.advanceTimersByTime(800);
+  shows("0/4 libraries (0 %), 0/s");
+  vi.advanceTimersByTime(1_200);
+  shows("waiting for the service: no complete answer for 2.0 s; 0/4 libraries (0 %), 0/s");
+  line.end();
+});
+
+test("without a terminal it logs each wait for the service of ten seconds once (fault 149)", () => {
+  const waits: string[] = [];
+  const line = createProgressLine(null, { ...silent, waiting: (text) => waits.push(text) });
+  line.service({ kind: "sent" });
+  vi.advanceTimersByTime(9_000);
+  expect(waits).toEqual([]);
+  vi.advanceTimersByTime(20_000);
+  line.service({ kind: "ended" });
+  line.service({ kind: "retry", operation: "listing", reason: "timed out", delayMs: 9_000 });
+  vi.advanceTimersByTime(9_000);
+  line.service({ kind: "sent" });
+  vi.advanceTimersByTime(11_000);
+  line.end();
+  expect(waits).toEqual(Array(2).fill("waiting for the service: no complete answer for 10 s"));
 });

@@ -1,21 +1,23 @@
 import { expect, test } from "vitest";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
-import type { DatabaseHealth } from "../../src/worker/database-health.ts";
-import { judgeReadiness, type ReadinessFacts } from "../../src/worker/readiness.ts";
-import { addRunsSince, createWorkerState, lastGoodRun, type WorkerState } from "../../src/worker/worker-state.ts";
+import type { Basics, CopyState } from "../../src/worker/copy-reads.ts";
+import type { Schedule } from "../../src/worker/schedule.ts";
+import { createWorkerState, type WorkerState } from "../../src/worker/worker-state.ts";
+import { createStatusReader } from "../../src/worker/worker-status.ts";
+import { figuresOf } from "./status-values.ts";
 
 const MINUTE = 60_000;
-/** Epochs of `performance.now()`, and of the database's clock, which is some years ahead. */
-const NOW = 100 * MINUTE;
+/** The database's clock is some years ahead. */
 const DATABASE_NOW = new Date("2031-01-01T00:00:00Z");
+const ago = (minutes: number) => new Date(DATABASE_NOW.getTime() - minutes * MINUTE);
 
 const goodRun = (minutesAgo: number, id = 7): RunRow => ({
   id,
   kind: "sync",
   scope: null,
   status: "ok",
-  startedAt: new Date(DATABASE_NOW.getTime() - (minutesAgo + 1) * MINUTE),
-  finishedAt: new Date(DATABASE_NOW.getTime() - minutesAgo * MINUTE),
+  startedAt: ago(minutesAgo + 1),
+  finishedAt: ago(minutesAgo),
   read: 1,
   skipped: 0,
   changed: 0,
@@ -24,138 +26,154 @@ const goodRun = (minutesAgo: number, id = 7): RunRow => ({
   error: null,
 });
 
-const health = (rest: Partial<DatabaseHealth> = {}): DatabaseHealth => ({
-  readAt: NOW,
+const basics = (rest: Partial<Basics> = {}): Basics => ({
+  readAt: performance.now(),
   now: DATABASE_NOW,
   schema: { kind: "current", version: 2 },
   lastGoodRun: goodRun(5),
+  runs: [],
   ...rest,
 });
 
-const state = (rest: Partial<WorkerState> = {}): WorkerState => ({ ...createWorkerState(), phase: "working", ...rest });
+const figures = (rest: Parameters<typeof figuresOf>[0]) => ({
+  ...figuresOf(rest),
+  readAt: performance.now(),
+  now: DATABASE_NOW,
+});
 
-const judge = (rest: Partial<ReadinessFacts> = {}) => {
-  const facts = { state: state(), health: health(), ...rest };
-  return judgeReadiness({
-    lastGoodRun: lastGoodRun(facts.state.ended, facts.health),
-    databaseError: null,
-    threeTicksMs: 45 * MINUTE,
+interface Facts extends Partial<CopyState> {
+  readonly state?: Partial<WorkerState>;
+  /** How long ago the third-last tick was due. */
+  readonly lateAfterMs?: number;
+}
+
+/** The reader of a worker in this state. Three ticks take 45 minutes, and a run may be without progress for three minutes. */
+function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, ...copy }: Facts) {
+  const schedule: Schedule = {
+    next: (notBefore = new Date(0)) => notBefore,
+    intervalMs: () => 15 * MINUTE,
+    lateBefore: () => performance.now() - lateAfterMs,
+    start: () => {},
+    stop: () => {},
+    isAlive: () => true,
+  };
+  return createStatusReader({
+    state: { ...createWorkerState(), phase: "working", ...state },
+    reads: {
+      read: async () => ({ basics: basics(), figures: null, error: null, ...copy }),
+      refresh: async () => {},
+    },
+    schedule,
     stuckAfterMs: 3 * MINUTE,
-    now: NOW,
-    ...facts,
+    mask: (text) => text.replaceAll("secret", "***"),
   });
-};
+}
 
-const codes = (rest: Partial<ReadinessFacts>) => {
-  const { ready, reasons } = judge(rest);
+const judge = async (facts: Facts) => {
+  const { ready, reasons } = await readerOf(facts)();
+  return { ready, reasons };
+};
+const codes = async (facts: Facts) => {
+  const { ready, reasons } = await judge(facts);
   return [ready, ...reasons.map(({ code }) => code)];
 };
 
-const run = (progressAt: number | null) => ({ id: 8, startedAt: new Date(), progressAt, toRead: null, done: 0 });
+const running = (silentMinutes: number | null) => {
+  const progressAt = silentMinutes === null ? null : performance.now() - silentMinutes * MINUTE;
+  return { current: { id: 8, startedAt: new Date(), progressAt, toRead: null, done: 0 } };
+};
+const trouble = (code: string, runId: number | null) => ({ trouble: { code, message: `why ${code}`, runId } });
+const held = () => basics({ lastGoodRun: { ...goodRun(1), status: "held", error: "5 of 9 would be marked removed" } });
+const never = () => basics({ lastGoodRun: null });
+const failed = {
+  owner: "ann",
+  failures: 3,
+  lastFailedAt: null,
+  lastSuccessAt: null,
+  bookmarkSeenAt: null,
+  lastError: "down",
+};
+const failing = { total: 5, shown: ["A", "B/C", "D", "E"].map((name) => ({ ...failed, name })) };
 
-test("a fresh copy is ready and needs no reason", () => {
-  expect(judge()).toEqual({ ready: true, reasons: [] });
+test.each<[string, () => Facts, unknown[]]>([
+  ["a fresh copy needs no reason", () => ({}), [true]],
+  ["a copy is not late at the third-last tick", () => ({ basics: basics({ lastGoodRun: goodRun(44.9) }) }), [true]],
+  ["a copy is late before it", () => ({ basics: basics({ lastGoodRun: goodRun(45.1) }) }), [false, "stale"]],
+  ["a short interval makes it late sooner", () => ({ lateAfterMs: 4 * MINUTE }), [false, "stale"]],
+  ["before the first good run", () => ({ basics: never() }), [false, "no_good_run"]],
+  ["a run that has read nothing yet", () => ({ basics: never(), state: running(null) }), [false, "no_good_run"]],
+  [
+    "a run that makes progress is ready, and not up to date",
+    () => ({ basics: never(), state: running(2.9) }),
+    [true, "no_good_run"],
+  ],
+  ["a run without progress is stuck", () => ({ basics: never(), state: running(3.1) }), [false, "no_good_run"]],
+  ["a late copy while a run makes progress", () => ({ lateAfterMs: MINUTE, state: running(1) }), [true, "stale"]],
+  ["a newer schema", () => ({ basics: basics({ schema: { kind: "newer", version: 3 } }) }), [false, "schema_newer"]],
+  [
+    "an older schema",
+    () => ({ basics: basics({ schema: { kind: "behind", version: 1, missing: 1 } }) }),
+    [false, "schema_behind"],
+  ],
+  ["before the database has answered", () => ({ basics: null, state: { phase: "starting" } }), [false, "starting"]],
+  ["after a stop request", () => ({ state: { phase: "stopping" } }), [false, "stopping"]],
+  ["without the database", () => ({ error: new Error("gone") }), [false, "database_unreachable"]],
+  [
+    "the age of the copy grows without the database",
+    () => ({ basics: basics({ readAt: performance.now() - 41 * MINUTE }), error: new Error("gone") }),
+    [false, "database_unreachable", "stale"],
+  ],
+  ["a held last run", () => ({ basics: held() }), [true, "held"]],
+  ["later trouble takes precedence", () => ({ basics: held(), state: trouble("busy", null) }), [true, "busy"]],
+  ["trouble of a run after the last good one", () => ({ state: trouble("unauthorized", 8) }), [true, "unauthorized"]],
+  ["a later good run ends the trouble", () => ({ state: trouble("unauthorized", 6) }), [true]],
+  [
+    "a pause that the service asked for",
+    () => ({ state: { pausedUntil: new Date(Date.now() + MINUTE), ...trouble("source_unavailable", 8) } }),
+    [true, "retry_after", "source_unavailable"],
+  ],
+  ["a pause that has passed", () => ({ state: { pausedUntil: new Date(Date.now() - 1) } }), [true]],
+  [
+    "one failing library does not affect readiness",
+    () => ({ figures: figures({ failing }) }),
+    [true, "failing_libraries"],
+  ],
+  [
+    "libraries that are behind",
+    () => ({ figures: figures({ reported: { completeAsOf: ago(46), behind: 1 } }) }),
+    [true, "incomplete"],
+  ],
+  [
+    "libraries that are behind for two ticks",
+    () => ({ figures: figures({ reported: { completeAsOf: ago(44), behind: 1 } }) }),
+    [true],
+  ],
+  [
+    "libraries whose date only has to settle",
+    () => ({ figures: figures({ reported: { completeAsOf: ago(99), behind: 0 } }) }),
+    [true],
+  ],
+  [
+    "libraries that were never stored",
+    () => ({ figures: figures({ reported: { completeAsOf: null, behind: 1 } }) }),
+    [true, "incomplete"],
+  ],
+  ["a role that may not read the views", () => ({ figures: figures({ reported: null }) }), [true]],
+])("readiness: %s", async (_, facts, expected) => {
+  expect(await codes(facts())).toEqual(expected);
 });
 
-test("a copy is stale when it is older than three ticks, and not before", () => {
-  expect(codes({ health: health({ lastGoodRun: goodRun(45) }) })).toEqual([true]);
-  expect(codes({ health: health({ lastGoodRun: goodRun(45.01) }) })).toEqual([false, "stale"]);
-});
-
-test("three ticks after the last good run make it stale, however short they are; two do not", () => {
-  const before = NOW - 6 * MINUTE;
-  const since = (ticks: number) => ({
-    state: state({ dueTicks: [before, NOW - 2, NOW - 1, NOW].slice(0, 1 + ticks) }),
-  });
-  expect(codes(since(2))).toEqual([true]);
-  expect(codes(since(3))).toEqual([false, "stale"]);
-});
-
-test("the age of the copy grows after the last query", () => {
-  const read = health({ readAt: NOW - 41 * MINUTE });
-  expect(codes({ health: read, databaseError: "gone" })).toEqual([false, "database_unreachable", "stale"]);
-});
-
-test("an active run counts as a good one while it makes progress", () => {
-  const never = health({ lastGoodRun: null });
-  expect(codes({ health: never })).toEqual([false, "no_good_run"]);
-  expect(codes({ health: never, state: state({ current: run(null) }) })).toEqual([false, "no_good_run"]);
-  expect(codes({ health: never, state: state({ current: run(NOW - 3 * MINUTE) }) })).toEqual([true]);
-  expect(codes({ health: never, state: state({ current: run(NOW - 3 * MINUTE - 1) }) })).toEqual([
-    false,
-    "no_good_run",
+test("names the failing libraries, why a removal is held, and no secret", async () => {
+  const all = { basics: held(), figures: figures({ failing }), error: new Error("no secret") };
+  expect((await judge(all)).reasons.map(({ message }) => message)).toEqual([
+    "no ***",
+    "5 of 9 would be marked removed",
+    "5 libraries fail: ann/A, ann/B%2FC, ann/D and 2 more; simcat status lists the errors",
   ]);
 });
 
-test("another schema version is not ready", () => {
-  expect(codes({ health: health({ schema: { kind: "newer", version: 3 } }) })).toEqual([false, "schema_newer"]);
-  expect(codes({ health: health({ schema: { kind: "behind", version: 1, missing: 1 } }) })).toEqual([
-    false,
-    "schema_behind",
-  ]);
-});
-
-test("is not ready before the database has answered, or after a stop request", () => {
-  expect(codes({ state: createWorkerState(), health: null })).toEqual([false, "starting"]);
-  expect(codes({ state: state({ phase: "stopping" }) })).toEqual([false, "stopping"]);
-});
-
-test("reports a held last run of any process from its row; later trouble takes precedence", () => {
-  const held = health({ lastGoodRun: { ...goodRun(1), status: "held", error: "5 of 9 would be marked removed" } });
-  expect(judge({ health: held })).toEqual({
-    ready: true,
-    reasons: [{ code: "held", message: "5 of 9 would be marked removed" }],
-  });
-  const trouble = { code: "busy", message: "another run is at work", runId: null };
-  expect(codes({ health: held, state: state({ trouble }) })).toEqual([true, "busy"]);
-});
-
-test("reports trouble with a fresh copy until a later run is completed", () => {
-  const trouble = { code: "unauthorized", message: "the service refused the key", runId: 8 };
-  expect(judge({ state: state({ trouble }) })).toEqual({
-    ready: true,
-    reasons: [{ code: "unauthorized", message: "the service refused the key" }],
-  });
-  expect(codes({ state: state({ trouble }), health: health({ lastGoodRun: goodRun(1, 9) }) })).toEqual([true]);
-});
-
-const ended = (minutesAgo: number, row: Partial<RunRow> = {}) => ({
-  row: { ...goodRun(minutesAgo, 9), ...row },
-  endedAt: NOW - minutesAgo * MINUTE,
-});
-
-test("a good run of this process counts, even if the last query preceded its end (fault 92)", () => {
-  const asked = health({ readAt: NOW - 60 * MINUTE, lastGoodRun: goodRun(5, 7) });
-  const gone = { health: asked, databaseError: "gone" };
-  expect(codes(gone)).toEqual([false, "database_unreachable", "stale"]);
-  expect(codes({ ...gone, state: state({ ended: [ended(1)] }) })).toEqual([false, "database_unreachable"]);
-  expect(codes({ ...gone, state: state({ ended: [ended(46)] }) })).toEqual([false, "database_unreachable", "stale"]);
-  expect(codes({ ...gone, health: null, state: state({ ended: [ended(1)] }) })).toEqual([
-    false,
-    "database_unreachable",
-  ]);
-});
-
-test("the last good run is the newer one of memory and database", () => {
-  const asked = health({ readAt: NOW - 10 * MINUTE, now: DATABASE_NOW, lastGoodRun: goodRun(5, 7) });
-  const idOf = (...args: Parameters<typeof lastGoodRun>) => lastGoodRun(...args)?.row.id;
-  expect(idOf([ended(9)], asked)).toBe(9);
-  // The later query includes that run, and those of other processes.
-  expect(idOf([ended(11)], asked)).toBe(7);
-  expect(idOf([ended(1, { id: 10, status: "database_failed" }), ended(9)], asked)).toBe(9);
-  expect(idOf([ended(1, { status: "unauthorized" })], asked)).toBe(7);
-  expect(idOf([], asked)).toBe(7);
-  expect(idOf([], null)).toBeUndefined();
-  expect(lastGoodRun([], asked)?.endedAt).toBe(NOW - 15 * MINUTE);
-});
-
-test("merges the queried rows with the runs that ended since, each once", () => {
-  const rows = [{ ...goodRun(6, 8), status: "running" as const }, goodRun(20, 7)];
-  const since = [ended(1, { id: 10 }), ended(5, { id: 8 }), ended(21, { id: 7, status: "failed" })];
-  const merged = addRunsSince(rows, NOW - 6 * MINUTE, since);
-  expect(merged.map(({ id, status }) => [id, status])).toEqual([
-    [10, "ok"],
-    [8, "ok"],
-    [7, "ok"],
-  ]);
+test("a copy becomes late although the database's clock was set back (fault 164)", async () => {
+  const read = readerOf({ basics: basics({ lastGoodRun: goodRun(-600) }), lateAfterMs: -1 });
+  expect((await read()).reasons.map(({ code }) => code)).toEqual(["stale"]);
+  expect((await read()).sinceGoodRunMs).toBeGreaterThanOrEqual(0);
 });

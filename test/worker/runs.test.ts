@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { API_KEY, fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
 
@@ -126,7 +127,7 @@ test("a schema of a later version prevents runs and logs an error, until it matc
   const { environment, query } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilLogged("run_finished");
-  await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 1)");
+  await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 9999999999999)");
   expect(await worker.untilLogged("configuration")).toMatchObject({ level: "error", msg: "run could not start" });
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
@@ -174,4 +175,82 @@ test("the next run uses a key rotated in its file; a missing file is logged and 
   expect((await worker.readyz()).body.reasons.map(({ code }) => code)).toContain("configuration");
   writeFileSync(file, `${API_KEY}\n`);
   expect(await worker.untilLogged("run_finished")).toMatchObject({ status: "ok" });
+});
+
+test.each([
+  ["of another organization", Array.from({ length: 10 }, (_, at) => library("eve", `other ${at}`))],
+  ["without any library", []],
+])("a run that met a listing %s is no good run, and the copy becomes stale (fault 140)", async (_, others) => {
+  const ten = Array.from({ length: 10 }, (_, at) => library("ann", `lib ${at}`));
+  const { environment, service } = await fixture(ten);
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilLogged("run_finished");
+  service.edit((organization) => {
+    for (const { owner, name } of ten) organization.remove(owner, name);
+    for (const other of others) organization.put(other);
+  });
+  await vi.waitFor(() => expect(worker.lines).toContainEqual(expect.objectContaining({ status: "held" })), WAIT);
+  const lastSuccess = await worker.metric("simcat_last_success_timestamp_seconds");
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    expect([status, ...body.reasons.map(({ code }) => code).slice(0, 2)]).toEqual([503, "stale", "held"]);
+    expect(body.last_good_run).toMatchObject({ status: "ok" });
+  }, WAIT);
+  expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBe(lastSuccess);
+  expect(await worker.metric("simcat_ready")).toBe(0);
+});
+
+const askForPause = (status: number, seconds: string) => ({
+  faults: [
+    {
+      match: { operation: "listing" as const },
+      action: { kind: "status" as const, status, headers: { "retry-after": seconds } },
+    },
+  ],
+});
+
+test("after a long Retry-After the worker skips ticks until then, and says so (fault 160)", async () => {
+  const { environment, service } = await fixture(three, askForPause(503, "3600"));
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  const { until } = await worker.untilLogged("retry_after");
+  expect(Date.parse(String(until)) - Date.now()).toBeGreaterThan(3_500_000);
+  await vi.waitFor(() => {
+    const skipped = worker.logged("missed_tick").filter(({ reason }) => reason === "retry_after");
+    if (skipped.length < 2) throw new Error("no two skipped ticks yet");
+  }, WAIT);
+  expect(service.requests).toHaveLength(1);
+  const { body } = await worker.readyz();
+  expect(body.reasons.map(({ code }) => code)).toContain("retry_after");
+  expect(Date.parse(body.next_run)).toBeGreaterThanOrEqual(Date.parse(String(until)));
+  expect(await (await worker.get("/")).text()).toMatch(/retry after<\/b>.*asked to wait<\/small>/s);
+  expect(await worker.metric('simcat_missed_ticks_total{reason="retry_after"}')).toBeGreaterThanOrEqual(2);
+});
+
+test.each([429, 503])("after the pause that a %i asked for, the next tick runs (fault 160)", async (status) => {
+  const { environment, service } = await fixture(three, askForPause(status, "3"));
+  const schedule = { SIMCAT_SCHEDULE: EVERY_SECOND, SIMCAT_MAX_RETRY_WAIT: "1s" };
+  const worker = startWorker({ ...environment, ...schedule });
+  await worker.untilLogged("retry_after");
+  await worker.untilLogged("run_finished");
+  expect(worker.logged("missed_tick").map(({ reason }) => reason)).toContain("retry_after");
+  expect((service.requests[1]?.at ?? 0) - (service.requests[0]?.at ?? 0)).toBeGreaterThanOrEqual(3_000);
+  expect((await worker.readyz()).body.reasons).toEqual([]);
+});
+
+test("a library that fails leaves the worker ready, and is named in /readyz and on the page (fault 161)", async () => {
+  const { environment, service } = await fixture(three);
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilLogged("run_finished");
+  expect(await (await worker.get("/")).text()).toContain("up to date");
+  service.script([{ match: { library: "C" }, times: "always", action: { kind: "status", status: 404 } }]);
+  service.edit((organization) => changeLibrary(organization, "bob", "C", { lastModified: "2026-07-02 12:00:00" }));
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    const failing = body.reasons.find(({ code }) => code === "failing_libraries");
+    expect([status, failing?.message]).toEqual([200, expect.stringContaining("1 library fails: bob/C")]);
+    // After three intervals without this library.
+    expect(body.reasons.map(({ code }) => code)).toContain("incomplete");
+  }, WAIT);
+  expect(await worker.metric("simcat_failing_libraries")).toBe(1);
+  expect(await (await worker.get("/")).text()).not.toContain("up to date");
 });

@@ -1,11 +1,14 @@
 import { expect, test, vi } from "vitest";
 import { foreignText } from "../../src/report/html/elements.ts";
 import { escapeHtml, html, toMarkup } from "../../src/report/html/html.ts";
-import { formatStatusPage } from "../../src/report/status-page.ts";
+import { formatStatusPage } from "../../src/worker/status-page.ts";
+import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library } from "../support/organization.ts";
-import { emptyPage, failingPage } from "./status-values.ts";
+import { emptyStatus, failingStatus, figuresOf, TITLE } from "./status-values.ts";
 import { startWorker, WAIT } from "./worker-under-test.ts";
+
+const pageOf = (status: WorkerStatus) => formatStatusPage(status, TITLE);
 
 test("escapes text between tags and in attributes", () => {
   expect(escapeHtml(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
@@ -26,16 +29,14 @@ test("replaces characters that HTML forbids, and shows characters that would rev
 });
 
 test("the page has a policy that forbids loading and running anything", () => {
-  const page = formatStatusPage(emptyPage);
+  const page = pageOf(emptyStatus);
   const [, policy = ""] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page) ?? [];
   expect(policy).toMatch(/^default-src &#39;none&#39;; style-src &#39;sha256-[\w+/=]+&#39;; base-uri/);
   expect(page).not.toMatch(/<script|<link|<img|<iframe|\bon\w+="|style="|url\(|https?:/i);
 });
 
 test("no hostile name adds a tag or an attribute to the page", () => {
-  const page = formatStatusPage(
-    failingPage([...AWKWARD_NAMES, '"><script>alert(1)</script>', "</bdi></table>", "\u202e"]),
-  );
+  const page = pageOf(failingStatus([...AWKWARD_NAMES, '"><script>alert(1)</script>', "</bdi></table>", "\u202e"]));
   expect(page).toContain("&lt;img src=x onerror=alert(1)&gt;");
   expect(page).not.toMatch(/<img|<script|alert\(1\)<\/script>/i);
   expect(page.match(/<table\b/g)?.length).toBe(page.match(/<\/table>/g)?.length);
@@ -43,8 +44,8 @@ test("no hostile name adds a tag or an attribute to the page", () => {
 });
 
 test("lists twenty of ten thousand failing libraries, and counts the others", () => {
-  const page = formatStatusPage(
-    failingPage(
+  const page = pageOf(
+    failingStatus(
       Array.from({ length: 20 }, (_, at) => `library ${at}`),
       10_000,
     ),
@@ -55,25 +56,42 @@ test("lists twenty of ten thousand failing libraries, and counts the others", ()
 });
 
 test("names the service and the database, and shows each time before its age", () => {
-  const page = formatStatusPage(failingPage(["Fire"]));
+  const page = pageOf(failingStatus(["Fire"]));
   expect(page).toContain("<h1>simcat: organization at api.example.com, database <bdi>simcat</bdi></h1>");
   expect(page).toContain("<title>simcat: not ready: api.example.com, database simcat</title>");
   expect(page.replace(/<[^>]*>/g, "")).toContain("next run20 Nov 2026, 15:15 CETin 11 min");
   expect(page.replace(/<[^>]*>/g, "")).toContain("20 Nov 2026, 11:03 3 h ago");
-  expect(formatStatusPage({ ...emptyPage, rows: null })).toContain("<h1>simcat: organization at api.example.com</h1>");
+  expect(pageOf({ ...emptyStatus, figures: null })).toContain("<h1>simcat: organization at api.example.com</h1>");
 });
 
 test("shows an error to its last word, because its end says what to do", () => {
-  const { rows, ...page } = failingPage(["Fire"]);
-  if (rows === null) throw new Error("no rows");
   const lastError = `mismatched: ${"very long ".repeat(100)}; rename it in the service`;
-  const shown = rows.status.failing.shown.map((library) => ({ ...library, lastError }));
-  const status = { ...rows.status, failing: { total: 1, shown } };
-  expect(formatStatusPage({ ...page, rows: { ...rows, status } })).toContain("rename it in the service</bdi>");
+  const library = {
+    owner: "ann",
+    name: "Fire",
+    failures: 1,
+    lastFailedAt: null,
+    lastSuccessAt: null,
+    bookmarkSeenAt: null,
+    lastError,
+  };
+  const figures = figuresOf({ failing: { total: 1, shown: [library] } });
+  const page = pageOf({ ...failingStatus([]), figures });
+  expect(page).toContain("rename it in the service</bdi>");
+});
+
+test("says up to date only without any problem", () => {
+  const label = (status: Partial<WorkerStatus>) =>
+    /<title>simcat: ([^:]*):/.exec(pageOf({ ...emptyStatus, ...status }))?.[1];
+  const problem = { code: "failing_libraries", message: "1 library fails: ann/A" };
+  expect(label({ ready: true, reasons: [] })).toBe("up to date");
+  expect(label({ ready: true, reasons: [problem] })).toBe("ready, with a problem");
+  expect(pageOf({ ...emptyStatus, ready: true, reasons: [problem] })).not.toContain("up to date");
+  expect(label({ ready: false })).toBe("not ready");
 });
 
 test("draws each run with its outcome as a shape, and lists it in a table", () => {
-  const page = formatStatusPage(failingPage(["Fire"]));
+  const page = pageOf(failingStatus(["Fire"]));
   const [, chart = ""] = /<svg class="chart"(.*?)<\/svg>/s.exec(page) ?? [];
   expect(chart.match(/<path class="state-/g)).toHaveLength(30);
   expect(chart).toContain("<title>sync 130, 20 Nov 2026, 14:02: running, 1 min 00 s</title>");
@@ -81,21 +99,26 @@ test("draws each run with its outcome as a shape, and lists it in a table", () =
 });
 
 test("renders a page for an empty database", () => {
-  const page = formatStatusPage(emptyPage);
+  const page = pageOf(emptyStatus);
   expect(page).toContain("No run yet");
   expect(page).toContain("never");
 });
 
 test("reports that the database has not answered yet", () => {
   const reasons = [{ code: "starting", message: "the worker is waiting for its database" }];
-  const page = formatStatusPage({ ...emptyPage, rows: null, reasons });
+  const page = pageOf({ ...emptyStatus, figures: null, databaseNow: null, reasons });
   expect(page).toContain("<b>starting</b>: <bdi>the worker is waiting for its database</bdi>");
 });
 
 test("a run that waits for its lease is not shown as active", () => {
-  const waiting = { id: null, startedAt: new Date(emptyPage.now.getTime() - 4_000), toRead: null, done: 0 };
-  const text = (currentRun: typeof emptyPage.currentRun) =>
-    formatStatusPage({ ...emptyPage, currentRun }).replace(/<[^>]*>/g, "");
+  const waiting = {
+    id: null,
+    startedAt: new Date(emptyStatus.now.getTime() - 4_000),
+    progressAt: null,
+    toRead: null,
+    done: 0,
+  };
+  const text = (current: typeof emptyStatus.current) => pageOf({ ...emptyStatus, current }).replace(/<[^>]*>/g, "");
   expect(text(waiting)).toContain("current runwaitingdue 20 Nov 2026, 14:03 4 s ago");
   expect(text({ ...waiting, id: 7 })).toContain("current runlistingrun 7, started 20 Nov 2026, 14:03 4 s ago");
 });

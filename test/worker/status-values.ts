@@ -1,38 +1,40 @@
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
-import type { StatusPage } from "../../src/report/status-page.ts";
 import type { RunStatus } from "../../src/run-report.ts";
+import type { CopyFigures } from "../../src/worker/copy-reads.ts";
+import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 
 const MINUTE = 60_000;
 const NOW = new Date("2026-11-20T14:03:20Z");
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * MINUTE);
 
-const NO_ROWS: NonNullable<StatusPage["rows"]> = {
+export const figuresOf = (rest: Partial<CopyFigures> = {}): CopyFigures => ({
+  readAt: 0,
+  now: NOW,
   database: "simcat",
-  runs: [],
-  status: {
-    now: NOW,
-    runs: [],
-    lastGoodRun: null,
-    holder: null,
-    libraries: { live: 0, removed: 0, neverStored: 0, oldestContentReadAt: null, settled: 0 },
-    scenarios: 0,
-    failing: { total: 0, shown: [] },
-    rejects: { total: 0, groups: 0, shown: [] },
-  },
-};
+  libraries: { live: 0, removed: 0, neverStored: 0, oldestContentReadAt: null },
+  failing: { total: 0, shown: [] },
+  rejects: { total: 0, groups: 0, shown: [] },
+  scenarios: 0,
+  reported: null,
+  ...rest,
+});
 
-export const emptyPage: StatusPage = {
-  version: "9.9.9",
-  timezone: "Europe/Berlin",
-  serviceHost: "api.example.com",
+export const TITLE = { version: "9.9.9", timezone: "Europe/Berlin", serviceHost: "api.example.com" };
+
+export const emptyStatus: WorkerStatus = {
   now: NOW,
   ready: false,
   reasons: [{ code: "no_good_run", message: "no run of all libraries has completed yet" }],
   nextRun: new Date("2026-11-20T14:15:00Z"),
-  currentRun: null,
-  missedTicks: { running: 0, database: 0, asleep: 0 },
-  rows: NO_ROWS,
-  outdatedMs: null,
+  intervalMs: 15 * MINUTE,
+  current: null,
+  missedTicks: { running: 0, database: 0, suspended: 0, retry_after: 0 },
+  databaseNow: NOW,
+  runs: [],
+  lastGoodRun: null,
+  sinceGoodRunMs: null,
+  figures: figuresOf(),
+  silentMs: null,
 };
 
 const STATUSES: readonly RunStatus[] = [
@@ -64,17 +66,11 @@ const run = (id: number, status: RunStatus, minutesAgo: number): RunRow => ({
 });
 
 /** Everything at once: an active run, every outcome, and these libraries as failing and with rejects. */
-export function failingPage(names: readonly string[], total = names.length): StatusPage {
-  const runs = [
-    run(130, "running", 1),
-    ...Array.from({ length: 29 }, (_, at) => run(129 - at, STATUSES[at % STATUSES.length] ?? "ok", 15 * (at + 1))),
-  ];
-  const status = {
-    ...NO_ROWS.status,
-    runs,
-    lastGoodRun: run(117, "ok", 180),
-    libraries: { live: 100_012, removed: 31, neverStored: 2, oldestContentReadAt: ago(9_000), settled: 99_000 },
+export function failingStatus(names: readonly string[], total = names.length): WorkerStatus {
+  const figures = figuresOf({
+    libraries: { live: 100_012, removed: 31, neverStored: 2, oldestContentReadAt: ago(9_000) },
     scenarios: 12_204_331,
+    reported: { completeAsOf: ago(8_000), behind: total },
     failing: {
       total,
       shown: names.map((name, at) => ({
@@ -82,6 +78,7 @@ export function failingPage(names: readonly string[], total = names.length): Sta
         name,
         failures: 7 * at + 1,
         lastFailedAt: ago(1),
+        bookmarkSeenAt: null,
         lastSuccessAt: at < 3 ? null : ago(180 * at),
         lastError: `server_error: GET /user/x/lib/${"y".repeat(300)} answered 500 after 5 attempts`,
       })),
@@ -98,15 +95,20 @@ export function failingPage(names: readonly string[], total = names.length): Sta
         firstSeenAt: ago(3_000),
       })),
     },
-  };
+  });
   return {
-    ...emptyPage,
+    ...emptyStatus,
     reasons: [
       { code: "stale", message: "the last good run (117) is older than three due runs" },
       { code: "unauthorized", message: "GET /libs answered 401; the service refused the key" },
     ],
-    currentRun: { id: 130, startedAt: ago(1), toRead: 4_321, done: 1_234 },
-    missedTicks: { running: 2, database: 0, asleep: 1 },
-    rows: { database: "simcat", runs, status },
+    current: { id: 130, startedAt: ago(1), progressAt: 0, toRead: 4_321, done: 1_234 },
+    missedTicks: { running: 2, database: 0, suspended: 1, retry_after: 0 },
+    lastGoodRun: run(117, "ok", 180),
+    runs: [
+      run(130, "running", 1),
+      ...Array.from({ length: 29 }, (_, at) => run(129 - at, STATUSES[at % STATUSES.length] ?? "ok", 15 * (at + 1))),
+    ],
+    figures,
   };
 }

@@ -89,13 +89,15 @@ test.each([
 
 test("--quiet omits info lines, --verbose adds retries; neither changes standard output", async () => {
   const { start, service } = await fixture(two);
-  const flaky = [{ match: { operation: "listing" as const }, action: { kind: "status" as const, status: 500 } }];
+  const flaky = [
+    { match: { operation: "metadata" as const }, times: 1, action: { kind: "status" as const, status: 500 } },
+  ];
   service.script(flaky);
-  const quiet = await start(["sync", "--quiet"]).ended;
+  const quiet = await start(["backfill", "--quiet"]).ended;
   expect([quiet.code, quiet.stderr]).toEqual([0, ""]);
   service.script(flaky);
-  const verbose = await start(["sync", "-v"]).ended;
+  const verbose = await start(["backfill", "-v"]).ended;
   expect(verbose.stderr).toContain('"code":"request_retried"');
-  expect(verbose.stdout).toContain("sync ok in");
-  expect(quiet.stdout).toContain("sync ok in");
+  expect(verbose.stdout).toContain("backfill ok in");
+  expect(quiet.stdout).toContain("backfill ok in");
 });

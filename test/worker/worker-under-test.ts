@@ -41,6 +41,7 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
     environment: { SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: YEARLY, ...environment },
     dotenv: new Set(),
     version: "9.9.9",
+    build: "0.0.0",
     print: () => {},
     note: () => {},
     draw: (text) => void lines.push(JSON.parse(text)),

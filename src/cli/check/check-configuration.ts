@@ -1,20 +1,36 @@
-import { describeConfig } from "../../config/describe.ts";
-import { describeUnknown, unknownNames } from "../../config/names.ts";
-import type { Config, Needs } from "../../config.ts";
+import { describeUnknown, unknownNames } from "../../config/unknown-names.ts";
+import { type Config, describeConfig, type Needs } from "../../config.ts";
 import { ConfigurationError, type ConfigurationProblem, EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import type { CheckLine } from "../../report/check.ts";
 import type { Context } from "../context.ts";
-import { loadSettings } from "../settings.ts";
+import { describeExposed, loadSettings } from "../settings.ts";
 import { fail, ok, warn } from "./lines.ts";
 
 const CHECK = "configuration";
 
-/** One line for a valid configuration, otherwise one for each problem; and a warning for each unknown setting. */
+/** One line for a valid configuration, otherwise one for each problem; and warnings. */
 export function checkConfiguration(context: Context): CheckLine[] {
-  const { config, problems } = tryToLoad(context, { service: true, database: true });
-  const lines = config === null ? problems.map(problemLine) : [settingsLine(config)];
-  return [...lines, ...unknownNames(context.environment).map(unknownLine)];
+  const loaded = tryToLoad(context, { service: true, database: true });
+  const problems = [...loaded.problems, ...findTlsProblem(context)];
+  const lines =
+    loaded.config === null || problems.length > 0 ? problems.map(problemLine) : [settingsLine(loaded.config)];
+  const exposed = describeExposed(context);
+  return [
+    ...lines,
+    ...unknownNames(context.environment).map(unknownLine),
+    ...(exposed === null ? [] : [warn(CHECK, exposed.text, exposed.hint)]),
+  ];
+}
+
+/** Node reads this variable from the environment of the process only, so it has no effect in a `.env` file. */
+const VERIFY_NAME = "NODE_TLS_REJECT_UNAUTHORIZED";
+
+function findTlsProblem({ environment, dotenv }: Context): ConfigurationProblem[] {
+  if (environment[VERIFY_NAME] !== "0" || dotenv.has(VERIFY_NAME)) return [];
+  const problem = "is 0: any server can pretend to be the service, and receives the key";
+  const hint = "unset it; NODE_EXTRA_CA_CERTS can name a file with the certificates of your own authority";
+  return [{ name: VERIFY_NAME, problem, expected: null, hint }];
 }
 
 /**

@@ -5,16 +5,16 @@ import { databaseError } from "../../db/db-errors.ts";
 import { lockError } from "../../db/lock-holders.ts";
 import { readMissingObjects } from "../../db/missing-objects.ts";
 import { readMigrationLacks, readRunLacks } from "../../db/privileges.ts";
-import { readSchemaState } from "../../db/schema-state.ts";
-import { readServer } from "../../db/server.ts";
+import { loadSchema, readSchemaState } from "../../db/schema-state.ts";
+import { readServer, unencryptedAddress } from "../../db/server.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, SimcatError } from "../../errors.ts";
 import type { CheckLine } from "../../report/check.ts";
 import { maskDatabaseUrl } from "../../secrets.ts";
-import { assertEmbeddedCreatable, type DatabaseUrls, findMissingEmbedded, withDatabaseUrls } from "../connections.ts";
+import { type DatabaseUrls, findMissingEmbedded, withDatabaseUrls } from "../connections.ts";
 import type { Context } from "../context.ts";
 import { loadEssential } from "./check-configuration.ts";
-import { judgeClock, judgePrivileges, judgeSchema, judgeServer } from "./judge-database.ts";
+import { judgeClock, judgeEncryption, judgePrivileges, judgeSchema, judgeServer } from "./judge-database.ts";
 import { failedBy, ok, skipped, warn } from "./lines.ts";
 
 /** In the order of the report. */
@@ -37,7 +37,6 @@ export async function checkDatabase(context: Context): Promise<CheckLine[]> {
   try {
     const missingIn = await findMissingEmbedded(context, config);
     if (missingIn !== null) {
-      await assertEmbeddedCreatable(context, config);
       return missingLines(missingIn);
     }
     return await withDatabaseUrls(context, config, async (urls) => {
@@ -100,7 +99,8 @@ async function* checkUrl(config: Config, { url }: DatabaseUrls, signal: AbortSig
 async function* checkPool(pool: Pool, where: string, config: Config, signal: AbortSignal): Lines {
   const read = <T>(work: (connection: Connection) => Promise<T>) => readBounded(pool, work, signal);
   const server = await read(readServer);
-  yield judgeServer(server, where);
+  const address = await read(async (connection) => unencryptedAddress(connection));
+  yield judgeEncryption(judgeServer(server, where), address, "DATABASE_URL");
   yield ok("encoding", `${server.encoding}, which can hold every name`);
   const lacks = await read(readRunLacks);
   if (lacks.some(({ hidesVersion }) => hidesVersion)) {
@@ -108,7 +108,8 @@ async function* checkPool(pool: Pool, where: string, config: Config, signal: Abo
     yield judgePrivileges(lacks);
   } else {
     const state = await read(readSchemaState);
-    const missing = state.kind === "current" ? await read(readMissingObjects) : null;
+    const missing =
+      state.kind === "current" ? await read((connection) => readMissingObjects(connection, loadSchema().views)) : null;
     if (missing !== null && lacks.length === 0) {
       await read((connection) =>
         connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";")),
@@ -127,7 +128,9 @@ async function* checkPool(pool: Pool, where: string, config: Config, signal: Abo
 async function* checkDirectUrl(config: Config, urls: DatabaseUrls, signal: AbortSignal): Lines {
   const pool = await connect(urls.directUrl, { max: 1, retryForMs: RETRY_FOR_MS }, signal);
   try {
-    yield await checkDirectPool(pool, config, urls, signal);
+    const line = await checkDirectPool(pool, config, urls, signal);
+    const address = await readBounded(pool, async (connection) => unencryptedAddress(connection), signal);
+    yield judgeEncryption(line, address, "DATABASE_DIRECT_URL");
   } catch (error) {
     throw error instanceof SimcatError ? error : databaseError("asking the database of DATABASE_DIRECT_URL", error);
   } finally {
@@ -184,6 +187,7 @@ async function readBounded<T>(
       signal,
     );
   } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
     throw await lockError(pool, operation, error, signal);
   }
 }

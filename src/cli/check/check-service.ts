@@ -2,12 +2,13 @@ import type { Config } from "../../config.ts";
 import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
-import type { LibraryKey, Listing, ScenarioSink } from "../../model.ts";
+import type { LibraryKey, Listing } from "../../model.ts";
 import type { CheckLine } from "../../report/check.ts";
 import type { Service } from "../../service/client.ts";
-import { withService } from "../connections.ts";
+import { DISCARD } from "../../service/read-content.ts";
 import type { Context } from "../context.ts";
 import type { ServiceConfig } from "../settings.ts";
+import { withWatchedService } from "../show-progress.ts";
 import { loadEssential } from "./check-configuration.ts";
 import { fail, failedBy, ok, skipped, warn } from "./lines.ts";
 
@@ -30,7 +31,7 @@ export async function checkService(context: Context): Promise<CheckLine[]> {
 async function checkAnswers(context: Context, config: ServiceConfig): Promise<CheckLine[]> {
   const { href } = config.baseUrl;
   try {
-    return await withService(context, config, {}, async (service) => {
+    return await withWatchedService(context, config, async (service) => {
       const listing = await service.listLibraries(context.stop);
       const count = plural(listing.libraries.length, "library", "libraries");
       const answered = ok("service", `${href} answered; ${count} listed`);
@@ -81,13 +82,6 @@ function countReasons({ rejects }: Listing): string[] {
 /** One library may be broken or just removed, but not three. */
 const MAX_FAILED_LIBRARIES = 3;
 const MAX_SHOWN_REJECTS = 3;
-
-const DISCARD: ScenarioSink = {
-  restart: async () => {},
-  add: async () => {},
-  sources: async () => new Map(),
-  remove: async () => {},
-};
 
 /** Reads the content of the first listed library, and of up to two more if that fails. No line for an empty listing. */
 async function checkContent(service: Service, listing: Listing, signal: AbortSignal): Promise<CheckLine[]> {

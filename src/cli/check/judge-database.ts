@@ -1,6 +1,6 @@
 import { formatMissing, hintForMissing, type MissingObjects } from "../../db/missing-objects.ts";
 import type { Lack } from "../../db/privileges.ts";
-import type { SchemaState } from "../../db/schema-state.ts";
+import { type SchemaState, TOO_OLD } from "../../db/schema-state.ts";
 import type { Server } from "../../db/server.ts";
 import { EXIT } from "../../errors.ts";
 import { formatElapsed, plural } from "../../format.ts";
@@ -25,6 +25,16 @@ export function judgeServer(server: Server, where: string): CheckLine {
   return ok("database", text);
 }
 
+const LOOPBACK = /^(?:::1|(?:::ffff:)?127\.[\d.]+)$/;
+
+/** Warns if data passes through a network unencrypted. Another line is returned unchanged. */
+export function judgeEncryption(line: CheckLine, unencryptedAddress: string | null, setting: string): CheckLine {
+  if (unencryptedAddress === null || LOOPBACK.test(unencryptedAddress)) return line;
+  const text = `${line.text}; the connection is not encrypted`;
+  if (line.result !== "ok") return { ...line, text };
+  return warn(line.check, text, `add sslmode=verify-full to ${setting}`);
+}
+
 /** Judges the schema: current, or migrated by the next run. */
 export function judgeSchema(
   state: SchemaState,
@@ -40,6 +50,7 @@ export function judgeSchema(
     const text = `version ${state.version} is newer than this simcat: a later one has migrated it`;
     return fail("schema", EXIT.configuration, text, "run that simcat, or a later one");
   }
+  if (state.kind === "older") return fail("schema", EXIT.configuration, TOO_OLD.problem, TOO_OLD.hint);
   const text =
     state.version === 0 ? "none yet" : `version ${state.version}, ${plural(state.missing, "migration")} behind`;
   if (autoMigrate) return ok("schema", `${text}; it will be migrated by the next run`);

@@ -1,5 +1,3 @@
-import { GOOD_STATUSES } from "../runs.ts";
-
 /** Statements that delete old rows. $1 of each is the cutoff: rows that ended before it are old. */
 const OF_LIBRARY = "simcat.libraries l USING (owner, library_name)";
 
@@ -71,10 +69,11 @@ INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_version
 export const ADD_TO_PRUNE = `
 UPDATE simcat.prunes SET library_versions = library_versions + $2, scenario_versions = scenario_versions + $3 WHERE id = $1`;
 
-/**
- * One row: since when the history is complete. Like history_complete_since of simcat_report.data_complete_as_of, which the role
- * that prunes may not be allowed to read.
- */
+/** As the view `data_complete_as_of` has it, read from the tables: the role of a prune may have no rights on the views. */
 export const SELECT_HISTORY_START = `
-SELECT greatest(min(finished_at), (SELECT max(cutoff) FROM simcat.prunes)) AS since, min(finished_at) IS NULL AS "hasNone"
-FROM simcat.sync_runs WHERE scope IS NULL AND status IN (${GOOD_STATUSES.map((status) => `'${status}'`).join(", ")})`;
+SELECT (
+  SELECT greatest(finished_at, (SELECT max(cutoff) FROM simcat.prunes)) FROM simcat.sync_runs
+  WHERE scope IS NULL AND finished_at IS NOT NULL AND (status = 'ok' OR listing_complete AND (status = 'partial'
+    OR status = 'held' AND libraries_read + libraries_skipped + libraries_failed > 0))
+  ORDER BY id LIMIT 1
+) AS since`;

@@ -36,13 +36,10 @@ export function countPrunable(pool: Pool, cutoff: Date, signal: AbortSignal): Pr
   return readSnapshot(pool, "counting old rows", count, signal);
 }
 
-/** Since when the history is complete; null before the first good run over the whole organization. */
+/** Since when the history is complete; null before the first run that saw everything. */
 export function readHistoryStart(pool: Pool, signal: AbortSignal): Promise<Date | null> {
-  const read = async (connection: Connection) => {
-    const start = await connection.query<{ since: Date | null; hasNone: boolean }>(statements.SELECT_HISTORY_START);
-    const { since, hasNone } = oneRow(start);
-    return hasNone ? null : since;
-  };
+  const read = async (connection: Connection) =>
+    oneRow(await connection.query<{ since: Date | null }>(statements.SELECT_HISTORY_START)).since;
   return readSnapshot(pool, "reading since when the history is complete", read, signal);
 }
 

@@ -1,7 +1,14 @@
-import type { DriftField, FieldComparison, LibraryContent, MetadataField, ScenarioSet } from "../../model.ts";
+import type {
+  DriftField,
+  FieldComparison,
+  LibraryContent,
+  LibraryKey,
+  MetadataField,
+  ScenarioSet,
+} from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { type Parameters, statement } from "../statement.ts";
-import { int8Array, jsonbArray } from "../store/binary-arrays.ts";
+import { int8Array, jsonbArray } from "../store/columns.ts";
 import type { ScenarioLocation } from "../store/scenario-statements.ts";
 
 const READ: Readonly<Record<ScenarioLocation, string>> = {
@@ -30,10 +37,10 @@ FULL JOIN (
 ) AS s USING (scenario_id)`);
 }
 
-/** Those of the fields `$absent` that the stored metadata of a library has. */
+/** Those of the fields `$absent` of which the stored metadata of a library has a value. */
 const SELECT_METADATA_FIELDS = statement(`
 SELECT f.field FROM simcat.libraries l CROSS JOIN unnest($absent::text[]) AS f(field)
-WHERE (l.owner, l.library_name) = ($owner, $library_name) AND l.metadata ? f.field`);
+WHERE (l.owner, l.library_name) = ($owner, $library_name) AND l.metadata->>f.field IS NOT NULL`);
 
 /** Compares the stored rows of a library with its content: in the fields that its metadata lacks, and in `lacked`. */
 export async function compareFields(
@@ -85,4 +92,30 @@ async function countStoredFields(
       kept: count(`${field} kept`),
     })),
   };
+}
+
+/** More than are asked: some may not be listed any more. */
+const MAX_FOUND = 20;
+
+/**
+ * Live libraries whose stored rows have a value of the field; a stored null proves nothing, because the service may omit it. Those
+ * without a new date are first, then those with results (the service may omit a false isResult), then the smallest. OFFSET 0
+ * keeps the planner from reading all scenarios.
+ */
+export async function findPeers(
+  connection: Connection,
+  { of, field }: { readonly of: "metadata" | "scenarios"; readonly field: DriftField | MetadataField },
+): Promise<LibraryKey[]> {
+  const hasScenario = `EXISTS (
+  SELECT FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name) AND s.removed_at IS NULL
+    AND s.raw->>'${field}' IS NOT NULL OFFSET 0)`;
+  const { rows } = await connection.query<{ owner: string; name: string }>(`
+SELECT l.owner, l.library_name AS name
+FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)
+WHERE l.removed_at IS NULL AND y.removal_held_at IS NULL
+  AND ${of === "metadata" ? `l.metadata->>'${field}' IS NOT NULL` : hasScenario}
+ORDER BY (y.listed_text = y.bookmark AND y.reread_reason IS NULL) IS TRUE DESC, (y.result_count > 0) IS TRUE DESC,
+  y.scenario_count, owner, library_name
+LIMIT ${MAX_FOUND}`);
+  return rows;
 }

@@ -1,39 +1,31 @@
 import type { LibraryKey } from "../../model.ts";
 import type { Selection } from "../../run-report.ts";
 import type { Connection } from "../connect.ts";
+import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { streamRows } from "./stream-rows.ts";
 
 /** Every library that was ever stored or listed; some more than once. Of an unaddressable one only rejects are stored. */
-const KNOWN = `(
-  SELECT owner, library_name FROM simcat.libraries
-  UNION ALL SELECT owner, library_name FROM simcat.library_sync
-  UNION ALL SELECT owner, library_name FROM simcat.rejects WHERE owner IS NOT NULL
+function known(source: ReadSource): string {
+  const { libraries, library_sync, rejects } = STORED_ROWS[source];
+  return `(
+  SELECT owner, library_name FROM ${libraries} l
+  UNION ALL SELECT owner, library_name FROM ${library_sync} y
+  UNION ALL SELECT owner, library_name FROM ${rejects} r WHERE owner IS NOT NULL
 )`;
+}
 
-/** The same for a role that may read only the views. The last one is slow, and read only if the others lack a key. */
-const KNOWN_IN_VIEWS = `(
-  SELECT owner, library_name FROM simcat_report.library_versions
-  UNION ALL SELECT owner, library_name FROM simcat_report.library_freshness
-  UNION ALL SELECT owner, library_name FROM simcat_report.data_quality WHERE owner IS NOT NULL
-)`;
-
-/** Where known keys are looked up. */
-export type KnownKeysSource = "tables" | "views";
-
-const KNOWN_IN = { tables: KNOWN, views: KNOWN_IN_VIEWS } as const;
-
-const selectUnknown = (source: KnownKeysSource) => `
+const selectUnknown = (source: ReadSource) => `
 SELECT s.owner, NULL AS name FROM unnest($1::text[]) AS s(owner)
-WHERE NOT EXISTS (SELECT FROM ${KNOWN_IN[source]} k WHERE k.owner = s.owner)
+WHERE NOT EXISTS (SELECT FROM ${known(source)} k WHERE k.owner = s.owner)
 UNION ALL
 SELECT s.owner, s.name FROM unnest($2::text[], $3::text[]) AS s(owner, name)
-WHERE NOT EXISTS (SELECT FROM ${KNOWN_IN[source]} k WHERE (k.owner, k.library_name) = (s.owner, s.name))`;
+WHERE NOT EXISTS (SELECT FROM ${known(source)} k WHERE (k.owner, k.library_name) = (s.owner, s.name))`;
 
 /** The selectors that name no known owner or library. */
 export async function readUnknown(
   connection: Connection,
   { libraries, owners }: Selection,
-  source: KnownKeysSource = "tables",
+  source: ReadSource = "tables",
 ): Promise<Selection> {
   const { rows } = await connection.query<{ owner: string; name: string | null }>(selectUnknown(source), [
     owners,
@@ -51,11 +43,11 @@ export async function readUnknown(
 export function streamKnownKeys(
   connection: Connection,
   onKey: (key: LibraryKey) => void,
-  source: KnownKeysSource = "tables",
+  source: ReadSource = "tables",
 ): Promise<void> {
   return streamRows<LibraryKey & Record<string, unknown>>(
     connection,
-    `SELECT owner, library_name AS name FROM ${KNOWN_IN[source]} k`,
+    `SELECT owner, library_name AS name FROM ${known(source)} k`,
     onKey,
   );
 }

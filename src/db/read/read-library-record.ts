@@ -1,10 +1,8 @@
-import { and, desc, eq, isNull } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/node-postgres";
 import type { LibraryKey } from "../../model.ts";
 import { readNow } from "../clock.ts";
-import type { Connection, Pool } from "../connect.ts";
-import { libraries, libraryHistory, librarySync, rejects, scenarioHistory, scenarios } from "../schema.ts";
+import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { readSnapshot } from "../transaction.ts";
+import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { readLastGoodRun } from "./recent-runs.ts";
 import { readStoredLibrary } from "./stored-libraries.ts";
 
@@ -13,70 +11,67 @@ const MAX_SHOWN = 20;
 
 export type LibraryRows = Awaited<ReturnType<typeof readLibraryRecord>>;
 
+interface LibraryFacts {
+  readonly lastModified: string | null;
+  readonly firstSeenAt: Date;
+  readonly changedAt: Date;
+  readonly removedAt: Date | null;
+}
+
+interface ReadFacts {
+  readonly lastError: string | null;
+  readonly lastFailedAt: Date | null;
+  readonly lastSuccessAt: Date | null;
+}
+
+/** `firstSeenAt` and `lastSeenAt` are null for a reader of the views. */
+interface RejectFacts {
+  readonly kind: string;
+  readonly code: string;
+  readonly path: string;
+  readonly reason: string;
+  readonly firstSeenAt: Date | null;
+  readonly lastSeenAt: Date | null;
+}
+
 /** Everything that is stored of one library, from one snapshot. */
-export async function readLibraryRecord(pool: Pool, key: LibraryKey, signal: AbortSignal) {
-  const read = async (connection: Connection) => ({
-    key,
-    now: await readNow(connection),
-    lastGoodRun: await readLastGoodRun(connection),
-    stored: await readStoredLibrary(connection, key),
-    library: await readRow(connection, key),
-    reads: await readReads(connection, key),
-    scenarios: await countOf(connection, scenarios, key, isNull(scenarios.removedAt)),
-    versions: {
-      library: await countOf(connection, libraryHistory, key),
-      scenarios: await countOf(connection, scenarioHistory, key),
-    },
-    rejects: await readRejects(connection, key),
-  });
+export async function readLibraryRecord(pool: Pool, source: ReadSource, key: LibraryKey, signal: AbortSignal) {
+  const { libraries, library_sync, library_history, scenarios, scenario_history, rejects } = STORED_ROWS[source];
+  const read = async (connection: Connection) => {
+    const rows = async <Row extends object>(columns: string, table: string, rest = "") => {
+      const sql = `SELECT ${columns} FROM ${table} t WHERE owner = $1 AND library_name = $2 ${rest}`;
+      return (await connection.query<Row>(sql, [key.owner, key.name])).rows;
+    };
+    const row = async <Row extends object>(columns: string, table: string) =>
+      (await rows<Row>(columns, table))[0] ?? null;
+    const count = async (table: string, condition = "true") =>
+      oneRow({ rows: await rows<{ count: number }>("count(*) AS count", table, `AND ${condition}`) }).count;
+    const open = await count(rejects, "resolved_at IS NULL");
+    return {
+      key,
+      now: await readNow(connection),
+      lastGoodRun: await readLastGoodRun(connection, source),
+      stored: await readStoredLibrary(connection, key, source),
+      library: await row<LibraryFacts>(
+        'last_modified AS "lastModified", first_seen_at AS "firstSeenAt", changed_at AS "changedAt", removed_at AS "removedAt"',
+        libraries,
+      ),
+      reads: (await row<ReadFacts>(
+        'last_error AS "lastError", last_failed_at AS "lastFailedAt", last_success_at AS "lastSuccessAt"',
+        library_sync,
+      )) ?? { lastError: null, lastFailedAt: null, lastSuccessAt: null },
+      scenarios: await count(scenarios, "removed_at IS NULL"),
+      versions: { library: await count(library_history), scenarios: await count(scenario_history) },
+      rejects: {
+        open,
+        resolved: (await count(rejects)) - open,
+        shown: await rows<RejectFacts>(
+          'kind, code, path, reason, first_seen_at AS "firstSeenAt", last_seen_at AS "lastSeenAt"',
+          rejects,
+          `AND resolved_at IS NULL ORDER BY last_seen_at DESC, kind, path LIMIT ${MAX_SHOWN}`,
+        ),
+      },
+    };
+  };
   return readSnapshot(pool, "reading what is stored of the library", read, signal);
-}
-
-type Keyed =
-  | typeof libraries
-  | typeof librarySync
-  | typeof rejects
-  | typeof scenarios
-  | typeof libraryHistory
-  | typeof scenarioHistory;
-
-const isOf = (table: Keyed, { owner, name }: LibraryKey) => and(eq(table.owner, owner), eq(table.libraryName, name));
-
-function countOf(
-  connection: Connection,
-  table: Keyed,
-  key: LibraryKey,
-  condition?: ReturnType<typeof isNull>,
-): Promise<number> {
-  return drizzle(connection).$count(table, and(isOf(table, key), condition));
-}
-
-async function readRow(connection: Connection, key: LibraryKey) {
-  const { lastModified, firstSeenAt, changedAt, removedAt } = libraries;
-  const [row] = await drizzle(connection)
-    .select({ lastModified, firstSeenAt, changedAt, removedAt })
-    .from(libraries)
-    .where(isOf(libraries, key));
-  return row ?? null;
-}
-
-async function readReads(connection: Connection, key: LibraryKey) {
-  const { lastError, lastFailedAt, lastSuccessAt } = librarySync;
-  const [row] = await drizzle(connection)
-    .select({ lastError, lastFailedAt, lastSuccessAt })
-    .from(librarySync)
-    .where(isOf(librarySync, key));
-  return row ?? { lastError: null, lastFailedAt: null, lastSuccessAt: null };
-}
-
-async function readRejects(connection: Connection, key: LibraryKey) {
-  const { kind, code, path, reason, firstSeenAt, lastSeenAt, resolvedAt } = rejects;
-  const shown = await drizzle(connection)
-    .select({ kind, code, path, reason, firstSeenAt, lastSeenAt })
-    .from(rejects)
-    .where(and(isOf(rejects, key), isNull(resolvedAt)))
-    .orderBy(desc(lastSeenAt), rejects.id)
-    .limit(MAX_SHOWN);
-  const open = await countOf(connection, rejects, key, isNull(resolvedAt));
-  return { open, resolved: (await countOf(connection, rejects, key)) - open, shown };
 }

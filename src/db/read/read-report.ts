@@ -13,7 +13,7 @@ export type ReportRows = Awaited<ReturnType<typeof readReport>>;
 const MAX_SHOWN = 12;
 const MAX_RUNS = 40;
 
-/** The contents of the report page: views of simcat_report and the counts of library_sync, from one snapshot. */
+/** The contents of the report page: views of simcat_report, from one snapshot. */
 export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, signal: AbortSignal) {
   const read = async (connection: Connection) => {
     // Keeps the aggregates over whole tables in memory.

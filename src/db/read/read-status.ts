@@ -1,10 +1,8 @@
-import { asc, count, gt, isNull, min, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/node-postgres";
 import type { SyncState } from "../../model.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
-import { librarySync, rejects } from "../schema.ts";
 import { readSnapshot } from "../transaction.ts";
+import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { readHolder, readLastGoodRun, readRecentRuns } from "./recent-runs.ts";
 import { streamStored } from "./stored-libraries.ts";
 
@@ -13,49 +11,80 @@ const MAX_RUNS = 10;
 const MAX_SHOWN = 20;
 
 export type StatusRows = Awaited<ReturnType<typeof readStatus>>;
+export type CopyCounts = Awaited<ReturnType<typeof readCopyCounts>>;
 
 /** The last runs and the state of the copy, from one snapshot. `isSettled` judges a bookmark. */
-export async function readStatus(pool: Pool, isSettled: (sync: SyncState) => boolean, signal: AbortSignal) {
+export async function readStatus(
+  pool: Pool,
+  isSettled: (sync: SyncState) => boolean,
+  signal: AbortSignal,
+  source: ReadSource = "tables",
+) {
   const read = async (connection: Connection) => {
     const now = await readNow(connection);
-    const { scenarios, ...libraries } = await countLibraries(connection);
+    const counts = await readCopyCounts(connection, source);
     return {
+      ...counts,
       now,
-      runs: await readRecentRuns(connection, MAX_RUNS),
-      lastGoodRun: await readLastGoodRun(connection),
-      holder: await readHolder(connection),
-      libraries: { ...libraries, settled: await countSettled(connection, isSettled) },
-      scenarios,
-      failing: await readFailing(connection),
-      rejects: await readOpenRejects(connection),
+      runs: await readRecentRuns(connection, MAX_RUNS, source),
+      lastGoodRun: await readLastGoodRun(connection, source),
+      holder: await readHolder(connection, source),
+      libraries: { ...counts.libraries, settled: await countSettled(connection, isSettled, source) },
     };
   };
   return readSnapshot(pool, "reading the status", read, signal);
 }
 
-/** Sums the scenario counts that the runs keep by library: there may be too many scenarios to count them. */
-async function countLibraries(connection: Connection) {
+/** The state of the copy, without a look at each library. */
+export async function readCopyCounts(connection: Connection, source: ReadSource) {
+  return {
+    libraries: await countLibraries(connection, source),
+    scenarios: await countScenarios(connection, source),
+    failing: await readFailing(connection, source),
+    rejects: await readOpenRejects(connection, source),
+  };
+}
+
+async function countLibraries(connection: Connection, source: ReadSource) {
+  const { libraries, library_sync } = STORED_ROWS[source];
   const result = await connection.query<{
     live: number;
     removed: number;
     neverStored: number;
-    scenarios: number;
-    oldestReadMs: number | null;
+    oldestContentReadAt: Date | null;
   }>(
     `SELECT count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE removed_at IS NOT NULL) AS removed,
        count(*) FILTER (WHERE NOT is_stored) AS "neverStored",
-       coalesce(sum(scenario_count) FILTER (WHERE is_live), 0)::int8 AS scenarios,
-       (extract(epoch FROM min(content_read_at) FILTER (WHERE is_live)) * 1000)::float8 AS "oldestReadMs"
+       min(content_read_at) FILTER (WHERE is_live) AS "oldestContentReadAt"
      FROM (SELECT l.owner IS NOT NULL AS is_stored, l.owner IS NOT NULL AND l.removed_at IS NULL AS is_live,
-             l.removed_at, y.content_read_at, y.scenario_count
-           FROM simcat.libraries l FULL JOIN simcat.library_sync y USING (owner, library_name)) AS library`,
+             l.removed_at, y.content_read_at
+           FROM ${libraries} l FULL JOIN ${library_sync} y USING (owner, library_name)) AS library`,
   );
-  const { oldestReadMs, ...counts } = oneRow(result);
-  return { ...counts, oldestContentReadAt: oldestReadMs === null ? null : new Date(oldestReadMs) };
+  return oneRow(result);
+}
+
+/** Sums the scenario counts that the runs keep by library: there may be too many scenarios to count them. */
+async function countScenarios(connection: Connection, source: ReadSource): Promise<number> {
+  const relation = {
+    tables: "simcat.libraries JOIN simcat.library_sync USING (owner, library_name) WHERE removed_at IS NULL",
+    views: "simcat_report.libraries",
+  }[source];
+  const sum = await connection.query<{ scenarios: number }>(
+    `SELECT coalesce(sum(scenario_count), 0)::int8 AS scenarios FROM ${relation}`,
+  );
+  return oneRow(sum).scenarios;
 }
 
 /** How many live libraries have a settled bookmark. */
-async function countSettled(connection: Connection, isSettled: (sync: SyncState) => boolean): Promise<number> {
+async function countSettled(
+  connection: Connection,
+  isSettled: (sync: SyncState) => boolean,
+  source: ReadSource,
+): Promise<number> {
+  if (source === "views") {
+    const sql = "SELECT count(*) AS settled FROM simcat_report.library_freshness WHERE is_stored AND settled";
+    return oneRow(await connection.query<{ settled: number }>(sql)).settled;
+  }
   let settled = 0;
   await streamStored(connection, ({ state, sync }) => {
     if (state === "live" && sync !== null && isSettled(sync)) settled++;
@@ -64,43 +93,45 @@ async function countSettled(connection: Connection, isSettled: (sync: SyncState)
 }
 
 /** Those without a good copy for longest first. */
-async function readFailing(connection: Connection) {
-  const isFailing = gt(librarySync.failures, 0);
-  const shown = await drizzle(connection)
-    .select({
-      owner: librarySync.owner,
-      name: librarySync.libraryName,
-      failures: librarySync.failures,
-      lastFailedAt: librarySync.lastFailedAt,
-      lastSuccessAt: librarySync.lastSuccessAt,
-      lastError: librarySync.lastError,
-    })
-    .from(librarySync)
-    .where(isFailing)
-    .orderBy(sql`${librarySync.lastSuccessAt} NULLS FIRST`, asc(librarySync.owner), asc(librarySync.libraryName))
-    .limit(MAX_SHOWN);
-  return { total: await drizzle(connection).$count(librarySync, isFailing), shown };
+async function readFailing(connection: Connection, source: ReadSource) {
+  const failing = `${STORED_ROWS[source].library_sync} y WHERE failures > 0`;
+  // The views show no moment at which the date was first listed. The run that lists a new date tries the library at once.
+  const seenAt = source === "tables" ? "bookmark_seen_at" : "NULL::timestamptz";
+  const { rows: shown } = await connection.query<{
+    owner: string;
+    name: string;
+    failures: number;
+    lastFailedAt: Date | null;
+    lastSuccessAt: Date | null;
+    bookmarkSeenAt: Date | null;
+    lastError: string | null;
+  }>(
+    `SELECT owner, library_name AS name, failures, last_failed_at AS "lastFailedAt", last_success_at AS "lastSuccessAt",
+       ${seenAt} AS "bookmarkSeenAt", last_error AS "lastError"
+     FROM ${failing} ORDER BY last_success_at NULLS FIRST, owner, library_name LIMIT ${MAX_SHOWN}`,
+  );
+  const { total } = oneRow(await connection.query<{ total: number }>(`SELECT count(*) AS total FROM ${failing}`));
+  return { total, shown };
 }
 
 /** Grouped by library, kind and code; the largest groups first. */
-async function readOpenRejects(connection: Connection) {
-  const isOpen = isNull(rejects.resolvedAt);
-  const groups = await drizzle(connection)
-    .select({
-      owner: rejects.owner,
-      name: rejects.libraryName,
-      kind: rejects.kind,
-      code: rejects.code,
-      count: count(),
-      firstSeenAt: min(rejects.firstSeenAt),
-      groups: sql<number>`count(*) OVER ()`.mapWith(Number),
-    })
-    .from(rejects)
-    .where(isOpen)
-    .groupBy(rejects.owner, rejects.libraryName, rejects.kind, rejects.code)
-    .orderBy(sql`count(*) DESC`, asc(rejects.owner), asc(rejects.libraryName), asc(rejects.kind), asc(rejects.code))
-    .limit(MAX_SHOWN);
-  const total = await drizzle(connection).$count(rejects, isOpen);
-  // The number of all groups is in each row; without a row there is none.
-  return { total, groups: groups[0]?.groups ?? 0, shown: groups.map(({ groups: _, ...group }) => group) };
+async function readOpenRejects(connection: Connection, source: ReadSource) {
+  const { rows } = await connection.query<{
+    owner: string | null;
+    name: string | null;
+    kind: string;
+    code: string;
+    count: number;
+    firstSeenAt: Date | null;
+    groups: number;
+    total: number;
+  }>(
+    `SELECT owner, library_name AS name, kind, code, count(*) AS count, min(first_seen_at) AS "firstSeenAt",
+       count(*) OVER () AS groups, (sum(count(*)) OVER ())::int8 AS total
+     FROM ${STORED_ROWS[source].rejects} r WHERE resolved_at IS NULL GROUP BY owner, library_name, kind, code
+     ORDER BY count(*) DESC, owner, library_name, kind, code LIMIT ${MAX_SHOWN}`,
+  );
+  // The numbers of all groups and rejects are in each row; without a row there are none.
+  const { total = 0, groups = 0 } = rows[0] ?? {};
+  return { total, groups, shown: rows.map(({ groups: _, total: __, ...group }) => group) };
 }

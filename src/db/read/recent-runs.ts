@@ -1,51 +1,53 @@
-import { and, desc, eq, gt, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/node-postgres";
 import type { RunStatus } from "../../run-report.ts";
 import type { Connection } from "../connect.ts";
-import { isGoodRun, type RunScope, SYNC_LEASE, WHOLE_SCOPE } from "../runs.ts";
-import { leases, syncRuns } from "../schema.ts";
+import { IS_GOOD, type RunScope, SYNC_LEASE } from "../runs.ts";
+import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
-const RUN = {
-  id: syncRuns.id,
-  kind: syncRuns.kind,
-  scope: syncRuns.scope,
-  status: sql<RunStatus>`${syncRuns.status}`,
-  startedAt: syncRuns.startedAt,
-  finishedAt: syncRuns.finishedAt,
-  read: syncRuns.librariesRead,
-  skipped: syncRuns.librariesSkipped,
-  changed: syncRuns.librariesChanged,
-  failed: syncRuns.librariesFailed,
-  removed: syncRuns.librariesRemoved,
-  error: syncRuns.error,
-};
+export interface RunRow {
+  readonly id: number;
+  readonly kind: string;
+  readonly scope: RunScope | null;
+  readonly status: RunStatus;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  /** Numbers of libraries. */
+  readonly read: number;
+  readonly skipped: number;
+  readonly changed: number;
+  readonly failed: number;
+  readonly removed: number;
+  readonly error: string | null;
+}
 
-export type RunRow = Awaited<ReturnType<typeof readRecentRuns>>[number];
+const selectRuns = (source: ReadSource, condition: string) => `
+SELECT id, kind, scope, status, started_at AS "startedAt", finished_at AS "finishedAt", libraries_read AS read,
+  libraries_skipped AS skipped, libraries_changed AS changed, libraries_failed AS failed, libraries_removed AS removed, error
+FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC LIMIT $1`;
 
 /** Newest first. */
-export async function readRecentRuns(connection: Connection, limit: number) {
-  return drizzle(connection).select(RUN).from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit);
-}
-
-/** The newest completed run of this scope; null if there is none. */
-export async function readLastGoodRun(
+export async function readRecentRuns(
   connection: Connection,
-  scope: RunScope | null = WHOLE_SCOPE,
-): Promise<RunRow | null> {
-  const [run] = await drizzle(connection)
-    .select(RUN)
-    .from(syncRuns)
-    .where(isGoodRun(scope))
-    .orderBy(desc(syncRuns.id))
-    .limit(1);
-  return run ?? null;
+  limit: number,
+  source: ReadSource = "tables",
+): Promise<RunRow[]> {
+  return (await connection.query<RunRow>(selectRuns(source, "true"), [limit])).rows;
 }
 
-/** The holder of the lease; null without one: a run that is still `running` is dead then. */
-export async function readHolder(connection: Connection, leaseName = SYNC_LEASE): Promise<string | null> {
-  const [lease] = await drizzle(connection)
-    .select({ holder: leases.holder })
-    .from(leases)
-    .where(and(eq(leases.name, leaseName), gt(leases.expiresAt, sql`clock_timestamp()`)));
-  return lease?.holder ?? null;
+/** The newest good run over the whole organization; null if there is none. */
+export async function readLastGoodRun(connection: Connection, source: ReadSource = "tables"): Promise<RunRow | null> {
+  const { rows } = await connection.query<RunRow>(selectRuns(source, `scope IS NULL AND ${IS_GOOD}`), [1]);
+  return rows[0] ?? null;
+}
+
+/**
+ * The holder of the lease; null without one: a run that is still `running` is dead then. No view shows the lease, so for a
+ * reader of the views a run in progress counts as alive.
+ */
+export async function readHolder(connection: Connection, source: ReadSource): Promise<string | null> {
+  if (source === "views") return "not visible";
+  const { rows } = await connection.query<{ holder: string }>(
+    "SELECT holder FROM simcat.leases WHERE name = $1 AND expires_at > clock_timestamp()",
+    [SYNC_LEASE],
+  );
+  return rows[0]?.holder ?? null;
 }

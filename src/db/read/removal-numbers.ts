@@ -1,42 +1,52 @@
-import type { Connection } from "../connect.ts";
+import type { LibraryKey } from "../../model.ts";
+import { type Connection, oneRow } from "../connect.ts";
 import { statement } from "../statement.ts";
 
+/** The guard's numbers of the last 24 hours, without the libraries that a run with `--allow-removals` removed. */
+export interface RemovalNumbers {
+  /** The largest number of live libraries, without those that were stored after removals were held or under incomplete listings. */
+  readonly peakLive: number;
+  /** How many libraries were removed and are still removed. */
+  readonly gone: number;
+  /** Libraries that were removed and are live again. */
+  readonly returned: readonly LibraryKey[];
+}
+
 /**
- * The guard's numbers of the last 24 hours. They come from the rows and their history, so that the removals of a run that died
- * count too. Libraries stored after `$held_since` (seconds, or NULL) do not count, because they would dilute the share.
+ * They come from the rows and their history, so that the removals of a run that died count too. Libraries stored after
+ * `$held_since` (seconds, or NULL) or since the last complete listing (the time of which a cache may put before its run) do not count, because they would dilute the share.
  */
 const NUMBERS = statement(`
 WITH since AS (SELECT clock_timestamp() - interval '24 hours' AS at),
-versions AS (
-  SELECT changed_at AS valid_from, 'infinity'::timestamptz AS valid_to, removed_at, run_id, first_seen_at
-  FROM simcat.libraries
-  UNION ALL
-  SELECT valid_from, valid_to, removed_at, run_id, first_seen_at
-  FROM simcat.library_history, since WHERE valid_to > since.at
-), counted AS (
-  SELECT * FROM versions WHERE removed_at IS NULL AND first_seen_at < coalesce(to_timestamp($held_since::float8), 'infinity')
+stored AS (
+  SELECT coalesce(least(to_timestamp($held_since::float8), max(
+    CASE WHEN listing_as_of < started_at THEN listing_as_of ELSE finished_at END
+  )), 'infinity') AS until
+  FROM simcat.sync_runs WHERE listing_complete
+), allowed AS (
+  SELECT id FROM simcat.sync_runs WHERE allow_removals
+), history AS (
+  SELECT h.*, l.removed_at IS NULL AS is_back
+  FROM since, simcat.library_history h JOIN simcat.libraries l USING (owner, library_name)
+  WHERE h.valid_to > since.at AND (l.removed_at IS NULL OR l.run_id NOT IN (SELECT id FROM allowed))
 ), moves AS (
-  SELECT greatest(valid_from, since.at) AS at, 1 AS delta FROM counted, since
+  SELECT greatest(changed_at, since.at) AS at, 1 AS delta FROM simcat.libraries, stored, since
+  WHERE removed_at IS NULL AND first_seen_at < stored.until
   UNION ALL
-  SELECT valid_to, -1 FROM counted WHERE valid_to < 'infinity'
+  SELECT unnest(ARRAY[greatest(valid_from, since.at), valid_to]), unnest(ARRAY[1, -1]) FROM history, stored, since
+  WHERE removed_at IS NULL AND first_seen_at < stored.until
 ), levels AS (
   SELECT sum(sum(delta)) OVER (ORDER BY at) AS live FROM moves GROUP BY at
 )
-SELECT (SELECT coalesce(max(live), 0) FROM levels)::int8 AS peak,
-  (SELECT count(*) FROM versions v CROSS JOIN since LEFT JOIN simcat.sync_runs r ON r.id = v.run_id
-   WHERE v.removed_at > since.at AND NOT coalesce(r.allow_removals, false)) AS removed`);
+SELECT (SELECT coalesce(max(live), 0) FROM levels)::int8 AS "peakLive",
+  (SELECT count(*) FROM simcat.libraries, since
+   WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone,
+  (SELECT coalesce(json_agg(keys), '[]') FROM (
+    SELECT DISTINCT owner, library_name AS name FROM history, since
+    WHERE is_back AND removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS keys) AS returned`);
 
-/**
- * Returns the peak number of live libraries within the last 24 hours, and the removals in that time by runs without
- * --allow-removals. Libraries that were first stored after `heldSince` (database ms, or null) do not count as live.
- */
-export async function readRemovalNumbers(
-  connection: Connection,
-  heldSince: number | null,
-): Promise<{ peakLive: number; removedLately: number }> {
+/** Returns the numbers; libraries that were first stored after `heldSince` (database ms, or null) do not count as live. */
+export async function readRemovalNumbers(connection: Connection, heldSince: number | null): Promise<RemovalNumbers> {
   const held_since = heldSince === null ? null : heldSince / 1000;
-  const { rows } = await connection.query<{ peak: number; removed: number }>(NUMBERS({ held_since }));
-  const [row] = rows;
-  if (row === undefined) throw new Error("the query for the removals of the last 24 hours returned no row");
-  return { peakLive: row.peak, removedLately: row.removed };
+  return oneRow(await connection.query<RemovalNumbers & Record<string, unknown>>(NUMBERS({ held_since })));
 }

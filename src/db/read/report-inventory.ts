@@ -110,9 +110,8 @@ FROM (
   SELECT s.owner, s.scenarios, s.parents, coalesce(w.without, 0) AS without,
     row_number() OVER (ORDER BY coalesce(w.without, 0) DESC, s.parents DESC, s.owner) AS place
   FROM (
-    SELECT owner, sum(y.scenario_count) AS scenarios, sum(y.scenario_count - y.result_count) AS parents
-    FROM simcat.library_sync y JOIN simcat.libraries l USING (owner, library_name)
-    WHERE l.removed_at IS NULL AND y.scenario_count > 0 AND ${OF_OWNERS} GROUP BY owner
+    SELECT owner, sum(scenario_count) AS scenarios, sum(parent_count) AS parents
+    FROM simcat_report.libraries WHERE scenario_count > 0 AND ${OF_OWNERS} GROUP BY owner
   ) AS s
   LEFT JOIN (
     SELECT owner, count(*) AS without FROM simcat_report.parents_without_results WHERE ${OF_OWNERS} GROUP BY owner

@@ -6,6 +6,8 @@ export interface ReportView {
   readonly name: string;
   readonly comment: string | null;
   readonly columns: readonly ViewColumn[];
+  /** False for a materialized view, which cannot be locked. */
+  readonly isView: boolean;
   /** Whether there is a function that returns its rows of an earlier moment, such as `libraries_as_of`. */
   readonly hasAsOf: boolean;
 }
@@ -18,7 +20,7 @@ export interface ViewColumn {
 }
 
 const SELECT_VIEWS = `
-SELECT c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
+SELECT c.relname AS name, c.relkind = 'v' AS "isView", obj_description(c.oid, 'pg_class') AS comment,
   (
     SELECT jsonb_agg(jsonb_build_object(
       'name', a.attname, 'type', format_type(a.atttypid, NULL), 'comment', col_description(c.oid, a.attnum)

@@ -1,6 +1,7 @@
 import { keyText } from "../../key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { streamRows } from "./stream-rows.ts";
 
 /**
@@ -18,8 +19,9 @@ const SQL_SEPARATOR = "E'\\x1f'";
 
 /** The record of a library with any unusual state. */
 type FullRow = { readonly owner: string; readonly name: string } & (
-  | { readonly state: "listed"; readonly sync: SyncState }
-  | { readonly state: "live" | "removed"; readonly sync: SyncState | null }
+  | { readonly state: "listed"; readonly removedAt: null; readonly sync: SyncState }
+  | { readonly state: "live"; readonly removedAt: null; readonly sync: SyncState | null }
+  | { readonly state: "removed"; readonly removedAt: number; readonly sync: SyncState | null }
 );
 
 /** Dates are the 16 hexadecimal digits of their microseconds since 2000: four times cheaper than numbers. */
@@ -59,7 +61,7 @@ function decodeCompactRow(line: string): StoredLibrary {
 const toMs = (microseconds: string) => Number.parseInt(microseconds, 16) / 1000 + EPOCH_2000_MS;
 
 /** A NULL in any field makes the compact row NULL, so that library gets a full row too. */
-const SELECT_STORED = `
+const selectStored = (source: ReadSource) => `
   SELECT coalesce(
     CASE WHEN l.removed_at IS NULL AND y.bookmark = y.listed_text AND y.reread_reason IS NULL AND y.shrunk_run_id IS NULL
       AND y.failures = 0 AND y.suspect_reads = 0 AND y.removal_held_at IS NULL
@@ -68,6 +70,7 @@ const SELECT_STORED = `
       THEN ${encodeCompactRow()} END,
     json_build_object('owner', coalesce(l.owner, y.owner), 'name', coalesce(l.library_name, y.library_name),
       'state', CASE WHEN l.owner IS NULL THEN 'listed' WHEN l.removed_at IS NULL THEN 'live' ELSE 'removed' END,
+      'removedAt', date_part('epoch', l.removed_at) * 1000,
       'sync', CASE WHEN y.owner IS NOT NULL THEN json_build_object(
         'listedText', y.listed_text, 'bookmark', y.bookmark, 'contentHash', y.content_hash,
         'bookmarkSeenAt', date_part('epoch', y.bookmark_seen_at) * 1000,
@@ -76,25 +79,36 @@ const SELECT_STORED = `
         'lastFailedAt', CASE WHEN y.failures > 0 THEN date_part('epoch', y.last_failed_at) * 1000 END,
         'removalHeldAt', date_part('epoch', y.removal_held_at) * 1000)
       END)::text) AS line
-  FROM simcat.libraries l FULL JOIN simcat.library_sync y USING (owner, library_name)`;
+  FROM ${STORED_ROWS[source].libraries} l FULL JOIN ${STORED_ROWS[source].library_sync} y USING (owner, library_name)`;
 
 /** Keeps the hash table of all keys in memory. */
 const WITH_MEMORY = "SET LOCAL work_mem = '64MB'";
 
 /** Passes each stored library to `onLibrary`; a million of them are never in memory at once. In the caller's transaction. */
-export function streamStored(connection: Connection, onLibrary: (library: StoredLibrary) => void): Promise<void> {
-  return streamRows<Row>(connection, `${WITH_MEMORY}; ${SELECT_STORED}`, (row) => onLibrary(toStored(row)));
+export function streamStored(
+  connection: Connection,
+  onLibrary: (library: StoredLibrary) => void,
+  source: ReadSource = "tables",
+): Promise<void> {
+  return streamRows<Row>(connection, `${WITH_MEMORY}; ${selectStored(source)}`, (row) => onLibrary(toStored(row)));
 }
 
 /** All stored libraries, by `keyText`. In the caller's transaction. */
-export async function readStored(connection: Connection): Promise<Map<string, StoredLibrary>> {
+export async function readStored(
+  connection: Connection,
+  source: ReadSource = "tables",
+): Promise<Map<string, StoredLibrary>> {
   const found = new Map<string, StoredLibrary>();
-  await streamStored(connection, (library) => found.set(keyText(library.key), library));
+  await streamStored(connection, (library) => found.set(keyText(library.key), library), source);
   return found;
 }
 
-export async function readStoredLibrary(connection: Connection, key: LibraryKey): Promise<StoredLibrary | null> {
-  const { rows } = await connection.query<Row>(`${SELECT_STORED} WHERE owner = $1 AND library_name = $2`, [
+export async function readStoredLibrary(
+  connection: Connection,
+  key: LibraryKey,
+  source: ReadSource = "tables",
+): Promise<StoredLibrary | null> {
+  const { rows } = await connection.query<Row>(`${selectStored(source)} WHERE owner = $1 AND library_name = $2`, [
     key.owner,
     key.name,
   ]);
@@ -103,6 +117,9 @@ export async function readStoredLibrary(connection: Connection, key: LibraryKey)
 
 function toStored({ line }: Row): StoredLibrary {
   if (line.startsWith(SEPARATOR)) return decodeCompactRow(line);
-  const { owner, name, ...state }: FullRow = JSON.parse(line);
-  return { key: { owner, name }, ...state };
+  const { owner, name, ...row }: FullRow = JSON.parse(line);
+  const key = { owner, name };
+  if (row.state === "removed") return { key, ...row };
+  const { removedAt: _, ...rest } = row;
+  return { key, ...rest };
 }

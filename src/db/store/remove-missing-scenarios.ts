@@ -61,10 +61,12 @@ function decideRemoval(
   guard: ScenarioGuard,
 ): Decision {
   if (missing === 0 || library.isPartial) return { mark: "none", withheld: null };
-  const unconfirmed = missing - confirmed;
+  // A cache may have answered with the same old list again.
+  const isSuspect = library.suspectReads > 0;
+  const unconfirmed = isSuspect ? missing : missing - confirmed;
   const verdict = guard({ live, listed: library.scenarios.count, missing: unconfirmed });
   if (verdict === "mark" || unconfirmed === 0) return { mark: "all", withheld: null };
-  return { mark: "confirmed", withheld: { live, missing: unconfirmed } };
+  return { mark: isSuspect ? "none" : "confirmed", withheld: { live, missing: unconfirmed } };
 }
 
 /** Counts by `ord` the missing scenarios that an earlier read lacked too. */

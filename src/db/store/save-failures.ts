@@ -1,8 +1,7 @@
 import type { FailedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { textArray } from "./binary-arrays.ts";
-import { keyArrays } from "./columns.ts";
+import { keyArrays, textArray } from "./columns.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 
 /**

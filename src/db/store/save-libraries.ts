@@ -1,8 +1,7 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { float8Array, int4Array, int8Array, textArray } from "./binary-arrays.ts";
-import { keyArrays, libraryColumns, toArrays } from "./columns.ts";
+import { float8Array, int4Array, int8Array, keyArrays, libraryColumns, textArray, toArrays } from "./columns.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import { type SaveContext, type ScenarioCounts, saveScenarios } from "./save-scenarios.ts";

@@ -3,8 +3,7 @@ import { keyText } from "../../key.ts";
 import type { LibraryKey, Reject, RejectKind } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { textArray } from "./binary-arrays.ts";
-import { keyArrays, ofKeys } from "./columns.ts";
+import { keyArrays, ofKeys, textArray } from "./columns.ts";
 
 /** At most this many open rejects are kept for one library, because one answer may contain a million. */
 const MAX_OPEN = 100;

@@ -2,8 +2,7 @@ import { DatabaseError } from "../../errors.ts";
 import type { LibraryContent, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import type { TextParsers } from "../content-fields.ts";
-import { int4Array } from "./binary-arrays.ts";
-import { keyArrays, scenarioColumns, toArrays } from "./columns.ts";
+import { int4Array, keyArrays, scenarioColumns, toArrays } from "./columns.ts";
 import {
   type MissingCounts,
   NONE_REMOVED,

@@ -4,8 +4,7 @@ import type { TextParsers } from "../content-fields.ts";
 import type { Lease } from "../lease.ts";
 import { type BoundStatement, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
-import { int8Array } from "./binary-arrays.ts";
-import { namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
+import { int8Array, namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
 import { detectRefusedRows, type LockPatience, RefusedRows } from "./write-in-halves.ts";
 
 /** The table that holds long scenario lists while they are read. Every write is a short transaction. */

@@ -1,4 +1,4 @@
-import { Channel } from "../../channel.ts";
+import { Channel } from "../../async.ts";
 import { DatabaseError } from "../../errors.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";

@@ -16,7 +16,6 @@ interface FailureOptions {
   readonly hint?: string;
   readonly head?: ResponseHead;
   readonly retryAfterMs?: number | null;
-  readonly staleConnection?: boolean;
   readonly cause?: unknown;
 }
 
@@ -33,11 +32,9 @@ export class AttemptFailure extends Error {
   readonly head: ResponseHead | null;
   /** The delay that the response requested; null if it requested none. */
   readonly retryAfterMs: number | null;
-  /** The server had closed this idle keep-alive connection before it received the request. */
-  readonly staleConnection: boolean;
 
   constructor(kind: FailureKind, summary: string, options: FailureOptions = {}) {
-    const { detail = "", hint = "", head = null, retryAfterMs = null, staleConnection = false, cause } = options;
+    const { detail = "", hint = "", head = null, retryAfterMs = null, cause } = options;
     super(detail === "" ? summary : `${summary} (${detail})`, cause === undefined ? undefined : { cause });
     this.name = "AttemptFailure";
     this.kind = kind;
@@ -46,7 +43,6 @@ export class AttemptFailure extends Error {
     this.hint = hint;
     this.head = head;
     this.retryAfterMs = retryAfterMs;
-    this.staleConnection = staleConnection;
   }
 
   get status(): number | null {
@@ -62,15 +58,8 @@ export class SendDeferred extends Error {
   }
 }
 
-/** The state of the request when its connection failed. */
-interface RequestState {
-  readonly responseStarted: boolean;
-  readonly reusedConnection: boolean;
-}
-
 const CERTIFICATE_CODE =
   /CERT|^CRL_|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$|^ERR_SSL_\w*UNKNOWN_CA/;
-const CONNECTION_LOST_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 const TIMEOUT_CODES = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
 /** Other codes of undici, Node and TLS that mean a connection or proxy failed. Any other code is a bug in simcat. */
 const NETWORK_CODE = /^(E(?!RR_)[A-Z0-9_]+|ERR_SSL_\w+|ERR_TLS_\w+|UND_ERR_(SOCKET|ABORTED|INFO|PRX_TLS))$/;
@@ -82,7 +71,7 @@ const NOT_HTTP_MESSAGE = /^Response does not match the HTTP/;
 const CONTINUE_MESSAGE = "bad response";
 
 /** True if the body ended before its announced length, before its last chunk, or with the connection. */
-function isTruncated(error: Error, code: string, { responseStarted }: RequestState): boolean {
+function isTruncated(error: Error, code: string, responseStarted: boolean): boolean {
   if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return true;
   return responseStarted && (code === "UND_ERR_SOCKET" || error.message.includes("Invalid EOF state"));
 }
@@ -119,8 +108,11 @@ function tooManyFiles(error: Error, printable: Printable): AttemptFailure | null
   });
 }
 
-/** Classifies an error of the connection; null for an error that no network fault explains, which is a bug. */
-export function networkFailure(error: Error, state: RequestState, printable: Printable): AttemptFailure | null {
+/**
+ * Classifies an error of the connection; null for an error that no network fault explains, which is a bug.
+ * `responseStarted` says if the head of the response had arrived.
+ */
+export function networkFailure(error: Error, responseStarted: boolean, printable: Printable): AttemptFailure | null {
   const noFiles = tooManyFiles(error, printable);
   if (noFiles !== null) return noFiles;
   if (error instanceof ProxyFailure) return proxyFailure(error, printable);
@@ -147,9 +139,8 @@ export function networkFailure(error: Error, state: RequestState, printable: Pri
       hint: "simcat cannot read such an answer: turn that off at the server, or the proxy in front of it",
     });
   }
-  if (isTruncated(error, code, state)) return new AttemptFailure("truncated", "was cut short", options);
+  if (isTruncated(error, code, responseStarted)) return new AttemptFailure("truncated", "was cut short", options);
   if (TIMEOUT_CODES.has(code)) return new AttemptFailure("timeout", "timed out", options);
   if (!NETWORK_CODE.test(code) && !NOT_HTTP_MESSAGE.test(error.message)) return null;
-  const staleConnection = CONNECTION_LOST_CODES.has(code) && state.reusedConnection && !state.responseStarted;
-  return new AttemptFailure("network", "failed", { ...options, staleConnection });
+  return new AttemptFailure("network", "failed", options);
 }

@@ -1,11 +1,10 @@
+import { setFlagsFromString } from "node:v8";
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError, toError } from "../../errors.ts";
 
 /** The connections to the service, directly or through a proxy. */
 export interface ConnectionPool {
   readonly dispatcher: Dispatcher;
-  /** True if the request that starts now uses an earlier connection. Valid in `onRequestStart` only. */
-  isReused(): boolean;
   /** The variable that names the proxy, once a request uses it; null without a proxy. */
   proxyVariable(): ProxySetting["variable"] | null;
 }
@@ -71,20 +70,9 @@ export function openConnectionPool(options: ConnectionPoolOptions): ConnectionPo
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  let isFresh = false;
+  // Optimizing undici's parser, which is WebAssembly, takes 34 MB and 0.1 s of a run without news (docs/decisions/0030-no-webassembly-optimizer.md).
+  setFlagsFromString("--liftoff-only");
   let usedVariable: ProxySetting["variable"] | null = null;
-
-  // undici emits "connect" and in the same turn starts the request that needed the connection.
-  function openPool(poolOrigin: string | URL, more: Pool.Options): Pool {
-    const pool = new Pool(poolOrigin, { ...more, ...poolSettings });
-    pool.on("connect", () => {
-      isFresh = true;
-      queueMicrotask(() => {
-        isFresh = false;
-      });
-    });
-    return pool;
-  }
 
   function openProxyAgent(proxy: ProxySetting): Dispatcher {
     const onProxyUsed = () => {
@@ -100,10 +88,10 @@ export function openConnectionPool(options: ConnectionPoolOptions): ConnectionPo
       factory: (poolOrigin: string | URL, more: { readonly connect?: buildConnector.connector }) => {
         const { connect } = more;
         if (connect === undefined || new URL(poolOrigin).href !== new URL(proxy.url).href) {
-          return openPool(poolOrigin, more);
+          return new Pool(poolOrigin, { ...more, ...poolSettings });
         }
         onProxyUsed();
-        return openPool(poolOrigin, { ...more, connect: connectToProxy(proxy, connect) });
+        return new Pool(poolOrigin, { ...more, ...poolSettings, connect: connectToProxy(proxy, connect) });
       },
       // Without this time limit, a proxy that accepts and never responds would hold its connection for five minutes.
       clientFactory: (proxyOrigin: URL, more: object) =>
@@ -115,9 +103,9 @@ export function openConnectionPool(options: ConnectionPoolOptions): ConnectionPo
   const proxy = loadProxySetting(protocol, environment);
   const dispatcher =
     proxy === null || isLoopback(hostname)
-      ? openPool(origin, { connectTimeout: requestTimeoutMs })
+      ? new Pool(origin, { ...poolSettings, connectTimeout: requestTimeoutMs })
       : openProxyAgent(proxy);
-  return { dispatcher, isReused: () => !isFresh, proxyVariable: () => usedVariable };
+  return { dispatcher, proxyVariable: () => usedVariable };
 }
 
 /** The connections to a proxy through which undici's ProxyAgent opens its tunnels. */

@@ -1,5 +1,4 @@
-import type { StopSignal } from "../../async.ts";
-import { sleep } from "../../async.ts";
+import { type StopSignal, sleep } from "../../async.ts";
 import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
 import type { Printable } from "../redact.ts";
 import { AttemptFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
@@ -43,7 +42,6 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
   const mayTolerate = operation !== "listing";
   let attemptsUsed = 0;
   let failures = 0;
-  let staleForgiven = false;
   let successesBefore = limiter.successes();
   let waitedMs = 0;
   for (;;) {
@@ -57,7 +55,7 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
     successesBefore = successes;
     // A library that is throttled for this long while others succeed has a fault of its own.
     const toleratesThrottling = mayTolerate && waitedMs < timing.maxThrottledMs;
-    const history = { attemptsUsed, failures, staleForgiven, toleratesThrottling, othersSucceeded };
+    const history = { attemptsUsed, failures, toleratesThrottling, othersSucceeded };
     const decision = decideRetry(failure, history, retryPolicy, Math.random());
     if (decision.kind === "stop" && decision.why === "final") throw fail("final");
     const delayMs = decision.kind === "retry" ? decision.delayMs : 0;
@@ -67,10 +65,6 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
     if (decision.kind === "stop") throw fail(decision.why);
     waitedMs += delayMs;
     counters.retries++;
-    if (decision.kind === "retry_uncounted") {
-      staleForgiven = true;
-      continue;
-    }
     failures++;
     if (decision.counted) attemptsUsed++;
   }
@@ -106,6 +100,7 @@ async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: 
   const { operation } = request;
   await limiter.acquire(request.resource, signal);
   counters.requests++;
+  onEvent({ kind: "sent" });
   const startedAt = performance.now();
   const report = (outcome: string) =>
     onEvent({ kind: "request", operation, outcome, ms: performance.now() - startedAt });
@@ -127,6 +122,7 @@ async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: 
     report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
     return { kind: "failed", failure };
   } finally {
+    onEvent({ kind: "ended" });
     counters.bytes += response?.bytes() ?? 0;
     response?.discard();
     sent.discard();

@@ -9,6 +9,8 @@ type Operation = "listing" | "metadata" | "scenarios";
 
 /** Events for counters and log lines. */
 export type ServiceEvent =
+  /** An attempt has a slot and is sent. Exactly one `ended` follows. */
+  | { readonly kind: "sent" | "ended" }
   /** One attempt ended. `outcome` is a status class (`2xx`) or a kind of failure (`network`, `timeout`, …). */
   | { readonly kind: "request"; readonly operation: Operation; readonly outcome: string; readonly ms: number }
   /** The same GET will be sent again after the delay. */
@@ -74,6 +76,8 @@ export interface RequestTarget {
   readonly path: string;
   /** The listing, or a library: its metadata and its scenarios are one resource. */
   readonly resource: string;
+  /** The resource failed last time, so the waits that it asks for say nothing about the service. */
+  readonly failedBefore?: boolean;
 }
 
 /** undici sends the next request of a connection in the second turn of the event loop after a response. */
@@ -137,7 +141,7 @@ export function openHttpContext(options: HttpOptions, redact: HttpContext["redac
     ["x-ss-api-key", apiKey],
     ["user-agent", `simcat/${version}`],
     ["accept", "application/json"],
-    ["accept-encoding", "gzip, deflate, br"],
+    ["accept-encoding", "gzip"],
     ["cache-control", "no-cache"],
   ].flat();
   const pool = openConnectionPool({ origin, concurrency, requestTimeoutMs, keepAliveMs, environment });

@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
-import type { StopSignal } from "../../async.ts";
+import { MAX_TIMER_MS, type StopSignal } from "../../async.ts";
 import { formatLimit } from "../../format.ts";
 import { AttemptFailure, networkFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
-import { Deadline } from "./deadline.ts";
 import { header, parseRetryAfter } from "./headers.ts";
 import type { HttpContext, RequestTarget } from "./http-context.ts";
 import { isRetryableStatus, isThrottled } from "./retry-policy.ts";
@@ -34,7 +33,6 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   retryAfterMs: number | null = null;
   #holdsSlot = true;
   #isPaused = false;
-  #reusedConnection = false;
   #received: ResponseHead | null = null;
   #chunks: Buffer[] = [];
   #bufferedBytes = 0;
@@ -134,7 +132,6 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    this.#reusedConnection = this.#context.pool.isReused();
     if (this.#failure !== null) controller.abort(DISCARDED);
     else if (this.#context.limiter.isPaused(this.#target.resource)) this.#fail(new SendDeferred());
     else {
@@ -169,15 +166,14 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    const state = { responseStarted: this.#received !== null, reusedConnection: this.#reusedConnection };
-    this.#fail(networkFailure(error, state, this.#context.printable) ?? error);
+    this.#fail(networkFailure(error, this.#received !== null, this.#context.printable) ?? error);
   }
 }
 
 /** Applies the throttling that a response's head asks for. Returns the Retry-After in milliseconds. */
 function applyThrottling(
   { status, headers, sentAt }: ResponseHead,
-  { resource, operation }: RequestTarget,
+  { resource, operation, failedBefore = false }: RequestTarget,
   { limiter, retryPolicy, counters, onEvent }: HttpContext,
 ): number | null {
   if (!isRetryableStatus(status)) return null;
@@ -186,7 +182,49 @@ function applyThrottling(
   else if (retryAfterMs === null) return null;
   const waitMs = retryAfterMs !== null && retryAfterMs <= retryPolicy.maxRetryWaitMs ? retryAfterMs : null;
   const isListing = operation === "listing";
-  const pausesAll = limiter.onThrottled({ status, sentAt, resource, isListing, waitMs });
+  const pausesAll = limiter.onThrottled({ status, sentAt, resource, failedBefore, isListing, waitMs });
   if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation, waitMs });
   return retryAfterMs;
+}
+
+/** A time limit that runs only while the one caller waits. */
+class Deadline {
+  #remainingMs: number;
+  readonly #onExpired: () => void;
+  #waitingSince = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #resolve: (() => void) | null = null;
+
+  constructor(ms: number, onExpired: () => void) {
+    this.#remainingMs = ms;
+    this.#onExpired = onExpired;
+  }
+
+  /** Resolves at the next `wake`. Calls `onExpired` if the time runs out first. */
+  wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waitingSince = performance.now();
+      this.#resolve = resolve;
+      // A busy process runs a late timer before it reads bytes that arrived long ago: read the sockets once more.
+      const onTimeout = () => setImmediate(() => this.#expire(resolve));
+      this.#timer = setTimeout(onTimeout, Math.min(this.#remainingMs, MAX_TIMER_MS));
+    });
+  }
+
+  /** Ends the wait. `schedule` decides when the caller continues. */
+  wake(schedule: (resolve: () => void) => void): void {
+    if (this.#resolve === null) return;
+    clearTimeout(this.#timer);
+    this.#remainingMs -= performance.now() - this.#waitingSince;
+    schedule(this.#resolve);
+    this.#resolve = null;
+  }
+
+  shorten(ms: number): void {
+    this.#remainingMs = Math.min(this.#remainingMs, ms);
+  }
+
+  #expire(resolve: () => void): void {
+    if (this.#resolve === resolve) this.#onExpired();
+  }
 }

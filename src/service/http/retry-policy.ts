@@ -28,8 +28,6 @@ export interface FailedAttempt {
   readonly status: number | null;
   /** The delay that the response requested; null if it requested none. */
   readonly retryAfterMs: number | null;
-  /** The server had closed this idle keep-alive connection before it received the request. */
-  readonly staleConnection: boolean;
 }
 
 /** The earlier attempts at the same GET. */
@@ -38,8 +36,6 @@ export interface RetryHistory {
   readonly attemptsUsed: number;
   /** Failures, without this one. */
   readonly failures: number;
-  /** A retry without counting was used already. */
-  readonly staleForgiven: boolean;
   /** Waits that the service asks for do not count as attempts while other requests succeed. */
   readonly toleratesThrottling: boolean;
   readonly othersSucceeded: boolean;
@@ -47,8 +43,6 @@ export interface RetryHistory {
 
 type RetryDecision =
   | { readonly kind: "retry"; readonly delayMs: number; readonly counted: boolean }
-  /** Retry immediately without counting it: the server closed an idle keep-alive connection. */
-  | { readonly kind: "retry_uncounted" }
   | { readonly kind: "stop"; readonly why: "final" | "attempts" | "asked_too_long" };
 
 export function isRetryableStatus(status: number): boolean {
@@ -84,7 +78,6 @@ export function decideRetry(
   random: number,
 ): RetryDecision {
   if (!isRetryable(failed)) return { kind: "stop", why: "final" };
-  if (failed.staleConnection && !history.staleForgiven) return { kind: "retry_uncounted" };
   const minDelayMs = failed.retryAfterMs ?? 0;
   if (minDelayMs > policy.maxRetryWaitMs) return { kind: "stop", why: "asked_too_long" };
   const counted = !(history.toleratesThrottling && history.othersSucceeded && asksToWait(failed));

@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isSpace } from "./json-item.ts";
-import { endOfString, isDeeperThan, MAX_DEPTH } from "./json-text.ts";
-import { Decimal } from "./numerals.ts";
+import { Decimal, endOfString, isDeeperThan, isSpace, MAX_DEPTH } from "./json-text.ts";
 
 const NUMERAL = /[-+.\deE]+/y;
 const KEYWORDS = { t: true, f: false, n: null } as const;

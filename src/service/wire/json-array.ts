@@ -1,19 +1,79 @@
 import { isUtf8 } from "node:buffer";
-import {
-  beginItem,
-  CLOSE_LIST,
-  COMMA,
-  createItemState,
-  isSpace,
-  OPEN_LIST,
-  OPEN_OBJECT,
-  scanItem,
-} from "../json/json-item.ts";
+import { isSpace } from "../json/json-text.ts";
 import { MalformedJson } from "../json/parse-errors.ts";
-import { decodeUtf8 } from "../json/utf8.ts";
-import { describeResponse, SNIFF_BYTES } from "./describe-response.ts";
-import { hasPlaceholder, MOCK_ADVICE } from "./specification.ts";
+import { decodeUtf8, firstBadByte, isCutSequence } from "../json/utf8.ts";
+import { EXCERPT_BYTES, hasPlaceholder, MAX_ITEM_BYTES, MOCK_ADVICE } from "./specification.ts";
 import { needsNoCheck } from "./storable.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** The progress of scanning one item. */
+interface ItemState {
+  /** A number or a keyword. */
+  bare: boolean;
+  depth: number;
+  quoted: boolean;
+  /** The next byte is escaped. */
+  escaped: boolean;
+}
+
+export function createItemState(): ItemState {
+  return { bare: false, depth: 0, quoted: false, escaped: false };
+}
+
+/** Resets the state for an item that starts with this byte. */
+export function beginItem(state: ItemState, first: number): void {
+  state.bare = first !== OPEN_OBJECT && first !== OPEN_LIST && first !== QUOTE;
+  state.depth = 0;
+  state.quoted = false;
+  state.escaped = false;
+}
+
+/**
+ * Returns the index after the item's last byte, or -1 if the chunk ends before the item does. The chunk must not be empty.
+ * Counts brackets and quotes only; `JSON.parse` checks the rest. It copies the state into locals, because a closure's
+ * variables were 2.6 times slower.
+ */
+export function scanItem(state: ItemState, chunk: Uint8Array, from: number): number {
+  if (state.bare) return scanBare(chunk, from);
+  const end = chunk.length;
+  let { depth, quoted } = state;
+  let i = state.escaped ? from + 1 : from;
+  let ended = false;
+  while (i < end && !ended) {
+    if (quoted) {
+      while (i < end && chunk[i] !== QUOTE) i += chunk[i] === BACKSLASH ? 2 : 1;
+      if (i >= end) break;
+      quoted = false;
+      i++;
+      ended = depth === 0;
+      continue;
+    }
+    const byte = chunk[i++];
+    if (byte === QUOTE) quoted = true;
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) ended = --depth === 0;
+  }
+  state.depth = depth;
+  state.quoted = quoted;
+  state.escaped = i > end;
+  return ended ? i : -1;
+}
+
+/** A number or a keyword has no last byte of its own: it ends before a comma, a bracket or white space. */
+function scanBare(chunk: Uint8Array, from: number): number {
+  for (let i = from; i < chunk.length; i++) {
+    const byte = chunk[i] ?? 0;
+    if (byte === COMMA || byte === CLOSE_LIST || isSpace(byte)) return i;
+  }
+  return -1;
+}
 
 /** The bytes of a response body. */
 export interface ByteSource {
@@ -21,7 +81,10 @@ export interface ByteSource {
   read(): Promise<Buffer | null>;
 }
 
-/** An item's exact source text, and its value as `JSON.parse` returns it. */
+/**
+ * An item's exact source text, and its value as `JSON.parse` returns it. Of an item over MAX_ITEM_BYTES, `source` is the
+ * beginning and `value` is undefined.
+ */
 export interface ListItem {
   readonly source: string;
   readonly value: unknown;
@@ -104,10 +167,11 @@ export function createArraySplitter(): ArraySplitter {
   /** A guess was wrong. The rest of the list is scanned, because each wrong guess costs an exception. */
   let hasMisguessed = false;
 
-  /** Copies the bytes, because the sender may reuse its buffer. */
+  /** Copies the bytes, because the sender may reuse its buffer. Only the beginning of an item that is too large is kept. */
   function keep(bytes: Uint8Array): void {
-    pending.push(Buffer.from(bytes));
     pendingBytes += bytes.length;
+    if (pendingBytes <= MAX_ITEM_BYTES) pending.push(Buffer.from(bytes));
+    else pending = [Buffer.concat([...pending, bytes], EXCERPT_BYTES)];
   }
 
   function takePending(): Buffer {
@@ -129,6 +193,10 @@ export function createArraySplitter(): ArraySplitter {
   /** The item that ends at `end`. Its beginning may be pending. */
   function completeItem(bytes: Buffer, from: number, end: number): ListItem {
     let itemBytes = bytes.subarray(from, end);
+    if (pendingBytes + itemBytes.length > MAX_ITEM_BYTES) {
+      keep(itemBytes);
+      return { source: takePending().toString("utf8"), value: undefined };
+    }
     if (pendingBytes > 0) {
       keep(itemBytes);
       itemBytes = takePending();
@@ -167,7 +235,7 @@ export function createArraySplitter(): ArraySplitter {
           continue;
         }
         const end = mayGuess && byte === OPEN_OBJECT ? guessEnd(text, i) : -1;
-        const guessed = end === -1 ? null : parseItem(bytes.toString("utf8", i, end));
+        const guessed = end === -1 || end - i > MAX_ITEM_BYTES ? null : parseItem(bytes.toString("utf8", i, end));
         // Text that begins an object and is well-formed JSON is the whole object, so the guess was right.
         if (guessed !== null) {
           addItem(guessed, end);
@@ -202,4 +270,24 @@ export function createArraySplitter(): ArraySplitter {
   }
 
   return { push, prechecked: () => prechecked, end };
+}
+
+/** The number of bytes that `describeResponse` needs. */
+export const SNIFF_BYTES = 4096;
+
+/** Describes a response by its first bytes, for an error message: `an HTML page`. The bytes may be cut anywhere. */
+export function describeResponse(head: Buffer): string {
+  const text = head
+    .toString("utf8")
+    .replace(/^[ \t\r\n]+/, "")
+    .trimEnd();
+  if (text.startsWith("<")) return "an HTML page";
+  if (text.startsWith("{")) return "an object";
+  if (text.startsWith("[")) return "a list";
+  if (text.startsWith('"')) return "a string";
+  if (text === "null") return "null";
+  if (text === "true" || text === "false") return "a boolean";
+  if (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return "a number";
+  const bad = firstBadByte(head);
+  return bad === -1 || isCutSequence(head, bad) ? "plain text" : `not UTF-8 at byte ${bad}`;
 }

@@ -1,11 +1,6 @@
-import { z } from "zod";
-import type { LibraryKey, ListedLibrary } from "../../model.ts";
-import { type ItemError, wrongField } from "./item-error.ts";
-import type { JsonObject } from "./specification.ts";
+import type { FieldValues, LIST_FIELDS, LibraryKey, ListedLibrary } from "../../model.ts";
+import { type ItemError, type JsonObject, wrongField } from "./specification.ts";
 import { findUnstorable, isBadText } from "./storable.ts";
-
-/** The type of the one field of specification 2.1 that is not part of the key. */
-const schema = z.object({ lastModified: z.string().nullish() });
 
 /** The most bytes of both parts of a key: a Postgres index entry has no room for more. */
 const MAX_KEY_BYTES = 2600;
@@ -18,14 +13,18 @@ function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): strin
   return { code: "bad_text", path: field, reason: `${field} holds a NUL or half of a surrogate pair` };
 }
 
-/** The entry's key, byte for byte (specification 2.1), or why it cannot be read. */
+/** Whether an entry whose key has this error may be a stored library. No stored key has an empty part or such a text. */
+export function mayBeStored({ code }: ItemError): boolean {
+  return code !== "unaddressable" && code !== "bad_text";
+}
+
+/** The entry's key, byte for byte (specification 2.1), or why it cannot be read: an error of a key that is never stored first. */
 export function readKey(entry: JsonObject, defaultOwner: string | null): LibraryKey | ItemError {
   const name = readPart(entry, "libraryName");
-  if (typeof name !== "string") return name;
   const owner =
     defaultOwner !== null && (entry.uploadUser ?? null) === null ? defaultOwner : readPart(entry, "uploadUser");
-  if (typeof owner !== "string") return owner;
-  return { owner, name };
+  if (typeof name === "string") return typeof owner === "string" ? { owner, name } : owner;
+  return typeof owner === "string" || mayBeStored(owner) ? name : owner;
 }
 
 /** Why a key cannot be requested or stored; null for nearly all keys. */
@@ -57,16 +56,12 @@ export interface EntryContent {
 export function readEntryContent(entry: JsonObject, source: string, prechecked: boolean): EntryContent {
   const error = findUnstorable(source, entry, prechecked);
   if (error !== null) return { lastModified: null, error };
-  const checked = schema.safeParse(entry);
-  if (!checked.success) return { lastModified: null, error: wrongField(entry, "lastModified", "string") };
-  return { lastModified: checked.data.lastModified ?? null, error: null };
+  const { lastModified = null } = entry;
+  if (lastModified === null || typeof lastModified === "string") return { lastModified, error: null };
+  return { lastModified: null, error: wrongField(entry, "lastModified", "string") };
 }
 
-interface CheckedEntry {
-  readonly libraryName: string;
-  readonly uploadUser?: string | null;
-  readonly lastModified?: string | null;
-}
+type CheckedEntry = Partial<FieldValues<typeof LIST_FIELDS>> & { readonly libraryName: string };
 
 /** Parses the source text of an entry that was checked before. */
 export function parseCheckedEntry(source: string, defaultOwner: string | null): ListedLibrary {

@@ -1,34 +1,20 @@
-/** The fields of each resource, with the type that the specification gives them (2.1 to 2.3). */
-export const LIST_FIELDS = { libraryName: "string", uploadUser: "string", lastModified: "string" } as const;
+import {
+  type FieldTable,
+  type FieldValues,
+  LIST_FIELDS,
+  type LibraryKey,
+  type Reject,
+  type RejectKind,
+  SCENARIO_FIELDS,
+} from "../../model.ts";
 
-export const METADATA_FIELDS = {
-  libraryName: "string",
-  libraryOwner: "string",
-  lastModified: "string",
-  fileSize: "string",
-  packageName: "string",
-  packageVersion: "string",
-  description: "string",
-} as const;
-
-export const SCENARIO_FIELDS = {
-  scenarioId: "integer",
-  parentId: "integer",
-  scenarioName: "string",
-  isResult: "boolean",
-  lastModified: "string",
-  description: "string",
-} as const;
-
-export type FieldType = "string" | "integer" | "boolean";
-export type Fields = Readonly<Record<string, FieldType>>;
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function hasAnyField(object: JsonObject, fields: Fields): boolean {
+export function hasAnyField(object: JsonObject, fields: FieldTable): boolean {
   for (const name in fields) if (Object.hasOwn(object, name)) return true;
   return false;
 }
@@ -37,7 +23,7 @@ export const MOCK_ADVICE =
   "these are the placeholder words of the documentation's mock, not values: SIMCAT_BASE_URL points at a mock, and nothing was stored";
 
 /** True if each known field of the object contains the name of its type, as in the documentation's mock. */
-export function isPlaceholder(object: JsonObject, fields: Fields): boolean {
+export function isPlaceholder(object: JsonObject, fields: FieldTable): boolean {
   let found = false;
   for (const name in fields) {
     if (!Object.hasOwn(object, name)) continue;
@@ -47,10 +33,74 @@ export function isPlaceholder(object: JsonObject, fields: Fields): boolean {
   return found;
 }
 
-const PLACEHOLDER_FIELD =
-  /"(?:libraryName|uploadUser|lastModified|scenarioName|description)"\s*:\s*"string"|"(?:scenarioId|parentId)"\s*:\s*"integer"|"isResult"\s*:\s*"boolean"/;
+const PLACEHOLDER_FIELD = new RegExp(
+  [...Object.entries(LIST_FIELDS), ...Object.entries(SCENARIO_FIELDS)]
+    .map(([name, type]) => `"${name}"\\s*:\\s*"${type}"`)
+    .join("|"),
+);
 
 /** True if the text has a placeholder. The text may be cut anywhere. */
 export function hasPlaceholder(text: string): boolean {
   return PLACEHOLDER_FIELD.test(text);
+}
+
+/** Why an item cannot be stored: a `Reject` without its library. */
+export interface ItemError {
+  readonly code: string;
+  readonly path: string;
+  readonly reason: string;
+}
+
+export function rejectItem(key: LibraryKey | null, kind: RejectKind, error: ItemError, payload: string): Reject {
+  return { key, kind, code: error.code, path: error.path, reason: error.reason, payload };
+}
+
+/** Describes a value by its type, and never quotes it. */
+function describeType(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** The error for a field whose value is not of its specified type. */
+export function wrongField(object: JsonObject, field: string, type: FieldTable[string]): ItemError {
+  const value = object[field];
+  const code = value === undefined || value === null ? "missing_field" : "wrong_type";
+  const expected = type === "integer" ? "an integer" : `a ${type}`;
+  return { code, path: field, reason: `${field} is ${describeType(value)}, ${expected} was expected` };
+}
+
+const TYPE_OF = { string: "string", integer: "number", boolean: "boolean" } as const;
+
+/** The values of an object's fields, or the error of the first that is of another type. Integers may be rounded. */
+export function readFields<Fields extends FieldTable>(
+  object: JsonObject,
+  fields: Fields,
+): { readonly values: FieldValues<Fields>; readonly error: null } | { readonly error: ItemError } {
+  const values: Record<string, unknown> = {};
+  for (const name in fields) {
+    const type: FieldTable[string] = fields[name] ?? "string";
+    const value = object[name] ?? null;
+    if (value !== null && typeof value !== TYPE_OF[type]) return { error: wrongField(object, name, type) };
+    values[name] = value;
+  }
+  return { values: values as FieldValues<Fields>, error: null };
+}
+
+/** The most bytes of one item: parsing takes about twenty times its size in memory. */
+export const MAX_ITEM_BYTES = 16 * 1024 * 1024;
+/** Bytes of a larger item that are kept, for its reject. */
+export const EXCERPT_BYTES = 64 * 1024;
+
+export const TOO_LARGE: ItemError = {
+  code: "too_large",
+  path: "",
+  reason: `the item has more than ${MAX_ITEM_BYTES} bytes, so it was not parsed; the payload is its beginning`,
+};
+
+/** The error for an item without fields. `undefined` is an item that is too large. */
+export function notAnObject(value: unknown): ItemError {
+  if (value === undefined) return TOO_LARGE;
+  return { code: "not_an_object", path: "", reason: `the item is ${describeType(value)}, an object was expected` };
 }

@@ -1,7 +1,14 @@
 import { parseExact } from "../json/exact-json.ts";
-import { isDeeperThan, MAX_DEPTH } from "../json/json-text.ts";
-import { fitsNumeric, MAX_DIGITS_AFTER, MAX_DIGITS_BEFORE, mayExceedNumeric, mayLoseDigits } from "../json/numerals.ts";
-import type { ItemError } from "./item-error.ts";
+import {
+  fitsNumeric,
+  isDeeperThan,
+  MAX_DEPTH,
+  MAX_DIGITS_AFTER,
+  MAX_DIGITS_BEFORE,
+  mayExceedNumeric,
+  mayLoseDigits,
+} from "../json/json-text.ts";
+import type { ItemError } from "./specification.ts";
 
 /**
  * True if no item in this chunk can hold unstorable text or an inexact number (depth is checked separately). `text` is

@@ -1,17 +1,25 @@
-import type { LibraryKey, ListedLibrary, Listing, Reject } from "../../model.ts";
+import { LIST_FIELDS, type LibraryKey, type ListedLibrary, type Listing, type Reject } from "../../model.ts";
 import { jsonEqual } from "../json/exact-json.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
 import { createListingStore } from "../off-heap/listing-store.ts";
-import { type ItemError, notAnObject, rejectItem } from "./item-error.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
-import { type EntryContent, findUnaddressable, parseCheckedEntry, readEntryContent, readKey } from "./list-entry.ts";
+import {
+  type EntryContent,
+  findUnaddressable,
+  mayBeStored,
+  parseCheckedEntry,
+  readEntryContent,
+  readKey,
+} from "./list-entry.ts";
 import {
   hasAnyField,
+  type ItemError,
   isJsonObject,
   isPlaceholder,
   type JsonObject,
-  LIST_FIELDS,
   MOCK_ADVICE,
+  notAnObject,
+  rejectItem,
 } from "./specification.ts";
 
 /** The listing without what only its response shows. */
@@ -44,7 +52,7 @@ const CONTRADICTION: ItemError = {
   reason: "another entry of the listing has the same uploadUser and libraryName and says something else",
 };
 
-/** An entry without a readable key may be any library, so the listing does not show what is missing. */
+/** An entry without a readable key may be any stored library, so the listing does not show what is missing. */
 function explainIncomplete(unread: number, ownerless: number): string | null {
   if (unread === 0) return null;
   const entries = unread === 1 ? "1 entry of the listing names" : `${unread} entries of the listing name`;
@@ -69,6 +77,7 @@ export function createListingReader(defaultOwner: string | null): ListingReader 
     rejects.push(rejectItem(key, "listing", error, source));
   }
 
+  /** Rejects an entry that may be any stored library. */
   function rejectUnread(error: ItemError, source: string): void {
     unread++;
     if (error.path === "uploadUser" && error.code === "missing_field") ownerless++;
@@ -116,6 +125,7 @@ export function createListingReader(defaultOwner: string | null): ListingReader 
 
   function addEntry({ source, value: entry }: ListItem, prechecked: boolean): void {
     entries++;
+    hasKnownField ||= entry === undefined;
     if (!isJsonObject(entry)) {
       rejectUnread(notAnObject(entry), source);
       return;
@@ -124,7 +134,8 @@ export function createListingReader(defaultOwner: string | null): ListingReader 
     if (placeholders === entries - 1 && isPlaceholder(entry, LIST_FIELDS)) placeholders++;
     const key = readKey(entry, defaultOwner);
     if ("owner" in key) addAddressed(key, entry, source, prechecked);
-    else rejectUnread(key, source);
+    else if (mayBeStored(key)) rejectUnread(key, source);
+    else reject(null, key, source);
   }
 
   function finish(): ParsedListing {

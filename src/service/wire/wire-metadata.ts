@@ -1,18 +1,18 @@
-import { z } from "zod";
-import type { LibraryKey, Metadata, MetadataField, Reject } from "../../model.ts";
-import { beginItem, createItemState, scanItem } from "../json/json-item.ts";
+import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
 import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
 import { decodeUtf8, firstBadByte, isCutSequence } from "../json/utf8.ts";
-import { describeResponse, SNIFF_BYTES } from "./describe-response.ts";
-import { type ItemError, rejectItem, wrongField } from "./item-error.ts";
-import type { ByteSource } from "./json-array.ts";
+import { type ByteSource, beginItem, createItemState, describeResponse, SNIFF_BYTES, scanItem } from "./json-array.ts";
 import {
+  EXCERPT_BYTES,
   hasAnyField,
+  type ItemError,
   isJsonObject,
   isPlaceholder,
-  type JsonObject,
-  METADATA_FIELDS,
+  MAX_ITEM_BYTES,
   MOCK_ADVICE,
+  readFields,
+  rejectItem,
+  TOO_LARGE,
 } from "./specification.ts";
 import { findUnstorable } from "./storable.ts";
 
@@ -23,26 +23,21 @@ export interface ParsedMetadata {
 }
 
 /**
- * Reads a metadata response (specification 4.2) and returns its bytes too.
+ * Reads a metadata response (specification 4.2) and returns its bytes too; of an object over MAX_ITEM_BYTES, its beginning.
  * @throws MalformedJson and UntrustedResponse
  */
 export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<ParsedMetadata & { bytes: Buffer }> {
-  const batches: Buffer[] = [];
-  for (let batch = await body.read(); batch !== null; batch = await body.read()) batches.push(batch);
+  let batches: Buffer[] = [];
+  let size = 0;
+  for (let batch = await body.read(); batch !== null; batch = await body.read()) {
+    batches.push(batch);
+    size += batch.length;
+    if (size > MAX_ITEM_BYTES) batches = [Buffer.concat(batches, EXCERPT_BYTES)];
+  }
   const bytes = batches.length === 1 && batches[0] !== undefined ? batches[0] : Buffer.concat(batches);
+  if (size > MAX_ITEM_BYTES) return { bytes, ...rejectTooLarge(key, bytes) };
   return { bytes, ...parseMetadata(key, bytes) };
 }
-
-/** The types of specification 2.2. */
-const schema = z.object({
-  libraryName: z.string().nullish(),
-  libraryOwner: z.string().nullish(),
-  lastModified: z.string().nullish(),
-  fileSize: z.string().nullish(),
-  packageName: z.string().nullish(),
-  packageVersion: z.string().nullish(),
-  description: z.string().nullish(),
-});
 
 const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
 const BOM = "\ufeff";
@@ -66,9 +61,16 @@ export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
   const reject = (error: ItemError) => ({ metadata: null, rejects: [rejectItem(key, "metadata", error, source)] });
   const unstorable = findUnstorable(source, object);
   if (unstorable !== null) return reject(unstorable);
-  const checked = schema.safeParse(object);
-  if (!checked.success) return reject(wrongField(object, String(checked.error.issues[0]?.path[0]), "string"));
-  return { metadata: toMetadata(checked.data, object, source), rejects: [] };
+  const fields = readFields(object, METADATA_FIELDS);
+  if (fields.error !== null) return reject(fields.error);
+  const absent = FIELD_NAMES.filter((name) => !Object.hasOwn(object, name));
+  return { metadata: { ...fields.values, absent, source }, rejects: [] };
+}
+
+function rejectTooLarge(key: LibraryKey, beginning: Buffer): ParsedMetadata {
+  const source = beginning.toString("utf8").replace(BOM, "").trimStart();
+  if (!source.startsWith("{")) throw notMetadata(source);
+  return { metadata: null, rejects: [rejectItem(key, "metadata", TOO_LARGE, source)] };
 }
 
 function decode(bytes: Buffer): string {
@@ -99,18 +101,4 @@ function isUnfinished(text: string): boolean {
   const scan = createItemState();
   beginItem(scan, bytes[0] ?? 0);
   return !scan.bare && scanItem(scan, bytes, 0) === -1;
-}
-
-function toMetadata(fields: z.infer<typeof schema>, object: JsonObject, source: string): Metadata {
-  return {
-    libraryName: fields.libraryName ?? null,
-    libraryOwner: fields.libraryOwner ?? null,
-    lastModified: fields.lastModified ?? null,
-    fileSize: fields.fileSize ?? null,
-    packageName: fields.packageName ?? null,
-    packageVersion: fields.packageVersion ?? null,
-    description: fields.description ?? null,
-    absent: FIELD_NAMES.filter((name) => !Object.hasOwn(object, name)),
-    source,
-  };
 }

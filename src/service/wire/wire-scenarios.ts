@@ -1,19 +1,31 @@
 import { createHash, type Hash } from "node:crypto";
-import type { DriftField, LibraryKey, Reject, Scenario, ScenarioId, ScenarioSink } from "../../model.ts";
-import { jsonEqual } from "../json/exact-json.ts";
+import {
+  type DriftField,
+  type LibraryKey,
+  type Reject,
+  SCENARIO_FIELDS,
+  type Scenario,
+  type ScenarioId,
+  type ScenarioSink,
+} from "../../model.ts";
+import { jsonEqual, parseExact } from "../json/exact-json.ts";
+import { Decimal, mayLoseDigits } from "../json/json-text.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
 import { createIdSet } from "../off-heap/id-set.ts";
-import { type ItemError, notAnObject, rejectItem } from "./item-error.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
-import { readScenarioItem, type ScenarioItem } from "./scenario-item.ts";
 import {
   hasAnyField,
+  type ItemError,
   isJsonObject,
   isPlaceholder,
   type JsonObject,
   MOCK_ADVICE,
-  SCENARIO_FIELDS,
+  notAnObject,
+  readFields,
+  rejectItem,
+  wrongField,
 } from "./specification.ts";
+import { findUnstorable } from "./storable.ts";
 
 export interface ScenarioList {
   /** At most one per item. */
@@ -101,6 +113,7 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink): Scena
 
   function readItem({ source, value }: ListItem, prechecked: boolean): ScenarioItem {
     if (isJsonObject(value)) countFields(value);
+    hasKnownField ||= value === undefined;
     items++;
     if (!isJsonObject(value)) return { kind: "bad", id: null, error: notAnObject(value) };
     return readScenarioItem(value, source, prechecked);
@@ -161,4 +174,70 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink): Scena
   }
 
   return { add, finish };
+}
+
+export type ScenarioItem =
+  | { readonly kind: "good"; readonly id: ScenarioId; readonly scenario: Scenario }
+  | { readonly kind: "bad"; readonly id: ScenarioId | null; readonly error: ItemError };
+
+/** `prechecked` is the result of `needsNoCheck` for a chunk that contains the item. */
+export function readScenarioItem(object: JsonObject, source: string, prechecked: boolean): ScenarioItem {
+  const unstorable = findUnstorable(source, object, prechecked);
+  const mayBeRounded = !prechecked && mayLoseDigits(source);
+  if (unstorable?.code === "too_deep") {
+    return { kind: "bad", id: certainId(object, mayBeRounded), error: unstorable };
+  }
+  const id = readInteger(object, "scenarioId", source, mayBeRounded);
+  if (isItemError(id)) return { kind: "bad", id: null, error: unstorable ?? id };
+  if (unstorable !== null) return { kind: "bad", id, error: unstorable };
+  const parent = object.parentId ?? null;
+  const parentId = parent === null ? null : readInteger(object, "parentId", source, mayBeRounded);
+  if (isItemError(parentId)) return { kind: "bad", id, error: parentId };
+  const fields = readFields(object, SCENARIO_FIELDS);
+  if (fields.error !== null) return { kind: "bad", id, error: fields.error };
+  const { scenarioName: name, isResult, lastModified, description } = fields.values;
+  const scenario = { id, parentId, name, isResult, lastModified, description, source };
+  return { kind: "good", id, scenario };
+}
+
+function isItemError(value: ScenarioId | ItemError | null): value is ItemError {
+  return typeof value === "object" && value !== null;
+}
+
+/** The id of an item that nests too deep to be parsed again; null if it may be rounded. */
+function certainId(object: JsonObject, mayBeRounded: boolean): ScenarioId | null {
+  const value = object.scenarioId;
+  return typeof value === "number" && Number.isSafeInteger(value) && !mayBeRounded ? value : null;
+}
+
+/**
+ * A field as an exact integer. `object` is the parsed `source`, which is parsed again if that lost digits: for a number
+ * that is not a safe integer, and for any number if `mayBeRounded`.
+ */
+function readInteger(object: JsonObject, field: string, source: string, mayBeRounded: boolean): ScenarioId | ItemError {
+  const value = object[field];
+  if (typeof value !== "number") return wrongField(object, field, "integer");
+  if (Number.isSafeInteger(value) && !mayBeRounded) return value === 0 ? 0 : value;
+  const exact = parseExact(source, parseInteger);
+  const integer = isJsonObject(exact) ? exact[field] : undefined;
+  if (typeof integer === "number" || typeof integer === "bigint") return integer;
+  if (integer === "out of range") {
+    return { code: "out_of_range", path: field, reason: `${field} is an integer beyond ±(2^63−1)` };
+  }
+  return { code: "wrong_type", path: field, reason: `${field} is a number with a fraction, an integer was expected` };
+}
+
+const MAX_INTEGER = 2n ** 63n - 1n;
+const MAX_INTEGER_DIGITS = 19;
+
+/** The exact integer of a JSON numeral; `7.0` and `1e2` are integers. */
+function parseInteger(numeral: string): ScenarioId | "fraction" | "out of range" {
+  const { digits, exponent } = new Decimal(numeral);
+  if (digits === "") return 0;
+  if (exponent < 0) return "fraction";
+  if (digits.length + exponent > "-".length + MAX_INTEGER_DIGITS) return "out of range";
+  const value = BigInt(digits + "0".repeat(exponent));
+  if (value > MAX_INTEGER || value < -MAX_INTEGER) return "out of range";
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
 }

@@ -1,5 +1,5 @@
 import type { Decision, ListedLibrary, StoredLibrary } from "../../model.ts";
-import { isFullReadDue, isSettled, nextReadAt } from "./settle.ts";
+import { isBackingOff, isFullReadDue, isSettled, nextReadAt } from "./settle.ts";
 
 export interface PlanContext {
   /** Start of the listing, in database ms. */
@@ -9,17 +9,23 @@ export interface PlanContext {
   readonly backfillSince: number | null;
   /** When a cache stored the listing that it answered: it proves nothing about later reads. Absent: no cache answered. */
   readonly cachedAt?: number;
+  /** The run names libraries: it tries them, also those that are backing off. */
+  readonly namesLibraries?: boolean;
 }
 
 /** Whether one listed library is read, and why: the first reason that applies. It is skipped only if no reason does. */
 export function decide(listed: ListedLibrary, stored: StoredLibrary | null, context: PlanContext): Decision {
   const sync = stored?.sync ?? null;
+  // If this date was seen before, but its content was not stored completely, the reason is `reread_reason`.
+  const isNewDate = listed.lastModified !== (sync?.listedText ?? null);
+  const isForced = context.backfillSince !== null || context.namesLibraries;
+  if (sync !== null && stored?.state !== "removed" && !isNewDate && !isForced && isBackingOff(context.now, sync)) {
+    return { kind: "skip", reason: "backing off" };
+  }
   if (stored === null || stored.state === "listed" || sync === null || sync.contentReadAt === null) {
     return { kind: "read", reason: "never read" };
   }
   if (!listed.lastModified) return { kind: "read", reason: "no listed date" };
-  // If this date was seen before, but its content was not stored completely, the reason is `reread_reason`.
-  const isNewDate = listed.lastModified !== sync.listedText;
   if (listed.lastModified !== sync.bookmark && (isNewDate || sync.rereadReason === null)) {
     return { kind: "read", reason: "listed date changed" };
   }

@@ -2,10 +2,6 @@ import type { DriftField, FieldComparison, MetadataField, ReceivedContent } from
 
 /** A library fails if at least this many of its known scenarios had a field and all of them lost it. */
 const ENOUGH_SCENARIOS = 3;
-/** Libraries that would lose a field fail if the run read at least this many items and all of them lack it. */
-const ENOUGH_ITEMS = 20;
-/** Libraries that lost a metadata field fail if at least this many libraries of the run lost it and none has it. */
-const ENOUGH_LIBRARIES = 3;
 
 /** A field that stored rows of a library have and that the read lacks. */
 export type LostField =
@@ -50,69 +46,26 @@ export function findLostFields({ items, present }: Received, { metadata, scenari
   return lost;
 }
 
-type DriftVerdict =
-  | { readonly kind: "store" }
-  /** The library proves nothing by itself; the rest of the run decides. */
-  | { readonly kind: "defer" }
-  | { readonly kind: "drift"; readonly message: string };
+/** What the answers of other libraries show, whose stored rows have a value of the field; `none`: there is no such library. */
+export type Testimony = "has" | "lacks" | "none";
 
-/** Distinguishes a change of the service's answers from an edit, by everything that the run has read so far. */
-export interface DriftWatch {
-  /** Counts a library. The caller counts it once per run, even if it is read again. */
-  count(read: Received, isStored: boolean, lost: readonly LostField[]): void;
-  /** `isFinal`: the run has read everything else. */
-  judge(lost: readonly LostField[], isFinal: boolean): DriftVerdict;
+/** Whether the library's own scenarios prove drift, whatever other libraries have. */
+export function isProven(lost: LostField): boolean {
+  return lost.of === "scenarios" && lost.isShared && lost.count >= ENOUGH_SCENARIOS;
 }
 
-export function watchDrift(): DriftWatch {
-  let items = 0;
-  /** Items that have the field. */
-  const present = new Map<DriftField, number>();
-  /** Libraries that were stored before and whose metadata was read. */
-  let known = 0;
-  /** Those of them that lack the field, and that lost it. */
-  const lackedBy = new Map<MetadataField, number>();
-  const lostBy = new Map<MetadataField, number>();
-
-  const explain = (lost: LostField, isFinal: boolean): string | "open" | null => {
-    if (lost.of === "metadata") {
-      if (known > (lackedBy.get(lost.field) ?? 0)) return null;
-      const libraries = lostBy.get(lost.field) ?? 0;
-      if (!isFinal) return "open";
-      if (libraries < ENOUGH_LIBRARIES) return null;
-      return `the metadata lacks the field ${lost.field}, and so does that of all ${libraries} libraries of this run whose stored metadata has it`;
-    }
-    const { field, count, isShared } = lost;
-    if (isShared && count >= ENOUGH_SCENARIOS) {
-      return `all ${count} scenarios whose stored rows have the field ${field} lack it now`;
-    }
-    if ((present.get(field) ?? 0) > 0) return null;
-    if (!isFinal) return "open";
-    if (items < ENOUGH_ITEMS) return null;
-    return `not one of the ${items} scenarios that this run read has the field ${field}, which ${count} stored scenarios of this library have`;
-  };
-
-  return {
-    count(read, isStored, lost) {
-      items += read.items;
-      for (const field of fieldsOf(read)) add(present, field, read.present[field]);
-      if (!isStored || read.metadata === null) return;
-      known += 1;
-      for (const field of read.metadata.absent) add(lackedBy, field, 1);
-      for (const each of lost) if (each.of === "metadata") add(lostBy, each.field, 1);
-    },
-    judge(lost, isFinal) {
-      const found = lost.map((each) => explain(each, isFinal));
-      const reasons = found.filter((reason) => reason !== null && reason !== "open");
-      if (reasons.length > 0) return { kind: "drift", message: `${reasons.join("; ")}. ${ADVICE}` };
-      return { kind: found.includes("open") ? "defer" : "store" };
-    },
-  };
+/** Why a lost field is drift; null if it is an edit. */
+export function explainDrift(lost: LostField, testimony: Testimony): string | null {
+  if (testimony === "has") return null;
+  if (testimony === "lacks") return `${describe(lost)}, and no other library that was asked still has it`;
+  return lost.of === "scenarios" && lost.count >= ENOUGH_SCENARIOS ? describe(lost) : null;
 }
 
-function add<Field>(counts: Map<Field, number>, field: Field, count: number): void {
-  counts.set(field, (counts.get(field) ?? 0) + count);
+function describe(lost: LostField): string {
+  if (lost.of === "metadata") return `the metadata lacks the field ${lost.field}, which the stored one has`;
+  const which = lost.isShared ? "each scenario whose stored row has it lacks it now" : "no scenario of the list has it";
+  return `the field ${lost.field} is gone: ${which} (${lost.count} stored)`;
 }
 
-const ADVICE =
+export const DRIFT_ADVICE =
   "The service seems to have changed the shape of its answers, so nothing of this library was overwritten. Look for a newer simcat; if the field is gone for good, docs/operations.md (Drift) says how to accept it";

@@ -16,9 +16,12 @@ export interface RemovalFacts {
   readonly missing: number;
   /** Those of them whose removal an earlier run held. */
   readonly heldBefore: number;
-  /** Libraries marked as removed in the last 24 h by runs without `--allow-removals`. */
+  /** Other libraries marked as removed in the last 24 h by runs without `--allow-removals`. */
   readonly removedLately: number;
-  /** The largest number of live libraries in that time, without those that were first stored since removals are held. */
+  /**
+   * The largest number of live libraries in that time, without those that `--allow-removals` removed, and those that were first
+   * stored since removals are held or since the last complete listing.
+   */
   readonly peakLive: number;
   readonly maxRemoved: Share;
   /** `--allow-removals` */
@@ -82,7 +85,7 @@ function held(rule: HeldRule, message: string): RemovalVerdict {
 }
 
 function numbersOf({ missing, removedLately, peakLive }: RemovalFacts): string {
-  // `peakLive` excludes libraries that were first stored since removals are held; they may be missing too.
+  // `peakLive` excludes libraries that were stored lately; they may be missing too.
   if (missing > peakLive) return `${missing} libraries would be marked removed, but only ${peakLive} count as live`;
   // Rounded up, so that a share just over the limit does not look equal to it.
   const percent = (Math.ceil(((missing + removedLately) * 10_000) / peakLive) / 100).toFixed(2);

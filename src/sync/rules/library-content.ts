@@ -1,5 +1,4 @@
 import type { LibraryContent, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
-import { hasOtherName } from "./named-library.ts";
 import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./settle.ts";
 
 interface ContentFacts {
@@ -13,6 +12,8 @@ interface ContentFacts {
    * this repairs rows that another program altered. Null trusts every hash.
    */
   readonly hashesSince: number | null;
+  /** The metadata may be another library's. */
+  readonly isUncertain: boolean;
 }
 
 /** Decides what to store of one library, and under which bookmark. */
@@ -25,9 +26,8 @@ export function buildLibraryContent(
   const { listed, stored } = action;
   const sync = stored?.sync ?? null;
   const isSameText = sync !== null && sync.listedText === listed.lastModified && stored?.state !== "removed";
-  const isMisnamed = received.metadata !== null && hasOtherName(received.metadata, listed.key);
   const suspect =
-    isMisnamed || isSuspect(listed.lastModified, received.metadata?.lastModified ?? null, received.cached);
+    facts.isUncertain || isSuspect(listed.lastModified, received.metadata?.lastModified ?? null, received.cached);
   const suspectBefore = sync?.suspectReads ?? 0;
   // Rejected metadata leaves the stored one, which may be another library's.
   const isMetadataKept = received.metadata === null;

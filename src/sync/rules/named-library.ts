@@ -9,16 +9,20 @@ export function hasOtherName(metadata: Metadata, key: LibraryKey): boolean {
 }
 
 /**
- * The listed library that metadata names instead of the requested one; null for nearly all. A libraryOwner may be an
- * organization, so an owner by itself is another library only if the listing has that pair.
+ * The owner's library that metadata names instead of the requested one, if it is listed; null for nearly all. The
+ * libraryOwner proves nothing: it may be an organization or another user.
  */
 export function findOtherListed(
   metadata: Metadata,
   key: LibraryKey,
   isListed: (key: LibraryKey) => boolean,
 ): LibraryKey | null {
-  const name = nameIn(metadata, key);
-  const owners = [metadata.libraryOwner || key.owner, key.owner];
-  const named = owners.map((owner) => ({ owner, name }));
-  return named.find((other) => (other.owner !== key.owner || name !== key.name) && isListed(other)) ?? null;
+  const other = { owner: key.owner, name: nameIn(metadata, key) };
+  return hasOtherName(metadata, key) && isListed(other) ? other : null;
+}
+
+/** Whether metadata may be another library's: by its name, or because its libraryOwner has a listed library of that name. */
+export function mayBeOther(metadata: Metadata, key: LibraryKey, isListed: (key: LibraryKey) => boolean): boolean {
+  const owner = metadata.libraryOwner || key.owner;
+  return hasOtherName(metadata, key) || (owner !== key.owner && isListed({ owner, name: key.name }));
 }

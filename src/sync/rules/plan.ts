@@ -21,12 +21,17 @@ export interface Plan {
   readonly neverStored: readonly LibraryKey[];
   /** Listed for the first time, or with another date than the last time, in scope or not. */
   readonly changed: readonly ListedLibrary[];
-  /** Marked as removed and listed again, in scope. */
+  /** Marked as removed and listed again, in scope; not if a cache answered the listing and stored it before the removal. */
   readonly restored: readonly LibraryKey[];
-  /** Listed again after an earlier run held their removal, in scope or not. */
+  /** Listed again after an earlier run held their removal, in scope or not; not if a cache stored the listing before that. */
   readonly returned: readonly LibraryKey[];
   /** Removals have been held since this moment without a break, in database ms; null if none is held. */
   readonly heldSince: number | null;
+  /**
+   * A listed library, in scope or not, whose last read succeeded and that is not read again. If nothing else can be read, it
+   * shows whether the service is down. Null if there is none.
+   */
+  readonly witness: LibraryKey | null;
   readonly listedInScope: number;
   /** How many libraries are live, in scope or not, and how many of those are listed. */
   readonly live: { readonly count: number; readonly listed: number };
@@ -46,10 +51,12 @@ const SAME_DATE = 2;
 export function createPlanner(listing: ListedLibraries, context: PlanContext, selection: Selection): Planner {
   const isSelected = selectorOf(selection);
   const { cachedAt = Number.POSITIVE_INFINITY } = context;
+  /** Whether the listing does not show an event of this time, in database ms, because a cache had stored it before. */
+  const isUnseen = (at: number) => at >= cachedAt;
   /** One state per listed library, by its index. */
   const states = new Uint8Array(listing.length);
   const reads = new Map<number, ReadAction>();
-  const skipped = { unchanged: 0, "not settled yet": 0 };
+  const skipped = { unchanged: 0, "not settled yet": 0, "backing off": 0 };
   const live = { count: 0, listed: 0 };
   const missing: LibraryKey[] = [];
   const unheld: LibraryKey[] = [];
@@ -59,6 +66,7 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
   const restored: LibraryKey[] = [];
   const returned: LibraryKey[] = [];
   let heldSince: number | null = null;
+  let witness: LibraryKey | null = null;
   let listedInScope = 0;
 
   const consider = (listed: ListedLibrary, index: number, stored: StoredLibrary | null) => {
@@ -78,7 +86,7 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
       if (heldAt !== null) heldSince = Math.min(heldSince ?? heldAt, heldAt);
       const index = listing.find(key);
       if (index === undefined) {
-        const isReadSince = (stored.sync?.contentReadAt ?? 0) >= cachedAt;
+        const isReadSince = isUnseen(stored.sync?.contentReadAt ?? 0);
         const isUnheld = isLive && !isReadSince && heldAt === null;
         if (!isSelected(key)) {
           if (isUnheld) unheldElsewhere.push(key);
@@ -89,12 +97,18 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
         if (stored.state === "listed") neverStored.push(key);
         return;
       }
+      if (stored.state === "removed" && isUnseen(stored.removedAt)) {
+        states[index] = SAME_DATE;
+        return;
+      }
       const listed = listing.at(index);
       if (isLive) live.listed += 1;
-      if (heldAt !== null) returned.push(listed.key);
+      // A held removal has the time of the first hold of several, so a cached listing may be older than its own.
+      if (heldAt !== null && context.cachedAt === undefined) returned.push(listed.key);
       states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : CHANGED_DATE;
       if (stored.state === "removed" && isSelected(key)) restored.push(listed.key);
       consider(listed, index, stored);
+      if (witness === null && isLive && stored.sync?.failures === 0 && !reads.has(index)) witness = listed.key;
     },
     finish() {
       const changed: ListedLibrary[] = [];
@@ -117,6 +131,7 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
         restored,
         returned,
         heldSince,
+        witness,
         listedInScope,
         live,
       };

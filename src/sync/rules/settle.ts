@@ -1,14 +1,26 @@
 import { spreadOf } from "../../key.ts";
-import type { LibraryKey, SyncState } from "../../model.ts";
-import { DAY_MS, MINUTE_MS } from "../../units.ts";
-import { latestInstant, MAX_PRECISION_MS, type ParsedDate, parseDate, precisionOf, sameMoment } from "./parse-date.ts";
-import { UTC } from "./time-zone.ts";
+import type { LibraryKey, StoredLibrary, SyncState } from "../../model.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
+import {
+  latestInstant,
+  MAX_PRECISION_MS,
+  type ParsedDate,
+  parseDate,
+  precisionOf,
+  sameMoment,
+  UTC,
+} from "./parse-date.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
 const SETTLE_MARGIN_MS = 2 * MINUTE_MS;
 
 /** After this many suspect reads under one date, a library is read less and less often. */
 export const SUSPECT_READS = 3;
+
+/** After this many failures in a row, a library is tried at doubling distances, the first of which is `FIRST_RETRY_MS`. */
+const BACKOFF_FAILURES = 3;
+const FIRST_RETRY_MS = 15 * MINUTE_MS;
+const MAX_RETRY_DISTANCE_MS = 6 * HOUR_MS;
 
 /** The last moment at which an edit could have the bookmark's date, in database ms; null if unknown. */
 export function windowEnd(sync: SyncState): number | null {
@@ -17,6 +29,13 @@ export function windowEnd(sync: SyncState): number | null {
 
 export function windowEndOf(text: string | null, seenAt: number | null): number | null {
   return text && seenAt !== null ? seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null;
+}
+
+/** For a library that was read through the views: its `bookmarkSeenAt` is the end of the window of its date. */
+export function withSeenAt(stored: StoredLibrary): StoredLibrary {
+  const { sync } = stored;
+  if (sync === null || sync.bookmarkSeenAt === null) return stored;
+  return { ...stored, sync: { ...sync, bookmarkSeenAt: sync.bookmarkSeenAt - (windowEndOf(sync.bookmark, 0) ?? 0) } };
 }
 
 /** Whether an equal listed date proves that the stored content is current. */
@@ -46,6 +65,23 @@ export function nextReadAt(sync: SyncState): number | null {
   const distance = sync.suspectReads > 0 ? Math.min(readAt - seenAt, DAY_MS) : readAt - seenAt;
   const doubled = readAt + distance;
   return readAt <= end ? Math.min(doubled, end + 1) : doubled;
+}
+
+type FailureState = Pick<SyncState, "failures" | "lastFailedAt" | "bookmarkSeenAt">;
+
+/**
+ * When a library that failed several times in a row is tried next, in database ms. Null if the next run tries it: it has not
+ * failed so often, or its date changed or it returned after the last failure.
+ */
+export function nextTryAt({ failures, lastFailedAt, bookmarkSeenAt }: FailureState): number | null {
+  if (failures < BACKOFF_FAILURES || lastFailedAt === null || (bookmarkSeenAt ?? 0) > lastFailedAt) return null;
+  return lastFailedAt + Math.min(FIRST_RETRY_MS * 2 ** (failures - BACKOFF_FAILURES), MAX_RETRY_DISTANCE_MS);
+}
+
+/** Whether a failing library is not tried yet. A failure in the future was recorded before the clock was set back. */
+export function isBackingOff(now: number, sync: SyncState): boolean {
+  const until = nextTryAt(sync);
+  return until !== null && now < until && (sync.lastFailedAt ?? 0) <= now + SETTLE_MARGIN_MS;
 }
 
 /** When a listed date was seen and its content read. Times are database ms, except `date`. */

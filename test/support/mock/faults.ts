@@ -1,6 +1,7 @@
-import type { EditName } from "../../../src/mock/edits.ts";
+import type { Organization } from "../../../src/mock/organization.ts";
 import type { Operation } from "../../../src/mock/route.ts";
-import type { Json, MockLibrary, Organization } from "../../../src/mock/types.ts";
+import type { EditName } from "./edits.ts";
+import type { Json, MockLibrary } from "./library.ts";
 
 /** Selects requests. A property that is not set matches every request. */
 export interface FaultMatch {

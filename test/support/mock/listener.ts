@@ -1,14 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { EDITS } from "../../../src/mock/edits.ts";
+import type { Organization } from "../../../src/mock/organization.ts";
 import { createRandom } from "../../../src/mock/random.ts";
-import { createResponder } from "../../../src/mock/respond.ts";
 import { parseRoute, type Route } from "../../../src/mock/route.ts";
-import type { Organization } from "../../../src/mock/types.ts";
 import { alterAnswer } from "./alter-answer.ts";
-import { compress, type HttpAnswer, httpAnswer, httpError } from "./answer.ts";
+import { compress, createResponder, type HttpAnswer, httpError } from "./answer.ts";
 import { createDateSource } from "./date-source.ts";
 import { type Delivery, deliver, isDelivery, later } from "./deliver.ts";
+import { EDITS } from "./edits.ts";
 import { createFaultScript } from "./fault-script.ts";
 import type { BetweenAction, Fault, FaultAction } from "./faults.ts";
 import { createRecorder, type RecordedRequest, type Recorder, type RequestRecord } from "./recorder.ts";
@@ -73,7 +72,7 @@ export function createListener(options: ListenerOptions): Listener {
     const actions = script.next(route, record.path);
     if (actions.length > 0) record.fault = actions.map((action) => action.kind).join("+");
     for (const action of actions) if (action.kind === "between") scheduleEdit(action, route, res);
-    const right = httpAnswer(findAnswer(req, route), route, organization);
+    const right = findAnswer(req, route);
     const altered = actions.reduce((before, action) => applyFault(before, action, route), right);
     const encoded = gzip ? compress(altered, req) : altered;
     const fault = actions.findLast(isDelivery);

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { listen, SERVER_OPTIONS } from "../../../src/mock/listen.ts";
-import type { Organization } from "../../../src/mock/types.ts";
+import type { Organization } from "../../../src/mock/organization.ts";
+import { listen, SERVER_OPTIONS } from "../../../src/mock/server.ts";
 import { createListener, type Listener, type ListenerOptions } from "./listener.ts";
 
 export interface MockServiceOptions extends ListenerOptions {

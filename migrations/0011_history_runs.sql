@@ -1,2 +1,0 @@
-CREATE INDEX CONCURRENTLY "library_history_superseded_by_index" ON "simcat"."library_history" USING btree ("superseded_by");--> statement-breakpoint
-CREATE INDEX CONCURRENTLY "scenario_history_superseded_by_index" ON "simcat"."scenario_history" USING btree ("superseded_by");

@@ -1,0 +1,21 @@
+CREATE OR REPLACE VIEW simcat_report.daily_libraries AS
+SELECT d.day, l.owner, l.library_name, l.live, l.scenarios, l.scenarios - l.results AS parents, l.results, l.bytes,
+  l.package_name, l.package_version, l.last_read_at,
+  extract(epoch FROM d.taken_at - l.last_read_at)::double precision AS read_age_seconds
+FROM simcat.library_days l
+-- Both bounds without OR, so that the days of a row are found by the key.
+JOIN simcat.snapshot_days d ON d.day >= l.from_day AND d.day < coalesce(l.to_day, 'infinity');
+
+COMMENT ON VIEW simcat_report.daily_libraries IS 'Each library on each day (UTC), as the first good run to end on that day left it. A removed library keeps a row with live = false. Days without a good run over the whole organization have no rows. simcat prune deletes nothing here. Filter by day, owner or library.';
+COMMENT ON COLUMN simcat_report.daily_libraries.day IS 'The day in UTC, by the database''s clock.';
+COMMENT ON COLUMN simcat_report.daily_libraries.owner IS 'The uploading user, the first part of the library''s key, byte for byte.';
+COMMENT ON COLUMN simcat_report.daily_libraries.library_name IS 'Name of the library, the second part of its key, byte for byte.';
+COMMENT ON COLUMN simcat_report.daily_libraries.live IS 'Whether the library was live. false: it was removed since an earlier day, and all values are NULL. A library that no snapshot found live has no row.';
+COMMENT ON COLUMN simcat_report.daily_libraries.scenarios IS 'Number of its live scenarios, results included. NULL: removed, or never stored completely.';
+COMMENT ON COLUMN simcat_report.daily_libraries.parents IS 'Number of those that are not results. NULL: removed, or never stored completely.';
+COMMENT ON COLUMN simcat_report.daily_libraries.results IS 'Number of those that are results. NULL: removed, or never stored completely.';
+COMMENT ON COLUMN simcat_report.daily_libraries.bytes IS 'Its size, as libraries.file_size_bytes. NULL: not known, or removed.';
+COMMENT ON COLUMN simcat_report.daily_libraries.package_name IS 'The simulation package. NULL: not known, or removed.';
+COMMENT ON COLUMN simcat_report.daily_libraries.package_version IS 'Version of the package. NULL: not known, or removed.';
+COMMENT ON COLUMN simcat_report.daily_libraries.last_read_at IS 'When the last stored read of its content started. NULL: never read, or removed.';
+COMMENT ON COLUMN simcat_report.daily_libraries.read_age_seconds IS 'Age of that read when the snapshot was taken. NULL: never read, or removed.';

@@ -1,0 +1,103 @@
+import { writeSync } from "node:fs";
+import { sleep } from "../async.ts";
+import { hasErrorCode } from "../errors.ts";
+
+/** The pause between two attempts to write to a full pipe. */
+export const FULL_PIPE_PAUSE_MS = 10;
+
+/** Writes to a descriptor that does not block. Returns the bytes that a full pipe, or a stopped terminal, does not take. */
+export function writeNow(descriptor: number, bytes: Buffer): Buffer {
+  let remaining = bytes;
+  try {
+    while (remaining.length > 0) remaining = remaining.subarray(writeSync(descriptor, remaining));
+  } catch (error) {
+    if (!hasErrorCode(error, "EAGAIN")) throw error;
+  }
+  return remaining;
+}
+
+interface StandardStreamOptions {
+  readonly descriptor: number;
+  readonly isIgnored: (error: unknown) => boolean;
+  /** Without it, nothing is dropped. */
+  readonly dropping?: {
+    /** While earlier text has been waiting for this long, new text is dropped. */
+    readonly afterMs: number;
+    /** Returns the text that reports how many lines were dropped. */
+    readonly formatLost: (lines: number) => string;
+  };
+}
+
+/**
+ * Standard output or standard error. Text is written at once, so that nothing is lost when the process exits. If the reader
+ * stands still, it is kept in memory, and timers, signals and requests go on.
+ */
+export class StandardStream {
+  readonly #options: StandardStreamOptions;
+  readonly #waiting: Buffer[] = [];
+  /** Since when text is waiting, as `performance.now()`. */
+  #waitingSince = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #lostLines = 0;
+  #error: unknown = null;
+
+  constructor(options: StandardStreamOptions) {
+    this.#options = options;
+  }
+
+  /** @throws the error of this write, or that of earlier text that had to wait */
+  write(text: string): void {
+    if (this.#isDropping()) {
+      this.#lostLines += text.split("\n").length - 1;
+      return;
+    }
+    this.#waiting.push(Buffer.from(text));
+    this.#flush();
+    this.#throwError();
+  }
+
+  /** Waits until all text is written or text is dropped. @throws the error of text that had to wait, or the signal's reason */
+  async drain(signal: AbortSignal): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#isDropping()) await sleep(FULL_PIPE_PAUSE_MS, signal);
+    this.#throwError();
+  }
+
+  /** Throws each error once. */
+  #throwError(): void {
+    const error = this.#error;
+    this.#error = null;
+    if (error !== null) throw error;
+  }
+
+  #isDropping(): boolean {
+    const { dropping } = this.#options;
+    return dropping !== undefined && performance.now() - this.#waitingSince >= dropping.afterMs;
+  }
+
+  #flush(): void {
+    const { descriptor, isIgnored, dropping } = this.#options;
+    try {
+      for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+        const remaining = writeNow(descriptor, first);
+        if (remaining.length > 0) {
+          this.#waiting[0] = remaining;
+          this.#waitingSince = Math.min(this.#waitingSince, performance.now());
+          this.#timer ??= setTimeout(() => {
+            this.#timer = undefined;
+            this.#flush();
+          }, FULL_PIPE_PAUSE_MS);
+          return;
+        }
+        this.#waiting.shift();
+      }
+    } catch (error) {
+      this.#waiting.length = 0;
+      if (!isIgnored(error)) this.#error = error;
+    }
+    this.#waitingSince = Number.POSITIVE_INFINITY;
+    if (this.#lostLines === 0 || dropping === undefined) return;
+    const report = dropping.formatLost(this.#lostLines);
+    this.#lostLines = 0;
+    this.write(report);
+  }
+}

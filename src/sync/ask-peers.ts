@@ -1,0 +1,53 @@
+import { findPeers } from "../db/read/compare-fields.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { ContentError } from "../errors.ts";
+import { keyText } from "../key.ts";
+import type { LibraryKey, ListedLibraries } from "../model.ts";
+import { DISCARD } from "../service/read-content.ts";
+import type { LostField, Testimony } from "./rules/drift.ts";
+import { hasOtherName } from "./rules/named-library.ts";
+import type { Run } from "./run-types.ts";
+
+/** One is enough, unless it was edited meanwhile or cannot be read. */
+const MAX_PEERS = 3;
+
+/**
+ * Asks whether the service still sends a field that the library `key` lost: reads other listed libraries that had it, until one
+ * has it. `sentAt`: when the first request for the library itself was sent, on the local monotonic clock.
+ */
+export type AskPeers = (lost: LostField, key: LibraryKey, sentAt: number, signal: AbortSignal) => Promise<Testimony>;
+
+/** All readers of a run share the answers. */
+export function createPeers({ pool, lease, service }: Run, libraries: ListedLibraries): AskPeers {
+  const asked = new Map<string, { readonly at: number; readonly testimony: Promise<Testimony> }>();
+
+  async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<Testimony> {
+    const options = { operation: "choosing other libraries to compare with", snapshot: true };
+    const stored = await withTransaction(pool, options, (connection) => findPeers(connection, lost), lease.lost);
+    const others = stored.filter((one) => keyText(one) !== keyText(key) && libraries.find(one) !== undefined);
+    if (others.length === 0) return "none";
+    for (const other of others.slice(0, MAX_PEERS)) if (await hasField(lost, other, signal)) return "has";
+    return "lacks";
+  }
+
+  async function hasField(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { metadata, present, cached } = await service.readContent(key, DISCARD, signal);
+      if (cached || metadata === null || hasOtherName(metadata, key)) return false;
+      return lost.of === "metadata" ? !metadata.absent.includes(lost.field) : present[lost.field] > 0;
+    } catch (error) {
+      if (error instanceof ContentError) return false;
+      throw error;
+    }
+  }
+
+  return async (lost, key, sentAt, signal) => {
+    const name = `${lost.of} ${lost.field}`;
+    for (;;) {
+      const last = asked.get(name);
+      // The service may drop the field during the run, so an answer that has it is good only for libraries requested before.
+      if (last !== undefined && (last.at >= sentAt || (await last.testimony) !== "has")) return last.testimony;
+      if (asked.get(name) === last) asked.set(name, { at: performance.now(), testimony: ask(lost, key, signal) });
+    }
+  };
+}

@@ -1,0 +1,222 @@
+import { aborted } from "../async.ts";
+import { createClock, readNow } from "../db/clock.ts";
+import type { Connection, Pool } from "../db/connect.ts";
+import { databaseError, isConnectionLost } from "../db/db-errors.ts";
+import { readLastGoodRun } from "../db/read/recent-runs.ts";
+import { assertUsable, readSchemaState, type Schema } from "../db/schema-state.ts";
+import { readSnapshot } from "../db/transaction.ts";
+import {
+  BusyError,
+  ConfigurationError,
+  EXIT,
+  InterruptedError,
+  SimcatError,
+  SourceUnavailableError,
+} from "../errors.ts";
+import { formatInstant } from "../format.ts";
+import type { Logger } from "../log.ts";
+import { createProgressLine } from "../report/progress.ts";
+import { createRunLog } from "../report/run-log.ts";
+import type { RunRequest } from "../run-report.ts";
+import type { Service, ServiceEvent } from "../service/client.ts";
+import { runSync } from "../sync/run.ts";
+import { outcomeOfError } from "../sync/run-outcome.ts";
+import type { RunEvent, RunResult, RunSettings } from "../sync/run-types.ts";
+import type { CopyReads } from "./copy-reads.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Schedule } from "./schedule.ts";
+import { type CurrentRun, type MissReason, pauseOf, type WorkerState } from "./worker-state.ts";
+
+/** The dependencies of the loop and of its runs. */
+export interface WorkerContext {
+  readonly settings: RunSettings;
+  readonly version: string;
+  readonly pool: Pool;
+  /** The schema that the database must have. */
+  readonly schema: Schema;
+  readonly schedule: Schedule;
+  /**
+   * Runs `work` with a client of the service. The API key is read again for each run.
+   * @throws ConfigurationError if the key cannot be read
+   */
+  readonly withService: <T>(
+    onEvent: (event: ServiceEvent) => void,
+    work: (service: Service) => Promise<T>,
+  ) => Promise<T>;
+  /** Replaces the secrets in a message. */
+  readonly mask: (message: string) => string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly state: WorkerState;
+  readonly reads: CopyReads;
+}
+
+const REQUEST: RunRequest = {
+  kind: "sync",
+  trigger: "schedule",
+  selection: { libraries: [], owners: [] },
+  allowRemovals: false,
+  restart: false,
+};
+
+const MISSED: Readonly<Record<MissReason, string>> = {
+  running: "missed a tick: the last due run has not ended",
+  database: "missed a tick: the database cannot be reached",
+  suspended: "missed ticks: the machine slept, or this process was blocked",
+  retry_after: "missed a tick: the service asked for a pause",
+};
+
+/**
+ * Runs `sync` on schedule until `signal` is aborted, and at the start if the last good run is older than the interval. One
+ * run at a time: a tick during a run, or during a pause that the service asked for, is logged and skipped.
+ * @returns the exit code: that of the signal if it interrupted a run, otherwise ok
+ */
+export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): Promise<number> {
+  const { state, log, schedule, reads } = context;
+  const loop: { running: Promise<RunResult | null> | null } = { running: null };
+  const logNextRun = () =>
+    log.info(
+      { code: "next_run", at: schedule.next(pauseOf(state) ?? undefined).toISOString() },
+      "waiting for the next run",
+    );
+  const startRun = () => {
+    loop.running = runScheduled(context, signal).finally(() => {
+      loop.running = null;
+      if (!signal.aborted) logNextRun();
+    });
+  };
+  const missTicks = (reason: MissReason, count: number) => {
+    state.missedTicks[reason] += count;
+    const total = Object.values(state.missedTicks).reduce((sum, missed) => sum + missed, 0);
+    log.warn({ code: "missed_tick", reason, count, total, run: state.current?.id }, MISSED[reason]);
+  };
+  const onDue = () => {
+    if (loop.running !== null)
+      void reads.read().then(({ error }) => missTicks(error === null ? "running" : "database", 1));
+    else if (pauseOf(state) !== null) missTicks("retry_after", 1);
+    else startRun();
+  };
+  state.phase = "working";
+  if (await isRunDue(context, signal)) startRun();
+  else logNextRun();
+  schedule.start(onDue, (count) => missTicks("suspended", count));
+  await aborted(signal);
+  schedule.stop();
+  state.phase = "stopping";
+  log.info({ code: "worker_stopping", run: state.current?.id }, "stop signal received; no further run starts");
+  const last = await loop.running;
+  const { reason } = signal;
+  return last !== null && last.error === reason && reason instanceof InterruptedError ? reason.exitCode : EXIT.ok;
+}
+
+/** True if there is no good run without selectors, or if the last one is older than the interval by the database's clock. */
+async function isRunDue({ pool, log, schedule }: WorkerContext, signal: AbortSignal): Promise<boolean> {
+  try {
+    const read = async (connection: Connection) => ({
+      now: await readNow(connection),
+      last: await readLastGoodRun(connection, "tables"),
+    });
+    const { now, last } = await readSnapshot(pool, "reading the last good run", read, signal);
+    const isRecent = last !== null && now.getTime() - last.startedAt.getTime() <= schedule.intervalMs();
+    if (isRecent)
+      log.info({ code: "run_not_due", run: last.id }, "the last good run is recent enough; waiting for the next tick");
+    return !isRecent;
+  } catch {
+    // The run that starts instead will report the error.
+    return true;
+  }
+}
+
+/**
+ * Runs one sync, logs it and counts it in the metrics. Does not throw if the run fails, so that the worker continues.
+ * @returns the result of the run; null if it did not start
+ */
+async function runScheduled(context: WorkerContext, signal: AbortSignal): Promise<RunResult | null> {
+  const { state, metrics, log } = context;
+  state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
+  try {
+    const { report, error } = await runAndLog(context, signal);
+    const { id, status, error: message } = report;
+    metrics.finished(report);
+    state.trouble =
+      status === "ok" || status === "partial" ? null : { code: status, message: message ?? status, runId: id };
+    const waitMs = error instanceof SourceUnavailableError ? error.retryAfterMs : null;
+    state.pausedUntil = waitMs === null ? null : new Date(Date.now() + waitMs);
+    const pausedUntil = pauseOf(state);
+    if (pausedUntil !== null)
+      log.warn({ code: "retry_after", until: formatInstant(pausedUntil) }, "the service asked for a pause until then");
+    return { report, error };
+  } catch (thrown) {
+    // A stop signal before the start of the run interrupts nothing.
+    if (!(signal.aborted && thrown === signal.reason)) reportNotStarted(context, thrown);
+    return null;
+  } finally {
+    state.current = null;
+  }
+}
+
+async function runAndLog(context: WorkerContext, signal: AbortSignal): Promise<RunResult> {
+  const { settings, version, pool, schema, mask, metrics, state, reads } = context;
+  const runLog = createRunLog(context.log);
+  const progress = createProgressLine(null, runLog);
+  const onRunEvent = (event: RunEvent) => {
+    progress.event(event);
+    runLog.event(event);
+    updateProgress(state, event);
+  };
+  const onServiceEvent = (event: ServiceEvent) => {
+    metrics.service(event);
+    runLog.service(event);
+    progress.service(event);
+    const isContent = event.kind === "request" && event.operation === "scenarios" && event.outcome === "2xx";
+    if (isContent) updateRun(state, { progressAt: performance.now() });
+  };
+  try {
+    const result = await context.withService(onServiceEvent, async (service) => {
+      // Another process may have migrated the schema since the last run.
+      const readState = (connection: Connection) => readSchemaState(connection, schema);
+      assertUsable(await readSnapshot(pool, "looking at the schema", readState, signal));
+      const clock = await createClock(pool, signal);
+      const tools = { pool, clock, service, settings, version, mask, onEvent: onRunEvent };
+      return runSync(tools, REQUEST, signal);
+    });
+    // If the database is unreachable afterwards, probes and the page still show this run.
+    await reads.refresh();
+    runLog.finished(result.report);
+    return result;
+  } finally {
+    progress.end();
+  }
+}
+
+function updateProgress(state: WorkerState, event: RunEvent): void {
+  const done = (state.current?.done ?? 0) + 1;
+  if (event.kind === "started") updateRun(state, { id: event.id });
+  if (event.kind === "planned") updateRun(state, { toRead: event.toRead });
+  if (event.kind === "stored") updateRun(state, { done, progressAt: performance.now() });
+  if (event.kind === "failed") updateRun(state, { done });
+}
+
+function updateRun(state: WorkerState, change: Partial<CurrentRun>): void {
+  if (state.current !== null) state.current = { ...state.current, ...change };
+}
+
+/** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` report it. */
+function reportNotStarted({ state, metrics, log, mask }: WorkerContext, thrown: unknown): void {
+  if (thrown instanceof BusyError) {
+    metrics.busyTick();
+    state.trouble = { code: thrown.code, message: thrown.message, runId: null };
+    log.warn({ code: thrown.code, detail: thrown.message }, "another run is in progress; waiting for the next tick");
+    return;
+  }
+  const { status, message, error } = outcomeOfError(
+    isConnectionLost(thrown) ? databaseError("starting the run", thrown) : thrown,
+  );
+  const masked = mask(message ?? status);
+  const code = thrown instanceof ConfigurationError ? thrown.code : status;
+  metrics.notStarted(status);
+  state.trouble = { code, message: masked, runId: null };
+  const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
+  if (status === "database_failed") log.warn(line, "run could not start");
+  else log.error(line, "run could not start");
+}

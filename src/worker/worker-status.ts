@@ -1,0 +1,202 @@
+import type { RunRow } from "../db/read/recent-runs.ts";
+import { type SchemaState, TOO_OLD } from "../db/schema-state.ts";
+import { formatCount, formatInstant, plural } from "../format.ts";
+import { formatKey } from "../key.ts";
+import type { Basics, CopyFigures, CopyReads, CopyState } from "./copy-reads.ts";
+import type { Schedule } from "./schedule.ts";
+import { pauseOf, type WorkerState } from "./worker-state.ts";
+
+interface Reason {
+  /** Part of the public interface. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The state of the worker and its copy at one moment. `/readyz`, the metrics and the status page are made from it. */
+export interface WorkerStatus extends Pick<WorkerState, "current" | "missedTicks"> {
+  /** By the local clock, like `nextRun`. */
+  readonly now: Date;
+  readonly ready: boolean;
+  /** Why it is not ready, then the problems that do not affect readiness. Empty only if the copy is up to date. */
+  readonly reasons: readonly Reason[];
+  readonly nextRun: Date;
+  readonly intervalMs: number;
+  /** The present by the database's clock, and the last runs, newest first; null before the database has answered once. */
+  readonly databaseNow: Date | null;
+  readonly runs: readonly RunRow[];
+  readonly lastGoodRun: RunRow | null;
+  /** Time since the last good run ended; null before the first. */
+  readonly sinceGoodRunMs: number | null;
+  /** Null before they have been read once. */
+  readonly figures: CopyFigures | null;
+  /** Time since the database answered, if it does not answer now; otherwise null. */
+  readonly silentMs: number | null;
+}
+
+interface StatusOptions {
+  readonly state: Readonly<WorkerState>;
+  readonly reads: CopyReads;
+  readonly schedule: Schedule;
+  /** A run without progress for longer than this is considered stuck. */
+  readonly stuckAfterMs: number;
+  /** Replaces the secrets in a message. */
+  readonly mask: (message: string) => string;
+}
+
+/** Returns a function that reads the status. */
+export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask }: StatusOptions) {
+  let firstSeen: { readonly runId: number; readonly at: number } | null = null;
+
+  /** When the last good run ended, by `performance.now()`; null before the first. */
+  function goodRunEnd({ lastGoodRun, readAt, now }: Basics): number | null {
+    if (lastGoodRun === null) return null;
+    if (firstSeen?.runId !== lastGoodRun.id) firstSeen = { runId: lastGoodRun.id, at: performance.now() };
+    const agoMs = now.getTime() - (lastGoodRun.finishedAt ?? lastGoodRun.startedAt).getTime();
+    // If the database's clock was set back, the run seems to end in the future.
+    return Math.min(readAt - agoMs, firstSeen.at);
+  }
+
+  return async (): Promise<WorkerStatus> => {
+    const { basics, figures, error } = await reads.read();
+    const at = performance.now();
+    const { current, missedTicks } = state;
+    const goodRunEndedAt = basics === null ? null : goodRunEnd(basics);
+    const judged = judgeReadiness({
+      state,
+      basics,
+      figures,
+      databaseError: error === null ? null : mask(error.message),
+      goodRunEndedAt,
+      lateBefore: schedule.lateBefore(),
+      isProgressing: current !== null && current.progressAt !== null && at - current.progressAt <= stuckAfterMs,
+    });
+    return {
+      ...judged,
+      current,
+      missedTicks,
+      now: new Date(),
+      nextRun: schedule.next(pauseOf(state) ?? undefined),
+      intervalMs: schedule.intervalMs(),
+      databaseNow: basics && new Date(basics.now.getTime() + at - basics.readAt),
+      runs: basics?.runs ?? [],
+      lastGoodRun: basics?.lastGoodRun ?? null,
+      sinceGoodRunMs: goodRunEndedAt === null ? null : at - goodRunEndedAt,
+      figures,
+      silentMs: error === null || basics === null ? null : at - basics.readAt,
+    };
+  };
+}
+
+interface ReadinessFacts extends Pick<CopyState, "basics" | "figures"> {
+  readonly state: Readonly<WorkerState>;
+  /** Why the last read failed; null if it succeeded. */
+  readonly databaseError: string | null;
+  /** When the last good run ended, by `performance.now()`; null before the first. */
+  readonly goodRunEndedAt: number | null;
+  /** By the same clock: what was completed before it is late. */
+  readonly lateBefore: number;
+  readonly isProgressing: boolean;
+}
+
+/**
+ * Ready: the database is reachable, its schema is current, and the last good run is not late or a run is making progress.
+ * Libraries that fail or are behind do not affect readiness, because one broken library must not take the worker out of
+ * service; a run that could read nothing is not a good run.
+ */
+function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "reasons"> {
+  const { state, basics, databaseError, isProgressing } = facts;
+  const late = basics === null ? [] : judgeAge(facts, basics);
+  const blocking: Reason[] = [];
+  if (state.phase === "stopping") blocking.push({ code: "stopping", message: "the worker is stopping" });
+  if (state.phase === "starting")
+    blocking.push({ code: "starting", message: "the worker is waiting for its database" });
+  if (databaseError !== null) blocking.push({ code: "database_unreachable", message: databaseError });
+  if (basics !== null && databaseError === null) blocking.push(...judgeSchema(basics.schema));
+  if (!isProgressing) blocking.push(...late);
+  const others = [...(isProgressing ? late : []), ...judgePause(state), ...judgeLastRun(facts), ...judgeContent(facts)];
+  return { ready: blocking.length === 0 && basics !== null, reasons: [...blocking, ...others] };
+}
+
+function judgeSchema(schema: SchemaState): Reason[] {
+  if (schema.kind === "current") return [];
+  if (schema.kind === "older") return [{ code: "schema_older", message: `${TOO_OLD.problem}; ${TOO_OLD.hint}` }];
+  const message =
+    schema.kind === "newer"
+      ? "a later version of simcat has migrated the schema; run that version"
+      : `the schema lacks ${schema.missing} of simcat's migrations; run: simcat migrate`;
+  return [{ code: `schema_${schema.kind}`, message }];
+}
+
+function judgeAge({ goodRunEndedAt, lateBefore }: ReadinessFacts, { lastGoodRun }: Basics): Reason[] {
+  if (goodRunEndedAt === null || lastGoodRun === null)
+    return [{ code: "no_good_run", message: "no run of all libraries has completed yet" }];
+  if (goodRunEndedAt >= lateBefore) return [];
+  const message = `the last good run (${lastGoodRun.id}) is older than three due runs; the copy may be out of date`;
+  return [{ code: "stale", message }];
+}
+
+function judgePause(state: Readonly<WorkerState>): Reason[] {
+  const pausedUntil = pauseOf(state);
+  if (pausedUntil === null) return [];
+  const message = `the service asked for no requests until ${formatInstant(pausedUntil)}; runs that are due until then are skipped`;
+  return [{ code: "retry_after", message }];
+}
+
+/** The trouble of this worker's last run until the next good run of any process; otherwise a held last run. */
+function judgeLastRun({ state: { trouble }, basics }: ReadinessFacts): Reason[] {
+  const last = basics?.lastGoodRun ?? null;
+  const isOver = trouble !== null && trouble.runId !== null && (last?.id ?? 0) > trouble.runId;
+  if (trouble !== null && !isOver) return [{ code: trouble.code, message: trouble.message }];
+  return last?.status === "held" ? [{ code: "held", message: last.error ?? "a guard held removals" }] : [];
+}
+
+const NAMED_LIBRARIES = 3;
+
+/** Libraries that fail, and content that is missing although runs succeed. */
+function judgeContent({ figures, goodRunEndedAt, lateBefore }: ReadinessFacts): Reason[] {
+  if (figures === null || goodRunEndedAt === null) return [];
+  const { failing, reported, now, readAt } = figures;
+  const reasons: Reason[] = [];
+  if (failing.total > 0) {
+    const named = failing.shown.slice(0, NAMED_LIBRARIES);
+    const left = failing.total - named.length;
+    const names = `${named.map(formatKey).join(", ")}${left > 0 ? ` and ${formatCount(left)} more` : ""}`;
+    const count = plural(failing.total, "library fails", "libraries fail");
+    reasons.push({ code: "failing_libraries", message: `${count}: ${names}; simcat status lists the errors` });
+  }
+  if (reported === null) return reasons;
+  const { completeAsOf, behind } = reported;
+  if (completeAsOf === null) {
+    reasons.push({ code: "incomplete", message: "not every library has been stored yet" });
+  } else if (behind > 0 && readAt - (now.getTime() - completeAsOf.getTime()) < lateBefore) {
+    const count = plural(behind, "library is", "libraries are");
+    const message = `${count} behind by more than three due runs; the copy is complete as of ${formatInstant(completeAsOf)}`;
+    reasons.push({ code: "incomplete", message });
+  }
+  return reasons;
+}
+
+/** The body of `/readyz`. Times are ISO texts. */
+export function toReadyJson(status: WorkerStatus) {
+  const { ready, reasons, lastGoodRun, nextRun, current, figures } = status;
+  return {
+    ready,
+    reasons,
+    complete_as_of: figures?.reported?.completeAsOf ?? null,
+    failing_libraries: figures?.failing.total ?? null,
+    last_good_run: lastGoodRun && {
+      id: lastGoodRun.id,
+      kind: lastGoodRun.kind,
+      status: lastGoodRun.status,
+      started_at: lastGoodRun.startedAt,
+      finished_at: lastGoodRun.finishedAt,
+    },
+    next_run: nextRun,
+    current_run: current && {
+      id: current.id,
+      started_at: current.startedAt,
+      to_read: current.toRead,
+      done: current.done,
+    },
+  };
+}

@@ -1,0 +1,223 @@
+import { expect, test, vi } from "vitest";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
+import { changeLibrary } from "../support/mock/library.ts";
+import { library } from "../support/organization.ts";
+import { lastRun } from "./run-results.ts";
+
+// Many consecutive runs, each of which can be slow on a busy machine.
+vi.setConfig({ testTimeout: 180_000 });
+
+const ONE_ATTEMPT = { SIMCAT_MAX_RETRIES: "0", SIMCAT_CONCURRENCY: "2" };
+const CONTENT = "metadata$|scenarios$";
+const SERVER_ERROR: FaultAction = { kind: "status", status: 500 };
+
+const some = (owner: string, count: number) =>
+  Array.from({ length: count }, (_, at) => library(owner, `lib ${at}`, { scenarios: [1] }));
+
+/** Every content request, or that of one owner or library, fails in this way until the next script. */
+function fail({ service }: Fixture, action: FaultAction, match: { owner?: string; library?: string } = {}): void {
+  service.script([{ match: { ...match, pathPattern: CONTENT }, times: "always", action }]);
+}
+
+function edit({ service }: Fixture, owner: string, name: string): void {
+  service.edit((organization) =>
+    changeLibrary(organization, owner, name, { lastModified: "2030-01-02 at 3:04 PM", description: "edited" }),
+  );
+}
+
+/** The content requests, without those of this owner or library. */
+const others = (made: Fixture, name: string) =>
+  made
+    .asked()
+    .filter((path) => !path.includes(`/${name}/`) && !path.endsWith("/libs"))
+    .map((path) => path.split("/").at(-1))
+    .sort();
+
+const failing = ({ query }: Fixture) =>
+  query("SELECT failures, count(*)::int AS libraries FROM simcat.library_sync GROUP BY 1 ORDER BY 1");
+
+test("a run that can read no content ends with 69, every time and with few libraries (fault 145)", async () => {
+  for (const [count, action] of [
+    [1, { kind: "reset" }],
+    [11, { kind: "status", status: 429 }],
+    [11, SERVER_ERROR],
+  ] as const) {
+    const made = await fixture(some("ann", count));
+    fail(made, action);
+
+    for (const command of ["backfill", "sync", "sync", "sync"]) {
+      const ended = await made.simcat([command], ONE_ATTEMPT);
+      expect(ended.code).toBe(69);
+      expect(await lastRun(made.query)).toMatchObject({
+        status: "source_unavailable",
+        libraries_listed: count,
+        libraries_failed: count,
+      });
+      expect(ended.stdout).toContain("no library could be read, so the service is considered down");
+    }
+    expect(await failing(made)).toEqual([{ failures: 1, libraries: count }]);
+
+    made.service.script([]);
+    expect((await made.simcat(["sync"])).code).toBe(0);
+    expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: count });
+  }
+});
+
+test("an outage ends each run after about twenty libraries, and the next run reads all (fault 145)", async () => {
+  const made = await fixture([library("zoe", "unchanged"), ...some("ann", 45)]);
+  await made.simcat(["sync"]);
+  for (let at = 0; at < 45; at += 1) edit(made, "ann", `lib ${at}`);
+  fail(made, SERVER_ERROR);
+  made.asked();
+
+  for (let run = 1; run <= 4; run += 1) {
+    expect((await made.simcat(["sync"], ONE_ATTEMPT)).code).toBe(69);
+    expect(made.asked().length).toBeLessThan(60);
+  }
+  expect((await lastRun(made.query)).status).toBe("source_unavailable");
+
+  made.service.script([]);
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 45, libraries_changed: 45 });
+});
+
+test("an outage that begins during a run ends it, and what was read is stored", async () => {
+  const made = await fixture(some("ann", 45));
+  made.service.script([{ match: { pathPattern: CONTENT }, skip: 20, times: "always", action: SERVER_ERROR }]);
+
+  const ended = await made.simcat(["sync"], { ...ONE_ATTEMPT, SIMCAT_CONCURRENCY: "1" });
+
+  expect(ended.code).toBe(69);
+  expect(await lastRun(made.query)).toMatchObject({ status: "source_unavailable", libraries_read: 10 });
+  expect(await failing(made)).toEqual([
+    { failures: 0, libraries: 25 },
+    { failures: 1, libraries: 20 },
+  ]);
+});
+
+test("one broken library is partial each time: a readable one shows that the service is up (fault 145)", async () => {
+  const made = await fixture([library("ann", "broken"), ...some("ann", 3)]);
+  await made.simcat(["sync"]);
+  edit(made, "ann", "broken");
+  fail(made, SERVER_ERROR, { library: "broken" });
+  made.asked();
+
+  for (const selector of [[], [], ["--library", "ann/broken"]]) {
+    const ended = await made.simcat(["sync", ...selector], ONE_ATTEMPT);
+    expect(ended.code).toBe(2);
+    expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1 });
+    expect(others(made, "broken")).toEqual(["metadata", "scenarios"]);
+  }
+  expect(await failing(made)).toEqual([
+    { failures: 0, libraries: 3 },
+    { failures: 3, libraries: 1 },
+  ]);
+
+  fail(made, SERVER_ERROR);
+  expect((await made.simcat(["backfill", "--library", "ann/broken"], ONE_ATTEMPT)).code).toBe(69);
+});
+
+test.each(["metadata", "scenarios"] as const)(
+  "an outage of the %s only ends each run with 69 (fault 145)",
+  async (operation) => {
+    const made = await fixture(some("ann", 3));
+    await made.simcat(["sync"]);
+    edit(made, "ann", "lib 0");
+    made.service.script([{ match: { operation }, times: "always", action: SERVER_ERROR }]);
+
+    for (const _run of [1, 2]) expect((await made.simcat(["sync"], ONE_ATTEMPT)).code).toBe(69);
+  },
+);
+
+test("broken libraries are no outage if the service answers that the readable one is gone", async () => {
+  const made = await fixture([library("ann", "broken"), library("ann", "good")]);
+  await made.simcat(["sync"]);
+  edit(made, "ann", "broken");
+  made.service.script([
+    { match: { library: "broken" }, times: "always", action: SERVER_ERROR },
+    { match: { library: "good" }, times: "always", action: { kind: "status", status: 404 } },
+  ]);
+
+  expect((await made.simcat(["sync"], ONE_ATTEMPT)).code).toBe(2);
+});
+
+test("a failure that is an answer about its library is no outage, and no other library is asked", async () => {
+  const made = await fixture([library("ann", "gone"), library("ann", "mute"), library("ann", "good")]);
+  await made.simcat(["sync"]);
+  for (const name of ["gone", "mute"]) edit(made, "ann", name);
+  made.service.script([
+    { match: { library: "gone" }, times: "always", action: { kind: "status", status: 404 } },
+    { match: { library: "mute", operation: "metadata" }, times: "always", action: { kind: "html" } },
+  ]);
+  made.asked();
+
+  const ended = await made.simcat(["sync"], ONE_ATTEMPT);
+
+  expect(ended.code).toBe(2);
+  expect(made.asked().filter((path) => path.includes("/good/"))).toEqual([]);
+});
+
+test("twenty failures among successes, or of libraries that failed before, do not end a run (fault 17)", async () => {
+  const mixed = Array.from({ length: 25 }, (_, at) => [library("bad", `lib ${at}`), library("good", `lib ${at}`)]);
+  const made = await fixture([...mixed.flat(), library("good", "unchanged")]);
+  fail(made, SERVER_ERROR, { owner: "bad" });
+
+  const scattered = await made.simcat(["sync"], { ...ONE_ATTEMPT, SIMCAT_CONCURRENCY: "1" });
+  expect(scattered.code).toBe(2);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 26, libraries_failed: 25 });
+  made.asked();
+
+  const again = await made.simcat(["sync"], ONE_ATTEMPT);
+  expect(again.code).toBe(2);
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_skipped: 26, libraries_failed: 25 });
+  expect(others(made, "bad")).toEqual(["metadata", "scenarios"]);
+});
+
+test("a library that failed three times is tried less often, or at once if its date changes (fault 150)", async () => {
+  const made = await fixture([library("ann", "broken"), library("ann", "good")]);
+  fail(made, { kind: "status", status: 404 }, { library: "broken" });
+  const syncAgain = async (...args: string[]) => {
+    made.asked();
+    const { code, stdout } = await made.simcat(["sync", ...args], ONE_ATTEMPT);
+    const isAsked = made.asked().some((path) => path.includes("/broken/"));
+    return {
+      code,
+      isAsked,
+      warns: stdout.includes("1 library that failed three times in a row or more was not tried"),
+    };
+  };
+  const failures = async () => {
+    const [row] = await made.query<{ failures: number; at: Date }>(
+      "SELECT failures, last_failed_at AS at FROM simcat.library_sync WHERE library_name = 'broken'",
+    );
+    return { failures: row?.failures, at: row?.at.getTime() ?? 0 };
+  };
+  const [tried, skipped] = [true, false].map((isAsked) => ({ code: 2, isAsked, warns: !isAsked }));
+
+  for (let run = 1; run <= 3; run += 1) expect(await syncAgain()).toEqual(tried);
+  expect(await syncAgain()).toEqual(skipped);
+  expect(await lastRun(made.query)).toEqual({ status: "partial", libraries_listed: 2, libraries_skipped: 2 });
+  const third = await failures();
+  expect(third.failures).toBe(3);
+  const nextTry = new Date(third.at + 15 * 60_000).toISOString();
+  const explained = JSON.parse((await made.simcat(["explain", "ann/broken", "--json"])).stdout);
+  expect(explained).toMatchObject({ next_read_due_at: nextTry, verdict: { next_run: "skip", reason: "backing off" } });
+  const status = JSON.parse((await made.simcat(["status", "--json"])).stdout);
+  expect(status.failing).toMatchObject([{ library: "broken", failures: 3, next_read_due_at: nextTry }]);
+
+  expect(await syncAgain("--library", "ann/broken")).toEqual(tried);
+  expect(await syncAgain()).toEqual(skipped);
+  edit(made, "ann", "broken");
+  expect(await syncAgain()).toEqual(tried);
+  expect(await syncAgain()).toEqual(skipped);
+  expect((await failures()).failures).toBe(5);
+
+  await made.query(
+    `UPDATE simcat.library_sync SET last_failed_at = last_failed_at - interval '61 minutes',
+       bookmark_seen_at = bookmark_seen_at - interval '61 minutes'`,
+  );
+  made.service.script([]);
+  expect(await syncAgain()).toEqual({ code: 0, isAsked: true, warns: false });
+  expect((await failures()).failures).toBe(0);
+});

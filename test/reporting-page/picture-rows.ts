@@ -1,0 +1,90 @@
+import type { ReportRows } from "../../src/db/read/read-report.ts";
+import { oneRows } from "./report-rows.ts";
+
+const DAY = 86_400_000;
+const NOW = oneRows.now;
+const ago = (days: number) => new Date(NOW.getTime() - days * DAY);
+const dayOf = (time: Date) => new Date(time.toISOString().slice(0, 10));
+const OWNERS = ["alice-zhang", "ben.okafor", "chloe_martin", "dmitri", "elena-rossi"];
+
+/** An organization of 42 libraries after half a year, for the pictures of the documents. */
+export const pictureRows: ReportRows = {
+  ...oneRows,
+  complete: { ...oneRows.complete, lastWholeRunId: 9_120, historyCompleteSince: ago(180) },
+  changesSince: ago(7),
+  staleResults: 6,
+  libraries: {
+    libraries: 42,
+    owners: OWNERS.length,
+    bytes: 5.2 * 2 ** 30,
+    sizesUnread: 0,
+    active: 18,
+    quiet: 14,
+    stale: 10,
+    unknown: 0,
+    medianDays: 41,
+  },
+  ages: Array.from({ length: 42 }, (_, at) => ({ days: Math.round(at ** 1.5), libraries: 1 })),
+  active: Array.from({ length: 18 }, (_, at) => ({ at: dayOf(ago(Math.round(at * 1.6))), count: 1 })),
+  growth: Array.from({ length: 181 }, (_, at) => ({
+    day: dayOf(ago(180 - at)),
+    libraries: 24 + Math.floor(at / 10),
+    parents: 222 + Math.round(2.1 * at),
+    results: 398 + Math.round(4.4 * at) - (at > 120 ? 90 : 0),
+    bytes: (2.9 + 0.0128 * at) * 2 ** 30,
+  })),
+  storage: OWNERS.map((owner, at) => ({
+    owner,
+    owners: 1,
+    libraries: [14, 11, 8, 5, 4][at] ?? 0,
+    bytes: (1.793 / (1 + at / 2)) * 2 ** 30,
+  })),
+  versions: ["4.3.6", "4.3.5", "4.2.0"].map((packageVersion, at) => ({
+    packageName: "landscape",
+    packageVersion,
+    libraries: [23, 13, 6][at] ?? 0,
+    newestVersion: "4.3.6",
+    versionsBehind: at,
+  })),
+  parents: OWNERS.map((owner, at) => ({
+    owner,
+    owners: 1,
+    scenarios: 520 - 90 * at,
+    parents: 180 - 30 * at,
+    withoutResults: 30 - 6 * at,
+  })),
+  runs: Array.from({ length: 40 }, (_, at) => {
+    const isFailed = at === 22;
+    return {
+      id: 9_081 + at,
+      kind: "sync",
+      status: isFailed ? ("source_unavailable" as const) : ("ok" as const),
+      startedAt: new Date(NOW.getTime() - (40 - at) * 900_000),
+      durationMs: 900 + ((at * 37) % 11) * 420,
+      isWhole: true,
+      error: isFailed ? "GET /libs answered 503 after 5 attempts" : null,
+    };
+  }),
+  endings: [
+    { status: "ok", runs: 671 },
+    { status: "source_unavailable", runs: 1 },
+  ],
+  changes: Array.from({ length: 8 }, (_, at) => dayOf(ago(at))).flatMap((at, day) => [
+    { at, entity: "scenario" as const, kind: "added" as const, count: 9 + ((day * 5) % 13) },
+    { at, entity: "scenario" as const, kind: "changed" as const, count: 3 + (day % 4) },
+    { at, entity: "scenario" as const, kind: "removed" as const, count: day % 3 },
+    { at, entity: "library" as const, kind: "changed" as const, count: 2 + (day % 5) },
+  ]),
+  changed: OWNERS.map((owner, at) => ({
+    owner,
+    name: ["Forest fire", "Lake levels", "Harbour", "Wind park", "Grid 2030"][at] ?? "",
+    library: at === 4 ? ("added" as const) : ("changed" as const),
+    added: 12 - 2 * at,
+    changed: at,
+    removed: at % 2,
+    lastChangedAt: ago(at * 0.7),
+    total: OWNERS.length,
+  })),
+  failing: [],
+  problems: [{ problem: "parent_missing", severity: "warning", fixBy: "uploader", rows: 3 }],
+};

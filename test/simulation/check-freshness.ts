@@ -1,0 +1,80 @@
+import { isEverything } from "../../src/sync/rules/selection.ts";
+import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
+import { canonical, itemsOf } from "./answers.ts";
+import { copyText } from "./copies.ts";
+import type { PerformedRun } from "./perform-run.ts";
+import { keyOf, type Seen } from "./reader.ts";
+import type { Simulation } from "./simulation.ts";
+
+interface Fresh {
+  owner: string;
+  name: string;
+  as_of: Date | null;
+}
+
+/** Libraries whose stored content is a whole read without a doubt. */
+const FRESH = `
+SELECT f.owner, f.library_name AS name, f.complete_as_of AS as_of
+FROM simcat_report.library_freshness f JOIN simcat.library_sync y USING (owner, library_name)
+WHERE f.is_stored AND f.open_rejects = 0 AND y.suspect_reads = 0 AND coalesce(f.owes, '') NOT IN ('rejects', 'shrunk')`;
+
+interface Whole {
+  as_of: Date | null;
+  last_run: number | null;
+}
+
+const WHOLE = `SELECT complete_as_of AS as_of, last_whole_run_id::int4 AS last_run FROM simcat_report.data_complete_as_of`;
+
+const ofMetadata = (library: MockLibrary) => canonical(JSON.parse(metadataSource(library)));
+const ofScenarios = (library: MockLibrary) =>
+  copyText({ metadata: null, scenarios: itemsOf(library.scenarios.map(scenarioSource)) });
+
+/**
+ * Checks that everything that the service had up to `complete_as_of`, and dated, is stored: the stored metadata and scenarios
+ * are those of a version that the service had then or later.
+ */
+export async function checkFreshness(
+  { server, service, edits }: Simulation,
+  { heard, ended, others, plan }: PerformedRun,
+  sight: ReadonlyMap<string, Seen>,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const { versions, lied } = service;
+  const isCertain = (key: string) => !edits.undated.has(key) && !lied.has(key);
+  for (const { owner, name, as_of } of await server.control.query<Fresh>(FRESH)) {
+    const key = keyOf(owner, name);
+    const seen = sight.get(key);
+    if (as_of === null || seen === undefined || !isCertain(key)) continue;
+    const since = versions.of(key).filter(({ until }) => until >= as_of.getTime());
+    const scenarios = copyText({ metadata: null, scenarios: seen.copy.scenarios });
+    const isMetadata = since.some(({ library }) => ofMetadata(library) === seen.copy.metadata);
+    const isScenarios = since.some(({ library }) => ofScenarios(library) === scenarios);
+    if (!isMetadata || !isScenarios) {
+      wrong.push(`freshness: ${key} claims to be complete as of ${as_of.toISOString()}, and is older`);
+    }
+  }
+  const [whole] = await server.control.query<Whole>(WHOLE);
+  if (whole?.as_of) {
+    for (const key of versions.keys()) {
+      const [last] = versions.of(key).slice(-1);
+      const isThere = last?.until === Number.POSITIVE_INFINITY;
+      if (!isThere || last.from > whole.as_of.getTime() || versions.hidden.has(key) || !isCertain(key)) continue;
+      if (sight.get(key)?.live !== true) {
+        wrong.push(`freshness: all is complete as of ${whole.as_of.toISOString()}, and ${key} is not stored`);
+      }
+    }
+  }
+  const cachedAt = heard.listing?.cachedAt ?? null;
+  const isOnly = others.length === 0 && ["ok", "partial", "held"].includes(ended.status);
+  if (isOnly && cachedAt !== null) {
+    if (!ended.report?.warnings.some(({ code }) => code === "listing_cached")) {
+      wrong.push(`freshness: ${heard.run} met a cached listing and does not say so`);
+    }
+    const isLast = isEverything(plan.selection) && whole?.last_run === ended.report?.id;
+    if (isLast && (whole?.as_of?.getTime() ?? 0) > cachedAt) {
+      wrong.push(`freshness: ${heard.run} met a listing of a cache and is complete as of a later time`);
+    }
+  }
+  return wrong;
+}

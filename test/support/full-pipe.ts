@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { hasErrorCode } from "../../src/errors.ts";
+
+/** A pipe that is full from the start. */
+export interface FullPipe {
+  readonly path: string;
+  /** Returns what was written to the pipe after it was filled, and makes room for more. */
+  read(): string;
+}
+
+const FILLING = "\0";
+
+export function createFullPipe(): FullPipe {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-pipe-"));
+  const path = join(directory, "pipe");
+  execFileSync("mkfifo", [path]);
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  onTestFinished(() => {
+    closeSync(descriptor);
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const page = Buffer.alloc(4096, FILLING);
+  untilRefused(() => writeSync(descriptor, page));
+  return {
+    path,
+    read() {
+      const chunks: Buffer[] = [];
+      untilRefused(() => {
+        const chunk = Buffer.alloc(65_536);
+        chunks.push(chunk.subarray(0, readSync(descriptor, chunk)));
+      });
+      return Buffer.concat(chunks).toString().replaceAll(FILLING, "");
+    },
+  };
+}
+
+function untilRefused(work: () => void): void {
+  try {
+    for (;;) work();
+  } catch (error) {
+    if (!hasErrorCode(error, "EAGAIN")) throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import { relative } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** The files that take longest, by a run on two idle cores. A file that starts last and takes long leaves cores idle. */
+const LONGEST = [
+  "test/simulation/skip-rule.test.ts",
+  "test/process/lease.test.ts",
+  "test/worker/runs.test.ts",
+  "test/reporting-page/command.test.ts",
+  "test/postgres/migration.test.ts",
+  "test/postgres/views.test.ts",
+  "test/postgres/waits.test.ts",
+  "test/embedded/processes.test.ts",
+  "test/worker/outages.test.ts",
+  "test/reporting/last-work.test.ts",
+  "test/faults/removal.test.ts",
+  "test/embedded/embedded-postgres.test.ts",
+  "test/process/memory.test.ts",
+  "test/deploy/package.test.ts",
+  "test/service/throttling.test.ts",
+];
+
+/** Runs one project after the other, and the files of `LONGEST` first in each. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const root = this.ctx.config.root;
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.indexOf(relative(root, moduleId));
+      return at < 0 ? LONGEST.length : at;
+    };
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => a.project.name.localeCompare(b.project.name) || rank(a) - rank(b));
+  }
+}
