@@ -1,0 +1,116 @@
+/** Connects two organizations to a database for reports with deploy/organizations.sql, and reads both there. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { createOrganization } from "../../src/mock/organization.ts";
+
+import { runCli } from "../support/cli.ts";
+import { startMockService } from "../support/mock/server.ts";
+import { findProgram } from "../support/programs.ts";
+import { useCluster } from "./cluster.ts";
+
+const cluster = useCluster();
+const psql = findProgram("psql", "postgresql-client");
+const KEY = "key-of-the-tests";
+
+/** A database with roles of this prefix, filled by the writer. */
+async function organization(prefix: string, libraries: number): Promise<string> {
+  const database = await cluster.database({ roles: false });
+  await cluster.runRoles(database, undefined, prefix);
+  const now = new Date("2026-11-20T08:00:00Z");
+  const service = await startMockService({
+    organization: createOrganization({ seed: 1, libraries, scenariosPerLibrary: 2, now }),
+    apiKey: KEY,
+  });
+  onTestFinished(() => service.stop());
+  const { code, stderr } = await runCli(["backfill"], {
+    SIMCAT_BASE_URL: service.url,
+    SIMCAT_API_KEY: KEY,
+    DATABASE_URL: cluster.url(database, `${prefix}_writer`),
+    DATABASE_DIRECT_URL: cluster.url(database, `${prefix}_migrator`),
+    SIMCAT_LOG_LEVEL: "warn",
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return database;
+}
+
+/** Runs the script in the database for reports. Returns its messages. */
+async function connect(reports: string, name: string, database: string, role: string): Promise<string> {
+  const target = new URL(cluster.url(database, role));
+  const variables = { organization: name, host: target.hostname, port: target.port, database, user: role };
+  const { stdout, stderr } = await promisify(execFile)(
+    psql ?? "psql",
+    [
+      cluster.url(reports),
+      ...Object.entries(variables).flatMap(([key, value]) => ["-v", `${key}=${value}`]),
+      ...["-f", "deploy/organizations.sql"],
+    ],
+    { env: { PATH: process.env.PATH, ORGANIZATION_PASSWORD: decodeURIComponent(target.password) } },
+  ).catch((error: { stdout: string; stderr: string }) => error);
+  return stdout + stderr.replaceAll(/^psql:\S+ /gm, "");
+}
+
+test.runIf(psql)("unites organizations, each with roles of its own, in one schema", { timeout: 240_000 }, async () => {
+  const [north, south] = [await organization("north", 20), await organization("south", 30)];
+  const reports = await cluster.database({ roles: false });
+  const admin = await cluster.session(reports);
+  const read = async (sql: string) => (await admin.query(sql)).rows;
+  await admin.query("ALTER SYSTEM SET log_statement = 'all'");
+  await admin.query("SELECT pg_reload_conf()");
+
+  await expect(cluster.session(south, "north_writer")).rejects.toThrow("permission denied for database");
+  expect(await connect(reports, "north", north, "north_reader")).toBe("");
+  expect(await connect(reports, "south", south, "south_reader")).toBe("");
+
+  expect(
+    await read(`SELECT organization, count(*)::int AS libraries, count(*) FILTER (WHERE owner = 'example.user') > 0 AS shared
+      FROM all_organizations.libraries GROUP BY 1 ORDER BY 1`),
+  ).toEqual([
+    { organization: "north", libraries: 20, shared: true },
+    { organization: "south", libraries: 30, shared: true },
+  ]);
+  expect(
+    await read(
+      "SELECT organization, complete_as_of IS NOT NULL AS known FROM all_organizations.data_complete_as_of ORDER BY 1",
+    ),
+  ).toEqual([
+    { organization: "north", known: true },
+    { organization: "south", known: true },
+  ]);
+  expect(cluster.log()).toContain("CREATE EXTENSION IF NOT EXISTS postgres_fdw");
+  expect(cluster.log()).not.toContain("a-password-for-tests");
+
+  const recipes = [...readFileSync("docs/organizations.md", "utf8").matchAll(/^```sql\n([\s\S]*?)^```$/gm)];
+  const found = [];
+  for (const [, sql = ""] of recipes) found.push((await read(sql)).map(({ organization }) => organization));
+  expect(found.map((organizations) => [...new Set(organizations)].sort())).toEqual(
+    recipes.map(() => ["north", "south"]),
+  );
+  expect(recipes).toHaveLength(3);
+
+  // An organization that has not been upgraded, a second run, and a view of the user's own in the way.
+  const southern = await cluster.session(south);
+  await southern.query("DROP VIEW simcat_report.removed");
+  expect(await connect(reports, "south", south, "south_reader")).toBe(
+    "NOTICE:  all_organizations.removed is left out: not every organization has this view yet\n",
+  );
+  await admin.query("CREATE VIEW public.mine AS SELECT organization FROM all_organizations.libraries");
+  expect(await connect(reports, "north", north, "north_reader")).toContain(
+    "view public.mine depends on view all_organizations.libraries",
+  );
+  expect(await read("SELECT count(*)::int AS libraries FROM public.mine")).toEqual([{ libraries: 50 }]);
+  expect(await connect(reports, "all_organizations", north, "north_reader")).toContain(
+    'the name of the organization becomes a schema: use lower-case letters, digits and _, not "all_organizations"',
+  );
+
+  // One organization is down.
+  await admin.query(`ALTER DATABASE ${south} ALLOW_CONNECTIONS false`);
+  await admin.query("SELECT postgres_fdw_disconnect_all()");
+  await southern.end();
+  await expect(read("SELECT FROM all_organizations.libraries")).rejects.toThrow('could not connect to server "south"');
+  expect(await read("SELECT count(*)::int AS libraries FROM north.libraries")).toEqual([{ libraries: 20 }]);
+  expect(await read("SELECT rolconfig FROM pg_roles WHERE rolname = 'organizations_reader'")).toEqual([
+    { rolconfig: ["jit=off", "default_transaction_read_only=on", "search_path=all_organizations"] },
+  ]);
+});
