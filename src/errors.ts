@@ -1,5 +1,5 @@
 import type { FailedLibrary, LibraryKey, Reject } from "./model.ts";
-import type { RunStatus } from "./run-report.ts";
+import type { RunStatus } from "./run-summary.ts";
 
 /** The documented exit codes. */
 export const EXIT = {

@@ -1,5 +1,5 @@
 /**
- * The fields of the service, and the types that simcat's modules share. Those of runs and their reports are in run-report.ts.
+ * The fields of the service, and the types that simcat's modules share. Those of runs are in run-summary.ts.
  * Field names follow the service's specification (section 2); times are milliseconds since the epoch unless said otherwise.
  */
 

@@ -1,4 +1,4 @@
-import type { RunKind, RunReport } from "../../src/run-report.ts";
+import type { RunKind, RunSummary } from "../../src/run-summary.ts";
 import { createClock, runSync } from "../built.ts";
 import { CONCURRENCY, withClient } from "./client.ts";
 import type { Database } from "./database.ts";
@@ -11,7 +11,7 @@ export async function run(
   url: string,
   { pool }: Database,
   concurrency = CONCURRENCY,
-): Promise<RunReport> {
+): Promise<RunSummary> {
   const clock = await createClock(pool, never);
   const settings = {
     concurrency,
@@ -21,7 +21,7 @@ export async function run(
   };
   const selection = { libraries: [], owners: [] };
   const request = { kind, trigger: "cli", selection, allowRemovals: false, restart: false } as const;
-  const { report, error } = await withClient(
+  const { summary, error } = await withClient(
     url,
     (service) =>
       runSync(
@@ -32,6 +32,6 @@ export async function run(
     concurrency,
   );
   if (error !== null) throw error;
-  if (report.status !== "ok") throw new Error(`the run ended as ${report.status}`);
-  return report;
+  if (summary.status !== "ok") throw new Error(`the run ended as ${summary.status}`);
+  return summary;
 }

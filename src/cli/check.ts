@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { CheckLine } from "../report/check.ts";
-import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
+import type { CheckLine } from "../output/check.ts";
+import { type ActionRunner, createCommand, type JsonOptions, jsonOption } from "./command.ts";
 import type { Context } from "./context.ts";
 
-export function checkCommand(run: RunAction): Command {
+export function checkCommand(run: ActionRunner): Command {
   const description = "check configuration, service, key, database, privileges and schema";
   return createCommand("check", description, "simcat check").addOption(jsonOption()).action(run(check));
 }
@@ -13,7 +13,7 @@ export async function check(context: Context, { json }: JsonOptions): Promise<nu
   const { checkConfiguration } = await import("./check/check-configuration.ts");
   const { checkService } = await import("./check/check-service.ts");
   const { checkDatabase } = await import("./check/check-database.ts");
-  const { exitCodeOf, formatChecks, toChecksJson } = await import("../report/check.ts");
+  const { exitCodeOf, formatChecks, toChecksJson } = await import("../output/check.ts");
   const { formatJson } = await import("../format.ts");
 
   const found = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];

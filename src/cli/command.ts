@@ -14,7 +14,7 @@ export type Action<Options, Args extends readonly string[]> = (
  * Adapts an action to commander. An action imports the modules that it needs when it is called, so that `--help` and other
  * commands do not load them.
  */
-export type RunAction = <Options, Args extends readonly string[]>(
+export type ActionRunner = <Options, Args extends readonly string[]>(
   action: Action<Options, Args>,
 ) => (...received: unknown[]) => Promise<void>;
 

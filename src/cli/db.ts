@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { type Context, waitForSignal } from "./context.ts";
 
-export function dbCommand(run: RunAction): Command {
+export function dbCommand(run: ActionRunner): Command {
   return createCommand("db", "run the embedded Postgres until Ctrl-C, and print how to connect", "simcat db")
     .addOption(jsonOption())
     .action(run(db));

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { createCommand, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 
-export function demoCommand(run: RunAction): Command {
+export function demoCommand(run: ActionRunner): Command {
   return createCommand("demo", "try all of it on an embedded Postgres and a mock service", "simcat demo").action(
     run(demo),
   );

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
 import { parseKey } from "../key.ts";
-import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand, type JsonOptions, jsonOption } from "./command.ts";
 import type { Context } from "./context.ts";
 
-export function explainCommand(run: RunAction): Command {
+export function explainCommand(run: ActionRunner): Command {
   const example = "simcat explain example.user/helloworldCourse";
   return createCommand("explain", "explain why the next run will read or skip a library", example)
     .argument("<OWNER/NAME>", "the library; write % and / in a part as %25 and %2F")
@@ -19,7 +19,7 @@ export async function explain(context: Context, { json }: JsonOptions, library: 
   const { readLibraryRecord } = await import("../db/read/read-library-record.ts");
   const { assertKnown } = await import("../sync/assert-known.ts");
   const { withSeenAt } = await import("../sync/rules/settle.ts");
-  const { formatExplanation, toExplanationJson } = await import("../report/explain.ts");
+  const { formatExplanation, toExplanationJson } = await import("../output/explain.ts");
   const { formatJson } = await import("../format.ts");
 
   const key = parseKey(library);

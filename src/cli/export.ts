@@ -3,8 +3,8 @@ import { type Command, Option } from "commander";
 import type { Config } from "../config.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import type { ExportFormat } from "../export/export-format.ts";
-import type { ExportProgressLine } from "../report/export.ts";
-import { createCommand, type JsonOptions, jsonOption, ownerOption, type RunAction } from "./command.ts";
+import type { ExportProgressLine } from "../output/export.ts";
+import { type ActionRunner, createCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
 import { type Context, outputWidth } from "./context.ts";
 
 const FORMATS = ["parquet", "csv", "jsonl"] as const;
@@ -18,7 +18,7 @@ interface ExportOptions extends JsonOptions {
   readonly owner: readonly string[];
 }
 
-export function exportCommand(run: RunAction): Command {
+export function exportCommand(run: ActionRunner): Command {
   const description = "write views of simcat_report to files, for R, Python and other tools";
   return createCommand("export", description, "simcat export libraries scenarios --format parquet --out simcat-export")
     .argument("[VIEW...]", "views of simcat_report (default: libraries, scenarios, activity)")
@@ -38,7 +38,7 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
   const { assertKnown } = await import("../sync/assert-known.ts");
   const { exportViews } = await import("../export/export-views.ts");
   const { parseMoment } = await import("../export/moment.ts");
-  const { formatExport } = await import("../report/export.ts");
+  const { formatExport } = await import("../output/export.ts");
   const { formatJson } = await import("../format.ts");
 
   const moment = (option: string, text: string | undefined) => (text === undefined ? null : parseMoment(option, text));
@@ -81,7 +81,7 @@ async function loadFormat({ format, safeCsv }: ExportOptions): Promise<ExportFor
 
 /** A line on a terminal, otherwise an occasional log line; nothing if the level is above `info`. */
 async function openProgress(context: Context, config: Config): Promise<ExportProgressLine> {
-  const { createExportProgress } = await import("../report/export.ts");
+  const { createExportProgress } = await import("../output/export.ts");
   const { notify } = await import("./notify.ts");
   const { terminal, draw } = context;
   const isShown = config.logLevel !== "warn" && config.logLevel !== "error";

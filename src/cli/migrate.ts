@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand, type JsonOptions, jsonOption } from "./command.ts";
 import type { Context } from "./context.ts";
 
-export function migrateCommand(run: RunAction): Command {
+export function migrateCommand(run: ActionRunner): Command {
   return createCommand("migrate", "update the database schema", "simcat migrate")
     .addOption(jsonOption())
     .action(run(migrate));

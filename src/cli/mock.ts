@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
-import { createCommand, parseDurationOption, parseWholeNumber, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand, parseDurationOption, parseWholeNumber } from "./command.ts";
 import { type Context, waitForSignal } from "./context.ts";
 
 interface MockOptions {
@@ -14,7 +14,7 @@ interface MockOptions {
 /** Not a secret: the command prints it. */
 export const MOCK_KEY = "mock-key";
 
-export function mockCommand(run: RunAction): Command {
+export function mockCommand(run: ActionRunner): Command {
   const description = "run a mock of the service with generated data";
   return createCommand("mock", description, "simcat mock --libraries 50 --edit-every 10s")
     .option("--port <PORT>", "the port to listen on; 0 selects a free one", parseWholeNumber, 8080)

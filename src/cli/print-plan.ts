@@ -4,7 +4,7 @@ import { assertUsable, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
-import { formatPlan, toPlanJson } from "../report/plan.ts";
+import { formatPlan, toPlanJson } from "../output/plan.ts";
 import { checkRemovals, listLibraries, planRun } from "../sync/plan-run.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { findMissingEmbedded, withDatabase } from "./connections.ts";

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Help, type Option } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
 import { checkCommand } from "./check.ts";
-import type { Action, RunAction } from "./command.ts";
+import type { Action, ActionRunner } from "./command.ts";
 import type { Context } from "./context.ts";
 import { dbCommand } from "./db.ts";
 import { demoCommand } from "./demo.ts";
@@ -36,7 +36,7 @@ const COMMANDS = [
 /** Runs a command line (without `node` and the script). Returns the exit code. */
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const run: RunAction =
+  const run: ActionRunner =
     <Options, Args extends readonly string[]>(action: Action<Options, Args>) =>
     async (...received: unknown[]) => {
       // commander passes the arguments, the options and, last, the command, which knows both.
@@ -60,7 +60,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
   }
 }
 
-function createProgram(context: Context, run: RunAction): Command {
+function createProgram(context: Context, run: ActionRunner): Command {
   const program = new Command("simcat")
     .description("Keeps a Postgres copy of a Simulation Cloud organization.")
     .version(context.build, "-V, --version", "print the version")

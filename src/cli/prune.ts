@@ -5,7 +5,7 @@ import type { Lease } from "../db/lease.ts";
 import type { PrunedRows } from "../db/prune/prune.ts";
 import { EXIT } from "../errors.ts";
 import { DAY_MS } from "../units.ts";
-import { createCommand, type JsonOptions, jsonOption, parseDurationOption, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import type { Context } from "./context.ts";
 
 interface PruneOptions extends JsonOptions {
@@ -13,7 +13,7 @@ interface PruneOptions extends JsonOptions {
   readonly dryRun: boolean;
 }
 
-export function pruneCommand(run: RunAction): Command {
+export function pruneCommand(run: ActionRunner): Command {
   const description = "delete old history, removed rows and resolved rejects";
   return createCommand("prune", description, "simcat prune --older-than 365d --dry-run")
     .requiredOption("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d")
@@ -29,7 +29,7 @@ async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
   const { countPrunable, readCutoff, readHistoryStart, versionsOf } = await import("../db/prune/prune.ts");
-  const { formatPrune, toPruneJson } = await import("../report/prune.ts");
+  const { formatPrune, toPruneJson } = await import("../output/prune.ts");
   const { formatJson } = await import("../format.ts");
 
   const olderThanMs = parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
@@ -57,7 +57,7 @@ async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cu
   const { SYNC_LEASE } = await import("../db/runs.ts");
   const { prune: pruneRows } = await import("../db/prune/prune.ts");
   const { plural } = await import("../format.ts");
-  const { clearLine, drawLine } = await import("../report/screen.ts");
+  const { clearLine, drawLine } = await import("../output/screen.ts");
 
   const onProgress = (rows: number) => {
     if (terminal.isErr) drawLine({ columns: terminal.columns, draw }, `${plural(rows, "row")} deleted`);

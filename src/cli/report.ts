@@ -3,12 +3,12 @@ import type { Command } from "commander";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
 import { DAY_MS } from "../units.ts";
 import {
+  type ActionRunner,
   createCommand,
   type JsonOptions,
   jsonOption,
   ownerOption,
   parseDurationOption,
-  type RunAction,
 } from "./command.ts";
 import type { Context } from "./context.ts";
 
@@ -18,7 +18,7 @@ interface ReportOptions extends JsonOptions {
   readonly owner: readonly string[];
 }
 
-export function reportCommand(run: RunAction): Command {
+export function reportCommand(run: ActionRunner): Command {
   const description = "write an HTML page with charts: contents, changes, what needs attention";
   return createCommand("report", description, "simcat report --since 30d --out simcat-report.html")
     .option("--out <FILE>", "the file to write", "simcat-report.html")

@@ -9,7 +9,7 @@ import { addLibrary, deleteScenario, editMetadata, editScenario, removeLibrary, 
 import { createOrganization, type Organization } from "../mock/organization.ts";
 import { createRandom } from "../mock/random.ts";
 import { startMockService } from "../mock/server.ts";
-import { formatTable } from "../report/table.ts";
+import { formatTable } from "../output/table.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
 import { MOCK_KEY } from "./mock.ts";

@@ -2,8 +2,8 @@ import { createClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError } from "../errors.ts";
 import { formatJson } from "../format.ts";
-import { formatSummary, toRunJson } from "../report/summary.ts";
-import type { RunKind, RunRequest, RunStatus } from "../run-report.ts";
+import { formatSummary, toRunJson } from "../output/summary.ts";
+import type { RunKind, RunRequest, RunStatus } from "../run-summary.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
 import type { RunEvent, RunResult } from "../sync/run-types.ts";
@@ -31,7 +31,7 @@ export async function runOnce(context: Context, kind: RunKind, options: RunOptio
     runWithProgress(context, config, pool, request),
   );
   const exitCode = exitCodeOf(result);
-  context.print(json ? formatJson(toRunJson(result.report, exitCode)) : formatSummary(result.report));
+  context.print(json ? formatJson(toRunJson(result.summary, exitCode)) : formatSummary(result.summary));
   return exitCode;
 }
 
@@ -52,7 +52,7 @@ async function runWithProgress(
     try {
       const result = await runSync({ pool, clock, service, settings: config, version, mask, onEvent }, request, stop);
       progress.end();
-      lines?.finished(result.report);
+      lines?.finished(result.summary);
       return result;
     } finally {
       progress.end();
@@ -66,7 +66,7 @@ const EXIT_CODES: Readonly<Partial<Record<RunStatus, number>>> = {
   held: EXIT.held,
 };
 
-function exitCodeOf({ report, error }: RunResult): number {
+function exitCodeOf({ summary, error }: RunResult): number {
   if (error instanceof SimcatError) return error.exitCode;
-  return EXIT_CODES[report.status] ?? EXIT.failed;
+  return EXIT_CODES[summary.status] ?? EXIT.failed;
 }

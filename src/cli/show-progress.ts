@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { createLog, isColored } from "../log.ts";
-import { createProgressLine } from "../report/progress.ts";
-import { createRunLog } from "../report/run-log.ts";
+import { createProgressLine } from "../output/progress.ts";
+import { createRunLog } from "../output/run-log.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
 import { withService } from "./connections.ts";
 import type { Context } from "./context.ts";

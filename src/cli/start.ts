@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { createCommand, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 
-export function startCommand(run: RunAction): Command {
+export function startCommand(run: ActionRunner): Command {
   const description = "run as a worker: sync on a schedule, health and metrics over HTTP";
   return createCommand("start", description, "SIMCAT_SCHEDULE='*/5 * * * *' simcat start").action(run(start));
 }

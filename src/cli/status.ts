@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import { createCommand, type JsonOptions, jsonOption, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { type Context, outputWidth } from "./context.ts";
 
-export function statusCommand(run: RunAction): Command {
+export function statusCommand(run: ActionRunner): Command {
   return createCommand("status", "show the last runs, freshness, failing libraries and rejects", "simcat status")
     .addOption(jsonOption())
     .action(run(status));
@@ -15,8 +15,8 @@ export async function status(context: Context, { json }: JsonOptions): Promise<n
   const { withDatabase } = await import("./connections.ts");
   const { readStatus } = await import("../db/read/read-status.ts");
   const { isSettled } = await import("../sync/rules/settle.ts");
-  const { formatStatus } = await import("../report/status.ts");
-  const { toStatusJson } = await import("../report/status-json.ts");
+  const { formatStatus } = await import("../output/status.ts");
+  const { toStatusJson } = await import("../output/status-json.ts");
   const { formatJson } = await import("../format.ts");
 
   const config = loadSettings(context, { service: false, database: true });

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { createCommand, jsonOption, libraryOption, ownerOption, type RunAction } from "./command.ts";
+import { type ActionRunner, createCommand, jsonOption, libraryOption, ownerOption } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { RunOptions } from "./run-once.ts";
 
@@ -7,7 +7,7 @@ interface SyncOptions extends Omit<RunOptions, "restart"> {
   readonly dryRun: boolean;
 }
 
-export function syncCommand(run: RunAction): Command {
+export function syncCommand(run: ActionRunner): Command {
   return createCommand("sync", "run one incremental sync", "simcat sync --library example.user/helloworldCourse")
     .option("--dry-run", "print what a run would do and why; write nothing", false)
     .addOption(libraryOption())
@@ -26,7 +26,7 @@ export async function sync(context: Context, { dryRun, ...options }: SyncOptions
   return runOnce(context, "sync", { ...options, restart: false });
 }
 
-export function backfillCommand(run: RunAction): Command {
+export function backfillCommand(run: ActionRunner): Command {
   return createCommand("backfill", "run one full sync, or continue an interrupted one", "simcat backfill")
     .option("--restart", "start over instead of continuing, and compare every row", false)
     .addOption(libraryOption())

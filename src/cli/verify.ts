@@ -1,7 +1,14 @@
 import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
 import type { VerifyReport } from "../verify/findings.ts";
-import { createCommand, type JsonOptions, jsonOption, libraryOption, ownerOption, type RunAction } from "./command.ts";
+import {
+  type ActionRunner,
+  createCommand,
+  type JsonOptions,
+  jsonOption,
+  libraryOption,
+  ownerOption,
+} from "./command.ts";
 import { type Context, outputWidth } from "./context.ts";
 
 interface VerifyOptions extends JsonOptions {
@@ -9,7 +16,7 @@ interface VerifyOptions extends JsonOptions {
   readonly owner: readonly string[];
 }
 
-export function verifyCommand(run: RunAction): Command {
+export function verifyCommand(run: ActionRunner): Command {
   return createCommand("verify", "compare the database with the service, scenario by scenario", "simcat verify")
     .addOption(libraryOption())
     .addOption(ownerOption())
@@ -19,7 +26,7 @@ export function verifyCommand(run: RunAction): Command {
 
 /** Exits with 0 if the database equals the service, otherwise with 2. Takes no lease and writes nothing. */
 async function verify(context: Context, options: VerifyOptions): Promise<number> {
-  const { formatVerify, toVerifyJson } = await import("../report/verify.ts");
+  const { formatVerify, toVerifyJson } = await import("../output/verify.ts");
   const { formatJson } = await import("../format.ts");
 
   const report = await compareWithService(context, options);

@@ -19,7 +19,7 @@ WHERE name = $1 AND token = $2`;
 const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
 
 /** Runs `work` in one transaction of the lease. */
-export type RunInTransaction = <T>(
+export type InTransaction = <T>(
   options: TransactionOptions<T>,
   work: (connection: Connection) => Promise<T>,
 ) => Promise<T>;
@@ -34,7 +34,7 @@ export interface Lease {
    * Runs `work` in one transaction that begins with the fence. Only a lost lease aborts it: a stop signal lets it finish.
    * @throws LostLeaseError if the token has changed
    */
-  readonly write: RunInTransaction;
+  readonly write: InTransaction;
   /**
    * The run's last transaction, which also releases the lease. If the token has changed, `isDone` must find out whether
    * an earlier attempt, whose COMMIT was not answered, was committed.

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, notInArray, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
-import type { RunCounts, RunReport, RunRequest, RunStatus, Selection } from "../run-report.ts";
+import type { RunCounts, RunRequest, RunStatus, RunSummary, Selection } from "../run-summary.ts";
 import type { Connection } from "./connect.ts";
 import { syncRuns } from "./schema.ts";
 
@@ -8,7 +8,7 @@ import { syncRuns } from "./schema.ts";
 export const SYNC_LEASE = "sync";
 
 /** The selectors of a run, as stored: sorted and without repetition, so that equal scopes are equal values. */
-export interface RunScope {
+export interface Scope {
   /** Each as [owner, name]. */
   readonly libraries: readonly (readonly string[])[];
   readonly owners: readonly string[];
@@ -37,7 +37,7 @@ interface RunStart extends RunRequest {
   readonly version: string;
 }
 
-export function toScope({ libraries, owners }: Selection): RunScope | null {
+export function toScope({ libraries, owners }: Selection): Scope | null {
   if (libraries.length === 0 && owners.length === 0) return WHOLE_SCOPE;
   const byText = new Map(libraries.map(({ owner, name }) => [JSON.stringify([owner, name]), [owner, name]]));
   return {
@@ -47,11 +47,11 @@ export function toScope({ libraries, owners }: Selection): RunScope | null {
 }
 
 /** Selects the runs of this scope. */
-const hasScope = (scope: RunScope | null): SQL =>
+const hasScope = (scope: Scope | null): SQL =>
   scope === WHOLE_SCOPE ? isNull(syncRuns.scope) : eq(syncRuns.scope, scope);
 
 /** Selects the good runs of this scope. */
-const isGoodRun = (scope: RunScope | null) => and(hasScope(scope), sql.raw(IS_GOOD));
+const isGoodRun = (scope: Scope | null) => and(hasScope(scope), sql.raw(IS_GOOD));
 
 /** In milliseconds since the epoch. */
 const toMs = (instant: SQL | typeof syncRuns.backfillSince) =>
@@ -135,7 +135,7 @@ export interface AcceptedListing {
 export async function finishRun(
   connection: Connection,
   id: number,
-  { status, error, counts }: Pick<RunReport, "status" | "error" | "counts">,
+  { status, error, counts }: Pick<RunSummary, "status" | "error" | "counts">,
   listing: AcceptedListing | null,
 ): Promise<void> {
   if (!isCompleted(status)) await connection.query(UNCOUNT_FAILURES, [id]);
@@ -167,11 +167,7 @@ export async function readUnfinishedBackfill(connection: Connection, selection: 
 export type LibraryCounts = Pick<RunCounts, "librariesListed" | "librariesRead" | "librariesChanged">;
 
 /** The counts of the newest good syncs of this scope, newest first. */
-export function readSyncCounts(
-  connection: Connection,
-  scope: RunScope | null,
-  limit: number,
-): Promise<LibraryCounts[]> {
+export function readSyncCounts(connection: Connection, scope: Scope | null, limit: number): Promise<LibraryCounts[]> {
   const { librariesListed, librariesRead, librariesChanged } = syncRuns;
   return drizzle(connection)
     .select({ librariesListed, librariesRead, librariesChanged })

@@ -24,7 +24,7 @@ export interface Programs {
   readonly environment: StateDirOptions["environment"];
 }
 
-interface RunOptions {
+interface ProgramOptions {
   /** Read from standard input, which no other process can see. */
   readonly input?: string;
   /** A descriptor that receives the output of a program whose children outlive it. */
@@ -40,7 +40,7 @@ export async function runProgram(
   { native, account, environment }: Programs,
   directory: string,
   [program = "", ...args]: readonly string[],
-  { input = "", log, signal }: RunOptions = {},
+  { input = "", log, signal }: ProgramOptions = {},
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   signal?.throwIfAborted();
   // The account may be unable to follow the path, so every process of the server inherits a descriptor.

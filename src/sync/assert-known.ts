@@ -6,7 +6,7 @@ import { UsageError } from "../errors.ts";
 import { typeableKey } from "../key.ts";
 import type { Listing } from "../model.ts";
 import { printable } from "../printable.ts";
-import type { Selection } from "../run-report.ts";
+import type { Selection } from "../run-summary.ts";
 import { createNearNames, type NearNames } from "./rules/near-names.ts";
 import { findUnlisted, isEverything } from "./rules/selection.ts";
 

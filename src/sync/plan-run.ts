@@ -6,7 +6,7 @@ import { hasListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { keyText } from "../key.ts";
 import type { LibraryKey, Listing } from "../model.ts";
-import type { Selection } from "../run-report.ts";
+import type { Selection } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import { assertKnown } from "./assert-known.ts";
 import { exceedsShare, guardRemovals, type RemovalVerdict } from "./rules/guard.ts";

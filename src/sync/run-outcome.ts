@@ -1,6 +1,6 @@
 import { asDatabaseError } from "../db/db-errors.ts";
 import { SimcatError, toError } from "../errors.ts";
-import type { RunReport, RunStatus } from "../run-report.ts";
+import type { RunStatus, RunSummary } from "../run-summary.ts";
 import type { RunTotals } from "./run-totals.ts";
 import type { Run } from "./run-types.ts";
 
@@ -29,8 +29,12 @@ type Reported = Pick<Run, "id" | "mask"> & {
   readonly totals: RunTotals;
 };
 
-/** The report of a run. Its row in `sync_runs`, the log, the summary and `--json` are made from it. */
-export function toReport({ id, request, totals, mask }: Reported, outcome: RunOutcome, durationMs: number): RunReport {
+/** The summary of a run. Its row in `sync_runs`, the log, the printed summary and `--json` are made from it. */
+export function toSummary(
+  { id, request, totals, mask }: Reported,
+  outcome: RunOutcome,
+  durationMs: number,
+): RunSummary {
   const { counts, reasons, skips, failures, rejects, warnings } = totals;
   return {
     id,

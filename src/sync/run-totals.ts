@@ -1,12 +1,12 @@
 import type { AcceptedListing } from "../db/runs.ts";
 import type { LibraryFailure, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
-import type { RunCounts, RunStatus, RunWarning } from "../run-report.ts";
+import type { RunCounts, RunStatus, Warning } from "../run-summary.ts";
 import { isSilent } from "./rules/library-content.ts";
 import { hasOtherName } from "./rules/named-library.ts";
 import type { Plan } from "./rules/plan.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 
-/** The counts, failures and warnings of a run: its only mutable state. Its report is made from this. */
+/** The counts, failures and warnings of a run: its only mutable state. Its summary is made from this. */
 export class RunTotals {
   readonly counts: RunCounts = {
     librariesListed: 0,
@@ -34,7 +34,7 @@ export class RunTotals {
   readonly failures: LibraryFailure[] = [];
   /** Libraries whose scenario list lost too much at once. */
   readonly withheld: SavedLibrary[] = [];
-  readonly warnings: RunWarning[] = [];
+  readonly warnings: Warning[] = [];
   /** Null before the listing was accepted. */
   listing: AcceptedListing | null = null;
   /** Whether the service's clock agrees with the database's. */
@@ -85,7 +85,7 @@ export class RunTotals {
   }
 
   /** The database refused to record a library's failure or its rejects, or (null) the rejects of the listing. */
-  addUnrecorded(key: RunWarning["key"] | null, message: string): void {
+  addUnrecorded(key: Warning["key"] | null, message: string): void {
     this.warnings.push({ code: "failure_unrecorded", ...(key ? { key } : {}), message });
   }
 

@@ -3,7 +3,7 @@ import type { Pool } from "../db/connect.ts";
 import type { Lease } from "../db/lease.ts";
 import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
 import type { LibraryKey, Reject } from "../model.ts";
-import type { RunKind, RunReport, RunRequest } from "../run-report.ts";
+import type { RunKind, RunRequest, RunSummary } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";
 import type { RunTotals } from "./run-totals.ts";
@@ -42,7 +42,7 @@ export interface Run extends RunTools {
   readonly totals: RunTotals;
 }
 
-/** Progress of a run; the log and the terminal show it. The run's report describes its end. */
+/** Progress of a run; the log and the terminal show it. The run's summary describes its end. */
 export type RunEvent =
   | { readonly kind: "started"; readonly id: number; readonly run: RunKind }
   | { readonly kind: "planned"; readonly listed: number; readonly toRead: number; readonly skipped: number }
@@ -52,7 +52,7 @@ export type RunEvent =
   | { readonly kind: "failed"; readonly key: LibraryKey; readonly code: string; readonly message: string };
 
 export interface RunResult {
-  readonly report: RunReport;
+  readonly summary: RunSummary;
   /** Why the run ended early; null if it completed (`ok`, `partial`, `held`). */
   readonly error: Error | null;
 }

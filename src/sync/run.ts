@@ -7,14 +7,14 @@ import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
 import type { Reject, WriteOutcome } from "../model.ts";
-import type { RunRequest } from "../run-report.ts";
+import type { RunRequest } from "../run-summary.ts";
 import { markRemovals } from "./mark-removals.ts";
 import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
 import { guardScenarios } from "./rules/guard.ts";
 import { isEverything } from "./rules/selection.ts";
-import { completed, outcomeOfError, type RunOutcome, toReport } from "./run-outcome.ts";
+import { completed, outcomeOfError, type RunOutcome, toSummary } from "./run-outcome.ts";
 import { RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
 import { createRunStarter } from "./start-run.ts";
@@ -143,19 +143,19 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
     );
     throw outcome.error;
   }
-  const report = toReport(run, outcome, durationMs);
-  if (outcome.status === "lost_lease") return { report, error: outcome.error };
+  const summary = toSummary(run, outcome, durationMs);
+  if (outcome.status === "lost_lease") return { summary, error: outcome.error };
   try {
     // The run has already waited for this server.
     const patience = outcome.status === "database_failed" ? { retryForMs: 1_000 } : {};
     await lease.end(
       { operation: "finishing the run", isDone: (connection) => isFinished(connection, id), ...patience },
-      (connection) => finishRun(connection, id, report, run.totals.listing),
+      (connection) => finishRun(connection, id, summary, run.totals.listing),
     );
-    return { report, error: outcome.error };
+    return { summary, error: outcome.error };
   } catch (thrown) {
     const unfinished = outcomeOfError(thrown);
-    return { report: toReport(run, unfinished, durationMs), error: unfinished.error };
+    return { summary: toSummary(run, unfinished, durationMs), error: unfinished.error };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Connection } from "../db/connect.ts";
 import { deleteRun, insertRun, readUnfinishedBackfill } from "../db/runs.ts";
-import type { RunRequest } from "../run-report.ts";
+import type { RunRequest } from "../run-summary.ts";
 import type { Run, RunTools } from "./run-types.ts";
 
 type StartedRun = Pick<Run, "id" | "backfillSince" | "hashesSince">;

@@ -4,7 +4,7 @@ import { readStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryKey, Listing, StoredLibrary } from "../model.ts";
-import type { Selection } from "../run-report.ts";
+import type { Selection } from "../run-summary.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";

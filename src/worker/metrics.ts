@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { RUN_STATUSES, type RunCounts, type RunReport, type RunStatus } from "../run-report.ts";
+import { RUN_STATUSES, type RunCounts, type RunStatus, type RunSummary } from "../run-summary.ts";
 import type { ServiceEvent } from "../service/client.ts";
 import { MISS_REASONS } from "./worker-state.ts";
 import type { WorkerStatus } from "./worker-status.ts";
@@ -147,7 +147,7 @@ export function createMetrics(version: string) {
 
   return {
     /** Counts a run at its end, because its counts may change until then. */
-    finished({ status, durationMs, counts }: RunReport): void {
+    finished({ status, durationMs, counts }: RunSummary): void {
       runs.inc({ status });
       duration.observe(durationMs / 1000);
       for (const [outcome, count] of Object.entries(OUTCOMES)) libraries.inc({ outcome }, count(counts));

@@ -15,9 +15,9 @@ import {
 } from "../errors.ts";
 import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
-import { createProgressLine } from "../report/progress.ts";
-import { createRunLog } from "../report/run-log.ts";
-import type { RunRequest } from "../run-report.ts";
+import { createProgressLine } from "../output/progress.ts";
+import { createRunLog } from "../output/run-log.ts";
+import type { RunRequest } from "../run-summary.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
 import { runSync } from "../sync/run.ts";
 import { outcomeOfError } from "../sync/run-outcome.ts";
@@ -135,9 +135,9 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
   const { state, metrics, log } = context;
   state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
   try {
-    const { report, error } = await runAndLog(context, signal);
-    const { id, status, error: message } = report;
-    metrics.finished(report);
+    const { summary, error } = await runAndLog(context, signal);
+    const { id, status, error: message } = summary;
+    metrics.finished(summary);
     state.trouble =
       status === "ok" || status === "partial" ? null : { code: status, message: message ?? status, runId: id };
     const waitMs = error instanceof SourceUnavailableError ? error.retryAfterMs : null;
@@ -145,7 +145,7 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
     const pausedUntil = pauseOf(state);
     if (pausedUntil !== null)
       log.warn({ code: "retry_after", until: formatInstant(pausedUntil) }, "the service asked for a pause until then");
-    return { report, error };
+    return { summary, error };
   } catch (thrown) {
     // A stop signal before the start of the run interrupts nothing.
     if (!(signal.aborted && thrown === signal.reason)) reportNotStarted(context, thrown);
@@ -182,7 +182,7 @@ async function runAndLog(context: WorkerContext, signal: AbortSignal): Promise<R
     });
     // If the database is unreachable afterwards, probes and the page still show this run.
     await reads.refresh();
-    runLog.finished(result.report);
+    runLog.finished(result.summary);
     return result;
   } finally {
     progress.end();

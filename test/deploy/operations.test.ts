@@ -24,8 +24,8 @@ test("every exit code has a section", () => {
 
 test("every code of a run's log lines is explained", () => {
   const codes = [
-    ...["src/report", "src/worker", "src/cli"].flatMap((folder) => found(/log\.\w+\(\s*\{ code: "(\w+)"/g, folder)),
-    ...["src/report/run-log.ts", "src/sync/warnings.ts"].flatMap((file) => found(/\bcode: "(\w+)"/g, file)),
+    ...["src/output", "src/worker", "src/cli"].flatMap((folder) => found(/log\.\w+\(\s*\{ code: "(\w+)"/g, folder)),
+    ...["src/output/run-log.ts", "src/sync/warnings.ts"].flatMap((file) => found(/\bcode: "(\w+)"/g, file)),
     ...found(/\bwarn\(\s*"(\w+)"/g, "src/sync/warnings.ts"),
     ...found(/notify\([^)]*"(?:info|warn)", "(\w+)"/g, "src/cli"),
   ];

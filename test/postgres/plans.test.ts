@@ -103,8 +103,8 @@ async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[
   const selection = { libraries: [], owners: ["bob"] };
   const request = { kind: "sync", trigger: "cli", selection, allowRemovals: false, restart: false } as const;
   const memory = { bytes: 48 * 2 ** 20, itemsOfList: 40, itemsAtOnce: 100 };
-  const { report } = await runSync({ ...tools, memory }, request, never);
-  return { status: report.status, plans };
+  const { summary } = await runSync({ ...tools, memory }, request, never);
+  return { status: summary.status, plans };
 }
 
 /** Changed, new and removed scenarios; a list that shrinks over the limit; a list that passes through the staging table. */

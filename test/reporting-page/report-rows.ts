@@ -1,5 +1,5 @@
 import type { ReportRows } from "../../src/db/read/read-report.ts";
-import type { RunStatus } from "../../src/run-report.ts";
+import type { RunStatus } from "../../src/run-summary.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
 const MINUTE = 60_000;

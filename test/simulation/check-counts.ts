@@ -17,11 +17,11 @@ FROM simcat.scenarios WHERE run_id = $1`;
 
 /** Checks that a finished run reported the numbers of rows that it wrote. */
 export async function checkCounts({ server }: Simulation, { ended, others }: PerformedRun): Promise<string[]> {
-  const { report } = ended;
-  if (report === null || others.length > 0 || !["ok", "partial", "held"].includes(report.status)) return [];
-  const [found] = await server.control.query<Written>(WRITTEN, [report.id]);
-  const { scenariosInserted: inserted, scenariosUpdated: updated, scenariosRemoved: removed } = report.counts;
-  const told = { inserted, changed: inserted + updated + removed, removed, libraries: report.counts.librariesRemoved };
+  const { summary } = ended;
+  if (summary === null || others.length > 0 || !["ok", "partial", "held"].includes(summary.status)) return [];
+  const [found] = await server.control.query<Written>(WRITTEN, [summary.id]);
+  const { scenariosInserted: inserted, scenariosUpdated: updated, scenariosRemoved: removed } = summary.counts;
+  const told = { inserted, changed: inserted + updated + removed, removed, libraries: summary.counts.librariesRemoved };
   if (JSON.stringify(found) === JSON.stringify(told)) return [];
-  return [`counts: run ${report.id} told ${JSON.stringify(told)} and wrote ${JSON.stringify(found)}`];
+  return [`counts: run ${summary.id} told ${JSON.stringify(told)} and wrote ${JSON.stringify(found)}`];
 }

@@ -117,7 +117,7 @@ export function checkDrift(
       ([key, seen]) => key !== one.key && seen.live && heard.listing?.keys.has(key) && loss.isStored(seen.copy),
     );
   const failed = new Set(
-    (ended.report?.failures ?? []).filter(({ code }) => code === "drift").map(({ key }) => keyOf(key.owner, key.name)),
+    (ended.summary?.failures ?? []).filter(({ code }) => code === "drift").map(({ key }) => keyOf(key.owner, key.name)),
   );
   for (const one of told) {
     const losses = lossesOf(one);

@@ -33,7 +33,7 @@ export async function checkEnding(
 
   const ok = (what: string) => wrong.push(`ok: ${heard.run} said ok, and ${what}`);
   if (heard.listing === null) ok("it had no listing");
-  const read = ended.report?.counts.librariesRead ?? 0;
+  const read = ended.summary?.counts.librariesRead ?? 0;
   if (heard.whole.size < read) ok(`it read ${read} libraries, and the whole of ${heard.whole.size}`);
   const open = await simulation.server.control.query<{ code: string; owner: string; library_name: string }>(
     "SELECT code, owner, library_name FROM simcat.rejects WHERE resolved_at IS NULL",

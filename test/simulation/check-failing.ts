@@ -55,7 +55,7 @@ export function openFailureLog(): FailureLog {
   /** Libraries that the run tried although they are to be tried less often. */
   function tooEarly({ heard, plan, ended }: PerformedRun, now: number): string[] {
     if (plan.kind !== "sync" || plan.selection.libraries.length > 0) return [];
-    return (ended.report?.failures ?? []).flatMap(({ key: { owner, name }, code }) => {
+    return (ended.summary?.failures ?? []).flatMap(({ key: { owner, name }, code }) => {
       const key = keyOf(owner, name);
       const known = failing.get(key);
       if (known === undefined || known.least < FAILURES || !known.isSameDate || code === "rejected_by_database")
@@ -83,9 +83,9 @@ export function openFailureLog(): FailureLog {
 
   function remember(performed: PerformedRun, startedAt: number, endedAt: number): void {
     const { heard, ended, plan } = performed;
-    const { report } = ended;
-    const isCompleted = report !== null && COMPLETED.includes(report.status);
-    const failed = new Map((report?.failures ?? []).map(({ key, code }) => [keyOf(key.owner, key.name), code]));
+    const { summary } = ended;
+    const isCompleted = summary !== null && COMPLETED.includes(summary.status);
+    const failed = new Map((summary?.failures ?? []).map(({ key, code }) => [keyOf(key.owner, key.name), code]));
     const next = new Map(failing);
     for (const key of new Set([...failed.keys(), ...heard.content.keys()])) {
       const date = heard.listing?.dates.get(key) ?? null;
@@ -96,7 +96,7 @@ export function openFailureLog(): FailureLog {
         next.set(key, { ...at, least: isUnrecorded ? 0 : least + 1, most: most + 1 });
       } else if (isCompleted && !failed.has(key)) next.delete(key);
       // A run that reports its own end counts nothing beyond the first failure; a killed one may have stored anything.
-      else if (report?.status === "source_unavailable") {
+      else if (summary?.status === "source_unavailable") {
         const isCertain = failed.has(key) && plan.accidents.length === 0 && plan.poison === null;
         next.set(key, { ...at, least: isCertain ? Math.max(1, least) : 0, most: Math.max(1, most) });
       } else next.set(key, { ...at, least: 0, most: most + 1 });

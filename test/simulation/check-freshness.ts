@@ -68,10 +68,10 @@ export async function checkFreshness(
   const cachedAt = heard.listing?.cachedAt ?? null;
   const isOnly = others.length === 0 && ["ok", "partial", "held"].includes(ended.status);
   if (isOnly && cachedAt !== null) {
-    if (!ended.report?.warnings.some(({ code }) => code === "listing_cached")) {
+    if (!ended.summary?.warnings.some(({ code }) => code === "listing_cached")) {
       wrong.push(`freshness: ${heard.run} met a cached listing and does not say so`);
     }
-    const isLast = isEverything(plan.selection) && whole?.last_run === ended.report?.id;
+    const isLast = isEverything(plan.selection) && whole?.last_run === ended.summary?.id;
     if (isLast && (whole?.as_of?.getTime() ?? 0) > cachedAt) {
       wrong.push(`freshness: ${heard.run} met a listing of a cache and is complete as of a later time`);
     }

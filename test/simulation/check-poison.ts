@@ -20,7 +20,7 @@ export async function checkPoison(
   if (["failed", "database_failed", "refused"].includes(ended.status) && !isUsage) {
     wrong.push(`poison: ${heard.run} ended as ${ended.status} for ${poison.key}: ${String(ended.error)}`);
   }
-  const failures = ended.report?.failures ?? [];
+  const failures = ended.summary?.failures ?? [];
   const failed = new Map(failures.map(({ key, code }) => [keyOf(key.owner, key.name), code]));
   for (const [key, code] of failed) {
     if (code === "rejected_by_database" && key !== poison.key)
@@ -39,7 +39,7 @@ export async function checkPoison(
     }
   }
   if (!["ok", "partial", "held"].includes(ended.status) || heard.misled || listings[0] !== listings[1]) return wrong;
-  const withheld = new Set((ended.report?.warnings ?? []).map(({ key }) => (key ? keyOf(key.owner, key.name) : "")));
+  const withheld = new Set((ended.summary?.warnings ?? []).map(({ key }) => (key ? keyOf(key.owner, key.name) : "")));
   for (const [key, { metadata, scenarios }] of heard.content) {
     const isWhole = [metadata, scenarios].every(
       (said) => said !== undefined && said.kind !== "nothing" && !said.partial,

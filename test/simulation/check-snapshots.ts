@@ -52,12 +52,12 @@ export async function checkSnapshots({ server }: Simulation, performed: Performe
   if (others.length === 0) {
     wrong.push(...(await server.control.query<{ what: string; d: string }>(DIFFERING, [heard.run])));
   }
-  const counts = ended.report?.counts;
+  const counts = ended.summary?.counts;
   const considered = counts ? counts.librariesRead + counts.librariesSkipped + counts.librariesFailed : 0;
   const isGood = ended.status === "ok" || (["partial", "held"].includes(ended.status) && considered > 0);
   // A cached listing does not confirm the database's clock.
   const isUnsure = heard.listing?.cachedAt !== null;
-  const hasFailed = ended.report?.warnings.some(({ code }) => code === "snapshot_failed");
+  const hasFailed = ended.summary?.warnings.some(({ code }) => code === "snapshot_failed");
   if (isGood && isEverything(plan.selection) && !hasFailed && !isUnsure) {
     const [found] = await server.control.query<{ taken: boolean }>(TAKEN, [heard.run]);
     if (!found?.taken) wrong.push({ what: "missing after", d: heard.run });

@@ -25,7 +25,7 @@ function isNamesakes({ content, listing }: Heard, key: string): boolean {
  * reports content that was stored under another key.
  */
 export async function checkSwaps({ server }: Simulation, { heard, ended }: PerformedRun): Promise<string[]> {
-  const failures = ended.report?.failures ?? [];
+  const failures = ended.summary?.failures ?? [];
   const untrue = failures.filter(
     ({ code, key }) => code === "mismatched" && !heard.swapped.has(keyOf(key.owner, key.name)),
   );

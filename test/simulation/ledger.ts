@@ -1,4 +1,4 @@
-import type { Selection } from "../../src/run-report.ts";
+import type { Selection } from "../../src/run-summary.ts";
 import { selectorOf } from "../../src/sync/rules/selection.ts";
 import type { Said } from "./answers.ts";
 import { type Copy, copyText, store } from "./copies.ts";

@@ -162,8 +162,8 @@ async function untilGone({ server }: Simulation): Promise<void> {
   throw new Error("sessions of ended runs stay");
 }
 
-function tell({ report, error }: Ended): string {
-  const counts = report?.counts;
+function tell({ summary, error }: Ended): string {
+  const counts = summary?.counts;
   const said =
     counts === undefined
       ? ""

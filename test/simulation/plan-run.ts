@@ -1,6 +1,6 @@
 import type { Random } from "../../src/mock/random.ts";
 import type { LibraryKey } from "../../src/model.ts";
-import type { RunKind, Selection } from "../../src/run-report.ts";
+import type { RunKind, Selection } from "../../src/run-summary.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { keyOf } from "./reader.ts";
 import { CALM, type Weather } from "./sim-service.ts";

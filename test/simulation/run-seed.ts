@@ -136,12 +136,12 @@ async function calmDown(simulation: Simulation, run: (plan: RunPlan) => Promise<
     const statuses: string[] = [];
     const left = [...plans];
     for (let plan = left.shift(); plan !== undefined; plan = left.shift()) {
-      const { status, report } = (await run(plan)).ended;
+      const { status, summary } = (await run(plan)).ended;
       if (status === "ok") return;
       statuses.push(status);
       await simulation.pass(MINUTE);
       // An edit that took a field from all of a library's scenarios looks like drift until the service sends it again.
-      const drifted = (report?.failures ?? []).filter(({ code }) => code === "drift");
+      const drifted = (summary?.failures ?? []).filter(({ code }) => code === "drift");
       if (drifted.length === 0 || statuses.length > plans.length) continue;
       for (const { key } of drifted) edits.restoreFields(key);
       await simulation.pass(LONGEST_WINDOW);

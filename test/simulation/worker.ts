@@ -1,5 +1,5 @@
 import { InterruptedError, SimcatError } from "../../src/errors.ts";
-import type { RunKind, RunReport, Selection } from "../../src/run-report.ts";
+import type { RunKind, RunSummary, Selection } from "../../src/run-summary.ts";
 import { openService, type Service } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";
@@ -33,8 +33,8 @@ export interface WorkerOptions {
 
 /** How a worker's run ended, from the caller's view. */
 export interface Ended {
-  readonly status: RunReport["status"] | "busy" | "killed" | "refused";
-  readonly report: RunReport | null;
+  readonly status: RunSummary["status"] | "busy" | "killed" | "refused";
+  readonly summary: RunSummary | null;
   /** Libraries that it reported as stored. */
   readonly stored: ReadonlySet<string>;
   readonly error: unknown;
@@ -80,7 +80,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
   let paused = false;
   let die = () => {};
   const death = new Promise<Ended>((resolve) => {
-    die = () => resolve({ status: "killed", report: null, stored, error: null });
+    die = () => resolve({ status: "killed", summary: null, stored, error: null });
   });
 
   async function live(): Promise<Ended> {
@@ -118,7 +118,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
     };
     const { kind, allowRemovals, restart, selection } = options;
     try {
-      const { report, error } = await runSync(
+      const { summary, error } = await runSync(
         {
           pool: gated.pool,
           clock,
@@ -134,10 +134,10 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
         { kind, trigger: "cli", selection, allowRemovals, restart },
         stop.signal,
       );
-      return { status: report.status, report, stored, error };
+      return { status: summary.status, summary, stored, error };
     } catch (error) {
       const isBusy = error instanceof SimcatError && error.code === "busy";
-      return { status: isBusy ? "busy" : "refused", report: null, stored, error };
+      return { status: isBusy ? "busy" : "refused", summary: null, stored, error };
     } finally {
       await gated.whenIdle();
       if (!gated.isDead()) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ListedLibrary, ReadAction, RereadReason, StoredLibrary, SyncState } from "../../src/model.ts";
-import type { Selection } from "../../src/run-report.ts";
+import type { Selection } from "../../src/run-summary.ts";
 import { decide } from "../../src/sync/rules/decide.ts";
 import { createPlanner, orderActions } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING, parseSelection } from "../../src/sync/rules/selection.ts";

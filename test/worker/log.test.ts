@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createLog, isColored } from "../../src/log.ts";
-import { createRunLog } from "../../src/report/run-log.ts";
-import type { RunReport, RunStatus } from "../../src/run-report.ts";
-import { toReport } from "../../src/sync/run-outcome.ts";
+import { createRunLog } from "../../src/output/run-log.ts";
+import type { RunStatus, RunSummary } from "../../src/run-summary.ts";
+import { toSummary } from "../../src/sync/run-outcome.ts";
 import { RunTotals } from "../../src/sync/run-totals.ts";
 
 const mask = (text: string) => text.replaceAll("hush-hush", "***");
@@ -13,8 +13,8 @@ function written(format: "json" | "pretty", colored = false) {
   return { log, lines };
 }
 
-const report = (status: RunStatus): RunReport =>
-  toReport(
+const report = (status: RunStatus): RunSummary =>
+  toSummary(
     { id: 1, request: { kind: "sync" }, totals: new RunTotals(), mask },
     { status, message: null, error: null },
     5,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createProgressLine, formatProgress } from "../../src/report/progress.ts";
+import { createProgressLine, formatProgress } from "../../src/output/progress.ts";
 
 const silent = { progress: () => {}, waiting: () => {} };
 

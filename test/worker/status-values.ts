@@ -1,5 +1,5 @@
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
-import type { RunStatus } from "../../src/run-report.ts";
+import type { RunStatus } from "../../src/run-summary.ts";
 import type { CopyFigures } from "../../src/worker/copy-reads.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 

@@ -9,7 +9,7 @@ import { loadSchema, readSchemaState } from "../../db/schema-state.ts";
 import { readServer, unencryptedAddress } from "../../db/server.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, SimcatError } from "../../errors.ts";
-import type { CheckLine } from "../../report/check.ts";
+import type { CheckLine } from "../../output/check.ts";
 import { maskDatabaseUrl } from "../../secrets.ts";
 import { type DatabaseUrls, findMissingEmbedded, withDatabaseUrls } from "../connections.ts";
 import type { Context } from "../context.ts";

@@ -3,7 +3,7 @@ import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
 import type { LibraryKey, Listing } from "../../model.ts";
-import type { CheckLine } from "../../report/check.ts";
+import type { CheckLine } from "../../output/check.ts";
 import type { Service } from "../../service/client.ts";
 import { DISCARD } from "../../service/read-content.ts";
 import type { Context } from "../context.ts";

@@ -4,7 +4,7 @@ import { type SchemaState, TOO_OLD } from "../../db/schema-state.ts";
 import type { Server } from "../../db/server.ts";
 import { EXIT } from "../../errors.ts";
 import { formatElapsed, plural } from "../../format.ts";
-import type { CheckLine } from "../../report/check.ts";
+import type { CheckLine } from "../../output/check.ts";
 import { fail, ok, warn } from "./lines.ts";
 
 const MIN_MAJOR = 14;

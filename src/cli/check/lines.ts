@@ -1,5 +1,5 @@
 import { EXIT, SimcatError, toError } from "../../errors.ts";
-import type { CheckLine } from "../../report/check.ts";
+import type { CheckLine } from "../../output/check.ts";
 
 const DEFAULTS = { hint: null, details: [], exitCode: null } as const;
 

@@ -1,5 +1,5 @@
 import type { LibraryKey } from "../../model.ts";
-import type { Selection } from "../../run-report.ts";
+import type { Selection } from "../../run-summary.ts";
 import type { Connection } from "../connect.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { streamRows } from "./stream-rows.ts";

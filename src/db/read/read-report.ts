@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../run-report.ts";
+import type { RunStatus } from "../../run-summary.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { readSnapshot } from "../transaction.ts";

@@ -1,12 +1,12 @@
-import type { RunStatus } from "../../run-report.ts";
+import type { RunStatus } from "../../run-summary.ts";
 import type { Connection } from "../connect.ts";
-import { IS_GOOD, type RunScope, SYNC_LEASE } from "../runs.ts";
+import { IS_GOOD, type Scope, SYNC_LEASE } from "../runs.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
 export interface RunRow {
   readonly id: number;
   readonly kind: string;
-  readonly scope: RunScope | null;
+  readonly scope: Scope | null;
   readonly status: RunStatus;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;

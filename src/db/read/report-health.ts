@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../run-report.ts";
+import type { RunStatus } from "../../run-summary.ts";
 import { OF_OWNERS } from "./report-scope.ts";
 
 export interface Completeness {

@@ -1,6 +1,6 @@
 import type { LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { RunInTransaction } from "../lease.ts";
+import type { InTransaction } from "../lease.ts";
 import { statement } from "../statement.ts";
 import { keyArrays, ofKeys, textArray } from "./columns.ts";
 import { RESTORE_LIBRARIES } from "./library-statements.ts";
@@ -47,7 +47,7 @@ const ROWS_AT_ONCE = 10_000;
  * refused, and with null if the listing's rejects were.
  */
 export async function saveListing(
-  write: RunInTransaction,
+  write: InTransaction,
   runId: number,
   { changed, restored, returned, rejects, isOver, seenAt }: ListingWrite,
   onRefused: (key: LibraryKey | null, error: unknown) => void,

@@ -2,7 +2,7 @@ import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { ContentError } from "../../errors.ts";
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError, mayComeFromRows } from "../db-errors.ts";
-import type { RunInTransaction } from "../lease.ts";
+import type { InTransaction } from "../lease.ts";
 import * as schema from "../schema.ts";
 import type { TransactionOptions } from "../transaction.ts";
 
@@ -62,7 +62,7 @@ const PROBE = [
  * @throws RefusedRows if the rows are the cause, any other error unchanged
  */
 export async function detectRefusedRows<T>(
-  write: RunInTransaction,
+  write: InTransaction,
   operation: string,
   run: (patience: LockPatience) => Promise<T>,
 ): Promise<T> {
@@ -76,7 +76,7 @@ export async function detectRefusedRows<T>(
 }
 
 interface HalvesTools<T, Result> {
-  readonly write: RunInTransaction;
+  readonly write: InTransaction;
   readonly options: TransactionOptions<Result>;
   /** Writes the items in the transaction. `isRepeated`: an earlier attempt, which may have been committed, contained them. */
   readonly work: (connection: Connection, items: readonly T[], isRepeated: boolean) => Promise<Result>;

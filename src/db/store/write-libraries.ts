@@ -2,14 +2,14 @@ import { Channel } from "../../async.ts";
 import { DatabaseError } from "../../errors.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";
-import type { RunInTransaction } from "../lease.ts";
+import type { InTransaction } from "../lease.ts";
 import { saveFailures } from "./save-failures.ts";
 import { saveLibraries } from "./save-libraries.ts";
 import type { SaveContext } from "./save-scenarios.ts";
 import { refusedByDatabase, writeInHalves } from "./write-in-halves.ts";
 
 interface WriterOptions {
-  readonly write: RunInTransaction;
+  readonly write: InTransaction;
   readonly context: SaveContext;
   /** Takes the secrets out of a message. */
   readonly mask: (message: string) => string;

@@ -1,8 +1,8 @@
 import { max, sum } from "d3-array";
 import { scaleLinear } from "d3-scale";
+import { truncate, widthOf } from "../../output/text-width.ts";
 import { printable } from "../../printable.ts";
 import type { Html } from "../html/html.ts";
-import { truncate, widthOf } from "../text-width.ts";
 import { drawing, label, type Paint, paintClass, rectangle, WIDTH } from "./svg.ts";
 
 /** Horizontal bars for named things, each with its value at its end. There is no axis, because each value is printed. */

@@ -1,6 +1,6 @@
 import { rollup } from "d3-array";
 import { formatCount, formatElapsed } from "../../format.ts";
-import type { RunStatus } from "../../run-report.ts";
+import type { RunStatus } from "../../run-summary.ts";
 import { dotChart } from "../charts/dot-chart.ts";
 import { errorText } from "./elements.ts";
 import { type Html, html } from "./html.ts";

@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../run-report.ts";
+import type { RunStatus } from "../../run-summary.ts";
 import { type Html, html } from "./html.ts";
 
 /** A label with a colour and a shape. The shape distinguishes the variants without colour. */

@@ -1,11 +1,11 @@
 import type { ReportRows } from "../../db/read/read-report.ts";
 import { plural } from "../../format.ts";
+import { explainCommand, remedyAfter } from "../../output/next-step.ts";
 import { DAY_MS } from "../../units.ts";
 import { failingList } from "../html/failing-list.ts";
 import { html } from "../html/html.ts";
 import { badgeOf, formatBadge, type StatusBadge } from "../html/status-badge.ts";
 import { formatMinute, timeOf } from "../html/times.ts";
-import { explainCommand, remedyAfter } from "../next-step.ts";
 import type { Section } from "./section.ts";
 
 /** A problem that the operator should look at, with a command or a place that helps. */

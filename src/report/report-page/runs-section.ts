@@ -1,6 +1,6 @@
 import type { ReportRows } from "../../db/read/read-report.ts";
 import { formatCount, formatElapsed, formatSpan, plural } from "../../format.ts";
-import type { RunStatus } from "../../run-report.ts";
+import type { RunStatus } from "../../run-summary.ts";
 import { html } from "../html/html.ts";
 import { isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
 import { badgeOf, formatBadge } from "../html/status-badge.ts";

@@ -1,10 +1,10 @@
 import type { ReportRows } from "../../db/read/read-report.ts";
 import { formatBytes, formatCount, plural } from "../../format.ts";
+import { truncate } from "../../output/text-width.ts";
 import { printable } from "../../printable.ts";
 import { barChart } from "../charts/bar-chart.ts";
 import { foreignText } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { truncate } from "../text-width.ts";
 import { formatOthers, formatPercent, note, numbersTable, type Section } from "./section.ts";
 
 /** The storage of libraries, by owner. */

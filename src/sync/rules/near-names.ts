@@ -1,7 +1,7 @@
 import { editDistance } from "../../edit-distance.ts";
 import { isTypeable, keyText, shellWord, typeableKey } from "../../key.ts";
 import type { LibraryKey } from "../../model.ts";
-import type { Selection } from "../../run-report.ts";
+import type { Selection } from "../../run-summary.ts";
 
 const MAX_SUGGESTIONS = 3;
 /** Longer names would fill the terminal. */

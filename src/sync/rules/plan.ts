@@ -1,5 +1,5 @@
 import type { Decision, LibraryKey, ListedLibraries, ListedLibrary, ReadAction, StoredLibrary } from "../../model.ts";
-import type { Selection } from "../../run-report.ts";
+import type { Selection } from "../../run-summary.ts";
 import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
 import { isOverdue, lastTriedAt } from "./settle.ts";

@@ -1,7 +1,7 @@
 import { UsageError } from "../../errors.ts";
 import { keyText, parseKey } from "../../key.ts";
 import type { LibraryKey, Listing } from "../../model.ts";
-import type { Selection } from "../../run-report.ts";
+import type { Selection } from "../../run-summary.ts";
 
 export const EVERYTHING: Selection = { libraries: [], owners: [] };
 

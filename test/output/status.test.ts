@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { StatusRows } from "../../src/db/read/read-status.ts";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
-import { formatStatus } from "../../src/report/status.ts";
-import { toStatusJson } from "../../src/report/status-json.ts";
+import { formatStatus } from "../../src/output/status.ts";
+import { toStatusJson } from "../../src/output/status-json.ts";
 
 const NOW = new Date("2026-07-01T12:00:00Z");
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);

@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import type { RunReport, RunStatus } from "../run-report.ts";
+import type { RunStatus, RunSummary } from "../run-summary.ts";
 import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import { LONG_WAIT_MS, type Progress } from "./progress.ts";
@@ -11,7 +11,7 @@ interface RunLog {
   progress(progress: Progress): void;
   /** Logs a long wait for the service. */
   waiting(text: string): void;
-  finished(report: RunReport): void;
+  finished(summary: RunSummary): void;
 }
 
 /** The operator must fix these. The other statuses end by themselves, or leave a decision that can wait. */
@@ -67,11 +67,11 @@ export function createRunLog(log: Logger): RunLog {
     waiting(text) {
       log.info({ code: "waiting_for_service" }, text);
     },
-    finished(report) {
-      for (const { code, message, key } of report.warnings) {
+    finished(summary) {
+      for (const { code, message, key } of summary.warnings) {
         log.warn({ code, ...(key ? { owner: key.owner, library: key.name } : {}), detail: message }, "warning");
       }
-      const { id, kind, status, durationMs, counts, error } = report;
+      const { id, kind, status, durationMs, counts, error } = summary;
       const line = {
         code: "run_finished",
         run: id,

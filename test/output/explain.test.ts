@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LibraryRows } from "../../src/db/read/read-library-record.ts";
 import type { SyncState } from "../../src/model.ts";
-import { formatExplanation, toExplanationJson } from "../../src/report/explain.ts";
+import { formatExplanation, toExplanationJson } from "../../src/output/explain.ts";
 
 const NOW = new Date("2026-07-01T12:00:00Z");
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { formatTable } from "../../src/report/table.ts";
-import { truncate, widthOf } from "../../src/report/text-width.ts";
+import { formatTable } from "../../src/output/table.ts";
+import { truncate, widthOf } from "../../src/output/text-width.ts";
 
 const lines = (table: string) => table.split("\n");
 

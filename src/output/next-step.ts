@@ -1,7 +1,7 @@
 import type { StatusRows } from "../db/read/read-status.ts";
 import { shellWord, typeableKey } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
-import type { RunStatus } from "../run-report.ts";
+import type { RunStatus } from "../run-summary.ts";
 
 /** The next step after a run with this status; null if it needs none. */
 const AFTER: Readonly<Record<Exclude<RunStatus, "running">, string | null>> = {

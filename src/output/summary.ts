@@ -1,15 +1,15 @@
 import { formatBytes, formatCount, formatElapsed, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable, printableLines } from "../printable.ts";
-import type { RunCounts, RunReport } from "../run-report.ts";
+import type { RunCounts, RunSummary } from "../run-summary.ts";
 
 /** Failures that are printed one by one. The rest is a number and the command that lists them. */
 const MAX_FAILURES = 10;
 
 /** The summary at the end of every run, for people. */
-export function formatSummary(report: RunReport): string {
-  const { counts, reasons, skips, failures, rejects, warnings, error } = report;
-  const head = `${report.kind} ${report.status.replaceAll("_", " ")} in ${formatElapsed(report.durationMs)} (run ${report.id})`;
+export function formatSummary(summary: RunSummary): string {
+  const { counts, reasons, skips, failures, rejects, warnings, error } = summary;
+  const head = `${summary.kind} ${summary.status.replaceAll("_", " ")} in ${formatElapsed(summary.durationMs)} (run ${summary.id})`;
   // A run that ended before it had a listing has nothing to count.
   if (error !== null && counts.librariesListed === 0 && counts.rejects === 0) {
     return [head, `  ${printableLines(error)}`].join("\n");
@@ -51,8 +51,8 @@ function formatCounts(counts: Readonly<Record<string, number>>): string {
 }
 
 /** The same for machines. Counts and status have the names of their columns in `sync_runs`. */
-export function toRunJson(report: RunReport, exitCode: number) {
-  const { id, kind, status, durationMs, counts, reasons, skips, failures, rejects, warnings, error } = report;
+export function toRunJson(summary: RunSummary, exitCode: number) {
+  const { id, kind, status, durationMs, counts, reasons, skips, failures, rejects, warnings, error } = summary;
   return {
     id,
     kind,

@@ -55,7 +55,7 @@ export interface RunCounts {
 }
 
 /** A remark of a run for people, in addition to its counts. `code` is stable. */
-export interface RunWarning {
+export interface Warning {
   readonly code: string;
   /** The library that it concerns, where it concerns one. */
   readonly key?: LibraryKey;
@@ -63,7 +63,7 @@ export interface RunWarning {
 }
 
 /** The result of a run, as the summary, `--json` and the log show it. */
-export interface RunReport {
+export interface RunSummary {
   readonly id: number;
   readonly kind: RunKind;
   readonly status: RunStatus;
@@ -76,7 +76,7 @@ export interface RunReport {
   readonly failures: readonly LibraryFailure[];
   /** Rejects by code. */
   readonly rejects: Readonly<Record<string, number>>;
-  readonly warnings: readonly RunWarning[];
+  readonly warnings: readonly Warning[];
   /** Why the run ended as it did and what to do; null if it is `ok`. */
   readonly error: string | null;
 }
