@@ -1,6 +1,6 @@
 import { readSecretFiles } from "./config/environment.ts";
 import type { Environment } from "./config/readers.ts";
-import { type Field, type Name, SECRET_NAMES, SETTINGS, type Settings } from "./config/settings.ts";
+import { type Name, SECRET_NAMES, SETTINGS, type SettingField, type Settings } from "./config/settings.ts";
 import { unknownNames } from "./config/unknown-names.ts";
 import { ConfigurationError, type ConfigurationProblem } from "./errors.ts";
 import { createRedactor, databaseSecrets } from "./secrets.ts";
@@ -35,14 +35,14 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
   const files = readSecretFiles(environment, needs.database ? SECRET_NAMES : ["SIMCAT_API_KEY"]);
   const problems: ConfigurationProblem[] = [...files.problems];
   const sources: Partial<Record<Name, string>> = {};
-  const values: Partial<Record<Field, unknown>> = {};
+  const values: Partial<Record<SettingField, unknown>> = {};
   for (const [field, { name, fallback, read }] of Object.entries(SETTINGS)) {
     const isRead = needs.database || !name.startsWith("DATABASE_");
     const given = isRead ? files.values[name] || environment[name] || null : null;
     if (given !== null) sources[name] = files.paths[name] ?? (dotenv.has(name) ? ".env" : "environment");
     const text = given ?? fallback;
     const reading = text === null ? { value: null } : read(text, environment);
-    if ("value" in reading) values[field as Field] = reading.value;
+    if ("value" in reading) values[field as SettingField] = reading.value;
     else problems.push({ name, expected: null, hint: null, ...reading });
   }
   const isMissing = (name: Name) => !(name in sources) && !problems.some((problem) => problem.name.startsWith(name));
@@ -81,7 +81,7 @@ function secretsIn({ SIMCAT_API_KEY, DATABASE_URL, DATABASE_DIRECT_URL }: Enviro
 /** Every setting for display: its value without secrets, null when unset, and its source, or `default`. */
 export function describeConfig(config: Config) {
   return Object.entries(SETTINGS).map(([field, { name, show }]) => {
-    const value = config[field as Field];
+    const value = config[field as SettingField];
     // Each value has the type that its own reader returns.
     return { name, value: value === null ? null : show(value as never), source: config.sources[name] ?? "default" };
   });

@@ -11,6 +11,8 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+export const formatLibraries = (count: number) => plural(count, "library", "libraries");
+
 const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
 
 /** A rounded size: `512 B`, `4.2 MB`. 1 KB is 1,024 B, as in the sizes of the service. */

@@ -70,12 +70,12 @@ async function drainStreams(exitCode: number): Promise<number> {
   return code;
 }
 
-interface Terminal {
+interface TerminalStream {
   readonly _handle?: { setBlocking?(isBlocking: boolean): void };
 }
 
 /** Node makes terminals block. A terminal that is stopped with Ctrl-S would stop the whole process. */
-for (const terminal of [process.stdout, process.stderr] as Terminal[]) terminal._handle?.setBlocking?.(false);
+for (const terminal of [process.stdout, process.stderr] as TerminalStream[]) terminal._handle?.setBlocking?.(false);
 
 const stop = new AbortController();
 // Every request and transaction in flight listens to it.

@@ -223,14 +223,14 @@ export type Reason =
   | "not settled yet"
   | "due for a full read"
   | "forced"
-  | "unchanged"
-  | "backing off";
+  | SkipReason;
 
-type ReadReason = Exclude<Reason, "unchanged" | "backing off">;
+export type SkipReason = "unchanged" | "settling" | "backing off";
+export type ReadReason = Exclude<Reason, SkipReason>;
 
 export type Decision =
   | { readonly kind: "read"; readonly reason: ReadReason }
-  | { readonly kind: "skip"; readonly reason: "unchanged" | "not settled yet" | "backing off" };
+  | { readonly kind: "skip"; readonly reason: SkipReason };
 
 /** A library that this run will read. */
 export interface ReadAction {

@@ -36,7 +36,7 @@ export function databaseSecrets(url: string): string[] {
   const inAuthority = /^[a-z]+:\/\/[^:/?#]*:(.*)@/is.exec(url)?.[1];
   const inQuery = [...url.matchAll(/[?&](?:ssl)?password=([^&#]*)/gi)].map(([, password]) => password);
   const written = [inAuthority, passwordOf(url), ...inQuery].filter((secret) => secret !== undefined && secret !== "");
-  return [...new Set(written.flatMap((secret) => (secret === undefined ? [] : [secret, decode(secret)])))];
+  return [...new Set(written.flatMap((secret) => (secret === undefined ? [] : [secret, percentDecode(secret)])))];
 }
 
 const PROXY_NAMES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
@@ -57,7 +57,7 @@ function proxySecrets(url: string | undefined): string[] {
   const passwords = databaseSecrets(url);
   if (passwords.length === 0 || !URL.canParse(url)) return passwords;
   const { username, password } = new URL(url);
-  return [...passwords, `${decode(username)}:${decode(password)}`];
+  return [...passwords, `${percentDecode(username)}:${percentDecode(password)}`];
 }
 
 /** `URL` requires a host after a user name; the URL of a socket (postgres://user@/database?host=/directory) has none. */
@@ -112,7 +112,7 @@ function passwordOf(url: string): string | undefined {
   return parseDatabaseUrl(url)?.password;
 }
 
-function decode(text: string): string {
+function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -35,7 +35,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
       const outcomes = (async function* () {
         for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
       })();
-      const context = { runId: 1, parse: parsers, guard: () => "mark" as const };
+      const context = { runId: 1, parsers: parsers, guard: () => "mark" as const };
       for await (const outcome of writeLibraries(outcomes, { write, context, mask: (text) => text })) {
         if (outcome.kind !== "stored") throw new Error("the database refused a library");
         saved.push(outcome.saved);

@@ -13,13 +13,13 @@ export async function check(context: Context, { json }: JsonOptions): Promise<nu
   const { checkConfiguration } = await import("./check/check-configuration.ts");
   const { checkService } = await import("./check/check-service.ts");
   const { checkDatabase } = await import("./check/check-database.ts");
-  const { exitCodeOf, formatChecks, toChecksJson } = await import("../output/check.ts");
+  const { checkExitCode, formatChecks, toChecksJson } = await import("../output/check.ts");
   const { formatJson } = await import("../format.ts");
 
   const found = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];
   const lines = found.map((line) => maskLine(line, context.mask));
   context.print(json ? formatJson(toChecksJson(lines)) : formatChecks(lines));
-  return exitCodeOf(lines);
+  return checkExitCode(lines);
 }
 
 function maskLine(line: CheckLine, mask: Context["mask"]): CheckLine {

@@ -6,18 +6,18 @@ import type { Context } from "./context.ts";
 export function migrateCommand(run: ActionRunner): Command {
   return createCommand("migrate", "update the database schema", "simcat migrate")
     .addOption(jsonOption())
-    .action(run(migrate));
+    .action(run(updateSchema));
 }
 
-async function migrate(context: Context, { json }: JsonOptions): Promise<number> {
+async function updateSchema(context: Context, { json }: JsonOptions): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { printWaits, withDatabaseUrls } = await import("./connections.ts");
-  const { migrate: applyMigrations } = await import("../db/migrate.ts");
+  const { migrate } = await import("../db/migrate.ts");
   const { formatJson } = await import("../format.ts");
 
   const config = loadSettings(context, { service: false, database: true });
   const { applied, recreated } = await withDatabaseUrls(context, config, ({ directUrl }) =>
-    applyMigrations(directUrl, context.stop, { onWait: printWaits(context, config) }),
+    migrate(directUrl, context.stop, { onWait: printWaits(context, config) }),
   );
   if (json) {
     context.print(formatJson({ applied, recreated }));

@@ -5,7 +5,7 @@ import { readSnapshot } from "../db/transaction.ts";
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { formatPlan, toPlanJson } from "../output/plan.ts";
-import { checkRemovals, listLibraries, planRun } from "../sync/plan-run.ts";
+import { checkRemovals, planRun, takeListing } from "../sync/plan-run.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { findMissingEmbedded, withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
@@ -24,7 +24,7 @@ export async function printPlan(
     withWatchedService(context, config, async (service) => {
       const sources = { service, clock, pool, settings: config };
       const request = { selection, allowRemovals, backfillSince: null };
-      const listed = await listLibraries(sources, request, context.stop);
+      const listed = await takeListing(sources, request, context.stop);
       const planned = await planRun(sources, request, listed, context.stop);
       return { planned, ...(await checkRemovals(sources, request, planned, context.stop)) };
     });

@@ -19,13 +19,13 @@ export function pruneCommand(run: ActionRunner): Command {
     .requiredOption("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d")
     .option("--dry-run", "only print the numbers", false)
     .addOption(jsonOption())
-    .action(run(prune));
+    .action(run(pruneHistory));
 }
 
 /** The limit on removals uses the history of the last 24 hours. */
 const REMOVALS_WINDOW_MS = DAY_MS;
 
-async function prune(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
+async function pruneHistory(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
   const { countPrunable, readCutoff, readHistoryStart, versionsOf } = await import("../db/prune/prune.ts");
@@ -55,14 +55,14 @@ async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cu
   const { createClock } = await import("../db/clock.ts");
   const { withLease } = await import("../db/lease.ts");
   const { SYNC_LEASE } = await import("../db/runs.ts");
-  const { prune: pruneRows } = await import("../db/prune/prune.ts");
+  const { prune } = await import("../db/prune/prune.ts");
   const { plural } = await import("../format.ts");
   const { clearLine, drawLine } = await import("../output/screen.ts");
 
   const onProgress = (rows: number) => {
     if (terminal.isErr) drawLine({ columns: terminal.columns, draw }, `${plural(rows, "row")} deleted`);
   };
-  const work = (lease: Lease) => pruneRows({ pool, lease, cutoff, onProgress }, AbortSignal.any([stop, lease.lost]));
+  const work = (lease: Lease) => prune({ pool, lease, cutoff, onProgress }, AbortSignal.any([stop, lease.lost]));
   try {
     const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
     return await withLease(pool, await createClock(pool, stop), lease, work, stop);

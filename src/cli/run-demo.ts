@@ -16,7 +16,7 @@ import { MOCK_KEY } from "./mock.ts";
 import { report } from "./report.ts";
 import { backfill, sync } from "./sync.ts";
 
-const EVERYTHING = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
+const RUN_OPTIONS = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
 const EDITS = [runParent, editScenario, deleteScenario, editMetadata, addLibrary, removeLibrary];
 
 /** Typical queries of the views for people. */
@@ -94,15 +94,15 @@ async function showRuns(context: Context, organization: Organization, pool: Pool
   await pool.query("DROP SCHEMA IF EXISTS simcat_report, simcat, simcat_migrations CASCADE");
 
   print("\n# An organization of 200 libraries, and an empty database: simcat backfill");
-  await backfill(context, EVERYTHING);
+  await backfill(context, RUN_OPTIONS);
 
   print("\n# Users edit a few of them:");
   for (const line of editSome(organization)) print(`  ${line}`);
 
   print("\n# What would a run do? simcat sync --dry-run");
-  await sync(context, { ...EVERYTHING, dryRun: true });
+  await sync(context, { ...RUN_OPTIONS, dryRun: true });
   print("\n# Only what changed is read: simcat sync");
-  await sync(context, { ...EVERYTHING, dryRun: false });
+  await sync(context, { ...RUN_OPTIONS, dryRun: false });
 
   for (const { title, sql } of QUERIES) {
     print(`\n# ${title}`);

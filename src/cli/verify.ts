@@ -47,11 +47,11 @@ async function compareWithService(context: Context, { library, owner }: VerifyOp
   const selection = parseSelection(library, owner);
   const config = loadServiceSettings(context);
   const { progress, onServiceEvent } = showProgress(context, config);
-  const parse = createValueParsers(config.serviceTimezone);
+  const parsers = createValueParsers(config.serviceTimezone);
   try {
     return await withDatabase(context, config, "require", (pool, source) =>
       withService(context, config, onServiceEvent, (service) =>
-        verifyStored({ service, pool, source, parse, onEvent: progress.event, settings: config }, selection, stop),
+        verifyStored({ service, pool, source, parsers, onEvent: progress.event, settings: config }, selection, stop),
       ),
     );
   } finally {

@@ -38,11 +38,11 @@ export const SETTINGS = {
 /** The settings that are secrets. Each can be set through `NAME_FILE`, the path of a file that contains it. */
 export const SECRET_NAMES = ["SIMCAT_API_KEY", "DATABASE_URL", "DATABASE_DIRECT_URL"] as const satisfies Name[];
 
-export type Field = keyof typeof SETTINGS;
-export type Name = (typeof SETTINGS)[Field]["name"];
+export type SettingField = keyof typeof SETTINGS;
+export type Name = (typeof SETTINGS)[SettingField]["name"];
 type ValueOf<S> = S extends { readonly read: read.Reader<infer T> } ? T : never;
 /** The values of all settings. Durations are in milliseconds, sizes in bytes. */
-export type Settings = { readonly [F in Field]: ValueOf<(typeof SETTINGS)[F]> };
+export type Settings = { readonly [F in SettingField]: ValueOf<(typeof SETTINGS)[F]> };
 
 export const NAMES: readonly Name[] = Object.values(SETTINGS).map(({ name }) => name);
 

@@ -19,13 +19,13 @@ export interface LibraryAnswers {
   readonly metadata: Metadata | null;
 }
 
-export interface Field<Item> {
+export interface ContentField<Item> {
   readonly column: PgColumnBuilderBase;
   /** A changed value either begins a new version of the row or is written in place. */
   readonly change: "key" | "version" | "in place";
   readonly origin: "listing" | "metadata" | "scenario";
   /** Null stores NULL. Values of timestamptz columns are microseconds, values of jsonb columns are JSON texts. */
-  readonly value: (item: Item, parse: TextParsers) => unknown;
+  readonly value: (item: Item, parsers: TextParsers) => unknown;
   /** The service sends 0 for none: a change between 0 and NULL is written in place. */
   readonly zeroIsNull?: true;
 }
@@ -35,32 +35,32 @@ export const keyColumn = customType<{ data: string }>({ dataType: () => 'text CO
 export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 6, mode: "date" });
 const exactInteger = (name: string) => bigint(name, { mode: "bigint" });
 
-type Change = Field<unknown>["change"];
-type Options = Pick<Field<unknown>, "zeroIsNull">;
+type Change = ContentField<unknown>["change"];
+type Options = Pick<ContentField<unknown>, "zeroIsNull">;
 
 function fromListing<Column extends PgColumnBuilderBase>(
   change: Change,
   column: Column,
-  read: (listed: ListedLibrary, parse: TextParsers) => unknown,
+  read: (listed: ListedLibrary, parsers: TextParsers) => unknown,
 ) {
-  const value = ({ listed }: LibraryAnswers, parse: TextParsers) => read(listed, parse);
+  const value = ({ listed }: LibraryAnswers, parsers: TextParsers) => read(listed, parsers);
   return { column, change, origin: "listing" as const, value };
 }
 
 function fromMetadata<Column extends PgColumnBuilderBase>(
   change: Change,
   column: Column,
-  read: (metadata: Metadata, parse: TextParsers) => unknown,
+  read: (metadata: Metadata, parsers: TextParsers) => unknown,
 ) {
-  const value = ({ metadata }: LibraryAnswers, parse: TextParsers) =>
-    metadata === null ? null : read(metadata, parse);
+  const value = ({ metadata }: LibraryAnswers, parsers: TextParsers) =>
+    metadata === null ? null : read(metadata, parsers);
   return { column, change, origin: "metadata" as const, value };
 }
 
 function fromScenario<Column extends PgColumnBuilderBase>(
   change: Change,
   column: Column,
-  value: (scenario: Scenario, parse: TextParsers) => unknown,
+  value: (scenario: Scenario, parsers: TextParsers) => unknown,
   options: Options = {},
 ) {
   return { column, change, origin: "scenario" as const, value, ...options };
@@ -72,19 +72,19 @@ export const libraryFields = {
   libraryName: fromListing("key", keyColumn("library_name").notNull(), ({ key }) => key.name),
   libraryOwner: fromMetadata("version", text("library_owner"), (metadata) => metadata.libraryOwner),
   lastModified: fromListing("version", text("last_modified"), (listed) => listed.lastModified),
-  lastModifiedAt: fromListing("in place", instant("last_modified_at"), (listed, parse) =>
-    parse.microseconds(listed.lastModified),
+  lastModifiedAt: fromListing("in place", instant("last_modified_at"), (listed, parsers) =>
+    parsers.microseconds(listed.lastModified),
   ),
   fileSize: fromMetadata("version", text("file_size"), (metadata) => metadata.fileSize),
-  fileSizeBytes: fromMetadata("in place", bigint("file_size_bytes", { mode: "number" }), (metadata, parse) =>
-    parse.bytes(metadata.fileSize),
+  fileSizeBytes: fromMetadata("in place", bigint("file_size_bytes", { mode: "number" }), (metadata, parsers) =>
+    parsers.bytes(metadata.fileSize),
   ),
   packageName: fromMetadata("version", text("package_name"), (metadata) => metadata.packageName),
   packageVersion: fromMetadata("version", text("package_version"), (metadata) => metadata.packageVersion),
   description: fromMetadata("version", text("description"), (metadata) => metadata.description),
   listed: fromListing("in place", jsonb("listed"), (listed) => listed.source),
   metadata: fromMetadata("in place", jsonb("metadata"), (metadata) => metadata.source),
-} satisfies Readonly<Record<string, Field<LibraryAnswers>>>;
+} satisfies Readonly<Record<string, ContentField<LibraryAnswers>>>;
 
 const ZERO_IS_NULL = { zeroIsNull: true } as const;
 
@@ -94,12 +94,12 @@ export const scenarioFields = {
   scenarioName: fromScenario("version", text("scenario_name"), (scenario) => scenario.name),
   isResult: fromScenario("version", boolean("is_result"), (scenario) => scenario.isResult),
   lastModified: fromScenario("version", text("last_modified"), (scenario) => scenario.lastModified),
-  lastModifiedAt: fromScenario("in place", instant("last_modified_at"), (scenario, parse) =>
-    parse.microseconds(scenario.lastModified),
+  lastModifiedAt: fromScenario("in place", instant("last_modified_at"), (scenario, parsers) =>
+    parsers.microseconds(scenario.lastModified),
   ),
   description: fromScenario("version", text("description"), (scenario) => scenario.description),
   raw: fromScenario("in place", jsonb("raw").notNull(), (scenario) => scenario.source),
-} satisfies Readonly<Record<string, Field<Scenario>>>;
+} satisfies Readonly<Record<string, ContentField<Scenario>>>;
 
 /** The columns of these fields as a drizzle table takes them. */
 export function columnsOf<Fields extends Readonly<Record<string, { readonly column: PgColumnBuilderBase }>>>(

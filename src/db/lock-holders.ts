@@ -38,17 +38,19 @@ ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared), relation LIMIT 1`;
 
 /** The error of a read. If it waited for a lock in vain, names the session that holds the lock. */
 export async function lockError(pool: Pool, operation: string, error: unknown, signal: AbortSignal): Promise<unknown> {
-  const holder = isContention(driverError(error)) ? await readHolder(pool, operation, "readers", signal) : undefined;
+  const holder = isContention(driverError(error))
+    ? await readLockHolder(pool, operation, "readers", signal)
+    : undefined;
   return holder === undefined ? asDatabaseError(operation, error) : lockedBy(holder, error);
 }
 
 /** The error of a run that could not take the lease, because its row stayed locked. */
 export async function lockedLeaseError(pool: Pool, operation: string, signal: AbortSignal): Promise<DatabaseError> {
-  const holder = await readHolder(pool, operation, "lease", signal);
+  const holder = await readLockHolder(pool, operation, "lease", signal);
   return holder === undefined ? new DatabaseError("the lease is locked by another session") : lockedBy(holder);
 }
 
-async function readHolder(
+async function readLockHolder(
   pool: Pool,
   operation: string,
   blocking: keyof typeof BLOCKING,

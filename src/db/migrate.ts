@@ -31,7 +31,7 @@ import type { ViewFile, Views } from "./views.ts";
 /** An arbitrary constant that never changes, because two migrating processes must ask for the same lock. */
 const LOCK = 7_264_112_009;
 /** Short, because a statement that waits for a table's lock blocks every later reader. */
-const LOCK_TIMEOUT_MS = 2_500;
+const MIGRATION_LOCK_TIMEOUT_MS = 2_500;
 /** About five minutes, with the pauses between the attempts. */
 const LOCK_ATTEMPTS = 80;
 /** Settings of a role that would change the meaning of the migrations. */
@@ -65,7 +65,7 @@ export async function migrate(
   const runLocked = <T>(work: (connection: Connection) => Promise<T>) =>
     withTransaction(
       pool,
-      { operation: "migrating the schema", lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS },
+      { operation: "migrating the schema", lockTimeoutMs: MIGRATION_LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS },
       async (connection) => {
         await connection.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
         await connection.query(FIXED_SETTINGS);
@@ -94,13 +94,13 @@ export async function migrate(
   }
 }
 
-interface Step extends MigrateResult {
+interface MigrationStep extends MigrateResult {
   /** The next migration if it must be applied outside of a transaction; null if all are applied. */
   readonly next: MigrationMeta | null;
 }
 
 /** Applies the missing migrations up to the first that builds an index concurrently. If none is left, updates the views. */
-async function applyMissing(connection: Connection, schema: Schema): Promise<Step> {
+async function applyMissing(connection: Connection, schema: Schema): Promise<MigrationStep> {
   const [baseline] = schema.migrations;
   if (baseline !== undefined && isReplaced(await readJournal(connection))) await replaceJournal(connection, baseline);
   const { migrations: applied, views } = await readJournal(connection);

@@ -111,12 +111,12 @@ function without(names: readonly string[], found: readonly string[]): string[] {
   return names.filter((name) => !known.has(name));
 }
 
-const MAX_SHOWN = 5;
+const MAX_NAMED_OBJECTS = 5;
 
 /** The first few names. */
 export function formatMissing({ names }: MissingObjects): string {
-  const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : "";
-  return names.slice(0, MAX_SHOWN).join(", ") + more;
+  const more = names.length > MAX_NAMED_OBJECTS ? ` and ${names.length - MAX_NAMED_OBJECTS} more` : "";
+  return names.slice(0, MAX_NAMED_OBJECTS).join(", ") + more;
 }
 
 const START_OVER =

@@ -54,12 +54,12 @@ const hasScope = (scope: Scope | null): SQL =>
 const isGoodRun = (scope: Scope | null) => and(hasScope(scope), sql.raw(IS_GOOD));
 
 /** In milliseconds since the epoch. */
-const toMs = (instant: SQL | typeof syncRuns.backfillSince) =>
+const epochMs = (instant: SQL | typeof syncRuns.backfillSince) =>
   sql<number | null>`(extract(epoch FROM ${instant}) * 1000)::float8`;
 
 /** When the newest `--restart` of any scope began, in database ms; null if there was none. */
 const RESTARTED_AT = sql<number | null>`(
-  SELECT ${toMs(sql`max(backfill_since)`)} FROM ${syncRuns} WHERE restart)`;
+  SELECT ${epochMs(sql`max(backfill_since)`)} FROM ${syncRuns} WHERE restart)`;
 
 /** Writes the run's row. `restartedAt` is when the newest `--restart` before it began, in database ms. */
 export async function insertRun(
@@ -155,7 +155,7 @@ export async function finishRun(
 /** When the newest backfill of this scope began, in database ms, if it was not completed; otherwise null. */
 export async function readUnfinishedBackfill(connection: Connection, selection: Selection): Promise<number | null> {
   const [newest] = await drizzle(connection)
-    .select({ isCompleted: sql<boolean>`${sql.raw(IS_GOOD)}`, since: toMs(syncRuns.backfillSince) })
+    .select({ isCompleted: sql<boolean>`${sql.raw(IS_GOOD)}`, since: epochMs(syncRuns.backfillSince) })
     .from(syncRuns)
     .where(and(eq(syncRuns.kind, "backfill"), hasScope(toScope(selection))))
     .orderBy(desc(syncRuns.id))

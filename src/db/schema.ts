@@ -33,9 +33,9 @@ const rowColumns = () => ({
   runId: runId("run_id").notNull(),
 });
 
-const libraryColumns = () => ({ ...columnsOf(libraryFields), ...rowColumns() });
+const libraryTableColumns = () => ({ ...columnsOf(libraryFields), ...rowColumns() });
 
-const scenarioColumns = () => ({ ...libraryKey(), ...columnsOf(scenarioFields), ...rowColumns() });
+const scenarioTableColumns = () => ({ ...libraryKey(), ...columnsOf(scenarioFields), ...rowColumns() });
 
 const versionColumns = () => ({
   validFrom: instant("valid_from").notNull(),
@@ -43,28 +43,36 @@ const versionColumns = () => ({
   supersededBy: runId("superseded_by").notNull(),
 });
 
-export const libraries = simcat.table("libraries", libraryColumns(), (t) => [
+export const libraries = simcat.table("libraries", libraryTableColumns(), (t) => [
   primaryKey({ columns: [t.owner, t.libraryName] }),
 ]);
 
-export const scenarios = simcat.table("scenarios", scenarioColumns(), (t) => [
+export const scenarios = simcat.table("scenarios", scenarioTableColumns(), (t) => [
   primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId] }),
   foreignKey({ columns: [t.owner, t.libraryName], foreignColumns: [libraries.owner, libraries.libraryName] }),
 ]);
 
-export const libraryHistory = simcat.table("library_history", { ...libraryColumns(), ...versionColumns() }, (t) => [
-  primaryKey({ columns: [t.owner, t.libraryName, t.validFrom] }),
-  index().on(t.validTo),
-  index().on(t.supersededBy).concurrently(),
-  check("library_history_not_empty", sql`valid_to > valid_from`),
-]);
+export const libraryHistory = simcat.table(
+  "library_history",
+  { ...libraryTableColumns(), ...versionColumns() },
+  (t) => [
+    primaryKey({ columns: [t.owner, t.libraryName, t.validFrom] }),
+    index().on(t.validTo),
+    index().on(t.supersededBy).concurrently(),
+    check("library_history_not_empty", sql`valid_to > valid_from`),
+  ],
+);
 
-export const scenarioHistory = simcat.table("scenario_history", { ...scenarioColumns(), ...versionColumns() }, (t) => [
-  primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId, t.validFrom] }),
-  index().on(t.validTo),
-  index().on(t.supersededBy).concurrently(),
-  check("scenario_history_not_empty", sql`valid_to > valid_from`),
-]);
+export const scenarioHistory = simcat.table(
+  "scenario_history",
+  { ...scenarioTableColumns(), ...versionColumns() },
+  (t) => [
+    primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId, t.validFrom] }),
+    index().on(t.validTo),
+    index().on(t.supersededBy).concurrently(),
+    check("scenario_history_not_empty", sql`valid_to > valid_from`),
+  ],
+);
 
 export const librarySync = simcat.table(
   "library_sync",

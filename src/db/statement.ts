@@ -1,5 +1,5 @@
 /** Values by parameter name. */
-export type Parameters = Readonly<Record<string, unknown>>;
+export type StatementParameters = Readonly<Record<string, unknown>>;
 
 /** A query as `pg` accepts it. */
 export interface BoundStatement {
@@ -11,7 +11,7 @@ export interface BoundStatement {
  * SQL with named parameters, such as `$run_id`. The returned function binds values to them; it ignores values that the
  * statement does not name.
  */
-export function statement(sql: string): (parameters: Parameters) => BoundStatement {
+export function statement(sql: string): (parameters: StatementParameters) => BoundStatement {
   const names: string[] = [];
   const text = sql.replaceAll(/\$([a-z]\w*)/g, (_, name: string) => {
     if (!names.includes(name)) names.push(name);
@@ -21,7 +21,7 @@ export function statement(sql: string): (parameters: Parameters) => BoundStateme
 }
 
 /** @throws TypeError if the parameter has no value; null is one */
-function lookUp(parameters: Parameters, name: string): unknown {
+function lookUp(parameters: StatementParameters, name: string): unknown {
   const value = parameters[name];
   if (value === undefined) throw new TypeError(`the statement's parameter $${name} has no value`);
   return value;

@@ -83,7 +83,7 @@ export async function readSnapshot<T>(
   return withTransaction(pool, { operation, snapshot: true }, work, signal);
 }
 
-type Attempt<T> =
+type CommitAttempt<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "failed"; readonly error: unknown }
   /** COMMIT was sent and its answer was lost: the transaction may have been committed. */
@@ -105,7 +105,7 @@ async function tryOnce<T>(
   pool: Pool,
   options: TransactionOptions<T>,
   work: (connection: Connection) => Promise<T>,
-): Promise<Attempt<T>> {
+): Promise<CommitAttempt<T>> {
   let connection: Connection | undefined;
   let computed: { readonly value: T } | undefined;
   let rollbackError: Error | undefined;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigurationError, DatabaseError } from "../errors.ts";
-import { lastLines, type Programs, runProgram } from "./programs.ts";
+import { lastLines, type Programs, runPostgresProgram } from "./programs.ts";
 import { assertSameVersion, replaceStalePid } from "./server.ts";
 
 interface DataOptions {
@@ -113,7 +113,7 @@ async function prepare(
   command: readonly string[],
   options: { readonly input?: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { code, output } = await runProgram(programs, directory, command, options);
+  const { code, output } = await runPostgresProgram(programs, directory, command, options);
   if (code === 0) return;
   if (output.includes("could not look up effective user ID"))
     throw new ConfigurationError(
@@ -141,6 +141,12 @@ async function removeOfAccount(programs: Programs, directory: string, name: stri
   const path = join(directory, name);
   if (programs.account === null || !(await lstat(path)).isDirectory())
     return rm(path, { recursive: true, force: true, maxRetries: 5 });
-  await runProgram(programs, directory, ["/bin/sh", "-c", 'cd "$PGDATA/../$1" && rm -rf -- * .[!.]*', "sh", name]);
+  await runPostgresProgram(programs, directory, [
+    "/bin/sh",
+    "-c",
+    'cd "$PGDATA/../$1" && rm -rf -- * .[!.]*',
+    "sh",
+    name,
+  ]);
   await rmdir(path);
 }

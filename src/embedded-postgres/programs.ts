@@ -36,7 +36,7 @@ interface ProgramOptions {
  * Runs a program of Postgres, or a shell, on the data directory `directory/data`, which it finds in PGDATA: pg_ctl passes a
  * path on its command line through a shell. Its own session keeps Ctrl-C on the terminal away from it.
  */
-export async function runProgram(
+export async function runPostgresProgram(
   { native, account, environment }: Programs,
   directory: string,
   [program = "", ...args]: readonly string[],

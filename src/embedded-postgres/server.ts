@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { poll, sleep } from "../async.ts";
 import { ConfigurationError, DatabaseError, hasErrorCode } from "../errors.ts";
-import { lastLines, type Programs, runProgram } from "./programs.ts";
+import { lastLines, type Programs, runPostgresProgram } from "./programs.ts";
 
 /** Recovery after a crash during a long load takes minutes. */
 const READY_S = 600;
@@ -60,7 +60,7 @@ export async function openSession(server: EmbeddedServer, signal: AbortSignal): 
 /** @returns null if the server does not run, or if another one uses its port */
 async function attach(server: EmbeddedServer, started: boolean, signal: AbortSignal): Promise<ServerSession | null> {
   // Otherwise another program may listen on the port, and would be sent the password if it asked for it.
-  if ((await runProgram(server.programs, server.directory, ["pg_ctl", "status"])).code !== 0) return null;
+  if ((await runPostgresProgram(server.programs, server.directory, ["pg_ctl", "status"])).code !== 0) return null;
   const port = await readPort(server);
   const tryOnce = async () => {
     const client = new pg.Client({
@@ -127,7 +127,7 @@ async function tryToStart(server: EmbeddedServer, attempt: number, signal: Abort
   try {
     const text = options.map(([name, value]) => `-c ${name}=${value}`).join(" ");
     const start = ["pg_ctl", "start", "-w", "-t", String(READY_S), "-o", text];
-    const { code } = await runProgram(programs, directory, start, { log, signal });
+    const { code } = await runPostgresProgram(programs, directory, start, { log, signal });
     return code === 0 ? null : readFileSync(path, "utf8");
   } finally {
     closeSync(log);
@@ -156,7 +156,7 @@ export async function replaceStalePid(programs: Programs, directory: string, out
   if (pid === undefined || process.platform !== "linux") return false;
   if (readIdentity(`/proc/${pid}/cwd`) === readIdentity(join(directory, "data"))) return false;
   const script = 'cd "$PGDATA" && { echo $1; tail -n +2 postmaster.pid; } > pid.new && mv pid.new postmaster.pid';
-  return (await runProgram(programs, directory, ["/bin/sh", "-c", script, "sh", `${process.pid}`])).code === 0;
+  return (await runPostgresProgram(programs, directory, ["/bin/sh", "-c", script, "sh", `${process.pid}`])).code === 0;
 }
 
 /**
@@ -167,5 +167,5 @@ export async function closeSession({ programs, directory }: EmbeddedServer, { cl
   const others = "SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()";
   const found = await client.query(others, [CLIENT]).catch(() => null); // Null: the server has ended.
   await client.end().catch(() => {});
-  if (found?.rowCount === 0) await runProgram(programs, directory, ["pg_ctl", "stop", "-w", "-m", "fast"]);
+  if (found?.rowCount === 0) await runPostgresProgram(programs, directory, ["pg_ctl", "stop", "-w", "-m", "fast"]);
 }

@@ -12,10 +12,10 @@ export const UTC_DATES: DateSource = {
   now: () => new Date(),
   text: (date) => `${date.toISOString().slice(0, 10)} at ${formatTwelveHours(date)}`,
   runText: (date) =>
-    `${twoDigits(date.getUTCDate())}-${MONTHS[date.getUTCMonth()]}-${date.getUTCFullYear()} ${formatTwelveHours(date)}`,
+    `${twoDigits(date.getUTCDate())}-${MONTH_NAMES[date.getUTCMonth()]}-${date.getUTCFullYear()} ${formatTwelveHours(date)}`,
 };
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTH_NAMES = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 function formatTwelveHours(date: Date): string {
   const hour = date.getUTCHours();

@@ -23,7 +23,7 @@ export const runParent: Edit = (organization, library, random, dateSource) => {
   const parent = random.pick(parents);
   const result = createResult(random, nextScenarioId(library), parent, dateSource.now(), dateSource);
   addScenario(organization, library, result);
-  return `ran scenario ${parent.scenarioId} of ${formatKey(library)}: result ${result.scenarioId}`;
+  return `ran scenario ${parent.scenarioId} of ${nameOfLibrary(library)}: result ${result.scenarioId}`;
 };
 
 export const addParent: Edit = (organization, library, random, dateSource) => {
@@ -33,7 +33,7 @@ export const addParent: Edit = (organization, library, random, dateSource) => {
     library,
     createParent(random, scenarioId, createScenarioName(random), dateSource.now(), dateSource),
   );
-  return `added scenario ${scenarioId} to ${formatKey(library)}`;
+  return `added scenario ${scenarioId} to ${nameOfLibrary(library)}`;
 };
 
 /** Gives a scenario another name or description, and a new date. */
@@ -47,7 +47,7 @@ export const editScenario: Edit = (organization, library, random, dateSource) =>
   const edited = { ...scenario, ...change, lastModified };
   const scenarios = library.scenarios.map((each) => (each === scenario ? edited : each));
   organization.put({ ...library, scenarios, lastModified });
-  return `edited scenario ${scenario.scenarioId} of ${formatKey(library)}`;
+  return `edited scenario ${scenario.scenarioId} of ${nameOfLibrary(library)}`;
 };
 
 /** Deletes a scenario. Its results stay, as they do in the service when a parent is deleted. */
@@ -60,7 +60,7 @@ export const deleteScenario: Edit = (organization, library, random, dateSource) 
     deleted: [...(library.deleted ?? []), scenario],
     lastModified: dateSource.text(dateSource.now()),
   });
-  return `deleted scenario ${scenario.scenarioId} of ${formatKey(library)}`;
+  return `deleted scenario ${scenario.scenarioId} of ${nameOfLibrary(library)}`;
 };
 
 /** Adds a library of the same owner with one to six scenarios. Its date is the current time. */
@@ -73,22 +73,22 @@ export function addLibrary(
   const name = createLibraryName(organization, owner, random);
   const library = createLibrary(random, owner, name, random.between(1, 6), dateSource.now(), dateSource);
   organization.put(library);
-  return `added ${formatKey(library)} with ${library.scenarios.length} scenarios`;
+  return `added ${nameOfLibrary(library)} with ${library.scenarios.length} scenarios`;
 }
 
 export const removeLibrary: Edit = (organization, library) => {
   organization.remove(library.owner, library.name);
   organization.removed.push(library);
-  return `removed ${formatKey(library)}`;
+  return `removed ${nameOfLibrary(library)}`;
 };
 
 /** Restores the library that was removed last, unchanged, including its date. */
 export const restoreLibrary: Edit = (organization, library, random, dateSource) => {
   const removed = organization.removed.pop();
   if (removed === undefined) return editMetadata(organization, library, random, dateSource);
-  if (organization.get(removed.owner, removed.name) !== undefined) return `${formatKey(removed)} was there already`;
+  if (organization.get(removed.owner, removed.name) !== undefined) return `${nameOfLibrary(removed)} was there already`;
   organization.put(removed);
-  return `restored ${formatKey(removed)}`;
+  return `restored ${nameOfLibrary(removed)}`;
 };
 
 export const editMetadata: Edit = (organization, library, random, dateSource) => {
@@ -99,7 +99,7 @@ export const editMetadata: Edit = (organization, library, random, dateSource) =>
     description: `Edited, revision ${random.below(1_000_000)}`,
     lastModified: dateSource.text(dateSource.now()),
   });
-  return `edited the metadata of ${formatKey(library)}`;
+  return `edited the metadata of ${nameOfLibrary(library)}`;
 };
 
 /** The next id of the library's sequence. */
@@ -114,7 +114,7 @@ function addScenario(organization: Organization, library: MockLibrary, scenario:
   });
 }
 
-export const formatKey = ({ owner, name }: MockLibrary): string => `${owner}/${name}`;
+export const nameOfLibrary = ({ owner, name }: MockLibrary): string => `${owner}/${name}`;
 
 /** The edits of `simcat mock`, each as often as its share: people mostly run scenarios. */
 const SHARES: readonly Edit[] = [

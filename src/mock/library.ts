@@ -30,7 +30,7 @@ export interface MockLibrary {
   readonly deleted?: readonly MockScenario[];
 }
 
-const MINUTE_MS = 60_000;
+export const MOCK_MINUTE_MS = 60_000;
 const KIB = 1024;
 
 /** The age of a library's oldest scenario, compared with the library's date, is at most this. */
@@ -74,7 +74,7 @@ export function createScenarios(random: Random, count: number, lastAt: Date, dat
   for (let left = count - 1; left >= 0; left--) {
     scenarioId += random.chance(0.15) ? random.between(2, 5) : 1;
     const minutesBefore = Math.floor((workMinutes * Math.max(0, left - random.next())) / count);
-    const modifiedAt = new Date(lastAt.getTime() - minutesBefore * MINUTE_MS);
+    const modifiedAt = new Date(lastAt.getTime() - minutesBefore * MOCK_MINUTE_MS);
     const isParent = parents.length === 0 || random.chance(0.35);
     const scenario = isParent
       ? createParent(random, scenarioId, createParentName(random, scenarios), modifiedAt, dateSource)

@@ -1,5 +1,5 @@
 import { UTC_DATES } from "./date-source.ts";
-import { createLibrary, MAX_LIBRARY_WORK_MINUTES, type MockLibrary } from "./library.ts";
+import { createLibrary, MAX_LIBRARY_WORK_MINUTES, MOCK_MINUTE_MS, type MockLibrary } from "./library.ts";
 import { createRandom, type Random } from "./random.ts";
 import { COURSES, FIRST_NAMES, LAST_NAMES, PLACES, THEMES } from "./vocabulary.ts";
 
@@ -118,12 +118,11 @@ function pickCount(random: Random, mean: number): number {
   return Math.round(mean * factor * (0.7 + 0.6 * random.next()));
 }
 
-const MINUTE_MS = 60_000;
 const THREE_YEARS_MINUTES = 3 * 365 * 24 * 60;
 const RECENT_MINUTES = 30 * 24 * 60;
 
 /** Three in ten dates are within the last 30 days, the others within three years. */
 function pickDate(random: Random, now: Date): Date {
   const maxAgeMinutes = random.chance(0.3) ? RECENT_MINUTES : THREE_YEARS_MINUTES - MAX_LIBRARY_WORK_MINUTES;
-  return new Date((Math.floor(now.getTime() / MINUTE_MS) - random.below(maxAgeMinutes)) * MINUTE_MS);
+  return new Date((Math.floor(now.getTime() / MOCK_MINUTE_MS) - random.below(maxAgeMinutes)) * MOCK_MINUTE_MS);
 }

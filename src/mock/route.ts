@@ -1,4 +1,4 @@
-export type Operation = "listing" | "metadata" | "scenarios";
+export type MockOperation = "listing" | "metadata" | "scenarios";
 
 export type Route =
   | { readonly kind: "listing" }

@@ -45,6 +45,6 @@ export function toChecksJson(lines: readonly CheckLine[]) {
 }
 
 /** The exit code of the first failed check. */
-export function exitCodeOf(lines: readonly CheckLine[]): number {
+export function checkExitCode(lines: readonly CheckLine[]): number {
   return lines.find(({ exitCode }) => exitCode !== null)?.exitCode ?? EXIT.ok;
 }

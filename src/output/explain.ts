@@ -16,7 +16,7 @@ export function formatExplanation(rows: LibraryRows, fullEveryMs: number): strin
   ];
   const head = [printable(formatKey(key)), formatVerdict(judge(rows, fullEveryMs), rows), formatBasis(rows)];
   const table = facts.map(([name, text]) => `${name.padEnd(14)}  ${text}`);
-  return [...head, "", ...table, ...formatRejects(rows)].join("\n");
+  return [...head, "", ...table, ...formatLibraryRejects(rows)].join("\n");
 }
 
 type Fact = readonly [name: string, text: string];
@@ -29,8 +29,8 @@ function formatBasis({ lastGoodRun, now }: LibraryRows): string {
 
 function formatDates(sync: SyncState, { now }: LibraryRows): Fact[] {
   return [
-    ["listed date", quote(sync.listedText)],
-    ["bookmark", quote(sync.bookmark)],
+    ["listed date", quoteOrNone(sync.listedText)],
+    ["bookmark", quoteOrNone(sync.bookmark)],
     ["settled", formatSettled(sync, now)],
     ["owes", sync.rereadReason === null ? "nothing" : `a read: ${sync.rereadReason}`],
   ];
@@ -57,7 +57,7 @@ function formatStored({ now, library, scenarios, versions }: LibraryRows): Fact[
   const live = removedAt === null ? scenarios : 0;
   const history = `${plural(versions.library, "earlier version")} of the library, ${formatCount(versions.scenarios)} of its scenarios`;
   return [
-    ["stored date", quote(lastModified)],
+    ["stored date", quoteOrNone(lastModified)],
     ["stored since", formatMoment(firstSeenAt, now)],
     ["last changed", formatMoment(changedAt, now)],
     ...(removedAt === null ? [] : [["removed", formatMoment(removedAt, now)] as const]),
@@ -66,7 +66,7 @@ function formatStored({ now, library, scenarios, versions }: LibraryRows): Fact[
   ];
 }
 
-function formatRejects({ now, rejects }: LibraryRows): string[] {
+function formatLibraryRejects({ now, rejects }: LibraryRows): string[] {
   const { open, resolved, shown } = rejects;
   const lines = shown.map(({ kind, code, path, reason, firstSeenAt, lastSeenAt }) => {
     const where = path === "" ? kind : `${kind}, ${path}`;
@@ -78,7 +78,7 @@ function formatRejects({ now, rejects }: LibraryRows): string[] {
 }
 
 /** A text with quotes, so that spaces at its ends are visible. */
-const quote = (text: string | null) => (text === null ? "none" : printable(JSON.stringify(text)));
+const quoteOrNone = (text: string | null) => (text === null ? "none" : printable(JSON.stringify(text)));
 
 /** The same for machines, under the names of the tables' columns. Times are dates, or null. */
 export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {

@@ -34,17 +34,18 @@ export function nextStep({ runs, holder, lastGoodRun, failing, rejects }: Status
   if (after !== null) return after;
   if (lastGoodRun === null) return "only selected libraries have been synced: run simcat sync for all of them";
   const [failed] = failing.shown;
-  if (failed !== undefined) return `${explainCommand(failed)} has the details and says when the library is read again`;
+  if (failed !== undefined)
+    return `${formatExplainCommand(failed)} has the details and says when the library is read again`;
   if (rejects.total === 0) return "nothing; simcat start keeps the copy up to date";
   const [rejected] = rejects.shown.flatMap(({ owner, name }) =>
     owner === null || name === null ? [] : { owner, name },
   );
-  if (rejected !== undefined) return `${explainCommand(rejected)} shows which items could not be stored, and why`;
+  if (rejected !== undefined) return `${formatExplainCommand(rejected)} shows which items could not be stored, and why`;
   return "simcat check shows why entries of the listing cannot be stored";
 }
 
 /** A command line to paste. After `--`, an owner that begins with a dash is not an option. */
-export function explainCommand(key: LibraryKey): string {
+export function formatExplainCommand(key: LibraryKey): string {
   const library = typeableKey(key);
   return `simcat explain ${library.startsWith("-") ? "-- " : ""}${shellWord(library)}`;
 }

@@ -3,7 +3,7 @@ import type { RunStatus, RunSummary } from "../run-summary.ts";
 import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import { LONG_WAIT_MS, type Progress } from "./progress.ts";
-import { toColumns } from "./summary.ts";
+import { toSnakeCase } from "./summary.ts";
 
 interface RunLog {
   event(event: RunEvent): void;
@@ -78,7 +78,7 @@ export function createRunLog(log: Logger): RunLog {
         kind,
         status,
         duration_ms: durationMs,
-        ...toColumns(counts),
+        ...toSnakeCase(counts),
         error,
       };
       if (status === "ok") log.info(line, "run finished");

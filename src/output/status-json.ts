@@ -8,7 +8,7 @@ export function toStatusJson(rows: StatusRows) {
   const { now, runs, lastGoodRun, holder, libraries, scenarios, failing, rejects } = rows;
   return {
     now,
-    last_good_run: lastGoodRun === null ? null : toRunJson(lastGoodRun, rows),
+    last_good_run: lastGoodRun === null ? null : toRunRowJson(lastGoodRun, rows),
     lease_holder: holder,
     libraries: {
       live: libraries.live,
@@ -20,7 +20,7 @@ export function toStatusJson(rows: StatusRows) {
       oldest_content_read_at: libraries.oldestContentReadAt,
     },
     scenarios: { live: scenarios },
-    runs: runs.map((run) => toRunJson(run, rows)),
+    runs: runs.map((run) => toRunRowJson(run, rows)),
     failing: failing.shown.map((library) => ({
       owner: library.owner,
       library: library.name,
@@ -44,7 +44,7 @@ export function toStatusJson(rows: StatusRows) {
   };
 }
 
-function toRunJson(run: RunRow, { now, holder }: StatusRows) {
+function toRunRowJson(run: RunRow, { now, holder }: StatusRows) {
   return {
     id: run.id,
     kind: run.kind,

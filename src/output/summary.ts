@@ -59,7 +59,7 @@ export function toRunJson(summary: RunSummary, exitCode: number) {
     status,
     exit_code: exitCode,
     duration_ms: durationMs,
-    ...toColumns(counts),
+    ...toSnakeCase(counts),
     reasons,
     skips,
     failures: failures.map(({ key, code, message }) => ({ owner: key.owner, library: key.name, code, message })),
@@ -72,7 +72,7 @@ export function toRunJson(summary: RunSummary, exitCode: number) {
 }
 
 /** Counts under the names of their columns in `sync_runs`. */
-export function toColumns(counts: Readonly<RunCounts>): Record<string, number> {
+export function toSnakeCase(counts: Readonly<RunCounts>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(counts).map(([name, value]) => [
       name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

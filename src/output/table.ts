@@ -1,7 +1,7 @@
 import { printable } from "../printable.ts";
 import { truncate, widthOf } from "./text-width.ts";
 
-export interface Column {
+export interface TableColumn {
   readonly title: string;
   /** The narrowest width to which cells are cut if the table is too wide. Default: 8; numbers are never cut. */
   readonly min?: number;
@@ -9,16 +9,16 @@ export interface Column {
   readonly spare?: number;
 }
 
-const GAP = 2;
+const COLUMN_GAP = 2;
 const DEFAULT_MIN_WIDTH = 8;
-const NUMBER = /^[-+]?\d[\d,.]*(?: ?%)?$/;
+const FORMATTED_NUMBER = /^[-+]?\d[\d,.]*(?: ?%)?$/;
 
 /**
  * Aligned rows under their titles. No line is wider than `columns`: cells that do not fit are cut with a …. Numbers are
  * aligned to the right. Cells may hold any text, because they are made printable here.
  */
 export function formatTable(
-  titles: readonly (string | Column)[],
+  titles: readonly (string | TableColumn)[],
   rows: readonly (readonly string[])[],
   columns: number,
 ): string {
@@ -26,23 +26,25 @@ export function formatTable(
   const kept = leaveOutSpare(all, columns);
   const widths = fitWidths(kept, columns);
   const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
-    kept.map(({ cells, right }, index) => pad(cells[line] ?? "", widths[index] ?? 0, right)).join(" ".repeat(GAP)),
+    kept
+      .map(({ cells, right }, index) => pad(cells[line] ?? "", widths[index] ?? 0, right))
+      .join(" ".repeat(COLUMN_GAP)),
   );
   return lines.map((line) => truncate(line.trimEnd(), columns)).join("\n");
 }
 
-interface Cells extends Column {
+interface Cells extends TableColumn {
   /** The title, then the cell of each row. */
   readonly cells: readonly string[];
   readonly width: number;
   readonly right: boolean;
 }
 
-function toCells(column: Column, rows: readonly (readonly string[])[], index: number): Cells {
+function toCells(column: TableColumn, rows: readonly (readonly string[])[], index: number): Cells {
   const body = rows.map((row) => printable(row[index] ?? ""));
   const cells = [column.title, ...body];
   const filled = body.filter((cell) => cell !== "");
-  const right = filled.length > 0 && filled.every((cell) => NUMBER.test(cell));
+  const right = filled.length > 0 && filled.every((cell) => FORMATTED_NUMBER.test(cell));
   return { ...column, cells, right, width: cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), 0) };
 }
 
@@ -70,7 +72,7 @@ function fitWidths(all: readonly Cells[], columns: number): number[] {
 }
 
 function totalOf(widths: readonly number[]): number {
-  return widths.reduce((sum, width) => sum + width, GAP * Math.max(0, widths.length - 1));
+  return widths.reduce((sum, width) => sum + width, COLUMN_GAP * Math.max(0, widths.length - 1));
 }
 
 function pad(cell: string, width: number, right: boolean): string {

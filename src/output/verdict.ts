@@ -1,7 +1,7 @@
 import type { LibraryRows } from "../db/read/read-library-record.ts";
 import type { StatusRows } from "../db/read/read-status.ts";
 import { formatMoment, plural } from "../format.ts";
-import type { Decision, SyncState } from "../model.ts";
+import type { Decision, ReadReason, SyncState } from "../model.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
 
@@ -30,7 +30,7 @@ export function judge({ key, now, stored, rejects }: LibraryRows, fullEveryMs: n
 
 const NEVER_READ = { kind: "read", reason: "never read" } as const;
 
-const READ_REASONS: Readonly<Record<Extract<Verdict, { kind: "read" }>["reason"], string>> = {
+const READ_REASONS: Readonly<Record<ReadReason, string>> = {
   "never read": "none of its content is stored",
   "listed date changed": "the last listed date is not the one under which its content was stored completely",
   "no listed date": "only reading it shows whether it has changed",

@@ -1,5 +1,5 @@
 import type { ColumnDifference } from "../db/read/compare-rows.ts";
-import { cutToDifference, formatCount, formatElapsed, formatInstant, plural } from "../format.ts";
+import { cutToDifference, formatCount, formatElapsed, formatInstant, formatLibraries, plural } from "../format.ts";
 import { formatKey, keyText, shellWord, typeableKey } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
@@ -12,7 +12,6 @@ const MAX_LINES = 50;
 const MAX_NAMED = 5;
 const MAX_VALUE_COLUMNS = 40;
 
-const formatLibraries = (count: number) => plural(count, "library", "libraries");
 const nameOf = (key: LibraryKey) => printable(formatKey(key));
 
 /** The summary at the end of a comparison, for people. Only the advice may be wider than `columns`. */

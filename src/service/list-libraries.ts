@@ -1,7 +1,7 @@
 import type { Listing, Reject } from "../model.ts";
 import type { AbortScope } from "./http/abort-scope.ts";
 import { FailedGet, get } from "./http/get.ts";
-import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
+import { cachedMs, hasNextPage, header, readDate } from "./http/headers.ts";
 import type { HttpContext } from "./http/http-context.ts";
 import type { HttpResponse } from "./http/response.ts";
 import { redactReject } from "./redact.ts";
@@ -44,6 +44,6 @@ async function parseListing(response: HttpResponse, defaultOwner: string | null)
     incomplete: incomplete.length === 0 ? null : incomplete.join("; "),
     startedAt: response.sentAt,
     cachedMs: cachedMs(response.headers),
-    date: dateOf(response.headers),
+    date: readDate(response.headers),
   };
 }

@@ -4,7 +4,7 @@ import { ContentError } from "../errors.ts";
 import type { LibraryKey, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import type { AbortScope } from "./http/abort-scope.ts";
 import { FailedGet, type GetRequest, get } from "./http/get.ts";
-import { cachedMs, dateOf, hasNextPage, header } from "./http/headers.ts";
+import { cachedMs, hasNextPage, header, readDate } from "./http/headers.ts";
 import type { HttpContext } from "./http/http-context.ts";
 import type { HttpResponse } from "./http/response.ts";
 import { redactReject } from "./redact.ts";
@@ -41,9 +41,9 @@ export async function readContent(
     throw new ContentError("all_rejected", message, { rejects: scenarios.rejects.slice(0, 1).map(redacted) });
   }
   const link = header(scenarios.response.headers, "link") ?? "";
-  const paged = hasNextPage(link) ? [rejectPaged(key, link)] : [];
+  const paged = hasNextPage(link) ? [rejectPagedList(key, link)] : [];
   const both = [metadata.response, scenarios.response];
-  const dates = both.map(({ headers }) => dateOf(headers));
+  const dates = both.map(({ headers }) => readDate(headers));
   return {
     metadata: metadata.metadata,
     rejects: [...metadata.rejects, ...scenarios.rejects, ...paged].map(redacted),
@@ -127,7 +127,7 @@ function digestOf({ metadata: { bytes }, scenarios: { hash } }: ContentResponses
   return hash.update(bytes).update(`\n${bytes.length}`).digest("hex");
 }
 
-function rejectPaged(key: LibraryKey, link: string): Reject {
+function rejectPagedList(key: LibraryKey, link: string): Reject {
   const reason = "the service sent only one page of the scenarios, and simcat knows no way to ask for the rest";
   return { key, kind: "scenario", code: "paged_answer", path: "", reason, payload: link };
 }

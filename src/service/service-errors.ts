@@ -91,12 +91,12 @@ function formatFailure(failed: FailedGet, context: HttpContext): string {
 }
 
 /** `a redirect to other.example`; null if the response is not a redirect. */
-function formatRedirect({ path, failure: { head } }: FailedGet, { origin, printable }: HttpContext): string | null {
+function formatRedirect({ path, failure: { head } }: FailedGet, { origin, quote }: HttpContext): string | null {
   if (head === null || head.status < 300 || head.status > 399) return null;
   const location = header(head.headers, "location");
   if (location === null) return "a redirect without a Location";
   const from = origin + path;
-  return `a redirect to ${printable(URL.canParse(location, from) ? new URL(location, from).host : location)}`;
+  return `a redirect to ${quote(URL.canParse(location, from) ? new URL(location, from).host : location)}`;
 }
 
 /** The connection's error as the cause. The failure itself is not one, because its head may echo the key. */

@@ -40,7 +40,7 @@ export async function assertKnown(
   throw new UsageError(explainUnknown(unknown, near, listing !== null));
 }
 
-const MAX_SHOWN = 10;
+const MAX_SUGGESTED = 10;
 
 function explainUnknown({ libraries, owners }: Selection, near: NearNames, isListed: boolean): string {
   const lack = isListed ? "is neither listed nor stored" : "is not stored, and no run has listed it";
@@ -48,8 +48,8 @@ function explainUnknown({ libraries, owners }: Selection, near: NearNames, isLis
     ...libraries.map((key) => `${typeableKey(key)} ${lack}${suggest(near.ofLibrary(key))}`),
     ...owners.map((owner) => `owner ${printable(owner)} ${lack}${suggest(near.ofOwner(owner))}`),
   ];
-  const more = lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : [];
-  return [...lines.slice(0, MAX_SHOWN), ...more].join("; ");
+  const more = lines.length > MAX_SUGGESTED ? [`and ${lines.length - MAX_SUGGESTED} more`] : [];
+  return [...lines.slice(0, MAX_SUGGESTED), ...more].join("; ");
 }
 
 function suggest(words: readonly string[]): string {

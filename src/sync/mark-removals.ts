@@ -1,4 +1,4 @@
-import { forgetLibraries, holdRemovals, markRemoved } from "../db/store/removals.ts";
+import { forgetLibraries, holdRemovals, markLibrariesRemoved } from "../db/store/removals.ts";
 import { refusedByDatabase, writeInHalves } from "../db/store/write-in-halves.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
 import type { RemovalDecision } from "./plan-run.ts";
@@ -35,7 +35,7 @@ export async function markRemovals(
   await writeInHalves(missing, {
     write,
     options: { operation, afterLostCommit: Math.max },
-    work: (connection, keys) => markRemoved(connection, id, keys),
+    work: (connection, keys) => markLibrariesRemoved(connection, id, keys),
     async onWritten(_, count) {
       marked += count;
     },

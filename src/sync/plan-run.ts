@@ -49,7 +49,7 @@ export interface PlannedListing extends TimedListing {
  * Reads the listing.
  * @throws UsageError for a selected owner or library that is neither listed nor stored; whatever the service's client throws
  */
-export async function listLibraries(
+export async function takeListing(
   { service, clock, pool }: PlanTools,
   { selection }: PlanRequest,
   signal: AbortSignal,

@@ -78,7 +78,7 @@ export class RunTotals {
   }
 
   addSkipped(skipped: Plan["skipped"]): void {
-    for (const reason of ["unchanged", "not settled yet", "backing off"] as const) {
+    for (const reason of ["unchanged", "settling", "backing off"] as const) {
       this.counts.librariesSkipped += skipped[reason];
       if (skipped[reason] > 0) this.skips[reason] = skipped[reason];
     }

@@ -9,7 +9,7 @@ import { keyText } from "../key.ts";
 import type { Reject, WriteOutcome } from "../model.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { markRemovals } from "./mark-removals.ts";
-import { checkRemovals, listLibraries, planRun } from "./plan-run.ts";
+import { checkRemovals, planRun, takeListing } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { recordListing } from "./record-listing.ts";
 import { guardScenarios } from "./rules/guard.ts";
@@ -68,7 +68,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const isWhole = isEverything(request.selection);
   if (isWhole) onEvent(startedEvent);
   const planRequest = { ...request, backfillSince: run.backfillSince };
-  const listed = await listLibraries(run, planRequest, signal).catch((error) => {
+  const listed = await takeListing(run, planRequest, signal).catch((error) => {
     if (!isWhole && !(error instanceof UsageError)) onEvent(startedEvent);
     throw error;
   });
@@ -103,7 +103,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
     mask: run.mask,
     context: {
       runId: run.id,
-      parse: run.parsers,
+      parsers: run.parsers,
       guard: (numbers) => guardScenarios({ ...numbers, maxRemoved, allowed: allowRemovals }),
     },
   });

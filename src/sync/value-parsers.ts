@@ -27,9 +27,12 @@ export function createValueParsers(timeZone: string): ValueParsers {
   };
 }
 
-const NUMBER = String.raw`((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)`;
-const GAP = String.raw`[ \u00a0\u202f]*`;
-const SIZE = new RegExp(`^${NUMBER}${GAP}(?:([kmgtp])i?b|b|bytes?)(?:${GAP}\\(${NUMBER}${GAP}(?:b|bytes?)\\))?$`, "i");
+const DECIMAL = String.raw`((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)`;
+const SPACES = String.raw`[ \u00a0\u202f]*`;
+const FILE_SIZE = new RegExp(
+  `^${DECIMAL}${SPACES}(?:([kmgtp])i?b|b|bytes?)(?:${SPACES}\\(${DECIMAL}${SPACES}(?:b|bytes?)\\))?$`,
+  "i",
+);
 const PREFIXES = ["", "k", "m", "g", "t", "p"];
 
 /**
@@ -39,7 +42,7 @@ const PREFIXES = ["", "k", "m", "g", "t", "p"];
  * of the first (every size up to 1 MB would round up to `1 MB`).
  */
 export function parseFileSize(text: string | null): number | null {
-  const [, amount, prefix = "", exact] = SIZE.exec(text ?? "") ?? [];
+  const [, amount, prefix = "", exact] = FILE_SIZE.exec(text ?? "") ?? [];
   if (amount === undefined) return null;
   const unit = 1024 ** PREFIXES.indexOf(prefix.toLowerCase());
   const rounded = plain(amount) * unit;

@@ -24,7 +24,7 @@ type ContentDifference = Omit<LibraryDifference, "remedy">;
 export interface StoredSide {
   readonly pool: Pool;
   readonly source: ReadSource;
-  readonly parse: TextParsers;
+  readonly parsers: TextParsers;
 }
 
 /** Long lists are compared in chunks of this size to bound memory; shorter ones in one snapshot. */
@@ -32,7 +32,7 @@ const ITEMS_AT_ONCE = 5_000;
 const BYTES_AT_ONCE = 8 * 2 ** 20;
 
 export function compareContent(
-  { pool, source, parse }: StoredSide,
+  { pool, source, parsers }: StoredSide,
   listed: ListedLibrary,
   signal: AbortSignal,
 ): ContentComparison {
@@ -45,7 +45,7 @@ export function compareContent(
   const look = <T>(work: (connection: Connection) => Promise<T>) =>
     readSnapshot(pool, "reading a library's rows", work, signal);
   const compareHeld = async (connection: Connection) => {
-    const found = await compareScenarioRows({ connection, source, key }, [...held.values()], parse);
+    const found = await compareScenarioRows({ connection, source, key }, [...held.values()], parsers);
     for (const one of found) differing.set(one.id, one);
   };
   const letGo = () => {
@@ -87,7 +87,7 @@ export function compareContent(
       const { row, unlisted } = await look(async (connection) => {
         await compareHeld(connection);
         return {
-          row: await compareLibraryRow(connection, source, { listed, metadata }, parse),
+          row: await compareLibraryRow(connection, source, { listed, metadata }, parsers),
           unlisted: isWhole ? await readUnlistedScenarios({ connection, source, key }, seen) : [],
         };
       });

@@ -20,7 +20,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-export interface HttpOptions {
+export interface HttpServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -37,7 +37,7 @@ const LIMITS = {
   connectionsCheckingInterval: 1_000,
 };
 const SOCKET_IDLE_MS = 15_000;
-const MAX_CONNECTIONS = 200;
+const MAX_CLIENTS = 200;
 const CLOSE_TIMEOUT_MS = 1_000;
 
 const HEADERS = {
@@ -51,14 +51,14 @@ const HEADERS = {
 };
 
 /** @throws ConfigurationError if the server cannot listen on the address */
-export async function openHttpServer(options: HttpOptions, routes: Routes): Promise<HttpServer> {
+export async function openHttpServer(options: HttpServerOptions, routes: Routes): Promise<HttpServer> {
   const { host, port } = options;
   const server = createServer(LIMITS, (request, response) => {
     const isAllowed = isAllowedHost(request.headers.host, [host, ...options.allowedHosts]);
     const answer = isAllowed ? () => route(request, routes) : async () => misdirected(options);
     void respond(request, response, options, answer);
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = MAX_CLIENTS;
   server.setTimeout(SOCKET_IDLE_MS, (socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)));
@@ -101,7 +101,7 @@ async function close(server: Server): Promise<void> {
 async function respond(
   { method = "" }: IncomingMessage,
   response: ServerResponse,
-  { onError }: HttpOptions,
+  { onError }: HttpServerOptions,
   answer: () => Promise<Answer>,
 ): Promise<void> {
   try {
@@ -128,7 +128,7 @@ const text = (status: number, body: string, headers = {}): Answer => ({
   headers,
 });
 
-function misdirected({ host, allowedHosts }: HttpOptions): Answer {
+function misdirected({ host, allowedHosts }: HttpServerOptions): Answer {
   const names = [...new Set(["localhost", host, ...allowedHosts])].join(", ");
   return text(
     421,

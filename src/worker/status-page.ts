@@ -102,7 +102,7 @@ function formatSections({ runs, figures }: WorkerStatus, now: Date): Html {
   return html`<main class="sections">
 <section class="wide"><h2>Last runs</h2>
 <div class="panels">${runsFigure(drawn)}<div>${unsuccessfulRuns(drawn)}</div></div>
-${runsSection(runs, now)}</section>
+${runsCard(runs, now)}</section>
 ${figures && failingSection(figures, now)}
 ${figures && rejectsSection(figures, now)}</main>`;
 }
@@ -114,7 +114,7 @@ const durationOf = ({ startedAt, finishedAt }: RunRow, now: Date) =>
 const UNFOLDED_RUNS = 8;
 
 /** A table of the last runs, with the older ones folded. */
-function runsSection(runs: readonly RunRow[], now: Date): Html {
+function runsCard(runs: readonly RunRow[], now: Date): Html {
   const older = runs.slice(UNFOLDED_RUNS);
   return html`${runsTable(runs.slice(0, UNFOLDED_RUNS), now)}
 ${older.length === 0 ? null : html`<details><summary>${plural(older.length, "older run")}</summary>${runsTable(older, now)}</details>`}`;

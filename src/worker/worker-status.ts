@@ -6,7 +6,7 @@ import type { Basics, CopyFigures, CopyReads, CopyState } from "./copy-reads.ts"
 import type { Schedule } from "./schedule.ts";
 import { pauseOf, type WorkerState } from "./worker-state.ts";
 
-interface Reason {
+interface StatusReason {
   /** Part of the public interface. */
   readonly code: string;
   readonly message: string;
@@ -18,7 +18,7 @@ export interface WorkerStatus extends Pick<WorkerState, "current" | "missedTicks
   readonly now: Date;
   readonly ready: boolean;
   /** Why it is not ready, then the problems that do not affect readiness. Empty only if the copy is up to date. */
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly StatusReason[];
   readonly nextRun: Date;
   readonly intervalMs: number;
   /** The present by the database's clock, and the last runs, newest first; null before the database has answered once. */
@@ -106,18 +106,18 @@ interface ReadinessFacts extends Pick<CopyState, "basics" | "figures"> {
 function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "reasons"> {
   const { state, basics, databaseError, isProgressing } = facts;
   const late = basics === null ? [] : judgeAge(facts, basics);
-  const blocking: Reason[] = [];
+  const blocking: StatusReason[] = [];
   if (state.phase === "stopping") blocking.push({ code: "stopping", message: "the worker is stopping" });
   if (state.phase === "starting")
     blocking.push({ code: "starting", message: "the worker is waiting for its database" });
   if (databaseError !== null) blocking.push({ code: "database_unreachable", message: databaseError });
-  if (basics !== null && databaseError === null) blocking.push(...judgeSchema(basics.schema));
+  if (basics !== null && databaseError === null) blocking.push(...schemaReasons(basics.schema));
   if (!isProgressing) blocking.push(...late);
   const others = [...(isProgressing ? late : []), ...judgePause(state), ...judgeLastRun(facts), ...judgeContent(facts)];
   return { ready: blocking.length === 0 && basics !== null, reasons: [...blocking, ...others] };
 }
 
-function judgeSchema(schema: SchemaState): Reason[] {
+function schemaReasons(schema: SchemaState): StatusReason[] {
   if (schema.kind === "current") return [];
   if (schema.kind === "older") return [{ code: "schema_older", message: `${TOO_OLD.problem}; ${TOO_OLD.hint}` }];
   const message =
@@ -127,7 +127,7 @@ function judgeSchema(schema: SchemaState): Reason[] {
   return [{ code: `schema_${schema.kind}`, message }];
 }
 
-function judgeAge({ goodRunEndedAt, lateBefore }: ReadinessFacts, { lastGoodRun }: Basics): Reason[] {
+function judgeAge({ goodRunEndedAt, lateBefore }: ReadinessFacts, { lastGoodRun }: Basics): StatusReason[] {
   if (goodRunEndedAt === null || lastGoodRun === null)
     return [{ code: "no_good_run", message: "no run of all libraries has completed yet" }];
   if (goodRunEndedAt >= lateBefore) return [];
@@ -135,7 +135,7 @@ function judgeAge({ goodRunEndedAt, lateBefore }: ReadinessFacts, { lastGoodRun 
   return [{ code: "stale", message }];
 }
 
-function judgePause(state: Readonly<WorkerState>): Reason[] {
+function judgePause(state: Readonly<WorkerState>): StatusReason[] {
   const pausedUntil = pauseOf(state);
   if (pausedUntil === null) return [];
   const message = `the service asked for no requests until ${formatInstant(pausedUntil)}; runs that are due until then are skipped`;
@@ -143,7 +143,7 @@ function judgePause(state: Readonly<WorkerState>): Reason[] {
 }
 
 /** The trouble of this worker's last run until the next good run of any process; otherwise a held last run. */
-function judgeLastRun({ state: { trouble }, basics }: ReadinessFacts): Reason[] {
+function judgeLastRun({ state: { trouble }, basics }: ReadinessFacts): StatusReason[] {
   const last = basics?.lastGoodRun ?? null;
   const isOver = trouble !== null && trouble.runId !== null && (last?.id ?? 0) > trouble.runId;
   if (trouble !== null && !isOver) return [{ code: trouble.code, message: trouble.message }];
@@ -153,10 +153,10 @@ function judgeLastRun({ state: { trouble }, basics }: ReadinessFacts): Reason[] 
 const NAMED_LIBRARIES = 3;
 
 /** Libraries that fail, and content that is missing although runs succeed. */
-function judgeContent({ figures, goodRunEndedAt, lateBefore }: ReadinessFacts): Reason[] {
+function judgeContent({ figures, goodRunEndedAt, lateBefore }: ReadinessFacts): StatusReason[] {
   if (figures === null || goodRunEndedAt === null) return [];
   const { failing, reported, now, readAt } = figures;
-  const reasons: Reason[] = [];
+  const reasons: StatusReason[] = [];
   if (failing.total > 0) {
     const named = failing.shown.slice(0, NAMED_LIBRARIES);
     const left = failing.total - named.length;

@@ -4,7 +4,12 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { chooseAccount, findBinaries, prepareBinaries, runProgram } from "../../src/embedded-postgres/programs.ts";
+import {
+  chooseAccount,
+  findBinaries,
+  prepareBinaries,
+  runPostgresProgram,
+} from "../../src/embedded-postgres/programs.ts";
 import { openTestPostgres } from "../support/embedded-server.ts";
 import { never, newStateDir, query } from "./keepers.ts";
 
@@ -31,7 +36,7 @@ async function downgrade(stateDir: string, victim: string): Promise<void> {
   ];
   const command = ["postgres", "--single", "-c", "exit_on_error=on", "simcat"];
   const input = sql.join("\n");
-  const { code, output } = await runProgram({ native, account, environment: process.env }, directory, command, {
+  const { code, output } = await runPostgresProgram({ native, account, environment: process.env }, directory, command, {
     input,
   });
   expect(code, output).toBe(0);

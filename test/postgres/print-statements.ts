@@ -1,12 +1,12 @@
 /** `npm run sql`, `npm run sql -- NAME`: prints the statements that store and compare rows, with named parameters. */
 import { COMPARE_LIBRARY, COMPARE_SCENARIOS } from "../../src/db/read/compare-rows.ts";
-import type { BoundStatement, Parameters } from "../../src/db/statement.ts";
+import type { BoundStatement, StatementParameters } from "../../src/db/statement.ts";
 import { MERGE_LIBRARIES, REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/library-statements.ts";
 import { COUNT_CONFIRMED, INSERT_ABSENCES, REMOVE_MISSING } from "../../src/db/store/missing-statements.ts";
 import { INSERT_SCENARIOS, MERGE_SCENARIOS } from "../../src/db/store/scenario-statements.ts";
 
 /** Statements about scenarios are printed as for a batch of libraries; a staged list differs only in its source. */
-const STATEMENTS: Readonly<Record<string, (parameters: Parameters) => BoundStatement>> = {
+const STATEMENTS: Readonly<Record<string, (parameters: StatementParameters) => BoundStatement>> = {
   MERGE_LIBRARIES,
   REMOVE_LIBRARIES,
   RESTORE_LIBRARIES,
@@ -21,7 +21,7 @@ const STATEMENTS: Readonly<Record<string, (parameters: Parameters) => BoundState
 
 const WIDTH = 120;
 /** Has every parameter; its value is the parameter's name. */
-const named: Parameters = new Proxy({}, { get: (_, name) => `$${String(name)}` });
+const named: StatementParameters = new Proxy({}, { get: (_, name) => `$${String(name)}` });
 
 function wrap(line: string): string {
   const indentation = `${/^ */.exec(line)?.[0]}  `;

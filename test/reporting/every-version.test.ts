@@ -90,7 +90,7 @@ async function save(run: number, contents: readonly LibraryContent[]): Promise<v
     await saveLibraries(connection, contents, {
       runId: run,
       // Each run reads the same texts in another way, as after a change of SIMCAT_SERVICE_TIMEZONE.
-      parse: {
+      parsers: {
         microseconds: (text) => (text === null ? null : BigInt(run)),
         bytes: (text) => (text === null ? null : run),
       },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { createPrintable, redactKey } from "../../src/service/redact.ts";
+import { createQuote, redactKey } from "../../src/service/redact.ts";
 
-const printable = createPrintable(redactKey('se"cr/et'));
+const quote = createQuote(redactKey('se"cr/et'));
 
 it.each([
   ['x\n{"level":"info"}', 'x\\u000a{"level":"info"}'],
@@ -12,13 +12,13 @@ it.each([
   ["half \ud800 pair", "half \\ud800 pair"],
   ["🌲 مكتبة é", "🌲 مكتبة é"],
 ])("escapes %j so that it cannot forge output (fault 107)", (text, expected) => {
-  expect(printable(text)).toBe(expected);
+  expect(quote(text)).toBe(expected);
 });
 
 it("cuts only text that exceeds its limit", () => {
-  expect(printable("abcde", 5)).toBe("abcde");
-  expect(printable("abcdef", 5)).toBe("abcde…");
-  expect(printable("abcd🌲", 5)).toBe("abcd…");
+  expect(quote("abcde", 5)).toBe("abcde");
+  expect(quote("abcdef", 5)).toBe("abcde…");
+  expect(quote("abcd🌲", 5)).toBe("abcd…");
 });
 
 it("never shows the key, whether plain or as JSON or a URL encodes it (fault 104)", () => {

@@ -26,9 +26,16 @@ export async function verifyEnd(simulation: Simulation): Promise<string[]> {
       onDeath: async () => {},
     });
     scheduler.end();
-    const parse = createValueParsers("UTC");
+    const parsers = createValueParsers("UTC");
     const settings = { concurrency: world.concurrency, fullEveryMs: world.fullEveryMs, serviceTimezone: "UTC" };
-    const tools = { service: client, pool: gated.pool, source: "tables", parse, onEvent: () => {}, settings } as const;
+    const tools = {
+      service: client,
+      pool: gated.pool,
+      source: "tables",
+      parsers,
+      onEvent: () => {},
+      settings,
+    } as const;
     const report = await verifyStored(tools, EVERYTHING, never);
     await client.close();
     pools.giveBack(gated);

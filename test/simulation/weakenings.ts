@@ -150,8 +150,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a returning scenario stays removed",
     file: "src/db/store/scenario-statements.ts",
-    line: '...STORED, "changed_at", "removed_at", "run_id"',
-    instead: '...STORED, "changed_at", "run_id"',
+    line: '...SCENARIO_STORED, "changed_at", "removed_at", "run_id"',
+    instead: '...SCENARIO_STORED, "changed_at", "run_id"',
   },
   {
     name: "history is not written",
@@ -186,8 +186,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a parent that turns 0 makes a version",
     file: "src/db/store/scenario-statements.ts",
-    line: "ZERO_IS_NULL.includes(name) ?",
-    instead: "VERSIONED.length === 0 ?",
+    line: "NULL_FOR_ZERO.includes(name) ?",
+    instead: "SCENARIO_VERSIONED.length === 0 ?",
   },
   {
     name: "a field that a library's known scenarios lost is an edit",

@@ -120,7 +120,7 @@ test("a removed library that is listed again is read (fault 46)", () => {
 
 test("an unsettled library is read when its next read is due, and not before", () => {
   const library = stored("a", FRESH);
-  const skip = { kind: "skip", reason: "not settled yet" };
+  const skip = { kind: "skip", reason: "settling" };
   expect(decide(listed("a"), library, { ...WEEKLY, now: NOW + 999 })).toEqual(skip);
   expect(decide(listed("a"), library, { ...WEEKLY, now: NOW + 1000 })).toEqual({
     kind: "read",
@@ -184,7 +184,7 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
       { listed: listing[2], stored: stored("edited"), reason: "listed date changed" },
       { listed: listing[4], stored: stored("back", {}, "removed"), reason: "owes a read: restored" },
     ],
-    skipped: { unchanged: 1, "not settled yet": 1, "backing off": 0 },
+    skipped: { unchanged: 1, settling: 1, "backing off": 0 },
     missing: [gone.key],
     unheld: [gone.key],
     unheldElsewhere: [],
@@ -249,7 +249,7 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
   ];
   expect(plan(listing, rows, parseSelection(["o/new", "o/gone"], []))).toEqual({
     actions: [{ listed: listing[1], stored: null, reason: "never read" }],
-    skipped: { unchanged: 0, "not settled yet": 0, "backing off": 0 },
+    skipped: { unchanged: 0, settling: 0, "backing off": 0 },
     missing: [stored("gone").key],
     unheld: [stored("gone").key],
     unheldElsewhere: [stored("gone too").key],

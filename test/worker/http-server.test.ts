@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { ConfigurationError } from "../../src/errors.ts";
-import { type HttpOptions, type HttpServer, openHttpServer, type Routes } from "../../src/worker/http-server.ts";
+import { type HttpServer, type HttpServerOptions, openHttpServer, type Routes } from "../../src/worker/http-server.ts";
 
 const routes: Routes = {
   "/": async () => ({ status: 200, contentType: "text/plain", body: "as the route says" }),
@@ -12,7 +12,7 @@ const routes: Routes = {
   },
 };
 
-async function serve(more: Partial<HttpOptions> = {}): Promise<HttpServer> {
+async function serve(more: Partial<HttpServerOptions> = {}): Promise<HttpServer> {
   const options = { host: "127.0.0.1", port: 0, allowedHosts: [], onError: () => {}, ...more };
   const server = await openHttpServer(options, routes);
   onTestFinished(() => server.close());

@@ -21,10 +21,10 @@ import { failedBy, ok, skipped, warn } from "./lines.ts";
 const CHECKS = ["database", "encoding", "schema", "privileges", "clock"];
 
 /** No retries: a check reports the state now, while a run waits for a database that does not answer. */
-const RETRY_FOR_MS = 0;
+const CHECK_RETRY_FOR_MS = 0;
 
 /** A run waits half a minute for a lock that another session holds. */
-const LOCK_TIMEOUT_MS = 2_000;
+const CHECK_LOCK_TIMEOUT_MS = 2_000;
 const READ_TIMEOUT_MS = 10_000;
 
 type Lines = AsyncGenerator<CheckLine, void>;
@@ -81,7 +81,7 @@ async function* checkUrl(config: Config, { url }: DatabaseUrls, signal: AbortSig
   const where = config.databaseUrl === null ? "the embedded database" : maskDatabaseUrl(url);
   let pool: Pool;
   try {
-    pool = await connect(url, { max: 1, retryForMs: RETRY_FOR_MS }, signal);
+    pool = await connect(url, { max: 1, retryForMs: CHECK_RETRY_FOR_MS }, signal);
   } catch (error) {
     // It answered, but its encoding is wrong.
     if (error instanceof ConfigurationError) yield ok("database", `${where} answered`);
@@ -126,7 +126,7 @@ async function* checkPool(pool: Pool, where: string, config: Config, signal: Abo
 
 /** Checks that DATABASE_DIRECT_URL leads to the same database, with a role that may migrate it. */
 async function* checkDirectUrl(config: Config, urls: DatabaseUrls, signal: AbortSignal): Lines {
-  const pool = await connect(urls.directUrl, { max: 1, retryForMs: RETRY_FOR_MS }, signal);
+  const pool = await connect(urls.directUrl, { max: 1, retryForMs: CHECK_RETRY_FOR_MS }, signal);
   try {
     const line = await checkDirectPool(pool, config, urls, signal);
     const address = await readBounded(pool, async (connection) => unencryptedAddress(connection), signal);
@@ -155,7 +155,7 @@ async function checkDirectPool(
 
 /** True if `url` leads to another database; false if it does not answer, which another line reports. */
 async function isElsewhere(pool: Pool, url: string, signal: AbortSignal): Promise<boolean> {
-  const other = await connect(url, { max: 1, retryForMs: RETRY_FOR_MS }, signal).catch(() => null);
+  const other = await connect(url, { max: 1, retryForMs: CHECK_RETRY_FOR_MS }, signal).catch(() => null);
   if (other === null) return false;
   try {
     const [here, there] = [await readServer(pool), await readServer(other)];
@@ -175,7 +175,7 @@ async function readBounded<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const operation = "asking the database";
-  const options = { operation, retryForMs: RETRY_FOR_MS, lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: 1 };
+  const options = { operation, retryForMs: CHECK_RETRY_FOR_MS, lockTimeoutMs: CHECK_LOCK_TIMEOUT_MS, lockAttempts: 1 };
   try {
     return await withTransaction(
       pool,

@@ -99,13 +99,13 @@ async function checkContent(service: Service, listing: Listing, signal: AbortSig
       signal.throwIfAborted();
       if (!(error instanceof ContentError)) return [failedBy("content", error)];
       failed.push({ key, error });
-      if (exitCodeOf(error) === EXIT.sourceUnavailable) break;
+      if (contentExitCode(error) === EXIT.sourceUnavailable) break;
     }
   }
   const [first, ...others] = failed;
   if (first === undefined) return [];
   const hint = "check that SIMCAT_BASE_URL is the service's, and what the key may read";
-  const line = fail("content", exitCodeOf(first.error), describeFailed(first), hint);
+  const line = fail("content", contentExitCode(first.error), describeFailed(first), hint);
   return [{ ...line, details: others.map(describeFailed) }];
 }
 
@@ -114,7 +114,7 @@ function describeFailed({ key, error }: { readonly key: LibraryKey; readonly err
 }
 
 /** The exit code of a run in which every library fails in this way. */
-function exitCodeOf({ code, unavailable }: ContentError): number {
+function contentExitCode({ code, unavailable }: ContentError): number {
   if (unavailable || code === "throttled") return EXIT.sourceUnavailable;
   return code === "unauthorized" ? EXIT.unauthorized : EXIT.sourceUntrusted;
 }

@@ -7,11 +7,11 @@ import type {
   ScenarioSet,
 } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { type Parameters, statement } from "../statement.ts";
+import { type StatementParameters, statement } from "../statement.ts";
 import { int8Array, jsonbArray } from "../store/columns.ts";
 import type { ScenarioLocation } from "../store/scenario-statements.ts";
 
-const READ: Readonly<Record<ScenarioLocation, string>> = {
+const READ_SCENARIOS: Readonly<Record<ScenarioLocation, string>> = {
   arrays: "unnest($ids::int8[], $sources::jsonb[]) AS u(scenario_id, raw)",
   staging: "(SELECT scenario_id, raw FROM simcat.scenario_staging WHERE stage = $stage) AS u",
 };
@@ -30,7 +30,7 @@ function countFields(location: ScenarioLocation, fields: readonly DriftField[]) 
   );
   return statement(`
 SELECT count(*) FILTER (WHERE s.is_stored) AS stored, count(*) FILTER (WHERE s.is_stored AND r.is_read) AS shared${counts.join("")}
-FROM (SELECT scenario_id, true AS is_read${hasFields} FROM ${READ[location]}) AS r
+FROM (SELECT scenario_id, true AS is_read${hasFields} FROM ${READ_SCENARIOS[location]}) AS r
 FULL JOIN (
   SELECT scenario_id, true AS is_stored${hasFields} FROM simcat.scenarios
   WHERE (owner, library_name) = ($owner, $library_name) AND removed_at IS NULL
@@ -57,14 +57,14 @@ export async function compareFields(
   };
 }
 
-async function readMetadataFields(connection: Connection, parameters: Parameters): Promise<MetadataField[]> {
+async function readMetadataFields(connection: Connection, parameters: StatementParameters): Promise<MetadataField[]> {
   const { rows } = await connection.query<{ field: MetadataField }>(SELECT_METADATA_FIELDS(parameters));
   return rows.map(({ field }) => field);
 }
 
 async function countStoredFields(
   connection: Connection,
-  key: Parameters,
+  key: StatementParameters,
   scenarios: ScenarioSet,
   fields: readonly DriftField[],
 ): Promise<FieldComparison["scenarios"]> {

@@ -108,10 +108,10 @@ export async function compareLibraryRow(
   connection: Connection,
   source: ReadSource,
   library: LibraryAnswers,
-  parse: TextParsers,
+  parsers: TextParsers,
 ): Promise<ComparedRow> {
   const { rows } = await connection.query<{ live: boolean; columns: ColumnDifference[] }>(
-    COMPARE_LIBRARY[source](toArrays(libraryColumns, [library], parse)),
+    COMPARE_LIBRARY[source](toArrays(libraryColumns, [library], parsers)),
   );
   const [row] = rows;
   if (row === undefined) return { state: "missing", columns: [] };
@@ -129,10 +129,10 @@ interface ScenarioRows {
 export async function compareScenarioRows(
   { connection, source, key }: ScenarioRows,
   scenarios: readonly Scenario[],
-  parse: TextParsers,
+  parsers: TextParsers,
 ): Promise<ComparedScenario[]> {
   if (scenarios.length === 0) return [];
-  const arrays = toArrays(scenarioColumns, scenarios, parse);
+  const arrays = toArrays(scenarioColumns, scenarios, parsers);
   const { rows } = await connection.query<ComparedScenario>(
     COMPARE_SCENARIOS[source]({ ...arrays, owner: key.owner, library_name: key.name }),
   );

@@ -7,7 +7,7 @@ import { readLastGoodRun } from "./recent-runs.ts";
 import { readStoredLibrary } from "./stored-libraries.ts";
 
 /** How many open rejects are read; of the others only their number. */
-const MAX_SHOWN = 20;
+const MAX_EVENTS = 20;
 
 export type LibraryRows = Awaited<ReturnType<typeof readLibraryRecord>>;
 
@@ -68,7 +68,7 @@ export async function readLibraryRecord(pool: Pool, source: ReadSource, key: Lib
         shown: await rows<RejectFacts>(
           'kind, code, path, reason, first_seen_at AS "firstSeenAt", last_seen_at AS "lastSeenAt"',
           rejects,
-          `AND resolved_at IS NULL ORDER BY last_seen_at DESC, kind, path LIMIT ${MAX_SHOWN}`,
+          `AND resolved_at IS NULL ORDER BY last_seen_at DESC, kind, path LIMIT ${MAX_EVENTS}`,
         ),
       },
     };

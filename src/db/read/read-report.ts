@@ -10,8 +10,8 @@ import { type ReportScope, stepOf } from "./report-scope.ts";
 export type ReportRows = Awaited<ReturnType<typeof readReport>>;
 
 /** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
-const MAX_SHOWN = 12;
-const MAX_RUNS = 40;
+const MAX_PAGE_ROWS = 12;
+const MAX_PAGE_RUNS = 40;
 
 /** The contents of the report page: views of simcat_report, from one snapshot. */
 export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, signal: AbortSignal) {
@@ -42,17 +42,17 @@ export async function readReport(pool: Pool, { sinceMs, owners }: ReportScope, s
       ages: await rows<inventory.AgeRow>(inventory.AGES, [of]),
       active: await rows<{ at: Date; count: number }>(inventory.ACTIVE, [of]),
       growth: await rows<inventory.GrowthRow>(inventory.GROWTH, [of]),
-      storage: await rows<inventory.StorageRow>(inventory.STORAGE, [of, MAX_SHOWN]),
+      storage: await rows<inventory.StorageRow>(inventory.STORAGE, [of, MAX_PAGE_ROWS]),
       versions: await rows<inventory.VersionRow>(inventory.VERSIONS, [of]),
-      parents: await rows<inventory.ParentsRow>(inventory.PARENTS, [of, MAX_SHOWN]),
+      parents: await rows<inventory.ParentsRow>(inventory.PARENTS, [of, MAX_PAGE_ROWS]),
       staleResults: (await row<{ count: number }>(inventory.STALE_RESULTS, [of])).count,
-      runs: (await rows<health.ReportRun>(health.RECENT_RUNS, [MAX_RUNS])).toReversed(),
+      runs: (await rows<health.ReportRun>(health.RECENT_RUNS, [MAX_PAGE_RUNS])).toReversed(),
       endings: await rows<{ status: RunStatus; runs: number }>(health.ENDINGS, [since]),
       changes: isCounted ? await rows<changes.ChangeRow>(changes.CHANGES, [of, changesSince, step]) : [],
       changed: isCounted
-        ? await rows<changes.ChangedLibrary>(changes.CHANGED_LIBRARIES, [of, changesSince, MAX_SHOWN])
+        ? await rows<changes.ChangedLibrary>(changes.CHANGED_LIBRARIES, [of, changesSince, MAX_PAGE_ROWS])
         : [],
-      failing: await rows<health.FailingLibrary>(health.FAILING, [of, MAX_SHOWN]),
+      failing: await rows<health.FailingLibrary>(health.FAILING, [of, MAX_PAGE_ROWS]),
       problems: await rows<health.ProblemRow>(health.PROBLEMS, [of]),
     };
   };

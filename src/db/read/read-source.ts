@@ -1,7 +1,7 @@
 /** What a role may read: simcat's tables, or only the views of simcat_report, like `simcat_reader`. */
 export type ReadSource = "tables" | "views";
 
-const TABLES = [
+const READ_TABLES = [
   "libraries",
   "scenarios",
   "library_history",
@@ -12,7 +12,7 @@ const TABLES = [
 ] as const;
 
 /** SQL for the FROM clause, by table. Give it an alias: a view's rows are a subquery. */
-type Relations = Readonly<Record<(typeof TABLES)[number], string>>;
+type Relations = Readonly<Record<(typeof READ_TABLES)[number], string>>;
 
 /** `valid_to` is NULL in the current version, which the table has; the history has the others. */
 const versions = (view: string, condition: string) =>
@@ -24,7 +24,7 @@ const versions = (view: string, condition: string) =>
  * sync/rules/settle.ts computes the moment from it).
  */
 export const STORED_ROWS: Readonly<Record<ReadSource, Relations>> = {
-  tables: Object.fromEntries(TABLES.map((table) => [table, `simcat.${table}`])) as Relations,
+  tables: Object.fromEntries(READ_TABLES.map((table) => [table, `simcat.${table}`])) as Relations,
   views: {
     libraries: versions("library_versions", "IS NULL"),
     scenarios: versions("scenario_versions", "IS NULL"),

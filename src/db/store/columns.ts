@@ -1,11 +1,17 @@
 import { getTableColumns, type Table } from "drizzle-orm";
 import type { LibraryKey, Scenario } from "../../model.ts";
-import { type Field, type LibraryAnswers, libraryFields, scenarioFields, type TextParsers } from "../content-fields.ts";
+import {
+  type ContentField,
+  type LibraryAnswers,
+  libraryFields,
+  scenarioFields,
+  type TextParsers,
+} from "../content-fields.ts";
 import { libraries, scenarios } from "../schema.ts";
-import type { Parameters } from "../statement.ts";
+import type { StatementParameters } from "../statement.ts";
 
 /** A declared field with the name and the type of its column. */
-export interface StoredColumn<Item> extends Field<Item> {
+export interface StoredColumn<Item> extends ContentField<Item> {
   readonly name: string;
   readonly type: ArrayType;
 }
@@ -27,7 +33,10 @@ const ARRAY_TYPES: Readonly<Record<string, ArrayType>> = {
   "timestamp (6) with time zone": { name: "timestamptz", toArray: timestamptzArray },
 };
 
-function toColumns<Item>(fields: Readonly<Record<string, Field<Item>>>, table: Table): StoredColumn<Item>[] {
+function toStoredColumns<Item>(
+  fields: Readonly<Record<string, ContentField<Item>>>,
+  table: Table,
+): StoredColumn<Item>[] {
   const columns = getTableColumns(table);
   return Object.entries(fields).map(([key, field]) => {
     const column = columns[key];
@@ -37,8 +46,8 @@ function toColumns<Item>(fields: Readonly<Record<string, Field<Item>>>, table: T
   });
 }
 
-export const libraryColumns = toColumns<LibraryAnswers>(libraryFields, libraries);
-export const scenarioColumns = toColumns<Scenario>(scenarioFields, scenarios);
+export const libraryColumns = toStoredColumns<LibraryAnswers>(libraryFields, libraries);
+export const scenarioColumns = toStoredColumns<Scenario>(scenarioFields, scenarios);
 
 export const namesOf = (columns: readonly Pick<StoredColumn<never>, "name">[]): string[] =>
   columns.map(({ name }) => name);
@@ -59,15 +68,15 @@ export const unnest = (columns: readonly { readonly name: string; readonly type:
 export function toArrays<Item>(
   columns: readonly StoredColumn<Item>[],
   items: readonly Item[],
-  parse: TextParsers,
-): Parameters {
+  parsers: TextParsers,
+): StatementParameters {
   return Object.fromEntries(
-    columns.map(({ name, type, value }) => [name, type.toArray(items.map((item) => value(item, parse)) as never[])]),
+    columns.map(({ name, type, value }) => [name, type.toArray(items.map((item) => value(item, parsers)) as never[])]),
   );
 }
 
 /** The parameters `$owner` and `$library_name` of statements about many libraries. */
-export function keyArrays(keys: readonly LibraryKey[]): Parameters {
+export function keyArrays(keys: readonly LibraryKey[]): StatementParameters {
   return { owner: textArray(keys.map(({ owner }) => owner)), library_name: textArray(keys.map(({ name }) => name)) };
 }
 

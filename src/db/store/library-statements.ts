@@ -12,12 +12,12 @@ import {
   versionedNames,
 } from "./columns.ts";
 
-const KEY_COLUMNS = "owner, library_name";
-const COLUMNS = allNamesOf(libraries);
+const LIBRARY_KEY = "owner, library_name";
+const LIBRARY_COLUMNS = allNamesOf(libraries);
 const SENT = namesOf(libraryColumns).join(", ");
-const VERSIONED = versionedNames(libraryColumns);
-const IN_PLACE = inPlaceNames(libraryColumns);
-const STORED = [...VERSIONED, ...IN_PLACE];
+const LIBRARY_VERSIONED = versionedNames(libraryColumns);
+const LIBRARY_IN_PLACE = inPlaceNames(libraryColumns);
+const LIBRARY_STORED = [...LIBRARY_VERSIONED, ...LIBRARY_IN_PLACE];
 
 /** If the object was rejected (its JSON is null), a stored row keeps the columns that it would fill. */
 const unlessRejected = (origin: "listing" | "metadata", json: string) =>
@@ -27,9 +27,9 @@ const unlessRejected = (origin: "listing" | "metadata", json: string) =>
     .join(", ");
 
 /** Copies the stored row `row` to history, ended by this run. */
-const supersede = (row: string, from: string) => `
-  INSERT INTO simcat.library_history (${COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
-  SELECT ${prefixed(row, COLUMNS)}, ${row}.changed_at, ${nextVersionStart(row)}, $run_id::int8 FROM ${from}`;
+const supersedeLibrary = (row: string, from: string) => `
+  INSERT INTO simcat.library_history (${LIBRARY_COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
+  SELECT ${prefixed(row, LIBRARY_COLUMNS)}, ${row}.changed_at, ${nextVersionStart(row)}, $run_id::int8 FROM ${from}`;
 
 /**
  * Stores the rows of a batch of libraries, one array per column: a row that differs is superseded into history, a new one is
@@ -45,24 +45,24 @@ WITH sent AS (
     WHERE (l.owner, l.library_name) = (sent.owner, sent.library_name) LIMIT 1
   ) AS found ON true
 ), incoming AS (
-  SELECT ord, ${KEY_COLUMNS}, old, is_new,
+  SELECT ord, ${LIBRARY_KEY}, old, is_new,
     ${unlessRejected("metadata", "metadata")},
     ${unlessRejected("listing", "listed")}
   FROM met
 ), diff AS MATERIALIZED (
   SELECT i.*,
     is_new OR (old).removed_at IS NOT NULL
-      OR (${prefixed("i", VERSIONED)}) IS DISTINCT FROM (${prefixed("(old)", VERSIONED)}) AS changed,
-    (${prefixed("i", IN_PLACE)}) IS DISTINCT FROM (${prefixed("(old)", IN_PLACE)}) AS in_place
+      OR (${prefixed("i", LIBRARY_VERSIONED)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_VERSIONED)}) AS changed,
+    (${prefixed("i", LIBRARY_IN_PLACE)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_IN_PLACE)}) AS in_place
   FROM incoming i
-), superseded AS (${supersede("(old)", "diff WHERE changed AND NOT is_new")}
+), superseded AS (${supersedeLibrary("(old)", "diff WHERE changed AND NOT is_new")}
 ), written AS (
-  INSERT INTO simcat.libraries (${KEY_COLUMNS}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
-  SELECT ${KEY_COLUMNS}, ${STORED.join(", ")}, now(),
+  INSERT INTO simcat.libraries (${LIBRARY_KEY}, ${LIBRARY_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
+  SELECT ${LIBRARY_KEY}, ${LIBRARY_STORED.join(", ")}, now(),
     CASE WHEN is_new THEN now() WHEN changed THEN ${nextVersionStart("(old)")} ELSE (old).changed_at END, NULL,
     CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
   FROM diff WHERE changed OR in_place
-  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${setExcluded([...STORED, "changed_at", "removed_at", "run_id"])}
+  ON CONFLICT (${LIBRARY_KEY}) DO UPDATE SET ${setExcluded([...LIBRARY_STORED, "changed_at", "removed_at", "run_id"])}
 )
 SELECT changed FROM diff ORDER BY ord`);
 
@@ -70,8 +70,8 @@ SELECT changed FROM diff ORDER BY ord`);
 export const REMOVE_LIBRARIES = statement(`
 WITH gone AS (
   SELECT l.* FROM unnest($owner::text[], $library_name::text[]) AS g(owner, library_name)
-  JOIN simcat.libraries l USING (${KEY_COLUMNS}) WHERE l.removed_at IS NULL
-), superseded AS (${supersede("g", "gone g")}
+  JOIN simcat.libraries l USING (${LIBRARY_KEY}) WHERE l.removed_at IS NULL
+), superseded AS (${supersedeLibrary("g", "gone g")}
 )
 UPDATE simcat.libraries l
 SET removed_at = ${nextVersionStart("l")}, changed_at = ${nextVersionStart("l")}, run_id = $run_id::int8
@@ -81,8 +81,8 @@ FROM gone g WHERE (l.owner, l.library_name) = (g.owner, g.library_name)`);
 export const RESTORE_LIBRARIES = statement(`
 WITH back AS (
   SELECT l.* FROM unnest($owner::text[], $library_name::text[]) AS g(owner, library_name)
-  JOIN simcat.libraries l USING (${KEY_COLUMNS}) WHERE l.removed_at IS NOT NULL
-), superseded AS (${supersede("b", "back b")}
+  JOIN simcat.libraries l USING (${LIBRARY_KEY}) WHERE l.removed_at IS NOT NULL
+), superseded AS (${supersedeLibrary("b", "back b")}
 )
 UPDATE simcat.libraries l SET removed_at = NULL, changed_at = ${nextVersionStart("l")}, run_id = $run_id::int8
 FROM back b WHERE (l.owner, l.library_name) = (b.owner, b.library_name)`);

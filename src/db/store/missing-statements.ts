@@ -4,11 +4,11 @@ import { allNamesOf, nextVersionStart, ofKeys, prefixed, setExcluded } from "./c
 import {
   eachStored,
   isResultSql,
-  KEY_COLUMNS,
   LIB,
   perLocation,
+  SCENARIO_KEY,
   type ScenarioLocation,
-  supersede,
+  supersedeScenarios,
 } from "./scenario-statements.ts";
 
 /**
@@ -40,14 +40,14 @@ ${LIB}, met AS MATERIALIZED (
   FROM met m JOIN lib USING (ord) WHERE m.is_live AND m.is_read IS NULL
 )`;
 
-const countConfirmed = (location: ScenarioLocation) =>
+const confirmedCountOf = (location: ScenarioLocation) =>
   statement(`
 WITH ${missing(location)}
 SELECT ord::int4 AS ord, count(*) AS confirmed FROM missing WHERE lacked_before GROUP BY ord`);
 
-const COLUMNS = allNamesOf(scenarios);
+const HISTORY_COLUMNS = allNamesOf(scenarios);
 const REMOVAL = ["changed_at", "removed_at", "run_id"];
-const KEPT = COLUMNS.filter((name) => !REMOVAL.includes(name));
+const KEPT = HISTORY_COLUMNS.filter((name) => !REMOVAL.includes(name));
 
 const removeMissing = (location: ScenarioLocation) =>
   statement(`
@@ -57,11 +57,11 @@ WITH ${missing(location)}, gone AS (
     WHERE (s.owner, s.library_name, s.scenario_id) = (lib.owner, lib.library_name, m.scenario_id) LIMIT 1
   ) AS found
   WHERE ($marks::text[])[lib.ord] = 'all' OR (($marks::text[])[lib.ord] = 'confirmed' AND m.lacked_before)
-), superseded AS (${supersede("gone d")}
+), superseded AS (${supersedeScenarios("gone d")}
 ), written AS (
   INSERT INTO simcat.scenarios (${[...KEPT, ...REMOVAL].join(", ")})
   SELECT ${prefixed("(d.old)", KEPT)}, ${nextVersionStart("(d.old)")}, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM gone d
-  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${setExcluded(REMOVAL)}
+  ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET ${setExcluded(REMOVAL)}
 )
 SELECT ord::int4 AS ord, count(*) AS removed, count(*) FILTER (WHERE ${isResultSql("(gone.old)")}) AS results
 FROM gone GROUP BY ord`);
@@ -69,7 +69,7 @@ FROM gone GROUP BY ord`);
 const insertAbsences = (location: ScenarioLocation) =>
   statement(`
 WITH ${missing(location)}
-INSERT INTO simcat.scenario_absences (${KEY_COLUMNS}, run_id)
+INSERT INTO simcat.scenario_absences (${SCENARIO_KEY}, run_id)
 SELECT owner, library_name, scenario_id, $run_id::int8 FROM missing m
 WHERE ($withheld::bool[])[m.ord]
 ON CONFLICT DO NOTHING`);
@@ -82,7 +82,7 @@ WHERE (a.owner, a.library_name, a.scenario_id) = (lib.owner, lib.library_name, r
   AND a.run_id <> $run_id::int8`);
 
 /** Counts the scenarios that both this read and an earlier one lack. */
-export const COUNT_CONFIRMED = perLocation(countConfirmed);
+export const COUNT_CONFIRMED = perLocation(confirmedCountOf);
 /** Marks scenarios as removed. `$marks` has a word for each library: `all` that the read lacks, only the `confirmed` ones, or `none`. */
 export const REMOVE_MISSING = perLocation(removeMissing);
 /** Records the scenarios that the reads of some libraries lack. `$withheld` is true for these libraries. */

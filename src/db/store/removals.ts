@@ -18,7 +18,7 @@ const FORGET = statement(`DELETE FROM simcat.library_sync y USING ${ofKeys("y")}
  * Marks libraries as removed; their scenarios' rows are not touched.
  * @returns how many were marked
  */
-export async function markRemoved(
+export async function markLibrariesRemoved(
   connection: Connection,
   runId: number,
   libraries: readonly LibraryKey[],

@@ -30,7 +30,7 @@ interface Removal {
 
 export const NONE_REMOVED: Removal = { removed: 0, removedResults: 0, withheld: null };
 
-interface Decision {
+interface MissingIds {
   readonly mark: "all" | "confirmed" | "none";
   readonly withheld: Withheld | null;
 }
@@ -50,7 +50,7 @@ export async function removeMissingScenarios(
     const { live, missing } = merged[index] ?? { live: 0, missing: 0 };
     return decideRemoval(library, { live, missing, confirmed: confirmed.get(index + 1) ?? 0 }, guard);
   });
-  const removed = await markRemoved(connection, batch, decisions);
+  const removed = await markScenariosRemoved(connection, batch, decisions);
   await recordAbsences(connection, batch, decisions);
   return decisions.map(({ withheld }, index) => ({ ...NONE_REMOVED, ...removed.get(index + 1), withheld }));
 }
@@ -59,7 +59,7 @@ function decideRemoval(
   library: LibraryContent,
   { live, missing, confirmed }: MissingCounts & { readonly confirmed: number },
   guard: ScenarioGuard,
-): Decision {
+): MissingIds {
   if (missing === 0 || library.isPartial) return { mark: "none", withheld: null };
   // A cache may have answered with the same old list again.
   const isSuspect = library.suspectReads > 0;
@@ -80,10 +80,10 @@ async function countConfirmed(
   return new Map(rows.map((row) => [row.ord, row.confirmed]));
 }
 
-async function markRemoved(
+async function markScenariosRemoved(
   connection: Connection,
   { location, parameters }: ScenarioBatch,
-  decisions: readonly Decision[],
+  decisions: readonly MissingIds[],
 ): Promise<Map<number, Pick<Removal, "removed" | "removedResults">>> {
   const marks = decisions.map(({ mark }) => mark);
   if (marks.every((mark) => mark === "none")) return new Map();
@@ -97,7 +97,7 @@ async function markRemoved(
 async function recordAbsences(
   connection: Connection,
   { libraries, location, parameters }: ScenarioBatch,
-  decisions: readonly Decision[],
+  decisions: readonly MissingIds[],
 ): Promise<void> {
   const hadAbsences = libraries.filter((library) => library.hadAbsences);
   const whole = hadAbsences.filter((library) => !library.isPartial);

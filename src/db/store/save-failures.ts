@@ -8,7 +8,7 @@ import { saveContentRejects } from "./save-rejects.ts";
  * Counts one failure per run, however often the transaction is repeated. A last failure in the future was recorded by a clock
  * that has been set back since.
  */
-const UPDATE_SYNC = statement(`
+const RECORD_FAILURE = statement(`
 UPDATE simcat.library_sync y
 SET failures = y.failures + 1, last_error = i.error, last_failed_at = now(), reread_reason = 'failure'
 FROM unnest($owner::text[], $library_name::text[], $error::text[]) AS i(owner, library_name, error)
@@ -24,7 +24,7 @@ export async function saveFailures(
     failures.map(({ code, message }) => `${code}: ${message}`.replaceAll("\0", "\\u0000").toWellFormed()),
   );
   const keys = keyArrays(failures.map(({ key }) => key));
-  await connection.query(UPDATE_SYNC({ ...keys, error, run_id: runId }));
+  await connection.query(RECORD_FAILURE({ ...keys, error, run_id: runId }));
   const rejected = failures.filter(({ rejects }) => rejects.length > 0);
   if (rejected.length === 0) return;
   await saveContentRejects(

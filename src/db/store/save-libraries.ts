@@ -47,7 +47,7 @@ async function mergeLibraries(
   batch: readonly LibraryContent[],
   context: SaveContext,
 ): Promise<Set<LibraryContent>> {
-  const arrays = toArrays(libraryColumns, batch, context.parse);
+  const arrays = toArrays(libraryColumns, batch, context.parsers);
   const { rows } = await connection.query<{ changed: boolean }>(MERGE_LIBRARIES({ ...arrays, run_id: context.runId }));
   return new Set(batch.filter((_, index) => rows[index]?.changed));
 }

@@ -14,7 +14,7 @@ import { INSERT_SCENARIOS, MERGE_SCENARIOS, type ScenarioBatch } from "./scenari
 /** The facts and rules that storing needs beyond the content. */
 export interface SaveContext {
   readonly runId: number;
-  readonly parse: TextParsers;
+  readonly parsers: TextParsers;
   readonly guard: ScenarioGuard;
 }
 
@@ -74,7 +74,7 @@ export async function saveScenarios(
 }
 
 /** A batch is either one library with a staged list, or libraries whose lists are in memory. */
-function toScenarioBatch(libraries: readonly LibraryContent[], { runId, parse }: SaveContext): ScenarioBatch {
+function toScenarioBatch(libraries: readonly LibraryContent[], { runId, parsers }: SaveContext): ScenarioBatch {
   const keys = { ...keyArrays(libraries.map(({ listed }) => listed.key)), run_id: runId };
   const first = libraries[0]?.scenarios;
   if (first?.kind === "staged") {
@@ -82,7 +82,7 @@ function toScenarioBatch(libraries: readonly LibraryContent[], { runId, parse }:
   }
   const lists = libraries.map(({ scenarios }) => (scenarios.kind === "memory" ? scenarios.scenarios : []));
   const ord = int4Array(lists.flatMap((list, index) => list.map(() => index + 1)));
-  const arrays = toArrays(scenarioColumns, lists.flat(), parse);
+  const arrays = toArrays(scenarioColumns, lists.flat(), parsers);
   return { libraries, location: "arrays", parameters: { ...keys, ord, ...arrays } };
 }
 

@@ -1,6 +1,6 @@
 import type { LibraryContent } from "../../model.ts";
 import { scenarios } from "../schema.ts";
-import { type Parameters, statement } from "../statement.ts";
+import { type StatementParameters, statement } from "../statement.ts";
 import {
   allNamesOf,
   inPlaceNames,
@@ -24,18 +24,20 @@ import {
  * library (LATERAL … OFFSET 0), and a FULL JOIN, which never loops, matches them with the scenarios that were read.
  */
 
-export const KEY_COLUMNS = "owner, library_name, scenario_id";
-const COLUMNS = allNamesOf(scenarios);
+export const SCENARIO_KEY = "owner, library_name, scenario_id";
+const SCENARIO_COLUMNS = allNamesOf(scenarios);
 const READ_COLUMNS = namesOf(scenarioColumns);
-const VERSIONED = versionedNames(scenarioColumns);
-const IN_PLACE = inPlaceNames(scenarioColumns);
-const STORED = [...VERSIONED, ...IN_PLACE];
-const ZERO_IS_NULL = namesOf(scenarioColumns.filter((column) => column.zeroIsNull));
+const SCENARIO_VERSIONED = versionedNames(scenarioColumns);
+const SCENARIO_IN_PLACE = inPlaceNames(scenarioColumns);
+const SCENARIO_STORED = [...SCENARIO_VERSIONED, ...SCENARIO_IN_PLACE];
+const NULL_FOR_ZERO = namesOf(scenarioColumns.filter((column) => column.zeroIsNull));
 
 /** The values that make two rows different versions. */
 const versionOf = (row: string) =>
-  VERSIONED.map((name) => (ZERO_IS_NULL.includes(name) ? `nullif(${row}.${name}, 0)` : `${row}.${name}`)).join(", ");
-const inPlaceOf = (row: string) => prefixed(row, [...ZERO_IS_NULL, ...IN_PLACE]);
+  SCENARIO_VERSIONED.map((name) =>
+    NULL_FOR_ZERO.includes(name) ? `nullif(${row}.${name}, 0)` : `${row}.${name}`,
+  ).join(", ");
+const inPlaceOf = (row: string) => prefixed(row, [...NULL_FOR_ZERO, ...SCENARIO_IN_PLACE]);
 
 /** Whether a row is a result: its flag says so, or it has no flag and a parent. */
 export const isResultSql = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
@@ -51,9 +53,9 @@ export const eachStored = (condition = "") => `
   ) AS stored`;
 
 /** Copies the stored rows `d.old` to history, ended by this run. */
-export const supersede = (from: string) => `
-  INSERT INTO simcat.scenario_history (${COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
-  SELECT ${prefixed("(d.old)", COLUMNS)}, (d.old).changed_at, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM ${from}`;
+export const supersedeScenarios = (from: string) => `
+  INSERT INTO simcat.scenario_history (${SCENARIO_COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
+  SELECT ${prefixed("(d.old)", SCENARIO_COLUMNS)}, (d.old).changed_at, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM ${from}`;
 
 /** Where the scenarios are: in arrays (a batch of libraries) or in the staging table (one long list). */
 export type ScenarioLocation = "arrays" | "staging";
@@ -62,7 +64,7 @@ export type ScenarioLocation = "arrays" | "staging";
 export interface ScenarioBatch {
   readonly libraries: readonly LibraryContent[];
   readonly location: ScenarioLocation;
-  readonly parameters: Parameters;
+  readonly parameters: StatementParameters;
 }
 
 /** A statement for each location. */
@@ -82,8 +84,8 @@ const READ: Readonly<Record<ScenarioLocation, string>> = {
 const insertScenarios = (location: ScenarioLocation) =>
   statement(`
 WITH ${LIB}, written AS (
-  INSERT INTO simcat.scenarios (${KEY_COLUMNS}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
-  SELECT lib.owner, lib.library_name, r.scenario_id, ${prefixed("r", STORED)}, now(), now(), NULL, $run_id::int8
+  INSERT INTO simcat.scenarios (${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
+  SELECT lib.owner, lib.library_name, r.scenario_id, ${prefixed("r", SCENARIO_STORED)}, now(), now(), NULL, $run_id::int8
   FROM (${READ[location]}) AS r JOIN lib USING (ord)
   RETURNING owner, library_name, is_result, parent_id
 )
@@ -93,7 +95,7 @@ FROM written w JOIN lib USING (owner, library_name) GROUP BY lib.ord`);
 const mergeScenarios = (location: ScenarioLocation) =>
   statement(`
 WITH ${LIB}, met AS MATERIALIZED (
-  SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", STORED)}, r.owner IS NOT NULL AS is_read,
+  SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", SCENARIO_STORED)}, r.owner IS NOT NULL AS is_read,
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
     (s.old).owner IS NOT NULL AND (s.old).removed_at IS NULL AS is_live, (s.old).owner IS NULL AS is_new,
     ${isResultSql("(s.old)")} AS is_old_result,
@@ -104,14 +106,14 @@ WITH ${LIB}, met AS MATERIALIZED (
   FULL JOIN (
     SELECT lib.ord, (stored.old).scenario_id, stored.old FROM ${eachStored()}
   ) AS s USING (ord, scenario_id)
-), superseded AS (${supersede("met d WHERE d.is_read AND d.changed AND NOT d.is_new")}
+), superseded AS (${supersedeScenarios("met d WHERE d.is_read AND d.changed AND NOT d.is_new")}
 ), written AS (
-  INSERT INTO simcat.scenarios (${KEY_COLUMNS}, ${STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
-  SELECT ${KEY_COLUMNS}, ${STORED.join(", ")}, now(),
+  INSERT INTO simcat.scenarios (${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
+  SELECT ${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, now(),
     CASE WHEN is_new THEN now() WHEN changed THEN ${nextVersionStart("(old)")} ELSE (old).changed_at END, NULL,
     CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
   FROM met WHERE is_read AND (changed OR in_place)
-  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${setExcluded([...STORED, "changed_at", "removed_at", "run_id"])}
+  ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET ${setExcluded([...SCENARIO_STORED, "changed_at", "removed_at", "run_id"])}
 )
 SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,

@@ -18,11 +18,11 @@ export interface Staging {
   clear(): Promise<void>;
 }
 
-const COLUMNS = namesOf(scenarioColumns).join(", ");
+const STAGED_COLUMNS = namesOf(scenarioColumns).join(", ");
 
 const INSERT = statement(`
-INSERT INTO simcat.scenario_staging (stage, ${COLUMNS})
-SELECT $stage, ${COLUMNS} FROM ${unnest(scenarioColumns)} AS r(${COLUMNS})
+INSERT INTO simcat.scenario_staging (stage, ${STAGED_COLUMNS})
+SELECT $stage, ${STAGED_COLUMNS} FROM ${unnest(scenarioColumns)} AS r(${STAGED_COLUMNS})
 ON CONFLICT DO NOTHING`);
 
 const SELECT_SOURCES = statement(`
@@ -33,7 +33,7 @@ const DELETE_STAGE = statement("DELETE FROM simcat.scenario_staging WHERE stage 
 const DELETE_ALL = statement("DELETE FROM simcat.scenario_staging");
 
 /** Each method except `clear` throws RefusedRows if the database refuses the rows of that stage. */
-export function createStaging(pool: Pool, lease: Lease, parse: TextParsers): Staging {
+export function createStaging(pool: Pool, lease: Lease, parsers: TextParsers): Staging {
   let stages = 0;
   const operation = "staging a long scenario list";
   const write = (query: BoundStatement, patience?: LockPatience) =>
@@ -51,7 +51,7 @@ export function createStaging(pool: Pool, lease: Lease, parse: TextParsers): Sta
 
   return {
     newStage: () => `${lease.token}.${++stages}`,
-    add: (stage, scenarios) => writeRows(INSERT({ stage, ...toArrays(scenarioColumns, scenarios, parse) })),
+    add: (stage, scenarios) => writeRows(INSERT({ stage, ...toArrays(scenarioColumns, scenarios, parsers) })),
     sources: (stage, ids) =>
       detectRefusedRows(lease.write, "reading staged scenarios", () =>
         readSnapshot(pool, "reading staged scenarios", (connection) => readSources(connection, stage, ids), lease.lost),

@@ -17,22 +17,24 @@ interface WriterOptions {
 
 /** Statements of about 1,000 rows cost the least per row: smaller ones pay for round trips, larger ones for waiting. */
 const BATCH_ROWS = 1_000;
-const BATCH_BYTES = 4 * 2 ** 20;
+const MAX_BATCH_BYTES = 4 * 2 ** 20;
 /** How long a batch waits for more libraries. */
 const LINGER_MS = 50;
 /** Two batches at once keep Postgres busy while the next one is prepared. */
 const MAX_BATCHES = 2;
 /** The reader waits while more rows or bytes than these wait to be written. */
 const MAX_WAITING_ROWS = 4 * BATCH_ROWS;
-const MAX_WAITING_BYTES = 2 * BATCH_BYTES;
+const MAX_WAITING_BYTES = 2 * MAX_BATCH_BYTES;
 /** A run that stored nothing and had this many new refusals ends as a database failure: no library can be stored. */
 const MIN_REFUSALS = 20;
 
 type PendingLibrary = Extract<ReadOutcome, { kind: "read" }>;
 
 const rowsOf = ({ content }: PendingLibrary) => 1 + (content.kind === "same" ? 0 : content.scenarios.count);
-const bytesOf = ({ content: { scenarios } }: PendingLibrary) =>
-  scenarios.kind === "staged" ? BATCH_BYTES : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
+const bytesOfLibrary = ({ content: { scenarios } }: PendingLibrary) =>
+  scenarios.kind === "staged"
+    ? MAX_BATCH_BYTES
+    : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
 
 /**
  * Stores libraries in batches, and yields what became of each library once it is committed. A batch is one transaction; libraries that
@@ -95,7 +97,7 @@ class BatchWriter {
     if (outcome.kind === "read") {
       this.#libraries.push(outcome);
       this.#rows += rowsOf(outcome);
-      this.#bytes += bytesOf(outcome);
+      this.#bytes += bytesOfLibrary(outcome);
     } else {
       void this.results.push(outcome);
       this.#failures.push(outcome.failure);
@@ -131,7 +133,7 @@ class BatchWriter {
 
   #beginIfDue(): void {
     if (this.#failed.signal.aborted) return;
-    const isFull = this.#rows >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
+    const isFull = this.#rows >= BATCH_ROWS || this.#bytes >= MAX_BATCH_BYTES;
     if ((isFull || this.#hasLingered) && this.#batches.size < MAX_BATCHES) this.#begin();
   }
 

@@ -1,6 +1,6 @@
 import type { ReportRows } from "../../db/read/read-report.ts";
 import { plural } from "../../format.ts";
-import { explainCommand, remedyAfter } from "../../output/next-step.ts";
+import { formatExplainCommand, remedyAfter } from "../../output/next-step.ts";
 import { DAY_MS } from "../../units.ts";
 import { failingList } from "../html/failing-list.ts";
 import { html } from "../html/html.ts";
@@ -85,7 +85,7 @@ function libraryItems({ failing, complete }: ReportRows): AttentionItem[] {
           {
             variant: "partial",
             label: `${plural(failed.total, "library fails or has", "libraries fail or have")} rejects`,
-            advice: `${explainCommand(failed)} shows why`,
+            advice: `${formatExplainCommand(failed)} shows why`,
           } as const,
         ]),
     ...(unaddressable === 0

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Printable } from "../redact.ts";
+import type { Quote } from "../redact.ts";
 import { ProxyFailure } from "./connection-pool.ts";
 import { type FailureKind, isRetryableStatus } from "./retry-policy.ts";
 
@@ -86,9 +86,9 @@ function messageOf(error: Error): string {
   return error.message;
 }
 
-function proxyFailure({ variable, host, status, cause, message }: ProxyFailure, printable: Printable): AttemptFailure {
+function proxyFailure({ variable, host, status, cause, message }: ProxyFailure, quote: Quote): AttemptFailure {
   const code = cause instanceof Error ? codeOf(cause) : "";
-  const detail = printable(cause instanceof Error ? messageOf(cause) || code : message);
+  const detail = quote(cause instanceof Error ? messageOf(cause) || code : message);
   const isFinal = status === null ? CERTIFICATE_CODE.test(code) : !isRetryableStatus(status);
   return new AttemptFailure(isFinal ? "proxy_refused" : "network", `failed at the proxy ${host}`, {
     detail,
@@ -98,12 +98,12 @@ function proxyFailure({ variable, host, status, cause, message }: ProxyFailure, 
 }
 
 /** The failure if the process ran out of file descriptors, in whatever call; null for other errors. */
-function tooManyFiles(error: Error, printable: Printable): AttemptFailure | null {
+function tooManyFiles(error: Error, quote: Quote): AttemptFailure | null {
   const reason = error instanceof ProxyFailure && error.cause instanceof Error ? error.cause : error;
   const errors = reason instanceof AggregateError ? reason.errors : [reason];
   if (!errors.some((each) => each instanceof Error && /^E[MN]FILE$/.test(codeOf(each)))) return null;
   return new AttemptFailure("too_many_files", "failed: too many open files on this machine", {
-    detail: printable(messageOf(reason)),
+    detail: quote(messageOf(reason)),
     hint: "raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY",
   });
 }
@@ -112,10 +112,10 @@ function tooManyFiles(error: Error, printable: Printable): AttemptFailure | null
  * Classifies an error of the connection; null for an error that no network fault explains, which is a bug.
  * `responseStarted` says if the head of the response had arrived.
  */
-export function networkFailure(error: Error, responseStarted: boolean, printable: Printable): AttemptFailure | null {
-  const noFiles = tooManyFiles(error, printable);
+export function networkFailure(error: Error, responseStarted: boolean, quote: Quote): AttemptFailure | null {
+  const noFiles = tooManyFiles(error, quote);
   if (noFiles !== null) return noFiles;
-  if (error instanceof ProxyFailure) return proxyFailure(error, printable);
+  if (error instanceof ProxyFailure) return proxyFailure(error, quote);
   if (PROXY_AUTHENTICATION_MESSAGE.test(error.message)) {
     return new AttemptFailure("proxy_refused", "failed at the proxy", {
       detail: "it answered 407",
@@ -123,7 +123,7 @@ export function networkFailure(error: Error, responseStarted: boolean, printable
     });
   }
   const code = codeOf(error);
-  const detail = printable(messageOf(error) || code);
+  const detail = quote(messageOf(error) || code);
   // The cause is a copy: undici attaches received bytes to some errors, and those may contain the key.
   const options = { detail, cause: Object.assign(new Error(detail), { code }) };
   if (CERTIFICATE_CODE.test(code) || code === "UND_ERR_PRX_TLS") {

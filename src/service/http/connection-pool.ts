@@ -43,7 +43,7 @@ export class ProxyFailure extends Error {
 }
 
 /** True for localhost, its subdomains (RFC 6761), and the loopback addresses. */
-function isLoopback(hostname: string): boolean {
+function bypassesProxy(hostname: string): boolean {
   return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost\.?)$/i.test(hostname);
 }
 
@@ -102,7 +102,7 @@ export function openConnectionPool(options: ConnectionPoolOptions): ConnectionPo
   const { protocol, hostname } = new URL(origin);
   const proxy = loadProxySetting(protocol, environment);
   const dispatcher =
-    proxy === null || isLoopback(hostname)
+    proxy === null || bypassesProxy(hostname)
       ? new Pool(origin, { ...poolSettings, connectTimeout: requestTimeoutMs })
       : openProxyAgent(proxy);
   return { dispatcher, proxyVariable: () => usedVariable };

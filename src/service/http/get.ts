@@ -1,6 +1,6 @@
 import { type StopSignal, sleep } from "../../async.ts";
 import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
-import type { Printable } from "../redact.ts";
+import type { Quote } from "../redact.ts";
 import { AttemptFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
 import type { HttpContext, RequestTarget } from "./http-context.ts";
 import { InFlightRequest } from "./http-request.ts";
@@ -88,15 +88,15 @@ async function waitForRetry(
   }
 }
 
-type Attempt<T> =
+type GetAttempt<T> =
   | { readonly kind: "parsed"; readonly value: T }
   | { readonly kind: "failed"; readonly failure: AttemptFailure }
   /** Not sent, because a pause began while it connected. */
   | { readonly kind: "deferred" };
 
 /** One attempt at a GET: waits for a slot, sends the request, and parses the response. */
-async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<Attempt<T>> {
-  const { limiter, counters, maxBodyBytes, printable, onEvent } = context;
+async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<GetAttempt<T>> {
+  const { limiter, counters, maxBodyBytes, quote, onEvent } = context;
   const { operation } = request;
   await limiter.acquire(request.resource, signal);
   counters.requests++;
@@ -109,14 +109,14 @@ async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: 
   try {
     const head = await sent.head();
     if (head.status !== 200) throw await statusFailure(head, sent, context);
-    response = new HttpResponse(head, sent, maxBodyBytes, printable);
+    response = new HttpResponse(head, sent, maxBodyBytes, quote);
     const value = await request.parse(response);
     report("2xx");
     return { kind: "parsed", value };
   } catch (error) {
     if (sent.isWaiting && (error instanceof SendDeferred || signal.aborted)) counters.requests--;
     if (error instanceof SendDeferred) return { kind: "deferred" };
-    const failure = asFailure(error, response, printable);
+    const failure = asFailure(error, response, quote);
     if (failure === null) throw error;
     signal.throwIfAborted();
     report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
@@ -132,18 +132,18 @@ async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: 
 async function statusFailure(
   head: ResponseHead,
   request: InFlightRequest,
-  { timing, printable }: HttpContext,
+  { timing, quote }: HttpContext,
 ): Promise<AttemptFailure> {
-  const quoted = await quoteBody(head, request, timing.errorBodyMs, printable);
+  const quoted = await quoteBody(head, request, timing.errorBodyMs, quote);
   const detail = quoted === "" ? "" : `it said "${quoted}"`;
   return new AttemptFailure("status", `answered ${head.status}`, { detail, head, retryAfterMs: request.retryAfterMs });
 }
 
 /** The failure that an error of the connection or of a parser means; null for any other error, such as the sink's. */
-function asFailure(error: unknown, response: HttpResponse | null, printable: Printable): AttemptFailure | null {
+function asFailure(error: unknown, response: HttpResponse | null, quote: Quote): AttemptFailure | null {
   if (error instanceof AttemptFailure) return error;
   if (!(error instanceof MalformedJson || error instanceof UntrustedResponse)) return null;
-  const detail = printable(error.message, 400);
+  const detail = quote(error.message, 400);
   if (error instanceof MalformedJson && error.truncated && !(error.empty && response !== null && isFramed(response))) {
     return new AttemptFailure("truncated", "was cut short", { detail });
   }

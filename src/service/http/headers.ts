@@ -8,7 +8,7 @@ export function header(headers: IncomingHttpHeaders, name: string): string | nul
 }
 
 /** The `Date` of a response in milliseconds since the epoch; null if it is absent or malformed. */
-export function dateOf(headers: IncomingHttpHeaders): number | null {
+export function readDate(headers: IncomingHttpHeaders): number | null {
   return parseHttpDate(header(headers, "date") ?? "");
 }
 

@@ -1,4 +1,4 @@
-import { createPrintable, type Printable } from "../redact.ts";
+import { createQuote, type Quote } from "../redact.ts";
 import { basePath } from "../urls.ts";
 import { type ConnectionPool, openConnectionPool } from "./connection-pool.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
@@ -119,7 +119,7 @@ export interface HttpContext {
   readonly requestTimeoutMs: number;
   /** Removes secrets from text of the service. */
   readonly redact: (text: string) => string;
-  readonly printable: Printable;
+  readonly quote: Quote;
   readonly parsing: DeferredParsing;
   readonly pauses: SocketPauses;
   readonly limiter: Limiter;
@@ -157,7 +157,7 @@ export function openHttpContext(options: HttpOptions, redact: HttpContext["redac
     headers,
     requestTimeoutMs,
     redact,
-    printable: createPrintable(redact),
+    quote: createQuote(redact),
     parsing: new DeferredParsing(),
     pauses,
     limiter,

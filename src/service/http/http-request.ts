@@ -9,7 +9,7 @@ import type { HttpContext, RequestTarget } from "./http-context.ts";
 import { isRetryableStatus, isThrottled } from "./retry-policy.ts";
 
 /** Most responses are smaller and are returned whole. A larger one is read in batches of about this size. */
-const BATCH_BYTES = 64 * 1024;
+const READ_BATCH_BYTES = 64 * 1024;
 const DISCARDED = new Error("the request was discarded");
 
 /**
@@ -61,7 +61,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   /** The bytes since the last call: at least `BATCH_BYTES` or the rest of the body; null after the end. */
   async read(): Promise<Buffer | null> {
-    while (this.#failure === null && !this.#isComplete && this.#bufferedBytes < BATCH_BYTES) {
+    while (this.#failure === null && !this.#isComplete && this.#bufferedBytes < READ_BATCH_BYTES) {
       await this.#deadline.wait();
     }
     if (this.#failure !== null) throw this.#failure.reason;
@@ -150,7 +150,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bufferedBytes += chunk.length;
-    if (this.#bufferedBytes < BATCH_BYTES) return;
+    if (this.#bufferedBytes < READ_BATCH_BYTES) return;
     this.#isPaused = true;
     this.#context.pauses.pause(this, controller);
     this.#wake();
@@ -166,7 +166,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(networkFailure(error, this.#received !== null, this.#context.printable) ?? error);
+    this.#fail(networkFailure(error, this.#received !== null, this.#context.quote) ?? error);
   }
 }
 

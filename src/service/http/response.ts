@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { formatSize } from "../../units.ts";
-import type { Printable } from "../redact.ts";
+import type { Quote } from "../redact.ts";
 import { AttemptFailure, type ResponseHead } from "./attempt-failure.ts";
 import { header } from "./headers.ts";
 import type { InFlightRequest } from "./http-request.ts";
@@ -18,15 +18,15 @@ export class HttpResponse {
   #readBytes = 0;
 
   /** @throws AttemptFailure for an encoding or length that is not accepted */
-  constructor(head: ResponseHead, request: InFlightRequest, maxBodyBytes: number, printable: Printable) {
+  constructor(head: ResponseHead, request: InFlightRequest, maxBodyBytes: number, quote: Quote) {
     this.headers = head.headers;
     this.sentAt = head.sentAt;
     this.#request = request;
     this.#maxBodyBytes = maxBodyBytes;
-    const layers = countGzipLayers(header(head.headers, "content-encoding"), printable);
+    const layers = countGzipLayers(header(head.headers, "content-encoding"), quote);
     const isPlain = layers === 0;
     if (isPlain && Number(header(head.headers, "content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-    this.#decoded = isPlain ? null : decode(request, layers, maxBodyBytes);
+    this.#decoded = isPlain ? null : decodeBody(request, layers, maxBodyBytes);
   }
 
   /**
@@ -52,7 +52,7 @@ export class HttpResponse {
   }
 }
 
-async function* decode(request: InFlightRequest, layers: number, maxBytes: number): AsyncGenerator<Buffer> {
+async function* decodeBody(request: InFlightRequest, layers: number, maxBytes: number): AsyncGenerator<Buffer> {
   const first = await request.read();
   if (first === null) return;
   const whole = request.isFullyRead() ? gunzipWhole(first, layers, maxBytes) : null;
@@ -77,13 +77,13 @@ export async function quoteBody(
   { headers }: ResponseHead,
   request: InFlightRequest,
   maxMs: number,
-  printable: Printable,
+  quote: Quote,
 ): Promise<string> {
   request.shortenDeadline(maxMs);
   try {
     const body = (await request.read()) ?? Buffer.alloc(0);
-    const decoded = gunzipWhole(body, countGzipLayers(header(headers, "content-encoding"), printable), Infinity);
-    return decoded === null ? "" : printable(decoded.toString("utf8"));
+    const decoded = gunzipWhole(body, countGzipLayers(header(headers, "content-encoding"), quote), Infinity);
+    return decoded === null ? "" : quote(decoded.toString("utf8"));
   } catch (error) {
     if (error instanceof AttemptFailure) return "";
     throw error;
@@ -100,13 +100,13 @@ const MAX_WHOLE_BYTES = 1 << 20;
  * How many times a body with this `Content-Encoding` was compressed with gzip, the only encoding that simcat asks for.
  * @throws AttemptFailure
  */
-function countGzipLayers(value: string | null, printable: Printable): number {
+function countGzipLayers(value: string | null, quote: Quote): number {
   const names = (value ?? "").split(",").map((name) => name.trim().toLowerCase());
   const applied = names.filter((name) => name !== "" && name !== "identity");
   const unknown = applied.find((name) => name !== "gzip" && name !== "x-gzip");
   if (unknown !== undefined) {
     throw new AttemptFailure("untrusted", "answered in an encoding that simcat does not know", {
-      detail: printable(unknown, 50),
+      detail: quote(unknown, 50),
     });
   }
   if (applied.length > MAX_LAYERS) {
@@ -115,7 +115,7 @@ function countGzipLayers(value: string | null, printable: Printable): number {
   return applied.length;
 }
 
-function asFailure(error: unknown): unknown {
+function asBodyFailure(error: unknown): unknown {
   if (error instanceof AttemptFailure || !(error instanceof Error) || !("code" in error)) return error;
   const code = String(error.code);
   if (code === "Z_BUF_ERROR") {
@@ -143,7 +143,7 @@ function gunzipWhole(bytes: Buffer, layers: number, maxBytes: number): Buffer | 
     return decoded;
   } catch (error) {
     const isLong = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
-    if (!isLong) throw asFailure(error);
+    if (!isLong) throw asBodyFailure(error);
     if (maxBytes <= MAX_WHOLE_BYTES) throw tooLarge(maxBytes);
     return null;
   }
@@ -166,6 +166,6 @@ async function* gunzipStream(source: AsyncGenerator<Buffer>): AsyncGenerator<Buf
   try {
     for await (const chunk of decoder) yield chunk;
   } catch (error) {
-    throw asFailure(error);
+    throw asBodyFailure(error);
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Decimal, endOfString, isDeeperThan, isSpace, MAX_DEPTH } from "./json-text.ts";
 
-const NUMERAL = /[-+.\deE]+/y;
+const NUMERAL_AT = /[-+.\deE]+/y;
 const KEYWORDS = { t: true, f: false, n: null } as const;
 
 /**
@@ -55,8 +55,8 @@ export function parseExact(source: string, readNumber: (numeral: string) => unkn
       index += first === "f" ? "false".length : "true".length;
       return KEYWORDS[first];
     }
-    NUMERAL.lastIndex = index;
-    const numeral = NUMERAL.exec(source)?.[0] ?? "";
+    NUMERAL_AT.lastIndex = index;
+    const numeral = NUMERAL_AT.exec(source)?.[0] ?? "";
     index += numeral.length;
     return readNumber(numeral);
   };

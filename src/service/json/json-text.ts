@@ -1,5 +1,5 @@
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
 
 /** Deeper nesting is rejected, because code that recurses over JSON could overflow its stack. */
 export const MAX_DEPTH = 500;

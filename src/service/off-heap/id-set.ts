@@ -9,8 +9,8 @@ interface IdSet {
 /** Up to this size a `Set` is faster, and most lists are shorter. */
 const MAX_SET_SIZE = 1_000;
 /** Many small tables, because a table that grows is in memory twice. */
-const TABLES = 32;
-const INITIAL_SLOTS = 128;
+const TABLE_COUNT = 32;
+const FIRST_SLOTS = 128;
 
 /**
  * A set of ids outside of the heap, of 11 to 21 bytes per id. A `Set` of one million ids takes 40 MB of heap, and as much
@@ -27,16 +27,16 @@ export function createIdSet(): IdSet {
       if (set.has(id)) return true;
       if (typeof id === "bigint" || tables === null) return false;
       const hash = hashInteger(id, seed);
-      return tables[hash % TABLES]?.has(id, hash) === true;
+      return tables[hash % TABLE_COUNT]?.has(id, hash) === true;
     },
     add(id) {
       if (typeof id === "bigint" || set.size < MAX_SET_SIZE) {
         set.add(id);
         return;
       }
-      tables ??= Array.from({ length: TABLES }, () => createIdTable(seed));
+      tables ??= Array.from({ length: TABLE_COUNT }, () => createIdTable(seed));
       const hash = hashInteger(id, seed);
-      tables[hash % TABLES]?.add(id, hash);
+      tables[hash % TABLE_COUNT]?.add(id, hash);
     },
   };
 }
@@ -48,13 +48,13 @@ interface IdTable {
 
 /** Open addressing; at most three of four slots are used. */
 function createIdTable(seed: number): IdTable {
-  let ids = new Float64Array(INITIAL_SLOTS).fill(Number.NaN);
+  let ids = new Float64Array(FIRST_SLOTS).fill(Number.NaN);
   let count = 0;
 
   /** The slot of the id, or the free slot where it belongs. */
   const slotOf = (id: number, hash: number) => {
     // The lowest bits of the hash chose the table.
-    let slot = Math.floor(hash / TABLES) & (ids.length - 1);
+    let slot = Math.floor(hash / TABLE_COUNT) & (ids.length - 1);
     while (ids[slot] !== id && !Number.isNaN(ids[slot])) slot = (slot + 1) & (ids.length - 1);
     return slot;
   };

@@ -1,12 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { isSpace } from "../json/json-text.ts";
+import { BACKSLASH, isSpace, QUOTE } from "../json/json-text.ts";
 import { MalformedJson } from "../json/parse-errors.ts";
 import { decodeUtf8, firstBadByte, isCutSequence } from "../json/utf8.ts";
 import { EXCERPT_BYTES, hasPlaceholder, MAX_ITEM_BYTES, MOCK_ADVICE } from "./specification.ts";
 import { needsNoCheck } from "./storable.ts";
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
@@ -104,7 +102,7 @@ export interface ArraySplitter {
 
 type Phase = "start" | "no list" | "first" | "item" | "inside" | "after item" | "done";
 
-const BOM = [0xef, 0xbb, 0xbf] as const;
+const BOM_BYTES = [0xef, 0xbb, 0xbf] as const;
 
 /** The phase after a byte that is not part of an item. */
 function nextPhase(phase: Phase, byte: number, offset: number): Phase {
@@ -183,7 +181,7 @@ export function createArraySplitter(): ArraySplitter {
 
   function skipBom(bytes: Buffer): number {
     let i = 0;
-    while (i < bytes.length && bomBytes === readBytes + i && bytes[i] === BOM[bomBytes]) {
+    while (i < bytes.length && bomBytes === readBytes + i && bytes[i] === BOM_BYTES[bomBytes]) {
       bomBytes++;
       i++;
     }
@@ -215,8 +213,8 @@ export function createArraySplitter(): ArraySplitter {
     let mayGuess = !hasMisguessed && isUtf8(bytes);
     prechecked = needsNoCheck(text, bytes);
     let i = from;
-    if (phase === "start" && bomBytes % BOM.length > 0 && i < bytes.length) {
-      keep(Buffer.from(BOM.slice(0, bomBytes)));
+    if (phase === "start" && bomBytes % BOM_BYTES.length > 0 && i < bytes.length) {
+      keep(Buffer.from(BOM_BYTES.slice(0, bomBytes)));
       phase = "no list";
     }
     const addItem = (item: ListItem, end: number) => {
@@ -265,7 +263,7 @@ export function createArraySplitter(): ArraySplitter {
   function end(): void {
     if (phase === "done") return;
     if (phase === "no list") throw notAList(takePending());
-    if (phase === "start" && bomBytes % BOM.length === 0) throw new MalformedJson("an empty answer", "empty");
+    if (phase === "start" && bomBytes % BOM_BYTES.length === 0) throw new MalformedJson("an empty answer", "empty");
     throw new MalformedJson("the answer ends in the middle of the list", "truncated");
   }
 

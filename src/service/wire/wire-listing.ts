@@ -46,7 +46,7 @@ interface ListingReader {
   finish(): ParsedListing;
 }
 
-const CONTRADICTION: ItemError = {
+const OTHER_ENTRY: ItemError = {
   code: "contradiction",
   path: "",
   reason: "another entry of the listing has the same uploadUser and libraryName and says something else",
@@ -103,10 +103,10 @@ export function createListingReader(defaultOwner: string | null): ListingReader 
     }
     if (earlier.source !== null) {
       texts.add(earlier.source);
-      reject(earlier.key, CONTRADICTION, earlier.source);
+      reject(earlier.key, OTHER_ENTRY, earlier.source);
     }
     disputed.set(index, texts.add(source));
-    reject(earlier.key, content.error ?? CONTRADICTION, source);
+    reject(earlier.key, content.error ?? OTHER_ENTRY, source);
     const lastModified = content.lastModified === earlier.lastModified ? earlier.lastModified : null;
     libraries.replace(index, { key: earlier.key, lastModified, source: null });
   }

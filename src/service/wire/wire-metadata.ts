@@ -48,7 +48,7 @@ const TRUNCATED = "the answer ends in the middle of its JSON";
  * @throws MalformedJson and UntrustedResponse
  */
 export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
-  const text = decode(bytes);
+  const text = decodeWithoutMark(bytes);
   const unmarked = text.startsWith(BOM) ? text.slice(BOM.length) : text;
   const object = parse(unmarked);
   // The text is valid JSON, so `trim` removes nothing but JSON's own white space.
@@ -73,7 +73,7 @@ function rejectTooLarge(key: LibraryKey, beginning: Buffer): ParsedMetadata {
   return { metadata: null, rejects: [rejectItem(key, "metadata", TOO_LARGE, source)] };
 }
 
-function decode(bytes: Buffer): string {
+function decodeWithoutMark(bytes: Buffer): string {
   if (isCutSequence(bytes, firstBadByte(bytes))) throw new MalformedJson(TRUNCATED, "truncated");
   return decodeUtf8(bytes, 0);
 }

@@ -69,7 +69,7 @@ interface ScenarioReader {
 /** Characters of payload that the rejects of one list may hold. Only the first hundred of a library are ever stored. */
 const MAX_PAYLOAD_CHARS = 32 * 1024 * 1024;
 
-const CONTRADICTION: ItemError = {
+const OTHER_ITEM: ItemError = {
   code: "contradiction",
   path: "scenarioId",
   reason: "another item of the list has the same scenarioId and says something else",
@@ -120,7 +120,7 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink): Scena
   }
 
   function rejectRepeated({ item, source }: RepeatedItem): void {
-    reject(item.kind === "bad" ? item.error : CONTRADICTION, source);
+    reject(item.kind === "bad" ? item.error : OTHER_ITEM, source);
   }
 
   async function compareRepeated(group: readonly RepeatedItem[]): Promise<void> {
@@ -133,7 +133,7 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink): Scena
         await sink.remove(id);
         accepted--;
         rejectedIds.add(id);
-        if (first !== undefined) reject(CONTRADICTION, first);
+        if (first !== undefined) reject(OTHER_ITEM, first);
       }
       rejectRepeated(repeated);
     }

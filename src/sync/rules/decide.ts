@@ -41,5 +41,5 @@ export function decide(listed: ListedLibrary, stored: StoredLibrary | null, cont
   if (context.backfillSince !== null && sync.contentReadAt < context.backfillSince) {
     return { kind: "read", reason: "forced" };
   }
-  return { kind: "skip", reason: settled ? "unchanged" : "not settled yet" };
+  return { kind: "skip", reason: settled ? "unchanged" : "settling" };
 }

@@ -95,11 +95,14 @@ const NUMERIC_DAY = String.raw`(\d{4})-(\d\d)-(\d\d)`;
 const NAMED_DAY = String.raw`(?:[a-z]{3},${GAP})?(\d{1,2})(?:-|${GAP})([a-z]{3})(?:-|${GAP})(\d{4})`;
 const CLOCK = String.raw`(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:${GAP}?([ap])\.?m\.?)?`;
 const ZONE = String.raw`${GAP}?(?:(z|gmt|utc?)|([+-])(\d\d)(?::?(\d\d))?)`;
-const SHAPE = new RegExp(`^(?:${NUMERIC_DAY}|${NAMED_DAY})(?:(?:t|,?${GAP}(?:at${GAP})?)${CLOCK}(?:${ZONE})?)?$`, "i");
+const DATE_SHAPE = new RegExp(
+  `^(?:${NUMERIC_DAY}|${NAMED_DAY})(?:(?:t|,?${GAP}(?:at${GAP})?)${CLOCK}(?:${ZONE})?)?$`,
+  "i",
+);
 
 /** Null unless the text is a complete, existing date in a known format. */
 function parseDateFormat(text: string): DateFormat | null {
-  const match = SHAPE.exec(text);
+  const match = DATE_SHAPE.exec(text);
   if (match === null) return null;
   const [, year1, month1, day1, day2, month2, year2, hour, minute, second, fraction, half, utc, sign, hours, minutes] =
     match;
@@ -118,9 +121,9 @@ function startOfDay(year: number, month: number, day: number): number | null {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : null;
 }
 
-type Field = string | undefined;
+type DatePart = string | undefined;
 
-function readClock(hourText: Field, minuteText: Field, secondText: Field, fraction: Field, half: Field) {
+function readClock(hourText: DatePart, minuteText: DatePart, secondText: DatePart, fraction: DatePart, half: DatePart) {
   if (hourText === undefined) return { ms: 0, micros: 0, precisionMs: DAY_MS };
   // Without am or pm an unpadded hour may be of a 12-hour clock, whose texts repeat every 12 hours.
   if (half === undefined && hourText.length < 2) return null;
@@ -152,7 +155,7 @@ function coarsePrecision(ms: number): number {
 }
 
 /** In ms; null without an offset, NaN for one that no zone has. */
-function readOffset(utc: Field, sign: Field, hours: Field, minutes: Field): number | null {
+function readOffset(utc: DatePart, sign: DatePart, hours: DatePart, minutes: DatePart): number | null {
   if (utc !== undefined) return 0;
   if (sign === undefined) return null;
   const size = Number(hours) * HOUR_MS + Number(minutes ?? 0) * MINUTE_MS;
@@ -191,7 +194,7 @@ export function createTimeZone(name: string): TimeZone {
 
 /** Intl takes 20 µs a call, so its answer is cached per day, except for the days on which the clocks change. */
 function createOffsets(timeZone: string): (instant: number) => number {
-  const clock = createClock(timeZone);
+  const clock = createZoneFormat(timeZone);
   const midnights = new Map<number, number>();
   const atMidnight = (day: number) => {
     const cached = midnights.get(day);
@@ -208,7 +211,7 @@ function createOffsets(timeZone: string): (instant: number) => number {
   };
 }
 
-function createClock(timeZone: string): Intl.DateTimeFormat {
+function createZoneFormat(timeZone: string): Intl.DateTimeFormat {
   const day = { year: "numeric", month: "numeric", day: "numeric" } as const;
   const time = { hour: "numeric", minute: "numeric", second: "numeric", hourCycle: "h23" } as const;
   return new Intl.DateTimeFormat("en-US", { ...day, ...time, timeZone, calendar: "gregory" });

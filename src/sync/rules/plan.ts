@@ -1,4 +1,4 @@
-import type { Decision, LibraryKey, ListedLibraries, ListedLibrary, ReadAction, StoredLibrary } from "../../model.ts";
+import type { LibraryKey, ListedLibraries, ListedLibrary, ReadAction, SkipReason, StoredLibrary } from "../../model.ts";
 import type { Selection } from "../../run-summary.ts";
 import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
@@ -8,7 +8,7 @@ import { isOverdue, lastTriedAt } from "./settle.ts";
 export interface Plan {
   /** In the order in which they are to be read. */
   readonly actions: readonly ReadAction[];
-  readonly skipped: Readonly<Record<Extract<Decision, { kind: "skip" }>["reason"], number>>;
+  readonly skipped: Readonly<Record<SkipReason, number>>;
   /** Live, in scope, and not listed. */
   readonly missing: readonly LibraryKey[];
   /** Those of `missing` whose removal no earlier run held. */
@@ -56,7 +56,7 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
   /** One state per listed library, by its index. */
   const states = new Uint8Array(listing.length);
   const reads = new Map<number, ReadAction>();
-  const skipped = { unchanged: 0, "not settled yet": 0, "backing off": 0 };
+  const skipped = { unchanged: 0, settling: 0, "backing off": 0 };
   const live = { count: 0, listed: 0 };
   const missing: LibraryKey[] = [];
   const unheld: LibraryKey[] = [];

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import type { Operation } from "../../../src/mock/route.ts";
+import type { MockOperation } from "../../../src/mock/route.ts";
 import { alterItem, dropItems, duplicateItem } from "./alter-items.ts";
 import { type HttpAnswer, httpError, withHeader } from "./answer.ts";
 import type { AnswerAction, HeaderChanges } from "./faults.ts";
@@ -27,13 +27,13 @@ const PLACEHOLDERS = {
     lastModified: "string",
     description: "string",
   },
-} as const satisfies Record<Operation, unknown>;
+} as const satisfies Record<MockOperation, unknown>;
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const BLANK_BLOCK_BYTES = 1 << 20;
 
 /** Applies a fault's change to a correct answer. */
-export function alterAnswer(answer: HttpAnswer, action: AnswerAction, operation: Operation): HttpAnswer {
+export function alterAnswer(answer: HttpAnswer, action: AnswerAction, operation: MockOperation): HttpAnswer {
   switch (action.kind) {
     case "status":
       return withHeaders(
@@ -95,7 +95,7 @@ function readBody(body: { readonly text?: string; readonly base64?: string }): B
 const readContentType = (type: string | null | undefined): string | null =>
   type === undefined ? "application/json; charset=utf-8" : type;
 
-const placeholderText = (operation: Operation, inList: boolean): string =>
+const placeholderText = (operation: MockOperation, inList: boolean): string =>
   JSON.stringify(inList ? [PLACEHOLDERS[operation]] : PLACEHOLDERS[operation]);
 
 /** Headers of about a kilobyte each, `bytes` in all. */

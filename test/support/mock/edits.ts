@@ -6,7 +6,7 @@ import {
   type Edit,
   editMetadata,
   editScenario,
-  formatKey,
+  nameOfLibrary,
   removeLibrary,
   restoreLibrary,
   runParent,
@@ -24,14 +24,14 @@ const restoreScenario: Edit = (organization, library, random, dateSource) => {
     deleted: library.deleted?.slice(0, -1) ?? [],
     lastModified: dateSource.text(dateSource.now()),
   });
-  return `restored scenario ${scenario.scenarioId} of ${formatKey(library)}`;
+  return `restored scenario ${scenario.scenarioId} of ${nameOfLibrary(library)}`;
 };
 
 /** Gives the library another name and a new date. Its content stays the same. */
 const renameLibrary: Edit = (organization, library, random, dateSource) => {
   const name = createLibraryName(organization, library.owner, random);
   changeLibrary(organization, library.owner, library.name, { name, lastModified: dateSource.text(dateSource.now()) });
-  return `renamed ${formatKey(library)} to ${name}`;
+  return `renamed ${nameOfLibrary(library)} to ${name}`;
 };
 
 /** Gives the library another owner. Its content and its date stay the same. */
@@ -40,7 +40,7 @@ const moveLibrary: Edit = (organization, library, random) => {
   const owner = random.pick([...others.filter((other) => other !== library.owner), `heir-of-${library.owner}`]);
   if (organization.get(owner, library.name) !== undefined) return `${owner}/${library.name} was there already`;
   changeLibrary(organization, library.owner, library.name, { owner, libraryOwner: owner });
-  return `moved ${formatKey(library)} to ${owner}`;
+  return `moved ${nameOfLibrary(library)} to ${owner}`;
 };
 
 /** Makes two edits under one date: a read between them seems to be up to date. */
@@ -66,7 +66,7 @@ const editSilently: Edit = (organization, library, random) => {
     ? { scenarios: changeScenario(library, scenario.scenarioId, { description: revision }) }
     : { description: revision };
   changeLibrary(organization, library.owner, library.name, change);
-  return `changed ${formatKey(library)} and no date`;
+  return `changed ${nameOfLibrary(library)} and no date`;
 };
 
 /** All edits by name, also those that `simcat mock` does not make. Only `editSilently` leaves the listing unchanged. */

@@ -1,12 +1,12 @@
 import type { Organization } from "../../../src/mock/organization.ts";
-import type { Operation } from "../../../src/mock/route.ts";
+import type { MockOperation } from "../../../src/mock/route.ts";
 import type { EditName } from "./edits.ts";
 import type { Json, MockLibrary } from "./library.ts";
 
 /** Selects requests. A property that is not set matches every request. */
 export interface FaultMatch {
   /** `any` includes paths that the service does not know. */
-  readonly operation?: Operation | "any";
+  readonly operation?: MockOperation | "any";
   /** The exact owner, decoded. */
   readonly owner?: string;
   /** The exact name, decoded. */
