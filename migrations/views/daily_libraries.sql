@@ -17,5 +17,5 @@ COMMENT ON COLUMN simcat_report.daily_libraries.results IS 'Number of those that
 COMMENT ON COLUMN simcat_report.daily_libraries.bytes IS 'Its size, as libraries.file_size_bytes. NULL: not known, or removed.';
 COMMENT ON COLUMN simcat_report.daily_libraries.package_name IS 'The simulation package. NULL: not known, or removed.';
 COMMENT ON COLUMN simcat_report.daily_libraries.package_version IS 'Version of the package. NULL: not known, or removed.';
-COMMENT ON COLUMN simcat_report.daily_libraries.last_read_at IS 'When the last stored read of its content started. NULL: never read, or removed.';
-COMMENT ON COLUMN simcat_report.daily_libraries.read_age_seconds IS 'Age of that read when the snapshot was taken. NULL: never read, or removed.';
+COMMENT ON COLUMN simcat_report.daily_libraries.last_read_at IS 'When the last stored read of its content had started, as of the first day on which the library was as on this day: a later read that found nothing else does not move it. NULL: never read, or removed.';
+COMMENT ON COLUMN simcat_report.daily_libraries.read_age_seconds IS 'Time from last_read_at to the snapshot: the age of the data was at most this. daily_owners.oldest_read_age_seconds is exact. NULL: never read, or removed.';

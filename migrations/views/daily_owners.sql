@@ -4,7 +4,7 @@ SELECT o.day, o.owner, o.libraries, o.scenarios, o.scenarios - o.results AS pare
 FROM simcat.owner_days o
 JOIN simcat.snapshot_days d ON d.day = o.day;
 
-COMMENT ON VIEW simcat_report.daily_owners IS 'Sums of daily_libraries by owner and day, stored with each snapshot. An owner whose libraries were all removed keeps a row with zeros.';
+COMMENT ON VIEW simcat_report.daily_owners IS 'Sums of daily_libraries by owner and day, stored with each snapshot, with the exact age of the oldest data. An owner whose libraries were all removed keeps a row with zeros.';
 COMMENT ON COLUMN simcat_report.daily_owners.day IS 'The day in UTC, by the database''s clock.';
 COMMENT ON COLUMN simcat_report.daily_owners.owner IS 'The uploading user.';
 COMMENT ON COLUMN simcat_report.daily_owners.libraries IS 'Number of live libraries.';

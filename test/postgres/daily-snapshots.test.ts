@@ -96,6 +96,9 @@ function toRow(date: string, { owner, name }: Key, one: Stored | undefined, take
 
 type Row = ReturnType<typeof toRow>;
 
+const stateOf = ({ live, parents, results, bytes, version }: Row) =>
+  JSON.stringify([live, parents, results, bytes, version]);
+
 /** The rows of daily_owners for these rows of one day. */
 function toOwners(rows: readonly Row[]) {
   return ["ann", "bob"].flatMap((owner) => {
@@ -136,6 +139,16 @@ test("the daily views equal an oracle over random removals, returns, prunes and 
       );
       const stored = new Map<Key, Stored>();
       const everLive = new Set<Key>();
+      /** By library: the state of its newest row, and when that row's read started. */
+      const newest = new Map<Key, { state: string; readAt: number | null }>();
+      /** A day on which the state is that of the day before shows the read of the state's first day. */
+      const toShown = (row: Row, key: Key, takenAt: number) => {
+        const state = stateOf(row);
+        const before = newest.get(key);
+        const readAt = before?.state === state ? before.readAt : row.live ? (stored.get(key)?.readAt ?? null) : null;
+        newest.set(key, { state, readAt });
+        return { ...row, read_hours: readAt === null ? null : (takenAt - readAt) / HOUR_MS };
+      };
       const happen = async (what: readonly Event[], now: number) => {
         for (const [at, key] of KEYS.entries()) {
           const next = after(stored.get(key), what[at] ?? "nothing", now);
@@ -144,7 +157,7 @@ test("the daily views equal an oracle over random removals, returns, prunes and 
           await save(database, key, next);
         }
       };
-      const libraries: Row[] = [];
+      const libraries: object[] = [];
       const owners: object[] = [];
       for (const [at, { daysAhead, events, later, hasRuns, isPruned }] of days.entries()) {
         const midnight = Date.UTC(2026, 2, 1 + at);
@@ -162,9 +175,10 @@ test("the daily views equal an oracle over random removals, returns, prunes and 
         await setClock(`${date}T00:00:00Z`);
         await takeSnapshot(at);
         for (const [key, { isRemoved }] of stored) if (!isRemoved) everLive.add(key);
-        const rows = KEYS.flatMap((key) => (everLive.has(key) ? [toRow(date, key, stored.get(key), midnight)] : []));
-        libraries.push(...rows);
-        owners.push(...toOwners(rows));
+        const keys = KEYS.filter((key) => everLive.has(key));
+        const rows = keys.map((key) => ({ key, row: toRow(date, key, stored.get(key), midnight) }));
+        libraries.push(...rows.map(({ key, row }) => toShown(row, key, midnight)));
+        owners.push(...toOwners(rows.map(({ row }) => row)));
 
         await happen(later, midnight + HOUR_MS);
         await setClock(`${date}T23:59:50Z`);
@@ -188,4 +202,43 @@ test("the daily views equal an oracle over random removals, returns, prunes and 
     }),
     { numRuns: 40 },
   );
+});
+
+test("reads without a change begin no row, whatever their number, and a change begins one", async () => {
+  const database = await freshTestDatabase();
+  const setClock = await movableClock(database);
+  const pool = await connect(database.url, {}, never);
+  onTestFinished(() => disconnect(pool));
+  const takeSnapshot = (runId: number) =>
+    withTransaction(pool, { operation: "snapshot", byKey: true }, (c) => saveSnapshot(c, runId, true), never);
+  await setClock("2026-03-01T12:00:00Z");
+  await database.query(`
+    INSERT INTO simcat.libraries (owner, library_name, file_size_bytes, first_seen_at, changed_at, run_id)
+    SELECT 'owner ' || n % 100, 'library ' || n, n, now(), now(), 1 FROM generate_series(1, 100000) AS n`);
+  await database.query(`
+    INSERT INTO simcat.library_sync (owner, library_name, scenario_count, result_count, content_read_at)
+    SELECT owner, library_name, 20, 5, '2026-03-01T11:00:00Z' FROM simcat.libraries`);
+  await takeSnapshot(1);
+
+  await database.query(
+    "UPDATE simcat.library_sync SET content_read_at = '2026-03-02T08:00:00Z' WHERE split_part(owner, ' ', 2)::int < 20",
+  );
+  await database.query("UPDATE simcat.libraries SET file_size_bytes = 7 WHERE library_name = 'library 1'");
+  await setClock("2026-03-02T12:00:00Z");
+  await takeSnapshot(2);
+
+  expect(
+    await database.query(
+      "SELECT owner, library_name, bytes::int FROM simcat.library_days WHERE from_day = '2026-03-02'",
+    ),
+  ).toEqual([{ owner: "owner 1", library_name: "library 1", bytes: 7 }]);
+  expect(
+    await database.query(`
+      SELECT DISTINCT day::text, (oldest_read_age_seconds / 3600)::int AS hours, count(*)::int AS owners
+      FROM simcat_report.daily_owners GROUP BY 1, 2 ORDER BY 1, 2`),
+  ).toEqual([
+    { day: "2026-03-01", hours: 1, owners: 100 },
+    { day: "2026-03-02", hours: 4, owners: 20 },
+    { day: "2026-03-02", hours: 25, owners: 80 },
+  ]);
 });

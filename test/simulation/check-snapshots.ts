@@ -8,9 +8,9 @@ const INVARIANTS = `
    FROM simcat_report.daily_libraries GROUP BY day, owner, library_name HAVING count(*) > 1 LIMIT 3)
   UNION ALL
   (SELECT 'daily_owners has other sums than daily_libraries', d::text FROM (
-    SELECT day, owner, libraries, scenarios, parents, results, bytes, sizes_unread, oldest_read_at FROM simcat_report.daily_owners
+    SELECT day, owner, libraries, scenarios, parents, results, bytes, sizes_unread FROM simcat_report.daily_owners
     EXCEPT SELECT day, owner, count(*) FILTER (WHERE live), coalesce(sum(scenarios), 0), coalesce(sum(parents), 0),
-      coalesce(sum(results), 0), coalesce(sum(bytes), 0), count(*) FILTER (WHERE live AND bytes IS NULL), min(last_read_at)
+      coalesce(sum(results), 0), coalesce(sum(bytes), 0), count(*) FILTER (WHERE live AND bytes IS NULL)
     FROM simcat_report.daily_libraries GROUP BY day, owner) d LIMIT 3)
   UNION ALL
   (SELECT 'a snapshot by a run of a part, or by one that failed', r.id::text
@@ -23,10 +23,10 @@ WITH newest AS (
   SELECT d.day FROM simcat.snapshot_days d JOIN simcat.sync_runs r ON r.id = d.run_id
   WHERE r.version = $1 AND d.day = (SELECT max(day) FROM simcat.snapshot_days)
 ), shown AS (
-  SELECT owner, library_name, scenarios, results, bytes, package_name, package_version, last_read_at
+  SELECT owner, library_name, scenarios, results, bytes, package_name, package_version
   FROM simcat_report.daily_libraries JOIN newest USING (day) WHERE live
 ), stored AS (
-  SELECT l.owner, l.library_name, n.scenarios, n.results, l.file_size_bytes, l.package_name, l.package_version, y.content_read_at
+  SELECT l.owner, l.library_name, n.scenarios, n.results, l.file_size_bytes, l.package_name, l.package_version
   FROM newest, simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)
   CROSS JOIN LATERAL (
     SELECT count(*) AS scenarios, count(*) FILTER (WHERE coalesce(s.is_result, nullif(s.parent_id, 0) IS NOT NULL)) AS results
@@ -36,7 +36,12 @@ WITH newest AS (
 )
 (SELECT 'the snapshot has' AS what, d::text AS d FROM (TABLE shown EXCEPT TABLE stored) d LIMIT 3)
 UNION ALL
-(SELECT 'the tables have' AS what, d::text FROM (TABLE stored EXCEPT TABLE shown) d LIMIT 3)`;
+(SELECT 'the tables have' AS what, d::text FROM (TABLE stored EXCEPT TABLE shown) d LIMIT 3)
+UNION ALL
+(SELECT 'another oldest read' AS what, d::text FROM (
+  SELECT owner, oldest_read_at FROM simcat_report.daily_owners JOIN newest USING (day) WHERE libraries > 0
+  EXCEPT SELECT owner, min(content_read_at) FROM newest, simcat.libraries JOIN simcat.library_sync USING (owner, library_name)
+  WHERE removed_at IS NULL GROUP BY owner) d LIMIT 3)`;
 
 /** Whether the day on which the run with version $1 began, or a later one, has a snapshot. */
 const TAKEN = `

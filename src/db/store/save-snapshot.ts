@@ -24,7 +24,8 @@ SELECT today.day, $run_id::int8, now() FROM (SELECT (now() AT TIME ZONE 'UTC')::
 WHERE NOT EXISTS (SELECT FROM simcat.snapshot_days s WHERE s.day >= today.day)
 RETURNING day::text`);
 
-const STATE = "live, scenarios, results, bytes, package_name, package_version, last_read_at";
+/** A change of one of these begins a new row. Another read does not: snapshots grow with what changed. */
+const STATE = "live, scenarios, results, bytes, package_name, package_version";
 const stateOf = (row: string) => STATE.replaceAll(/\w+/g, (column) => `${row}.${column}`);
 
 /** Ends the rows of libraries whose state is another one now, and inserts their new rows. A library that is not live has NULLs. */
@@ -46,15 +47,17 @@ WITH open AS (
   UPDATE simcat.library_days d SET to_day = $day::date FROM changed c
   WHERE (d.owner, d.library_name) = (c.owner, c.library_name) AND d.to_day IS NULL
 )
-INSERT INTO simcat.library_days (owner, library_name, from_day, ${STATE})
-SELECT owner, library_name, $day::date, ${STATE} FROM changed`);
+INSERT INTO simcat.library_days (owner, library_name, from_day, ${STATE}, last_read_at)
+SELECT owner, library_name, $day::date, ${STATE}, last_read_at FROM changed`);
 
-/** The sum of sizes is at most what its column can hold. */
+/** The sum of sizes is at most what its column can hold. The oldest read is that of now, not that of a row's first day. */
 const SAVE_OWNERS = statement(`
 INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread, oldest_read_at)
 SELECT $day::date, owner, count(*) FILTER (WHERE live), coalesce(sum(scenarios), 0), coalesce(sum(results), 0),
-  least(coalesce(sum(bytes), 0), 9223372036854775807), count(*) FILTER (WHERE live AND bytes IS NULL), min(last_read_at)
-FROM simcat.library_days WHERE to_day IS NULL GROUP BY owner`);
+  least(coalesce(sum(bytes), 0), 9223372036854775807), count(*) FILTER (WHERE live AND bytes IS NULL),
+  min(y.content_read_at) FILTER (WHERE live)
+FROM simcat.library_days LEFT JOIN simcat.library_sync y USING (owner, library_name)
+WHERE to_day IS NULL GROUP BY owner`);
 
 /**
  * Takes the snapshot of this UTC day, unless there is one. Everything is compared and written by the database; the counts of
