@@ -1,6 +1,6 @@
 /**
  * The tables of schema `simcat`. Migrations are generated from this file. The fields of libraries and scenarios are declared in
- * `content-fields.ts`. The meaning of each column is in its database comment (migrations) and in docs/schema.md.
+ * `content-fields.ts`. The meaning of each column is in its database comment (migrations) and in docs/reference/tables.md.
  */
 import { sql } from "drizzle-orm";
 import {

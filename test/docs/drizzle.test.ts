@@ -11,7 +11,6 @@ import { readSchemaObjects } from "../../src/db/missing-objects.ts";
 import * as schema from "../../src/db/schema.ts";
 import { hashViews, loadViews } from "../../src/db/views.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { byTable } from "./schema-doc.ts";
 
 const database = useTestDatabase();
 const drizzleKit = (...args: string[]) =>
@@ -20,6 +19,13 @@ const drizzleKit = (...args: string[]) =>
 const tables = Object.values(schema)
   .filter((one) => is(one, PgTable))
   .map((one) => getTableConfig(one as PgTable));
+
+/** The texts of each table. */
+function byTable(rows: readonly { readonly table: string; readonly text: string }[]): Record<string, string[]> {
+  const tables: Record<string, string[]> = {};
+  for (const { table, text } of rows) tables[table] = [...(tables[table] ?? []), text];
+  return tables;
+}
 
 test("the migrated tables have the columns, types, defaults and collations of src/db/schema.ts", async () => {
   const columns = await database().query<{ table: string; text: string }>(

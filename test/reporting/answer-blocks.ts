@@ -1,6 +1,11 @@
-/** A query of a document, followed by its answer: ```sql … ```, an empty line, ```text … ```. */
+import { readFileSync } from "node:fs";
+
+/** A query of a document, or the name of its file, followed by its answer: ```sql … ```, an empty line, ```text … ```. */
 const ANSWERED =
-  /^(<!-- The answer is from another organization. -->\n)?```sql\n((?:(?!^```)[\s\S])*)^```\n\n```text\n([\s\S]*?)^```$/gm;
+  /^(```sql\n((?:(?!^```)[\s\S])*)^```|\[`(examples\/queries\/[\w-]+\.sql)`\].*)\n\n```text\n([\s\S]*?)^```$/gm;
+
+const readQuery = (sql: string | undefined, file: string | undefined): string =>
+  sql ?? readFileSync(`${file}`, "utf8").replaceAll(/^--.*\n/gm, "");
 
 export interface AnsweredQuery {
   /** The line in the document, from 1. */
@@ -10,23 +15,22 @@ export interface AnsweredQuery {
 }
 
 export const answeredQueries = (document: string): AnsweredQuery[] =>
-  [...document.matchAll(ANSWERED)].map(({ index, 2: sql = "", 3: answer = "" }) => ({
+  [...document.matchAll(ANSWERED)].map(({ index, 2: sql, 3: file, 4: answer = "" }) => ({
     line: document.slice(0, index).split("\n").length,
-    sql,
+    sql: readQuery(sql, file),
     answer,
   }));
 
-/**
- * The document with the answers of `psql`, which is given a query and the heading of level 2 that it is under. Marked answers
- * stay: a demo has no failures, no prunes and only one day.
- */
+/** The document with the answers of `psql`, which is given a query and the heading of level 2 that it is under. */
 export function replaceAnswers(document: string, psql: (sql: string, heading: string) => string): string {
-  return document.replace(ANSWERED, (whole, mark: string | undefined, sql: string, before: string, index: number) => {
-    if (mark !== undefined) return whole;
-    const heading = /^## (.*)$/m.exec(document.slice(document.lastIndexOf("\n## ", index) + 1))?.[1] ?? "";
-    const answer = shorten((text) => psql(text, heading), sql, rowsShown(before));
-    return `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answer}\`\`\``;
-  });
+  return document.replace(
+    ANSWERED,
+    (_, question: string, sql: string | undefined, file: string | undefined, before: string, index: number) => {
+      const heading = /^## (.*)$/m.exec(document.slice(document.lastIndexOf("\n## ", index) + 1))?.[1] ?? "";
+      const answer = shorten((text) => psql(text, heading), readQuery(sql, file), rowsShown(before));
+      return `${question}\n\n\`\`\`text\n${answer}\`\`\``;
+    },
+  );
 }
 
 const ROWS_SHOWN = 8;

@@ -10,7 +10,7 @@ import { followOrganization } from "./follow-organization.ts";
 
 /** The questions about time need more than the minute that a demo takes. */
 const FOLLOWED = "Ten questions about time";
-const DOCUMENTS = ["docs/reporting.md", "docs/questions.md"];
+const DOCUMENT = "docs/questions.md";
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 /** Answers as psql prints them, in UTC. */
@@ -42,19 +42,17 @@ async function writeAnswers(stateDir: string): Promise<void> {
         if (day % 10 === 0) console.log(`day ${day} of the organization`);
       });
     }
-    for (const path of DOCUMENTS) {
-      const text = replaceAnswers(readFileSync(path, "utf8"), (sql, heading) =>
-        psql(heading === FOLLOWED ? followed.url : server.url, sql),
-      );
-      writeFileSync(path, text.replace(/\d+ \w+ \d{4}, \d\d:\d\d(?= UTC)/g, formatMoment(demoAt)));
-    }
+    const text = replaceAnswers(readFileSync(DOCUMENT, "utf8"), (sql, heading) =>
+      psql(heading === FOLLOWED ? followed.url : server.url, sql),
+    );
+    writeFileSync(DOCUMENT, text.replace(/\d+ \w+ \d{4}, \d\d:\d\d(?= UTC)/g, formatMoment(demoAt)));
   } finally {
     await followed.stop();
     await server.stop();
   }
 }
 
-// Writes the answers of the documents: those of `simcat demo`, and those of an organization that is followed for 120 days. A
+// Writes the answers of docs/questions.md: those of `simcat demo`, and those of an organization that is followed for 120 days. A
 // directory as the argument keeps the second one's database for the next time.
 const [kept] = process.argv.slice(2);
 const stateDir = kept ?? mkdtempSync(join(tmpdir(), "simcat-answers-"));
