@@ -30,6 +30,8 @@ export interface CopyFigures extends ReadMoment, CopyCounts {
   readonly reported: {
     /** Null before every library has been stored once. */
     readonly completeAsOf: Date | null;
+    /** The service as the last run that saw everything knew it: its start, or the time of a cached listing. */
+    readonly seenAsOf: Date | null;
     /** Libraries whose content is known to be older than the last whole run. */
     readonly behind: number;
   } | null;
@@ -93,14 +95,12 @@ async function readReported(connection: Connection): Promise<CopyFigures["report
   try {
     // The view of freshness names the table of scenarios, so a lock on that table must not hold up the other figures.
     await connection.query("SET LOCAL lock_timeout = '250ms'");
-    const { ms, behind } = oneRow(
-      await connection.query<{ ms: number | null; behind: number }>(
-        `SELECT (extract(epoch FROM complete_as_of) * 1000)::float8 AS ms, libraries_behind AS behind
-         FROM simcat_report.data_complete_as_of`,
+    return oneRow(
+      await connection.query<{ completeAsOf: Date | null; seenAsOf: Date | null; behind: number }>(
+        `SELECT c.complete_as_of AS "completeAsOf", least(r.started_at, r.listing_as_of) AS "seenAsOf", c.libraries_behind AS behind
+         FROM simcat_report.data_complete_as_of c LEFT JOIN simcat.sync_runs r ON r.id = c.last_whole_run_id`,
       ),
     );
-    const completeAsOf = ms === null ? null : new Date(ms);
-    return { completeAsOf, behind };
   } catch (error) {
     if (hasErrorCode(error, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE)) return null;
     throw error;

@@ -152,10 +152,13 @@ function judgeLastRun({ state: { trouble }, basics }: ReadinessFacts): StatusRea
 
 const NAMED_LIBRARIES = 3;
 
-/** Libraries that fail, and content that is missing although runs succeed. */
+/** Libraries that fail, items that cannot be stored, and content that is missing although runs succeed. */
 function judgeContent({ figures, goodRunEndedAt, lateBefore }: ReadinessFacts): StatusReason[] {
-  if (figures === null || goodRunEndedAt === null) return [];
-  const { failing, reported, now, readAt } = figures;
+  if (goodRunEndedAt === null) return [];
+  const unknown = (message: string): StatusReason => ({ code: "freshness_unknown", message });
+  if (figures === null) return [unknown("the state of the libraries has not been read yet")];
+  const { failing, rejects, reported, now, readAt } = figures;
+  const isLate = (at: Date) => readAt - (now.getTime() - at.getTime()) < lateBefore;
   const reasons: StatusReason[] = [];
   if (failing.total > 0) {
     const named = failing.shown.slice(0, NAMED_LIBRARIES);
@@ -164,14 +167,24 @@ function judgeContent({ figures, goodRunEndedAt, lateBefore }: ReadinessFacts): 
     const count = plural(failing.total, "library fails", "libraries fail");
     reasons.push({ code: "failing_libraries", message: `${count}: ${names}; simcat status lists the errors` });
   }
-  if (reported === null) return reasons;
-  const { completeAsOf, behind } = reported;
-  if (completeAsOf === null) {
-    reasons.push({ code: "incomplete", message: "not every library has been stored yet" });
-  } else if (behind > 0 && readAt - (now.getTime() - completeAsOf.getTime()) < lateBefore) {
-    const count = plural(behind, "library is", "libraries are");
-    const message = `${count} behind by more than three due runs; the copy is complete as of ${formatInstant(completeAsOf)}`;
-    reasons.push({ code: "incomplete", message });
+  if (rejects.total > 0) {
+    const items = plural(rejects.total, "received item");
+    reasons.push({ code: "open_rejects", message: `${items} could not be stored; simcat status lists them` });
+  }
+  if (reported === null)
+    return [...reasons, unknown("the views of freshness cannot be read: no privilege, or their tables are locked")];
+  const { completeAsOf, seenAsOf, behind } = reported;
+  const incomplete = (message: string) => reasons.push({ code: "incomplete", message });
+  if (completeAsOf === null || seenAsOf === null) incomplete("no run has seen and stored every library yet");
+  else if (behind > 0 && isLate(completeAsOf)) {
+    const libraries = plural(behind, "library is", "libraries are");
+    incomplete(
+      `${libraries} behind by more than three due runs; the copy is complete as of ${formatInstant(completeAsOf)}`,
+    );
+  } else if (isLate(seenAsOf) && goodRunEndedAt >= lateBefore) {
+    incomplete(
+      `the copy shows the service as of ${formatInstant(seenAsOf)}: later listings came from a cache or were incomplete, or a run took longer than three due runs`,
+    );
   }
   return reasons;
 }

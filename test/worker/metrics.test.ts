@@ -132,6 +132,8 @@ test("moments and ages are right for a role with another time zone and date styl
   const role = await createRole(database);
   await query(`ALTER ROLE ${role.name} SET DateStyle = 'SQL, DMY'`);
   await query(`ALTER ROLE ${role.name} SET TimeZone = 'America/St_Johns'`);
+  await query(`GRANT USAGE ON SCHEMA simcat_report TO ${role.name}`);
+  await query(`GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO ${role.name}`);
   const worker = startWorker({ ...environment, DATABASE_URL: role.url });
   await worker.untilLogged("run_finished");
   await worker.untilLogged("next_run");

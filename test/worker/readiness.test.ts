@@ -35,8 +35,9 @@ const basics = (rest: Partial<Basics> = {}): Basics => ({
   ...rest,
 });
 
-const figures = (rest: Parameters<typeof figuresOf>[0]) => ({
-  ...figuresOf(rest),
+const reported = { completeAsOf: ago(10), seenAsOf: ago(10), behind: 0 };
+const figures = (rest: Parameters<typeof figuresOf>[0] = {}) => ({
+  ...figuresOf({ reported, ...rest }),
   readAt: performance.now(),
   now: DATABASE_NOW,
 });
@@ -60,7 +61,7 @@ function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, ...copy }: Facts) {
   return createStatusReader({
     state: { ...createWorkerState(), phase: "working", ...state },
     reads: {
-      read: async () => ({ basics: basics(), figures: null, error: null, ...copy }),
+      read: async () => ({ basics: basics(), figures: figures(), error: null, ...copy }),
       refresh: async () => {},
     },
     schedule,
@@ -140,26 +141,47 @@ test.each<[string, () => Facts, unknown[]]>([
   ],
   [
     "libraries that are behind",
-    () => ({ figures: figures({ reported: { completeAsOf: ago(46), behind: 1 } }) }),
+    () => ({ figures: figures({ reported: { ...reported, completeAsOf: ago(46), behind: 1 } }) }),
     [true, "incomplete"],
   ],
   [
     "libraries that are behind for two ticks",
-    () => ({ figures: figures({ reported: { completeAsOf: ago(44), behind: 1 } }) }),
+    () => ({ figures: figures({ reported: { ...reported, completeAsOf: ago(44), behind: 1 } }) }),
     [true],
   ],
   [
     "libraries whose date only has to settle",
-    () => ({ figures: figures({ reported: { completeAsOf: ago(99), behind: 0 } }) }),
+    () => ({ figures: figures({ reported: { ...reported, completeAsOf: ago(99) } }) }),
     [true],
   ],
   [
     "libraries that were never stored",
-    () => ({ figures: figures({ reported: { completeAsOf: null, behind: 1 } }) }),
+    () => ({ figures: figures({ reported: { ...reported, completeAsOf: null, behind: 1 } }) }),
     [true, "incomplete"],
   ],
-  ["a role that may not read the views", () => ({ figures: figures({ reported: null }) }), [true]],
-])("readiness: %s", async (_, facts, expected) => {
+  [
+    "listings of a cache, or incomplete ones, for three ticks",
+    () => ({ figures: figures({ reported: { ...reported, seenAsOf: ago(46) } }) }),
+    [true, "incomplete"],
+  ],
+  [
+    "listings of a cache for two ticks",
+    () => ({ figures: figures({ reported: { ...reported, seenAsOf: ago(44) } }) }),
+    [true],
+  ],
+  [
+    "no run has seen all libraries",
+    () => ({ figures: figures({ reported: { ...reported, completeAsOf: null, seenAsOf: null } }) }),
+    [true, "incomplete"],
+  ],
+  [
+    "items that could not be stored",
+    () => ({ figures: figures({ rejects: { total: 1, groups: 1, shown: [] } }) }),
+    [true, "open_rejects"],
+  ],
+  ["a role that may not read the views", () => ({ figures: figures({ reported: null }) }), [true, "freshness_unknown"]],
+  ["before the libraries were counted", () => ({ figures: null }), [true, "freshness_unknown"]],
+])("readiness: %s (fault 173)", async (_, facts, expected) => {
   expect(await codes(facts())).toEqual(expected);
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { API_KEY, fixture } from "../support/fixture.ts";
+import type { FaultAction } from "../support/mock/faults.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
@@ -240,8 +241,7 @@ test.each([429, 503])("after the pause that a %i asked for, the next tick runs (
 test("a library that fails leaves the worker ready, and is named in /readyz and on the page (fault 161)", async () => {
   const { environment, service } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  await worker.untilLogged("run_finished");
-  expect(await (await worker.get("/")).text()).toContain("up to date");
+  await vi.waitFor(async () => expect(await (await worker.get("/")).text()).toContain("up to date"), WAIT);
   service.script([{ match: { library: "C" }, times: "always", action: { kind: "status", status: 404 } }]);
   service.edit((organization) => changeLibrary(organization, "bob", "C", { lastModified: "2026-07-02 12:00:00" }));
   await vi.waitFor(async () => {
@@ -253,4 +253,33 @@ test("a library that fails leaves the worker ready, and is named in /readyz and 
   }, WAIT);
   expect(await worker.metric("simcat_failing_libraries")).toBe(1);
   expect(await (await worker.get("/")).text()).not.toContain("up to date");
+});
+
+test.each<[string, FaultAction]>([
+  ["came from a cache", { kind: "headers", set: { age: "3600" } }],
+  ["are paged", { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } }],
+])("good runs whose listings %s do not make the copy up to date (fault 173)", async (_, action) => {
+  const { environment, service } = await fixture(three);
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await vi.waitFor(async () => expect(await (await worker.get("/")).text()).toContain("up to date"), WAIT);
+  service.script([{ match: { operation: "listing" }, times: "always", action }]);
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    const reason = body.reasons.find(({ code }) => code === "incomplete");
+    expect(status).toBe(200);
+    expect(reason?.message).toMatch(/^the copy shows the service as of .*: later listings came from a cache or were/);
+  }, WAIT);
+  expect(await (await worker.get("/")).text()).not.toContain("up to date");
+});
+
+test("an item that cannot be stored leaves the worker ready, and not up to date (fault 173)", async () => {
+  const { environment, service } = await fixture(three);
+  service.edit((organization) => organization.put(library("ann", "..")));
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilLogged("run_finished");
+  await vi.waitFor(async () => {
+    const { status, body } = await worker.readyz();
+    const message = "1 received item could not be stored; simcat status lists them";
+    expect([status, body.reasons]).toEqual([200, [{ code: "open_rejects", message }]]);
+  }, WAIT);
 });
