@@ -32,8 +32,7 @@ export async function report(context: Context, { out, since, owner, json }: Repo
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
   const { assertKnown } = await import("../sync/assert-known.ts");
-  const { readReport } = await import("../db/read/read-report.ts");
-  const { formatReport } = await import("../report/report-page/report-page.ts");
+  const { formatReport, readReport } = await import("../report/report-page/report-page.ts");
   const { formatBytes, formatJson } = await import("../format.ts");
 
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
@@ -42,10 +41,7 @@ export async function report(context: Context, { out, since, owner, json }: Repo
     await assertKnown({ libraries: [], owners: scope.owners }, { listing: null, pool, source }, context.stop);
     return readReport(pool, scope, context.stop);
   });
-  const { page, findings } = formatReport(rows, {
-    version: context.version,
-    serviceHost: config.baseUrl?.host ?? null,
-  });
+  const { page, findings } = formatReport(rows, context.version, config.baseUrl?.host ?? null);
   const file = resolve(out);
   const bytes = Buffer.from(page, "utf8");
   const isPrinted = await writePage(file, bytes, context.stop);

@@ -1,7 +1,6 @@
 import type { RunRow } from "../db/read/recent-runs.ts";
 import { formatAgo, formatCount, formatElapsed, plural } from "../format.ts";
-import { card, errorText, foreignText, htmlTable, libraryName } from "../report/html/elements.ts";
-import { failingList } from "../report/html/failing-list.ts";
+import { card, errorText, failingList, foreignText, htmlTable, libraryName } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
 import { runsFigure, unsuccessfulRuns } from "../report/html/runs-figure.ts";

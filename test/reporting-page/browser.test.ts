@@ -73,10 +73,7 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
       one: oneRows,
       huge: hugeRows,
     })) {
-      writeFileSync(
-        join(folder, `${name}.html`),
-        formatReport(rows, { version: "9.9.9", serviceHost: "api.example.com" }).page,
-      );
+      writeFileSync(join(folder, `${name}.html`), formatReport(rows, "9.9.9", "api.example.com").page);
     }
     // The sandbox of its own wants a user that is not root.
     browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", ...ALONE, ...OFFLINE] });

@@ -3,10 +3,10 @@ import { utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
 import { barChart } from "../../src/report/charts/bar-chart.ts";
 import { columnChart } from "../../src/report/charts/column-chart.ts";
-import { dotChart } from "../../src/report/charts/dot-chart.ts";
-import { type Axis, lineChart } from "../../src/report/charts/line-chart.ts";
-import { timeTicks } from "../../src/report/charts/time-axis.ts";
+import { lineChart } from "../../src/report/charts/line-chart.ts";
+import { timeTicks } from "../../src/report/charts/svg.ts";
 import { type Html, toMarkup } from "../../src/report/html/html.ts";
+import { runsChart } from "../../src/report/html/runs-figure.ts";
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
 const day = (text: string) => new Date(`${text}T00:00:00Z`);
@@ -20,14 +20,11 @@ const spansOf = (drawn: Html, className: string) =>
   numbersOf(drawn, new RegExp(`<rect class="${className}" x="([\\d.-]+)" y="[\\d.-]+" width="([\\d.]+)"`, "g"));
 
 describe("bars", () => {
-  const drawn = barChart({
-    label: `What ${HOSTILE} has`,
-    bars: [
-      { name: HOSTILE, parts: [{ tone: "first", value: 30 }], end: "30" },
-      { name: "مكتبة ١", tail: " 4.2", parts: [{ tone: "first", value: 15 }], end: "15" },
-      { name: "W".repeat(300), tail: " 4.2", parts: [{ tone: "second", hollow: true, value: 0 }], end: "0" },
-    ],
-  });
+  const drawn = barChart(`What ${HOSTILE} has`, [
+    { name: HOSTILE, parts: [{ tone: "first", value: 30 }], end: "30" },
+    { name: "مكتبة ١", tail: " 4.2", parts: [{ tone: "first", value: 15 }], end: "15" },
+    { name: "W".repeat(300), tail: " 4.2", parts: [{ tone: "second", hollow: true, value: 0 }], end: "0" },
+  ]);
 
   test("have lengths in proportion to their values, and none for a zero", () => {
     const widths = spansOf(drawn, "solid first").map(([, width]) => width);
@@ -111,10 +108,8 @@ describe("columns", () => {
 });
 
 describe("a line", () => {
-  const axis =
-    (...domain: number[]): Axis =>
-    (from, to) => ({ position: scaleLinear(domain, [from, to]), ticks: [] });
-  const chart = { label: "growth", unit: "libraries", xAxis: axis(0, 9_999), yAxis: axis(0, 10), marks: [] };
+  const axis = (...domain: number[]) => ({ scale: scaleLinear().domain(domain), ticks: [] });
+  const chart = { label: "growth", unit: "libraries", x: axis(0, 9_999), y: axis(0, 10), marks: [] };
 
   test("holds each value until the next point if it is stepped", () => {
     const points = [
@@ -134,32 +129,41 @@ describe("a line", () => {
 });
 
 describe("dots", () => {
-  const run = { at: new Date("2026-11-20T14:00:00Z"), durationMs: 400, variant: "ok", title: "sync 1" } as const;
+  const run = {
+    id: 1,
+    kind: "sync",
+    status: "ok",
+    startedAt: new Date("2026-11-20T14:00:00Z"),
+    durationMs: 400,
+    error: null,
+  } as const;
 
   test("of a single run are drawn in the middle, on an axis of seconds", () => {
-    const drawn = dotChart({ label: "runs", dots: [run] });
+    const drawn = runsChart([run], "runs");
     expect(textsOf(drawn).slice(0, 3)).toEqual(["seconds", "0.1", "1"]);
     const [[x = 0, y = 0] = []] = numbersOf(drawn, /translate\(([\d.]+) ([\d.]+)\)/g);
     expect(x).toBeCloseTo(215 - 4.5, 0);
     expect(y).toBeGreaterThan(24);
     expect(y).toBeLessThan(166);
-    expect(titlesOf(drawn)).toEqual(["sync 1, 0.4 s"]);
+    expect(titlesOf(drawn)).toEqual(["sync 1, 20 Nov 2026, 14:00: ok, 0.4 s"]);
   });
 
   test("show the outcome by shape and by colour", () => {
-    const dots = (["ok", "partial", "held", "failed", "neutral", "running"] as const).map((variant) => ({
-      ...run,
-      variant,
-    }));
-    const drawn = toMarkup(dotChart({ label: "runs", dots }));
+    const statuses = ["ok", "partial", "held", "failed", "interrupted", "running"] as const;
+    const drawn = toMarkup(
+      runsChart(
+        statuses.map((status) => ({ ...run, status })),
+        "runs",
+      ),
+    );
     const shapes = [...drawn.matchAll(/<path class="state-(\w+)" [^>]*d="([^"]+)"/g)];
     expect(new Set(shapes.map(([, variant]) => variant)).size).toBe(6);
     expect(new Set(shapes.map(([, , path]) => path)).size).toBe(6);
   });
 
   test("of very short and very long runs keep their distance: a decade is as high as any other", () => {
-    const dots = [0, 10, 1_000, 100_000, 3_600_000].map((durationMs) => ({ ...run, durationMs }));
-    const drawn = dotChart({ label: "runs", dots });
+    const runs = [0, 10, 1_000, 100_000, 3_600_000].map((durationMs) => ({ ...run, durationMs }));
+    const drawn = runsChart(runs, "runs");
     expect(textsOf(drawn)).toEqual(expect.arrayContaining(["0.01", "0.1", "1", "10", "100", "1000", "10000"]));
     const heights = numbersOf(drawn, /translate\([\d.]+ ([\d.]+)\)/g).map(([y]) => y ?? 0);
     expect(heights[0]).toBe(heights[1]);

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { ReportRows } from "../../src/db/read/read-report.ts";
-import { formatReport } from "../../src/report/report-page/report-page.ts";
+import { formatReport, type ReportRows } from "../../src/report/report-page/report-page.ts";
 import { emptyRows, failingRows, hugeRows, oneRows } from "./report-rows.ts";
 
 const format = (rows: ReportRows, serviceHost: string | null = "api.example.com") =>
-  formatReport(rows, { version: "9.9.9", serviceHost });
+  formatReport(rows, "9.9.9", serviceHost);
 const headingOf = (page: string) => /<h1>(.*?)<\/h1>/.exec(page)?.[1];
 const titleOf = (page: string) => /<title>(.*?)<\/title>/.exec(page)?.[1];
 
@@ -84,7 +83,7 @@ describe("the report", () => {
 
   test("has a text for a library without recent work and a parent with results", () => {
     const libraries = { ...oneRows.libraries, active: 0, stale: 1, medianDays: 200 };
-    const parents = [{ owner: "ann", owners: 1, scenarios: 2, parents: 1, withoutResults: 0 }];
+    const parents = [{ owner: "ann", owners: 1, scenarios: 2, parents: 1, withoutResults: 0, stale: 0 }];
     const { findings } = format({ ...oneRows, libraries, parents, active: [] });
     expect(findings.activity).toBe("The only library is not active: no work in the last 30 days");
     expect(findings.parents).toBe("The only parent has results");

@@ -1,4 +1,4 @@
-import type { ReportRows } from "../../src/db/read/read-report.ts";
+import type { ReportRows } from "../../src/report/report-page/report-page.ts";
 import { oneRows } from "./report-rows.ts";
 
 const DAY = 86_400_000;
@@ -12,7 +12,6 @@ export const pictureRows: ReportRows = {
   ...oneRows,
   complete: { ...oneRows.complete, lastWholeRunId: 9_120, historyCompleteSince: ago(180) },
   changesSince: ago(7),
-  staleResults: 6,
   libraries: {
     libraries: 42,
     owners: OWNERS.length,
@@ -52,6 +51,7 @@ export const pictureRows: ReportRows = {
     scenarios: 520 - 90 * at,
     parents: 180 - 30 * at,
     withoutResults: 30 - 6 * at,
+    stale: at === 0 ? 6 : 0,
   })),
   runs: Array.from({ length: 40 }, (_, at) => {
     const isFailed = at === 22;
@@ -61,7 +61,6 @@ export const pictureRows: ReportRows = {
       status: isFailed ? ("source_unavailable" as const) : ("ok" as const),
       startedAt: new Date(NOW.getTime() - (40 - at) * 900_000),
       durationMs: 900 + ((at * 37) % 11) * 420,
-      isWhole: true,
       error: isFailed ? "GET /libs answered 503 after 5 attempts" : null,
     };
   }),

@@ -1,4 +1,4 @@
-import type { ReportRows } from "../../src/db/read/read-report.ts";
+import type { ReportRows } from "../../src/report/report-page/report-page.ts";
 import type { RunStatus } from "../../src/run-summary.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
@@ -10,13 +10,13 @@ const dayOf = (time: Date) => new Date(time.toISOString().slice(0, 10));
 
 /** A database in which no run was. */
 export const emptyRows: ReportRows = {
-  database: "simcat",
   now: NOW,
   since: ago(7 * DAY),
   changesSince: ago(7 * DAY),
   step: "day",
   owners: [],
   complete: {
+    database: "simcat",
     completeAsOf: null,
     lastWholeRunId: null,
     librariesBehind: 0,
@@ -40,7 +40,6 @@ export const emptyRows: ReportRows = {
   storage: [],
   versions: [],
   parents: [],
-  staleResults: 0,
   runs: [],
   endings: [],
   changes: [],
@@ -54,6 +53,7 @@ export const oneRows: ReportRows = {
   ...emptyRows,
   changesSince: ago(5 * MINUTE),
   complete: {
+    database: "simcat",
     completeAsOf: ago(5 * MINUTE),
     lastWholeRunId: 1,
     librariesBehind: 0,
@@ -68,10 +68,8 @@ export const oneRows: ReportRows = {
   versions: [
     { packageName: "landscape", packageVersion: "4.3.6", libraries: 1, newestVersion: "4.3.6", versionsBehind: 0 },
   ],
-  parents: [{ owner: "ann", owners: 1, scenarios: 1, parents: 1, withoutResults: 1 }],
-  runs: [
-    { id: 1, kind: "backfill", status: "ok", startedAt: ago(5 * MINUTE), durationMs: 400, isWhole: true, error: null },
-  ],
+  parents: [{ owner: "ann", owners: 1, scenarios: 1, parents: 1, withoutResults: 1, stale: 0 }],
+  runs: [{ id: 1, kind: "backfill", status: "ok", startedAt: ago(5 * MINUTE), durationMs: 400, error: null }],
   endings: [{ status: "ok", runs: 1 }],
 };
 
@@ -87,7 +85,7 @@ export const failingRows: ReportRows = {
     name: `Fire ${at + 1}`,
     failures: 1,
     openRejects: 0,
-    lastReadAt: null,
+    lastGoodAt: null,
     lastError: `mismatched: the metadata names another library: ${"very long ".repeat(50)}; rename it in the service`,
     total: 5,
   })),
@@ -110,6 +108,7 @@ const named = (at: number) => NAMES[at % NAMES.length] ?? "";
 export const hugeRows: ReportRows = {
   ...oneRows,
   complete: {
+    database: "simcat",
     completeAsOf: ago(3 * DAY),
     lastWholeRunId: 39,
     librariesBehind: 1_204,
@@ -117,7 +116,6 @@ export const hugeRows: ReportRows = {
     historyCompleteSince: ago(200 * DAY),
   },
   changesSince: ago(7 * DAY),
-  staleResults: 412,
   libraries: {
     libraries: 10_000,
     owners: 1_234,
@@ -158,6 +156,7 @@ export const hugeRows: ReportRows = {
     scenarios: 90_000,
     parents: 20_000 - 1_000 * at,
     withoutResults: at === 3 ? 0 : 9_000 - 600 * at,
+    stale: at === 0 ? 412 : 0,
   })),
   runs: Array.from({ length: 40 }, (_, at) => {
     const status = STATUSES[at % STATUSES.length] ?? "ok";
@@ -167,7 +166,6 @@ export const hugeRows: ReportRows = {
       status,
       startedAt: ago((40 - at) * 15 * MINUTE),
       durationMs: 1_000 * (1 + ((at * 37) % 400)),
-      isWhole: true,
       error: status === "ok" ? null : `GET /libs answered 503 after 5 attempts; ${named(at)}`,
     };
   }),
@@ -200,7 +198,7 @@ export const hugeRows: ReportRows = {
     name,
     failures: at,
     openRejects: 12 - at,
-    lastReadAt: at === 0 ? null : ago(at * DAY),
+    lastGoodAt: at === 0 ? null : ago(at * DAY),
     lastError: `not_found: GET /libs/ann/${name} answered 404`,
     total: 31,
   })),

@@ -19,7 +19,7 @@ if (executablePath === null) process.exit(1);
 const folder = resolve(process.argv[2] ?? "docs/images");
 mkdirSync(folder, { recursive: true });
 const page = join(folder, ".page.html");
-writeFileSync(page, formatReport(pictureRows, { version: "0.1.0", serviceHost: "cloud.example.com" }).page);
+writeFileSync(page, formatReport(pictureRows, "0.1.0", "cloud.example.com").page);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 try {
   const tab = await browser.newPage({ viewport: { width: WIDTH, height: 800 }, colorScheme: "light" });

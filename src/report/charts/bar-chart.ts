@@ -5,13 +5,7 @@ import { printable } from "../../printable.ts";
 import type { Html } from "../html/html.ts";
 import { drawing, label, type Paint, paintClass, rectangle, WIDTH } from "./svg.ts";
 
-/** Horizontal bars for named things, each with its value at its end. There is no axis, because each value is printed. */
-export interface BarChart {
-  readonly label: string;
-  readonly bars: readonly Bar[];
-}
-
-interface Bar {
+export interface Bar {
   readonly name: string;
   /** The end of the name, which is kept if a long name is cut: a version. */
   readonly tail?: string;
@@ -26,7 +20,8 @@ const NAME_ROOM = 160;
 const LETTER_WIDTH = 7.9;
 const DIGIT_WIDTH = 6.8;
 
-export function barChart({ label: description, bars }: BarChart): Html {
+/** Horizontal bars for named things, each with its value at its end. There is no axis, because each value is printed. */
+export function barChart(description: string, bars: readonly Bar[]): Html {
   const endRoom = DIGIT_WIDTH * (max(bars, ({ end }) => end.length) ?? 0) + 8;
   const largest = max(bars, ({ parts }) => sum(parts, ({ value }) => value)) ?? 0;
   const x = scaleLinear([0, Math.max(largest, Number.MIN_VALUE)], [NAME_ROOM, WIDTH - endRoom]);

@@ -3,23 +3,20 @@ import { scaleLinear, scaleUtc } from "d3-scale";
 import type { TimeInterval } from "d3-time";
 import type { Html } from "../html/html.ts";
 import {
-  drawing,
   formatTick,
-  horizontalAxis,
   type LegendItem,
   line,
+  PLOT,
+  type PlotOptions,
   paintClass,
-  plotOf,
+  plot,
   rectangle,
-  verticalAxis,
+  timeTicks,
   wholeSteps,
 } from "./svg.ts";
-import { timeTicks } from "./time-axis.ts";
 
 /** Counts by hour, day, week or month. */
-export interface ColumnChart {
-  readonly label: string;
-  readonly unit: string;
+interface ColumnChart extends Pick<PlotOptions, "label" | "unit"> {
   /** The counted time. The first and the last step may reach beyond it; that part is shaded, and their columns are narrower. */
   readonly from: Date;
   readonly to: Date;
@@ -37,7 +34,6 @@ interface ColumnSeries extends LegendItem {
   readonly counts: ReadonlyMap<number, number>;
 }
 
-const HEIGHT = 190;
 /** A step that has only begun is still visible. */
 const MIN_WIDTH = 2;
 
@@ -45,14 +41,20 @@ const MIN_WIDTH = 2;
 export const stepsOf = (interval: TimeInterval, from: Date, to: Date): Date[] =>
   interval.range(interval.floor(from), new Date(to.getTime() + 1));
 
-export function columnChart(chart: ColumnChart): Html {
-  const { label, unit, from, to, interval, series, describe } = chart;
-  const plot = plotOf(HEIGHT);
+export function columnChart({ label, unit, from, to, interval, series, describe }: ColumnChart): Html {
   const steps = stepsOf(interval, from, to);
-  const x = scaleUtc([interval.floor(from), interval.offset(interval.floor(to), 1)], [plot.left, plot.right]);
-  const y = heightScale(chart, steps, [plot.bottom, plot.top]);
-  const gap = Math.min(3, (plot.right - plot.left) / steps.length / 5);
-  const columns = steps.map((start) => {
+  const highest = (isBelow: boolean) => {
+    const stacked = series.filter(({ below = false }) => below === isBelow);
+    return max(steps, (start) => sum(stacked, ({ counts }) => counts.get(start.getTime()) ?? 0)) ?? 0;
+  };
+  const [above, below] = [highest(false), highest(true)];
+  const x = scaleUtc([interval.floor(from), interval.offset(interval.floor(to), 1)], [PLOT.left, PLOT.right]);
+  const y = scaleLinear()
+    .domain([-below, above + below === 0 ? 1 : above])
+    .nice(wholeSteps(above + below));
+  const ticks = y.ticks(wholeSteps(Math.max(...y.domain().map(Math.abs))));
+  const gap = Math.min(3, (PLOT.right - PLOT.left) / steps.length / 5);
+  const drawStep = (start: Date) => {
     const left = Math.max(x(start), x(from));
     const right = Math.max(left + gap + MIN_WIDTH, Math.min(x(interval.offset(start, 1)), x(to)));
     const ends = { above: 0, below: 0 };
@@ -65,32 +67,17 @@ export function columnChart(chart: ColumnChart): Html {
       const title = `${describe(start, count)}, ${name}`;
       return rectangle(left + gap / 2, y(base), right - gap / 2, y(ends[side]), paintClass(paint), title);
     });
-  });
-  const [firstShade, lastShade] = [x(from) - plot.left, plot.right - x(to)];
-  const ticks = y.ticks(wholeSteps(Math.max(...y.domain().map(Math.abs))));
-  return drawing(label, HEIGHT, [
-    firstShade < 1 ? null : rectangle(plot.left, plot.top, x(from), plot.bottom, "shade"),
-    lastShade < 1 ? null : rectangle(x(to), plot.top, plot.right, plot.bottom, "shade"),
-    verticalAxis(
-      ticks.map((count) => ({ at: y(count), text: formatTick(Math.abs(count)) })),
+  };
+  const shade = (left: number, right: number) =>
+    right - left < 1 ? null : rectangle(left, PLOT.top, right, PLOT.bottom, "shade");
+  return plot(
+    {
+      label,
       unit,
-      plot,
-    ),
-    columns,
-    horizontalAxis(timeTicks(x), plot),
-    line(plot.left, y(0), plot.right, y(0), "axis"),
-  ]);
-}
-
-function heightScale({ series }: ColumnChart, steps: readonly Date[], range: readonly [number, number]) {
-  const highest = (isBelow: boolean) =>
-    max(steps, (start) =>
-      sum(
-        series.filter(({ below = false }) => below === isBelow),
-        ({ counts }) => counts.get(start.getTime()) ?? 0,
-      ),
-    ) ?? 0;
-  const [above, below] = [highest(false), highest(true)];
-  const isEmpty = above + below === 0;
-  return scaleLinear([-below, isEmpty ? 1 : above], range).nice(wholeSteps(above + below));
+      x: { scale: x, ticks: timeTicks(x) },
+      y: { scale: y, ticks: ticks.map((value) => ({ value, text: formatTick(Math.abs(value)) })) },
+    },
+    () => [steps.map(drawStep), line(PLOT.left, y(0), PLOT.right, y(0), "axis")],
+    [shade(PLOT.left, x(from)), shade(x(to), PLOT.right)],
+  );
 }

@@ -1,3 +1,4 @@
+import { formatCount, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { printable } from "../../printable.ts";
 import { type Html, html, type Part } from "./html.ts";
@@ -49,4 +50,28 @@ export function htmlTable(columns: readonly Column[], rows: readonly (readonly P
   });
   const isWide = columns.length > 3 ? html` class="cards-on-phones"` : null;
   return html`<table${isWide}><thead><tr>${heads}</tr></thead><tbody>\n${body}</tbody></table>`;
+}
+
+export interface FailingLibrary extends LibraryKey {
+  readonly failures: number;
+  readonly openRejects?: number;
+  readonly lastGoodAt: Date | null;
+  readonly lastError: string | null;
+}
+
+/** Libraries whose last read failed or has rejects, with the whole errors. `rest`: where to find those that are not listed. */
+export function failingList(
+  libraries: readonly FailingLibrary[],
+  total: number,
+  formatTime: (at: Date | null) => Html,
+  rest: string,
+): Html {
+  const items = libraries.map(({ failures, openRejects = 0, lastGoodAt, lastError, ...key }) => {
+    const failed = failures === 1 ? "failed once" : `failed ${formatCount(failures)} times in a row`;
+    const counts = [failures > 0 ? failed : "", openRejects > 0 ? plural(openRejects, "open reject") : ""];
+    const error = lastError === null ? null : html`<p>${errorText(lastError)}</p>`;
+    return html`<li>${libraryName(key)} <small>${counts.filter(Boolean).join(", ")}; last good copy: ${formatTime(lastGoodAt)}</small>${error}</li>\n`;
+  });
+  const left = total - libraries.length;
+  return html`<ul class="items">${items}</ul>${left > 0 ? html`<p class="soft">… and ${formatCount(left)} more; see ${rest}.</p>` : null}`;
 }

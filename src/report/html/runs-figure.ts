@@ -1,13 +1,15 @@
-import { rollup } from "d3-array";
+import { extent, range, rollup } from "d3-array";
+import { scaleLog, scaleUtc } from "d3-scale";
 import { formatCount, formatElapsed } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
-import { dotChart } from "../charts/dot-chart.ts";
+import { MINUTE_MS } from "../../units.ts";
+import { plot, timeTicks } from "../charts/svg.ts";
 import { errorText } from "./elements.ts";
 import { type Html, html } from "./html.ts";
-import { badgeOf, formatBadge, type StatusBadge } from "./status-badge.ts";
+import { badgeOf, formatBadge, type StatusBadge, shapeAt } from "./status-badge.ts";
 import { formatMinute, timeOf } from "./times.ts";
 
-interface DrawnRun {
+export interface DrawnRun {
   readonly id: number;
   readonly kind: string;
   readonly status: RunStatus;
@@ -34,21 +36,44 @@ export function runsFigure(runs: readonly DrawnRun[]): Html | null {
   const last = runs.at(-1) ?? first;
   if (first === last) return isSuccess(first.status) ? onlyRun(first) : null;
   const label = `The last ${formatCount(runs.length)} runs, from ${formatMinute(first.startedAt)} to ${formatMinute(last.startedAt)}.`;
-  const dots = runs.map(({ id, kind, status, startedAt, durationMs }) => {
-    const { variant, label: outcome } = badgeOf(status);
-    return { at: startedAt, durationMs, variant, title: `${kind} ${id}, ${formatMinute(startedAt)}: ${outcome}` };
-  });
   const counts = rollup(
-    dots,
+    runs,
     (group) => group.length,
-    ({ variant }) => variant,
+    ({ status }) => badgeOf(status).variant,
   );
   const legend = [...counts].map(
     ([variant, count]) => html`<li>${formatBadge({ variant, label: `${count} ${MEANINGS[variant]}` })}</li>`,
   );
-  return html`<figure>${dotChart({ label, dots })}
+  return html`<figure>${runsChart(runs, label)}
 <ul class="legend">${legend}</ul>
 <figcaption class="soft">${label} Start (UTC) and duration; the axis of seconds is logarithmic.</figcaption></figure>`;
+}
+
+const DOT_SIZE = 9;
+
+/** A dot for each run. The axis of durations is logarithmic, because a full run takes a thousand times as long as an empty one. */
+export function runsChart(runs: readonly DrawnRun[], label: string): Html {
+  const secondsOf = ({ durationMs }: DrawnRun) => Math.max(0.01, durationMs / 1000);
+  const [shortest = 1, longest = 1] = extent(runs, secondsOf);
+  const [lowest, highest] = [Math.floor(Math.log10(shortest)), Math.floor(Math.log10(longest)) + 1];
+  const decades = range(lowest, highest + 1).map((power) => 10 ** power);
+  const [first = new Date(0), last = first] = extent(runs, ({ startedAt }) => startedAt);
+  // The same distance from both edges, also if all runs began at one time.
+  const marginMs = Math.max(5 * MINUTE_MS, (last.getTime() - first.getTime()) / 30);
+  const x = scaleUtc().domain([first.getTime() - marginMs, last.getTime() + marginMs]);
+  const y = scaleLog().domain([10 ** lowest, 10 ** highest]);
+  const axes = {
+    x: { scale: x, ticks: timeTicks(x) },
+    y: { scale: y, ticks: decades.map((value) => ({ value, text: String(value) })) },
+  };
+  return plot({ label, unit: "seconds", ...axes }, () =>
+    runs.map((run) => {
+      const { variant, label: outcome } = badgeOf(run.status);
+      const title = `${run.kind} ${run.id}, ${formatMinute(run.startedAt)}: ${outcome}, ${formatElapsed(run.durationMs)}`;
+      const shape = shapeAt(variant, x(run.startedAt) - DOT_SIZE / 2, y(secondsOf(run)) - DOT_SIZE / 2, DOT_SIZE);
+      return html`<g><title>${title}</title>${shape}</g>`;
+    }),
+  );
 }
 
 function onlyRun({ status, startedAt, durationMs }: DrawnRun): Html {

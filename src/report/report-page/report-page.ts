@@ -1,34 +1,22 @@
 import { sum } from "d3-array";
-import type { ReportRows } from "../../db/read/read-report.ts";
+import type { Connection, Pool } from "../../db/connect.ts";
+import { readSnapshot } from "../../db/transaction.ts";
 import { formatAgo, formatBytes, formatCount, formatSpan, plural } from "../../format.ts";
 import { card, foreignText } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import { formatPage } from "../html/page.ts";
 import { formatDay, formatMinute, timeOf, zonedTime } from "../html/times.ts";
-import { activeSection } from "./active-section.ts";
-import { agesSection } from "./ages-section.ts";
-import { attentionSection } from "./attention-section.ts";
+import { attentionSection, emptySection } from "./attention-section.ts";
 import { changesSection } from "./changes-section.ts";
-import { emptySection } from "./empty-section.ts";
+import { type Facts, type ReportScope, readFacts } from "./facts.ts";
 import { growthSection } from "./growth-section.ts";
-import { parentsSection } from "./parents-section.ts";
+import { parentsSection, storageSection } from "./owner-sections.ts";
 import { runsSection } from "./runs-section.ts";
-import { formatSection, type Section } from "./section.ts";
-import { storageSection } from "./storage-section.ts";
+import { formatLibraryCount, type RowsOf } from "./section.ts";
 import { versionsSection } from "./versions-section.ts";
+import { activeSection, agesSection } from "./work-sections.ts";
 
-interface ReportPage {
-  readonly page: string;
-  /** The headings of the sections, by section id. */
-  readonly findings: Readonly<Record<string, string>>;
-}
-
-interface ReportSource {
-  readonly version: string;
-  /** The host of the service; null if it is not configured. */
-  readonly serviceHost: string | null;
-}
-
+/** In their order on the page. */
 const SECTIONS = [
   emptySection,
   attentionSection,
@@ -42,35 +30,64 @@ const SECTIONS = [
   runsSection,
 ];
 
-/** The report as one self-contained HTML file, and its findings. */
-export function formatReport(rows: ReportRows, { version, serviceHost }: ReportSource): ReportPage {
-  const sections = SECTIONS.map((section) => section(rows)).filter((section): section is Section => section !== null);
+type Intersection<Union> = (Union extends unknown ? (of: Union) => void : never) extends (of: infer All) => void
+  ? All
+  : never;
+type RowsOfAll = Intersection<RowsOf<(typeof SECTIONS)[number]["queries"]>>;
+
+/** The facts, and the rows of all sections. */
+export type ReportRows = Facts & RowsOfAll;
+
+/** Reads the contents of the page: views of simcat_report, from one snapshot. */
+export async function readReport(pool: Pool, scope: ReportScope, signal: AbortSignal): Promise<ReportRows> {
+  const read = async (connection: Connection) => {
+    // Keeps the aggregates over whole tables in memory.
+    await connection.query("SET LOCAL work_mem TO '64MB'");
+    const { facts, parameters } = await readFacts(connection, scope);
+    const rows: Record<string, readonly object[]> = {};
+    for (const [name, query] of SECTIONS.flatMap(({ queries }) => Object.entries(queries)))
+      rows[name] = await query(connection, parameters);
+    return { ...facts, ...(rows as RowsOfAll) };
+  };
+  return readSnapshot(pool, "reading the report", read, signal);
+}
+
+/**
+ * The report as one self-contained HTML file, and the headings of its sections by id.
+ * @param serviceHost null if the service is not configured
+ */
+export function formatReport(rows: ReportRows, version: string, serviceHost: string | null) {
+  const findings: Record<string, string> = {};
+  const sections = SECTIONS.map(({ id, isWide = false, finding: formatFinding, figure }) => {
+    const finding = formatFinding(rows);
+    if (finding === null) return null;
+    findings[id] = finding;
+    return html`<section id="${id}"${isWide ? html` class="wide"` : null}><h2>${finding.replaceAll(" %", "\u00a0%")}</h2>
+${figure(rows, finding)}
+</section>
+`;
+  });
   const source = serviceHost === null ? "Organization" : `Organization at ${serviceHost}`;
   const body = html`${formatHead(rows, source)}
 <main class="sections">
-${sections.map(formatSection)}</main>
+${sections}</main>
 <footer><p>simcat ${version}, from the views of the schema simcat_report. Times are UTC, by the database's clock. 1 KB is 1,024 bytes, as the service counts. Removed items are counted only among the changes.</p></footer>`;
-  return {
-    page: formatPage({ title: `${source}, database ${rows.database}: simcat report of ${formatDay(rows.now)}`, body }),
-    findings: Object.fromEntries(sections.map(({ id, finding }) => [id, finding])),
-  };
+  const title = `${source}, database ${rows.complete.database}: simcat report of ${formatDay(rows.now)}`;
+  return { page: formatPage({ title, body }), findings };
 }
 
-function formatHead({ database, now, since, owners, complete, libraries, parents }: ReportRows, source: string): Html {
+function formatHead({ now, since, owners, complete, libraries, parents }: ReportRows, source: string): Html {
   const scenarios = sum(parents, (row) => row.scenarios);
   const parentCount = sum(parents, (row) => row.parents);
-  const scope: Part =
-    owners.length === 0
-      ? null
-      : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${owners.map((owner, index) => [index === 0 ? "" : ", ", foreignText(owner)])} (runs are not filtered).</p>`;
-  const { completeAsOf } = complete;
+  const names = owners.map((owner, index): Part => [index === 0 ? "" : ", ", foreignText(owner)]);
+  const { completeAsOf, database } = complete;
   return html`<header><h1>${source}, database ${foreignText(database)}</h1>
 <p class="soft">simcat report of ${zonedTime(now)}; changes in the last ${formatSpan(now.getTime() - since.getTime())}, since ${formatMinute(since)}.</p>
-${scope}
+${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${names} (runs are not filtered).</p>`}
 <dl class="cards">
 ${card("complete as of (UTC)", completeAsOf === null ? "not yet" : timeOf(completeAsOf), completeAsOf && formatAgo(completeAsOf, now).replace("ago", "before this report"))}
 ${card("libraries", formatCount(libraries.libraries), libraries.libraries === 0 ? null : `of ${plural(libraries.owners, "owner")}`)}
 ${card("scenarios", formatCount(scenarios), `${plural(parentCount, "parent")}, ${plural(scenarios - parentCount, "result")}`)}
-${card("stored", formatBytes(libraries.bytes), libraries.sizesUnread === 0 ? null : `without ${plural(libraries.sizesUnread, "library", "libraries")} of unknown size`)}
+${card("stored", formatBytes(libraries.bytes), libraries.sizesUnread === 0 ? null : `without ${formatLibraryCount(libraries.sizesUnread)} of unknown size`)}
 </dl></header>`;
 }

@@ -1,38 +1,65 @@
-import { plural } from "../../format.ts";
+import { formatCount, plural } from "../../format.ts";
 import { type Column, htmlTable } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
+import type { Facts, Query } from "./facts.ts";
 
-/** A section of the report. Its heading is the finding, one sentence; its body is a chart and the numbers of the chart. */
-export interface Section {
+/** A section of the report: the SQL of its rows, its heading and its figure. `SECTIONS` in report-page.ts lists all of them. */
+export interface Section<Queries extends QueriesByName> {
   readonly id: string;
-  readonly finding: string;
   /** Takes both columns of a wide screen. */
   readonly isWide?: boolean;
-  readonly body: Html;
+  /** Each has the name of its rows. */
+  readonly queries: Queries;
+  /** The heading, one sentence. Null: there is nothing to show. */
+  readonly finding: (rows: Facts & RowsOf<Queries>) => string | null;
+  /** A picture and its numbers; null if the finding says everything. */
+  readonly figure: (rows: Facts & RowsOf<Queries>, finding: string) => Html | null;
 }
 
-export function formatSection({ id, finding, isWide = false, body }: Section): Html {
-  return html`<section id="${id}"${isWide ? html` class="wide"` : null}><h2>${finding.replaceAll(" %", "\u00a0%")}</h2>
-${body}
-</section>
-`;
+export type QueriesByName = Readonly<Record<string, Query<object>>>;
+
+export type RowsOf<Queries extends QueriesByName> = {
+  readonly [Name in keyof Queries]: Awaited<ReturnType<Queries[Name]>>;
+};
+
+/** Infers the types of a section from its queries. */
+export const declareSection = <Queries extends QueriesByName>(section: Section<Queries>) => section;
+
+export interface NumbersColumn<Row> extends Column {
+  readonly of: (row: Row) => Part;
 }
 
-/** The numbers of a chart, for exact reading and for readers who do not see the chart. Paper has no room for them. */
-export function numbersTable(
-  columns: readonly Column[],
-  rows: readonly (readonly Part[])[],
+export const column = <Row>(title: string, of: (row: Row) => Part): NumbersColumn<Row> => ({ title, of });
+
+/** A column of numbers, or of texts that are made of them. */
+export const numbers = <Row>(title: string, of: (row: Row) => number | string): NumbersColumn<Row> => ({
+  title,
+  isNumber: true,
+  of(row) {
+    const value = of(row);
+    return typeof value === "number" ? formatCount(value) : value;
+  },
+});
+
+export const rowsTable = <Row>(rows: readonly Row[], columns: readonly NumbersColumn<Row>[]): Html =>
+  htmlTable(
+    columns,
+    rows.map((row) => columns.map(({ of }) => of(row))),
+  );
+
+/** The numbers of a picture, for exact reading and for readers who do not see the picture. Paper has no room for them. */
+export const numbersTable = <Row>(
+  rows: readonly Row[],
+  columns: readonly NumbersColumn<Row>[],
   remark: Html | null = null,
-): Html {
-  return html`<details><summary>The numbers</summary>${remark}${htmlTable(columns, rows)}</details>`;
-}
+): Html => html`<details><summary>The numbers</summary>${remark}${rowsTable(rows, columns)}</details>`;
 
 /** A line below a picture; null if all parts are null. */
 export const note = (...parts: readonly Part[]): Html | null =>
   parts.every((part) => part === null) ? null : html`<p class="soft">${parts}</p>`;
 
-/** Items that are not drawn, because they are many and not comparable with one: `12 other owners`. */
-export const formatOthers = (count: number) => plural(count, "other owner");
+/** `1 library`, `1,234 libraries`. */
+export const formatLibraryCount = (count: number) => plural(count, "library", "libraries");
 
 /** A rounded share. Only an exact 0 or 100 % is printed as such. */
 export const formatPercent = (part: number, whole: number) => {

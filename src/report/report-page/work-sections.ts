@@ -1,0 +1,132 @@
+import { cumsum } from "d3-array";
+import { scaleLinear, scaleSqrt } from "d3-scale";
+import { utcDay } from "d3-time";
+import { formatCount, plural } from "../../format.ts";
+import { DAY_MS } from "../../units.ts";
+import { columnChart, stepsOf } from "../charts/column-chart.ts";
+import { lineChart } from "../charts/line-chart.ts";
+import { html } from "../html/html.ts";
+import { formatDay } from "../html/times.ts";
+import { DAYS_SINCE_WORK, OF_OWNERS, query } from "./facts.ts";
+import { column, declareSection, formatLibraryCount, formatPercent, note, numbers, numbersTable } from "./section.ts";
+
+/** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
+const ACTIVE_DAYS = 30;
+
+/** The active libraries, by the day of their last work. */
+export const activeSection = declareSection({
+  id: "activity",
+  queries: {
+    active: query<{ readonly at: Date; readonly count: number }>(`
+SELECT date_trunc('day', least(last_work_at, now()), 'UTC') AS at, count(*) AS count
+FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP BY 1 ORDER BY 1`),
+  },
+  finding({ libraries: { libraries: all, active } }) {
+    if (all === 0) return null;
+    if (all === 1)
+      return `The only library is ${active === 1 ? "" : "not "}active: ${active === 1 ? "" : "no "}work in the last ${ACTIVE_DAYS} days`;
+    return `${formatCount(active)} of ${formatCount(all)} libraries ${active === 1 ? "is" : "are"} active: work in the last ${ACTIVE_DAYS} days`;
+  },
+  figure({ now, libraries, active }, finding) {
+    const { unknown } = libraries;
+    const undated =
+      unknown === 0 ? null : `${plural(unknown, "library has", "libraries have")} no date that simcat can use.`;
+    // The finding says all about a single library.
+    if (libraries.active === 0 || libraries.libraries === 1) return note(undated);
+    const from = new Date(now.getTime() - ACTIVE_DAYS * DAY_MS);
+    const counts = new Map(active.map(({ at, count }) => [at.getTime(), count]));
+    const chart = columnChart({
+      label: `${finding}. Libraries by the day of their last work.`,
+      unit: "libraries",
+      from,
+      to: now,
+      interval: utcDay,
+      series: [{ name: "last work", tone: "first", counts }],
+      describe: (day, count) => `${formatDay(day)}: ${formatLibraryCount(count)}`,
+    });
+    return html`${chart}
+${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Shaded: outside of the ${ACTIVE_DAYS} days. `, undated)}
+${numbersTable(stepsOf(utcDay, from, now), [
+  column("day of the last work (UTC)", formatDay),
+  numbers("libraries", (day) => counts.get(day.getTime()) ?? 0),
+])}`;
+  },
+});
+
+const TICKS: readonly (readonly [days: number, text: string])[] = [
+  [0, "0"],
+  [30, "30 d"],
+  [90, "90 d"],
+  [182, "½ y"],
+  [365, "1 y"],
+  [730, "2 y"],
+  [1_826, "5 y"],
+  [3_652, "10 y"],
+];
+const MARKED_DAYS = [30, 90, 365];
+const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
+
+/** The share of libraries whose last work is at most a given time ago. */
+export const agesSection = declareSection({
+  id: "age",
+  queries: {
+    /** By whole days since the last work. */
+    ages: query<{ readonly days: number; readonly libraries: number }>(`
+SELECT ${DAYS_SINCE_WORK} AS days, count(*) AS libraries
+FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROUP BY 1 ORDER BY 1`),
+  },
+  finding({ libraries: { libraries: all, medianDays, stale, unknown } }) {
+    if (all === 0) return null;
+    if (medianDays === null) return "No library has a date that simcat can use";
+    const days = plural(medianDays, "day");
+    if (all === 1)
+      return `The last work in the only library was ${medianDays === 0 ? "within the last day" : `${days} ago`}`;
+    const half = `Half of the libraries${unknown === 0 ? "" : " of known date"}`;
+    const work = medianDays === 0 ? "had work within the last day" : `have had no work for ${days} or longer`;
+    const rest =
+      stale === 0 ? "none is" : `${formatCount(stale)} (${formatPercent(stale, all)}) ${stale === 1 ? "is" : "are"}`;
+    return `${half} ${work}; ${rest} stale: over 90 days`;
+  },
+  figure({ libraries, ages }, finding) {
+    const { libraries: all, unknown } = libraries;
+    const oldest = ages.at(-1)?.days;
+    // The finding says all about a single library.
+    if (oldest === undefined || all === 1) return null;
+    const dated = all - unknown;
+    const counts = [...cumsum(ages, (row) => row.libraries)];
+    // A library of 3 whole days is less than 4 days old.
+    const points = ages.map(({ days }, index) => ({ x: days + 1, y: (counts[index] ?? 0) / dated }));
+    const end = Math.max(90, 1.05 * (oldest + 1));
+    const marks = MARKED_DAYS.filter((days) => days < end).map((days) => {
+      const share = points.findLast(({ x }) => x <= days)?.y ?? 0;
+      return { x: days, y: share, text: formatPercent(Math.round(share * dated), dated) };
+    });
+    const ticks = TICKS.filter(([days]) => days <= end).map(([value, text]) => ({ value, text }));
+    const chart = lineChart({
+      label: `${finding}. Share of libraries by the time since their last work.`,
+      unit: "% of libraries with work within this time",
+      points: [{ x: 0, y: 0 }, ...points, { x: end, y: 1 }],
+      isStepped: true,
+      x: { scale: scaleSqrt().domain([0, end]), ticks },
+      y: { scale: scaleLinear(), ticks: SHARE_TICKS.map((value) => ({ value, text: `${100 * value}` })) },
+      marks,
+    });
+    const states = [
+      { state: "active", meaning: "within 30 days", count: libraries.active },
+      { state: "quiet", meaning: "within 90 days", count: libraries.quiet },
+      { state: "stale", meaning: "over 90 days ago", count: libraries.stale },
+      { state: "unknown", meaning: "no date, or one in the future", count: unknown },
+    ];
+    return html`${chart}
+${note(
+  "Last work is the newest date of a library and its scenarios. The time axis is a square root, so that recent days have room. ",
+  unknown === 0 ? null : `Without ${formatLibraryCount(unknown)} of unknown date.`,
+)}
+${numbersTable(states, [
+  column("state", ({ state }) => state),
+  column("last work", ({ meaning }) => meaning),
+  numbers("libraries", ({ count }) => count),
+  numbers("share", ({ count }) => formatPercent(count, all)),
+])}`;
+  },
+});
