@@ -58,3 +58,9 @@ test("decisions are numbered without gaps, and named after what they decide", ()
     expect(readFileSync(`docs/decisions/${name}`, "utf8")).toMatch(new RegExp(`^# ${name.slice(0, 4)}: .+\n`));
   }
 });
+
+test("the index has every document", () => {
+  const index = readFileSync("docs/README.md", "utf8");
+  const documents = files.filter((file) => /^docs\/(reference\/)?[^/]+\.md$/.test(file) && file !== "docs/README.md");
+  expect(documents.filter((file) => !index.includes(`](${file.replace("docs/", "")})`))).toEqual([]);
+});
