@@ -3,13 +3,12 @@ import { loadSchema } from "../db/schema-state.ts";
 import { createLog, isColored, type Logger } from "../log.ts";
 import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
 import { createCopyReads } from "../worker/copy-reads.ts";
-import { openHttpServer, type Routes } from "../worker/http-server.ts";
-import { createMetrics, type Metrics } from "../worker/metrics.ts";
+import { openHttpServer, type Routes, textAnswer } from "../worker/http-server.ts";
+import { createMetrics } from "../worker/metrics.ts";
 import { runSyncLoop, type WorkerContext } from "../worker/run-loop.ts";
-import { createSchedule, type Schedule } from "../worker/schedule.ts";
+import { createSchedule } from "../worker/schedule.ts";
 import { formatStatusPage } from "../worker/status-page.ts";
-import { createWorkerState } from "../worker/worker-state.ts";
-import { createStatusReader, toReadyJson, type WorkerStatus } from "../worker/worker-status.ts";
+import { createStatusReader, createWorkerState, toReadyJson } from "../worker/worker-status.ts";
 import { withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, withCurrentKey } from "./settings.ts";
@@ -34,14 +33,29 @@ export async function startWorker(context: Context): Promise<number> {
   const reads = createCopyReads(() => state.pool, schema);
   const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS;
   const readStatus = createStatusReader({ state, reads, schedule, stuckAfterMs, mask });
-  const formatPage = (status: WorkerStatus) =>
-    formatStatusPage(status, { version, timezone, serviceHost: baseUrl.host });
+  const page = { version, timezone, serviceHost: baseUrl.host };
+  const routes: Routes = {
+    "/": async () => ({
+      status: 200,
+      contentType: "text/html; charset=utf-8",
+      body: formatStatusPage(await readStatus(), page),
+      headers: { "content-security-policy": `${CONTENT_SECURITY_POLICY}; frame-ancestors 'none'` },
+    }),
+    // Any answer shows that the event loop is not blocked.
+    "/healthz": async () => (schedule.isAlive() ? textAnswer(200, "ok") : textAnswer(503, "the schedule has stopped")),
+    "/readyz": async () => {
+      const status = await readStatus();
+      const body = `${JSON.stringify(toReadyJson(status))}\n`;
+      return { status: status.ready ? 200 : 503, contentType: "application/json; charset=utf-8", body };
+    },
+    "/metrics": async () => {
+      return { status: 200, contentType: metrics.contentType, body: await metrics.scrape(await readStatus()) };
+    },
+  };
   const onError = (error: unknown) =>
     log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
-  const server = await openHttpServer(
-    { host: httpHost, port: httpPort, allowedHosts: httpAllowedHosts ?? [], onError },
-    createRoutes(readStatus, formatPage, metrics, schedule),
-  );
+  const address = { host: httpHost, port: httpPort, allowedHosts: httpAllowedHosts ?? [], onError };
+  const server = await openHttpServer(address, routes);
   try {
     log.info(
       { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
@@ -65,41 +79,6 @@ export async function startWorker(context: Context): Promise<number> {
     schedule.stop();
     await server.close();
   }
-}
-
-function createRoutes(
-  readStatus: () => Promise<WorkerStatus>,
-  formatPage: (status: WorkerStatus) => string,
-  metrics: Metrics,
-  schedule: Schedule,
-): Routes {
-  return {
-    "/": async () => ({
-      status: 200,
-      contentType: "text/html; charset=utf-8",
-      body: formatPage(await readStatus()),
-      headers: { "content-security-policy": `${CONTENT_SECURITY_POLICY}; frame-ancestors 'none'` },
-    }),
-    // Any answer shows that the event loop is not blocked.
-    "/healthz": async () => ({
-      status: schedule.isAlive() ? 200 : 503,
-      contentType: "text/plain; charset=utf-8",
-      body: schedule.isAlive() ? "ok\n" : "the schedule has stopped\n",
-    }),
-    "/readyz": async () => {
-      const status = await readStatus();
-      return {
-        status: status.ready ? 200 : 503,
-        contentType: "application/json; charset=utf-8",
-        body: `${JSON.stringify(toReadyJson(status))}\n`,
-      };
-    },
-    "/metrics": async () => ({
-      status: 200,
-      contentType: metrics.contentType,
-      body: await metrics.scrape(await readStatus()),
-    }),
-  };
 }
 
 /** Kubernetes kills a pod 30 s after SIGTERM. The rest is left to close the server, the pool and the embedded database. */

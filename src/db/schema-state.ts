@@ -2,12 +2,11 @@ import { fileURLToPath } from "node:url";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { ConfigurationError, toError } from "../errors.ts";
 import type { Connection, Pool } from "./connect.ts";
-import { SCHEMAS } from "./schema-names.ts";
 import { hashViews, loadViews, type ViewHashes, type Views } from "./views.ts";
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** drizzle's table of the applied migrations. */
-export const JOURNAL = `${SCHEMAS.journal}.__drizzle_migrations`;
+export const JOURNAL = "simcat_migrations.__drizzle_migrations";
 
 /** The fifteen migrations of before the baseline, which replaced them: how many, and the `folderMillis` of the last. */
 const REPLACED = { count: 15, last: 1_795_422_592_494 };
@@ -56,11 +55,10 @@ export async function readSchemaState(
 export async function readVisibleSchemaState(connection: Connection): Promise<SchemaState | null> {
   const { rows } = await connection.query<{ visible: boolean; hasViews: boolean }>(
     `SELECT has_schema_privilege(n.oid, 'USAGE') AND coalesce(has_table_privilege(c.oid, 'SELECT'), true)
-         OR EXISTS (SELECT FROM pg_namespace t WHERE t.nspname = $3 AND has_schema_privilege(t.oid, 'USAGE')) AS visible,
-       EXISTS (SELECT FROM pg_class v WHERE v.relkind = 'v' AND v.relnamespace::regnamespace::text = $2) AS "hasViews"
+         OR EXISTS (SELECT FROM pg_namespace t WHERE t.nspname = 'simcat' AND has_schema_privilege(t.oid, 'USAGE')) AS visible,
+       EXISTS (SELECT FROM pg_class v WHERE v.relkind = 'v' AND v.relnamespace::regnamespace::text = 'simcat_report') AS "hasViews"
      FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = '__drizzle_migrations'
-     WHERE n.nspname = $1`,
-    [SCHEMAS.journal, SCHEMAS.views, SCHEMAS.tables],
+     WHERE n.nspname = 'simcat_migrations'`,
   );
   const [journal] = rows;
   if (journal === undefined || journal.visible) return readSchemaState(connection);
@@ -129,29 +127,41 @@ export function toSchemaState({ migrations, views }: Schema, journal: Journal): 
 
 const toMillis = ({ folderMillis }: MigrationMeta) => folderMillis;
 
-export const TOO_OLD = {
-  problem: "the database's schema is from before simcat's migrations were merged into one",
-  hint: "run simcat migrate of version 0.1.0 (commit 2e454b1) once, then this version",
-};
+/** What is wrong with the schema of a database, and what to do; null if it is current. `code` is part of the public interface. */
+export function schemaFault(state: SchemaState) {
+  switch (state.kind) {
+    case "current":
+      return null;
+    case "newer": {
+      const problem = "the database's schema is newer than this simcat: a later version has migrated it";
+      return { code: "schema_newer", problem, hint: "run that version, or a later one" };
+    }
+    case "older": {
+      const problem = "the database's schema is from before simcat's migrations were merged into one";
+      const hint = "run simcat migrate of version 0.1.0 (commit 2e454b1) once, then this version";
+      return { code: "schema_older", problem, hint };
+    }
+    case "behind": {
+      const { version, missing } = state;
+      const lack = `the database's schema lacks ${missing} of simcat's migrations`;
+      const problem = version === 0 ? "the database has no simcat schema yet" : lack;
+      return { code: "schema_behind", problem, hint: "run: simcat migrate" };
+    }
+  }
+}
 
 /** @throws ConfigurationError if the schema is newer than this program, or too old for it */
 export function assertMigratable(state: SchemaState): void {
-  if (state.kind === "older") throw new ConfigurationError(`${TOO_OLD.problem}; nothing was written. ${TOO_OLD.hint}`);
-  if (state.kind !== "newer") return;
-  throw new ConfigurationError(
-    "the database's schema is newer than this simcat: a later version has migrated it; nothing was written. Run that version, or a later one",
-  );
+  const fault = state.kind === "behind" ? null : schemaFault(state);
+  if (fault !== null) throw new ConfigurationError(`${fault.problem}; nothing was written; ${fault.hint}`);
 }
 
 /** @throws ConfigurationError unless the schema is that of this program */
 export function assertUsable(state: SchemaState): void {
   assertMigratable(state);
-  if (state.kind !== "behind") return;
-  const problem =
-    state.version === 0
-      ? "the database has no simcat schema yet"
-      : `the database's schema lacks ${state.missing} of simcat's migrations`;
+  const fault = schemaFault(state);
+  if (fault === null) return;
   throw new ConfigurationError(
-    `${problem}; run: simcat migrate (if SIMCAT_AUTO_MIGRATE is true, simcat sync and simcat backfill migrate it themselves)`,
+    `${fault.problem}; ${fault.hint} (if SIMCAT_AUTO_MIGRATE is true, simcat sync and simcat backfill migrate it themselves)`,
   );
 }

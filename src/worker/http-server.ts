@@ -121,7 +121,7 @@ async function respond(
   }
 }
 
-const text = (status: number, body: string, headers = {}): Answer => ({
+export const textAnswer = (status: number, body: string, headers = {}): Answer => ({
   status,
   contentType: "text/plain; charset=utf-8",
   body: `${body}\n`,
@@ -130,7 +130,7 @@ const text = (status: number, body: string, headers = {}): Answer => ({
 
 function misdirected({ host, allowedHosts }: HttpServerOptions): Answer {
   const names = [...new Set(["localhost", host, ...allowedHosts])].join(", ");
-  return text(
+  return textAnswer(
     421,
     `this server answers only requests to an IP address or to ${names}; add other host names to SIMCAT_HTTP_ALLOWED_HOSTS`,
     { connection: "close" },
@@ -142,7 +142,7 @@ async function route({ method = "", url = "" }: IncomingMessage, routes: Routes)
   const found = Object.hasOwn(routes, path) ? routes[path] : undefined;
   // The request may have a body, which is not read, so the connection is closed.
   if (method !== "GET" && method !== "HEAD") {
-    return text(405, "only GET and HEAD are allowed", { allow: "GET, HEAD", connection: "close" });
+    return textAnswer(405, "only GET and HEAD are allowed", { allow: "GET, HEAD", connection: "close" });
   }
-  return found === undefined ? text(404, `not found; the paths are ${Object.keys(routes).join(", ")}`) : found();
+  return found === undefined ? textAnswer(404, `not found; the paths are ${Object.keys(routes).join(", ")}`) : found();
 }

@@ -1,7 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { RUN_STATUSES, type RunCounts, type RunStatus, type RunSummary } from "../run-summary.ts";
 import type { ServiceEvent } from "../service/client.ts";
-import { MISS_REASONS } from "./worker-state.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
 /** The worker's Prometheus metrics. No label names a library, because there may be a million of them. */
@@ -175,7 +174,7 @@ export function createMetrics(version: string) {
         else gauge.set(value);
       }
       missed.reset();
-      for (const reason of MISS_REASONS) missed.inc({ reason }, status.missedTicks[reason]);
+      for (const [reason, count] of Object.entries(status.missedTicks)) missed.inc({ reason }, count);
       return registry.metrics();
     },
     contentType: registry.contentType,

@@ -1,8 +1,7 @@
 import { aborted } from "../async.ts";
-import { createClock, readNow } from "../db/clock.ts";
+import { createClock } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/db-errors.ts";
-import { readLastGoodRun } from "../db/read/recent-runs.ts";
 import { assertUsable, readSchemaState, type Schema } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import {
@@ -25,7 +24,7 @@ import type { RunEvent, RunResult, RunSettings } from "../sync/run-types.ts";
 import type { CopyReads } from "./copy-reads.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Schedule } from "./schedule.ts";
-import { type CurrentRun, type MissReason, pauseOf, type WorkerState } from "./worker-state.ts";
+import { MISS_REASONS, type MissReason, pauseOf, type WorkerState } from "./worker-status.ts";
 
 /** The dependencies of the loop and of its runs. */
 export interface WorkerContext {
@@ -59,13 +58,6 @@ const REQUEST: RunRequest = {
   restart: false,
 };
 
-const MISSED: Readonly<Record<MissReason, string>> = {
-  running: "missed a tick: the last due run has not ended",
-  database: "missed a tick: the database cannot be reached",
-  suspended: "missed ticks: the machine slept, or this process was blocked",
-  retry_after: "missed a tick: the service asked for a pause",
-};
-
 /**
  * Runs `sync` on schedule until `signal` is aborted, and at the start if the last good run is older than the interval. One
  * run at a time: a tick during a run, or during a pause that the service asked for, is logged and skipped.
@@ -88,7 +80,10 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   const missTicks = (reason: MissReason, count: number) => {
     state.missedTicks[reason] += count;
     const total = Object.values(state.missedTicks).reduce((sum, missed) => sum + missed, 0);
-    log.warn({ code: "missed_tick", reason, count, total, run: state.current?.id }, MISSED[reason]);
+    log.warn(
+      { code: "missed_tick", reason, count, total, run: state.current?.id },
+      `missed ticks: ${MISS_REASONS[reason]}`,
+    );
   };
   const onDue = () => {
     if (loop.running !== null)
@@ -97,7 +92,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
     else startRun();
   };
   state.phase = "working";
-  if (await isRunDue(context, signal)) startRun();
+  if (await isRunDue(context)) startRun();
   else logNextRun();
   schedule.start(onDue, (count) => missTicks("suspended", count));
   await aborted(signal);
@@ -110,21 +105,14 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
 }
 
 /** True if there is no good run without selectors, or if the last one is older than the interval by the database's clock. */
-async function isRunDue({ pool, log, schedule }: WorkerContext, signal: AbortSignal): Promise<boolean> {
-  try {
-    const read = async (connection: Connection) => ({
-      now: await readNow(connection),
-      last: await readLastGoodRun(connection, "tables"),
-    });
-    const { now, last } = await readSnapshot(pool, "reading the last good run", read, signal);
-    const isRecent = last !== null && now.getTime() - last.startedAt.getTime() <= schedule.intervalMs();
-    if (isRecent)
-      log.info({ code: "run_not_due", run: last.id }, "the last good run is recent enough; waiting for the next tick");
-    return !isRecent;
-  } catch {
-    // The run that starts instead will report the error.
-    return true;
-  }
+async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolean> {
+  const { basics } = await reads.read();
+  const last = basics?.lastGoodRun ?? null;
+  const isRecent =
+    basics !== null && last !== null && basics.now.getTime() - last.startedAt.getTime() <= schedule.intervalMs();
+  if (isRecent)
+    log.info({ code: "run_not_due", run: last.id }, "the last good run is recent enough; waiting for the next tick");
+  return !isRecent;
 }
 
 /**
@@ -169,7 +157,7 @@ async function runAndLog(context: WorkerContext, signal: AbortSignal): Promise<R
     runLog.service(event);
     progress.service(event);
     const isContent = event.kind === "request" && event.operation === "scenarios" && event.outcome === "2xx";
-    if (isContent) updateRun(state, { progressAt: performance.now() });
+    if (isContent && state.current !== null) state.current.progressAt = performance.now();
   };
   try {
     const result = await context.withService(onServiceEvent, async (service) => {
@@ -189,16 +177,12 @@ async function runAndLog(context: WorkerContext, signal: AbortSignal): Promise<R
   }
 }
 
-function updateProgress(state: WorkerState, event: RunEvent): void {
-  const done = (state.current?.done ?? 0) + 1;
-  if (event.kind === "started") updateRun(state, { id: event.id });
-  if (event.kind === "planned") updateRun(state, { toRead: event.toRead });
-  if (event.kind === "stored") updateRun(state, { done, progressAt: performance.now() });
-  if (event.kind === "failed") updateRun(state, { done });
-}
-
-function updateRun(state: WorkerState, change: Partial<CurrentRun>): void {
-  if (state.current !== null) state.current = { ...state.current, ...change };
+function updateProgress({ current }: WorkerState, event: RunEvent): void {
+  if (current === null) return;
+  if (event.kind === "started") current.id = event.id;
+  if (event.kind === "planned") current.toRead = event.toRead;
+  if (event.kind === "stored") current.progressAt = performance.now();
+  if (event.kind === "stored" || event.kind === "failed") current.done += 1;
 }
 
 /** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` report it. */

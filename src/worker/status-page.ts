@@ -7,8 +7,7 @@ import { runsFigure, unsuccessfulRuns } from "../report/html/runs-figure.ts";
 import { badgeOf, formatBadge, type StatusBadge } from "../report/html/status-badge.ts";
 import { timeAndAge, timeOf, zonedTime } from "../report/html/times.ts";
 import type { CopyFigures } from "./copy-reads.ts";
-import { MISS_REASONS, type MissReason } from "./worker-state.ts";
-import type { WorkerStatus } from "./worker-status.ts";
+import { MISS_REASONS, type MissReason, type WorkerStatus } from "./worker-status.ts";
 
 /** The identity of the worker. */
 interface PageTitle {
@@ -48,13 +47,6 @@ function formatReasons(reasons: WorkerStatus["reasons"], ready: boolean): Html {
   return html`<div class="note${ready ? "" : " failed"}" role="status"><ul>${items}</ul></div>`;
 }
 
-const MISS_TEXTS: Readonly<Record<MissReason, string>> = {
-  running: "during a run",
-  database: "database unreachable",
-  suspended: "suspended",
-  retry_after: "asked to wait",
-};
-
 function formatCards(status: WorkerStatus, timezone: string): Html[] {
   const { nextRun, now, current, lastGoodRun, databaseNow, figures, missedTicks } = status;
   const cards = [card("next run", zonedTime(nextRun, timezone), formatAgo(nextRun, now))];
@@ -66,10 +58,10 @@ function formatCards(status: WorkerStatus, timezone: string): Html[] {
     cards.push(card("last good run", timeOf(ended), detail));
     if (figures !== null) cards.push(...figureCards(figures, databaseNow));
   }
-  const missed = MISS_REASONS.filter((reason) => missedTicks[reason] > 0);
+  const missed = (Object.keys(MISS_REASONS) as MissReason[]).filter((reason) => missedTicks[reason] > 0);
   if (missed.length > 0) {
     const total = missed.reduce((sum, reason) => sum + missedTicks[reason], 0);
-    const why = missed.map((reason) => `${formatCount(missedTicks[reason])} ${MISS_TEXTS[reason]}`).join(", ");
+    const why = missed.map((reason) => `${formatCount(missedTicks[reason])} ${MISS_REASONS[reason]}`).join(", ");
     cards.push(card("missed ticks", formatCount(total), why));
   }
   return cards;

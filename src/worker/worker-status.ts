@@ -1,10 +1,57 @@
+import type { Pool } from "../db/connect.ts";
 import type { RunRow } from "../db/read/recent-runs.ts";
-import { type SchemaState, TOO_OLD } from "../db/schema-state.ts";
+import { schemaFault } from "../db/schema-state.ts";
 import { formatCount, formatInstant, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import type { Basics, CopyFigures, CopyReads, CopyState } from "./copy-reads.ts";
 import type { Schedule } from "./schedule.ts";
-import { pauseOf, type WorkerState } from "./worker-state.ts";
+
+/** The state of the worker that is in no table: written by the run loop, read by the HTTP routes. */
+export interface WorkerState {
+  phase: "starting" | "working" | "stopping";
+  /** Null until the database has answered once. */
+  pool: Pool | null;
+  /** The run in progress. */
+  current: CurrentRun | null;
+  /** Why the last run ended neither as ok nor as partial, or did not start. Its `code` is a run status, `busy` or `configuration`. */
+  trouble:
+    | (StatusReason & { /** Null if the run never had a row in `sync_runs`. */ readonly runId: number | null })
+    | null;
+  /** The service asked for no requests until then; null if it did not. By the local clock, like the schedule. */
+  pausedUntil: Date | null;
+  /** How many due ticks started no run, by reason. */
+  readonly missedTicks: Record<MissReason, number>;
+}
+
+interface CurrentRun {
+  /** Null until the run has its row in `sync_runs`. */
+  id: number | null;
+  readonly startedAt: Date;
+  /** When a scenario list was last received or a library stored, as `performance.now()`; null before that. */
+  progressAt: number | null;
+  /** The number of libraries to read; null until the run is planned. */
+  toRead: number | null;
+  /** The number of libraries that were stored or have failed. */
+  done: number;
+}
+
+/** Why no run started at a due tick. `suspended`: the machine slept, or the event loop was blocked. */
+export const MISS_REASONS = {
+  running: "during a run",
+  database: "database unreachable",
+  suspended: "suspended",
+  retry_after: "asked to wait",
+} as const;
+export type MissReason = keyof typeof MISS_REASONS;
+
+export function createWorkerState(): WorkerState {
+  const missedTicks = { running: 0, database: 0, suspended: 0, retry_after: 0 };
+  return { phase: "starting", pool: null, current: null, trouble: null, pausedUntil: null, missedTicks };
+}
+
+/** Until when the service wants no requests; null if it accepts them now. */
+export const pauseOf = ({ pausedUntil }: Readonly<WorkerState>) =>
+  pausedUntil !== null && Date.now() < pausedUntil.getTime() ? pausedUntil : null;
 
 interface StatusReason {
   /** Part of the public interface. */
@@ -60,18 +107,13 @@ export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask 
     const { basics, figures, error } = await reads.read();
     const at = performance.now();
     const { current, missedTicks } = state;
-    const goodRunEndedAt = basics === null ? null : goodRunEnd(basics);
-    const judged = judgeReadiness({
-      state,
-      basics,
-      figures,
-      databaseError: error === null ? null : mask(error.message),
-      goodRunEndedAt,
-      lateBefore: schedule.lateBefore(),
-      isProgressing: current !== null && current.progressAt !== null && at - current.progressAt <= stuckAfterMs,
-    });
+    const goodRunEndedAt = basics && goodRunEnd(basics);
+    const progressAt = current?.progressAt ?? Number.NEGATIVE_INFINITY;
+    const isProgressing = at - progressAt <= stuckAfterMs;
+    const databaseError = error && mask(error.message);
+    const lateBefore = schedule.lateBefore();
     return {
-      ...judged,
+      ...judgeReadiness({ state, basics, figures, databaseError, goodRunEndedAt, lateBefore, isProgressing }),
       current,
       missedTicks,
       now: new Date(),
@@ -111,20 +153,11 @@ function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "re
   if (state.phase === "starting")
     blocking.push({ code: "starting", message: "the worker is waiting for its database" });
   if (databaseError !== null) blocking.push({ code: "database_unreachable", message: databaseError });
-  if (basics !== null && databaseError === null) blocking.push(...schemaReasons(basics.schema));
+  const fault = basics === null || databaseError !== null ? null : schemaFault(basics.schema);
+  if (fault !== null) blocking.push({ code: fault.code, message: `${fault.problem}; ${fault.hint}` });
   if (!isProgressing) blocking.push(...late);
   const others = [...(isProgressing ? late : []), ...judgePause(state), ...judgeLastRun(facts), ...judgeContent(facts)];
   return { ready: blocking.length === 0 && basics !== null, reasons: [...blocking, ...others] };
-}
-
-function schemaReasons(schema: SchemaState): StatusReason[] {
-  if (schema.kind === "current") return [];
-  if (schema.kind === "older") return [{ code: "schema_older", message: `${TOO_OLD.problem}; ${TOO_OLD.hint}` }];
-  const message =
-    schema.kind === "newer"
-      ? "a later version of simcat has migrated the schema; run that version"
-      : `the schema lacks ${schema.missing} of simcat's migrations; run: simcat migrate`;
-  return [{ code: `schema_${schema.kind}`, message }];
 }
 
 function judgeAge({ goodRunEndedAt, lateBefore }: ReadinessFacts, { lastGoodRun }: Basics): StatusReason[] {

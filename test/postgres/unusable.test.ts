@@ -92,7 +92,7 @@ test.each([["sync"], ["backfill"], ["migrate"], ["status"]])(
     expect(told(ended)).toEqual({
       exit: 78,
       code: "configuration",
-      said: "the database's schema is newer than this simcat: a later version has migrated it; nothing was written. Run that version, or a later one",
+      said: "the database's schema is newer than this simcat: a later version has migrated it; nothing was written; run that version, or a later one",
     });
     expect(asked()).toEqual([]);
     expect(await query("SELECT * FROM simcat_migrations.__drizzle_migrations")).toEqual(journal);

@@ -140,7 +140,7 @@ test("without a database, /readyz, page and metrics show the last run of this pr
     expect(reasons).toContain("database");
   }, WAIT);
   const missed = worker.logged("missed_tick").findLast(({ reason }) => reason === "database");
-  expect(missed).toMatchObject({ level: "warn", msg: "missed a tick: the database cannot be reached" });
+  expect(missed).toMatchObject({ level: "warn", msg: "missed ticks: database unreachable" });
   expect(await (await worker.get("/")).text()).toMatch(/<small>(?:\d+ during a run, )?\d+ database unreachable/);
   line.mend();
 });

@@ -1,6 +1,6 @@
 import { formatMissing, hintForMissing, type MissingObjects } from "../../db/missing-objects.ts";
 import type { Lack } from "../../db/privileges.ts";
-import { type SchemaState, TOO_OLD } from "../../db/schema-state.ts";
+import { type SchemaState, schemaFault } from "../../db/schema-state.ts";
 import type { Server } from "../../db/server.ts";
 import { EXIT } from "../../errors.ts";
 import { formatElapsed, plural } from "../../format.ts";
@@ -45,12 +45,13 @@ export function judgeSchema(
     const text = `version ${state.version}, but the database lacks ${formatMissing(missing)}`;
     return fail("schema", EXIT.configuration, text, hintForMissing(missing));
   }
-  if (state.kind === "current") return ok("schema", `version ${state.version}, up to date`);
+  const fault = schemaFault(state);
+  if (fault === null || state.kind === "current") return ok("schema", `version ${state.version}, up to date`);
   if (state.kind === "newer") {
     const text = `version ${state.version} is newer than this simcat: a later one has migrated it`;
     return fail("schema", EXIT.configuration, text, "run that simcat, or a later one");
   }
-  if (state.kind === "older") return fail("schema", EXIT.configuration, TOO_OLD.problem, TOO_OLD.hint);
+  if (state.kind === "older") return fail("schema", EXIT.configuration, fault.problem, fault.hint);
   const text =
     state.version === 0 ? "none yet" : `version ${state.version}, ${plural(state.missing, "migration")} behind`;
   if (autoMigrate) return ok("schema", `${text}; it will be migrated by the next run`);
