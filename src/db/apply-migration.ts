@@ -2,7 +2,6 @@ import type { MigrationMeta } from "drizzle-orm/migrator";
 import { DAY_MS } from "../units.ts";
 import { type Connection, type Pool, within } from "./connect.ts";
 import { ANNOUNCE_AFTER_MS } from "./retry-transient.ts";
-import { SCHEMAS } from "./schema-names.ts";
 import { JOURNAL } from "./schema-state.ts";
 
 const CONCURRENTLY = /\bINDEX CONCURRENTLY\b/;
@@ -31,7 +30,7 @@ export async function createSchema(connection: Connection, name: string): Promis
 }
 
 export async function createJournal(connection: Connection): Promise<void> {
-  await createSchema(connection, SCHEMAS.journal);
+  await createSchema(connection, "simcat_migrations");
   await connection.query(
     `CREATE TABLE IF NOT EXISTS ${JOURNAL} (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
   );

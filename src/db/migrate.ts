@@ -9,11 +9,10 @@ import {
   replaceJournal,
   runStatements,
 } from "./apply-migration.ts";
-import { applyViews } from "./apply-views.ts";
+import { applyViews, readViewPrivileges, restoreViewPrivileges } from "./apply-views.ts";
 import { type Connection, type ConnectOptions, connect, disconnect } from "./connect.ts";
 import { asDatabaseError } from "./db-errors.ts";
 import { formatMissing, hintForMissing, readMissingObjects } from "./missing-objects.ts";
-import { SCHEMAS } from "./schema-names.ts";
 import {
   assertMigratable,
   isReplaced,
@@ -23,9 +22,7 @@ import {
   type Schema,
   toSchemaState,
 } from "./schema-state.ts";
-import { setSearchPath } from "./search-path.ts";
 import { withTransaction } from "./transaction.ts";
-import { readViewPrivileges, restoreViewPrivileges } from "./view-privileges.ts";
 import type { ViewFile, Views } from "./views.ts";
 
 /** An arbitrary constant that never changes, because two migrating processes must ask for the same lock. */
@@ -121,7 +118,7 @@ async function applyMissing(connection: Connection, schema: Schema): Promise<Mig
   if (next !== null) return { applied: batch.length, recreated: [], next };
   const lost = isNew ? [] : await readMissingViews(connection, schema.views);
   const recorded = views?.hashes ?? {};
-  await createSchema(connection, SCHEMAS.views);
+  await createSchema(connection, "simcat_report");
   await applyViews(connection, schema.views, recorded, new Set(lost.map(({ name }) => name)));
   await restoreViewPrivileges(connection, before);
   if (state.kind === "behind") await recordViews(connection, schema.views);
@@ -137,4 +134,23 @@ async function readMissingViews(connection: Connection, views: Views): Promise<r
   throw new ConfigurationError(
     `all migrations are applied, but the database lacks ${formatMissing(missing)}; ${hintForMissing(missing)}`,
   );
+}
+
+/**
+ * By default `search_path` begins with the schema that is named like the role. A role with the name of the schema of the tables
+ * would therefore read tables where it asks for views of the same name. The role gets a `search_path` for this database,
+ * unless the role or the database has one without `"$user"`. Without the privilege, nothing happens.
+ */
+async function setSearchPath(connection: Connection): Promise<void> {
+  await connection.query(`DO $$ BEGIN
+    IF to_regrole('simcat') IS NOT NULL AND NOT EXISTS (
+      SELECT FROM pg_db_role_setting, unnest(setconfig) AS setting
+      WHERE setrole IN (0, to_regrole('simcat')::oid)
+        AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+        AND setting ~ '^search_path=' AND setting NOT LIKE '%$user%'
+    ) THEN
+      EXECUTE format('ALTER ROLE simcat IN DATABASE %I SET search_path = simcat_report, public', current_database());
+    END IF;
+  EXCEPTION WHEN insufficient_privilege THEN NULL;
+  END $$`);
 }

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Connection, oneRow, type Pool } from "./connect.ts";
-import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
 import type { ViewFile, Views } from "./views.ts";
 
@@ -16,10 +15,7 @@ interface TableObjects {
   readonly indexes: Readonly<Record<string, string>>;
 }
 
-/**
- * $1: the tables' schema; $2: the views'. An invalid index counts as missing. Leaves out `NOT NULL`, which is a constraint
- * only since Postgres 18.
- */
+/** An invalid index counts as missing. Leaves out `NOT NULL`, which is a constraint only since Postgres 18. */
 const SELECT_OBJECTS = `
 WITH constraints AS (
   SELECT conrelid, conindid, conname, pg_get_constraintdef(oid) AS definition
@@ -30,21 +26,20 @@ WITH constraints AS (
   WHERE x.indisvalid AND NOT EXISTS (SELECT FROM constraints WHERE conrelid = x.indrelid AND conindid = i.oid)
 )
 SELECT
-  (SELECT coalesce(jsonb_object_agg($1::text || '.' || r.relname, jsonb_build_object(
+  (SELECT coalesce(jsonb_object_agg('simcat.' || r.relname, jsonb_build_object(
     'columns', ARRAY(SELECT attname FROM pg_attribute WHERE attrelid = r.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum),
     'constraints', (SELECT coalesce(jsonb_object_agg(conname, definition), '{}') FROM constraints WHERE conrelid = r.oid),
     'indexes', (SELECT coalesce(jsonb_object_agg(relname, definition), '{}') FROM indexes WHERE indrelid = r.oid)
-  )), '{}') FROM pg_class r WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p')) AS tables,
-  ARRAY(SELECT nspname::text FROM pg_namespace WHERE nspname = $2::text
-    UNION ALL SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($2) AND relkind IN ('v', 'm')
-    UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace($2)) AS views`;
+  )), '{}') FROM pg_class r WHERE relnamespace = to_regnamespace('simcat') AND relkind IN ('r', 'p')) AS tables,
+  ARRAY(SELECT nspname::text FROM pg_namespace WHERE nspname = 'simcat_report'
+    UNION ALL SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('simcat_report') AND relkind IN ('v', 'm')
+    UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace('simcat_report')) AS views`;
 
 /** `views`: the names of all views and functions, and of their schema. */
 export async function readSchemaObjects(
   connection: Connection | Pool,
-  { tables, views }: SchemaNames = SCHEMAS,
 ): Promise<{ readonly tables: Tables; readonly views: readonly string[] }> {
-  return oneRow(await connection.query(SELECT_OBJECTS, [tables, views]));
+  return oneRow(await connection.query(SELECT_OBJECTS));
 }
 
 /** Objects that the applied migrations created and that are missing. */

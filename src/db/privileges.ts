@@ -1,5 +1,4 @@
 import type { Connection, Pool } from "./connect.ts";
-import { SCHEMAS, type SchemaNames } from "./schema-names.ts";
 
 /** A privilege that a role lacks, and the statement that grants it. */
 export interface Lack {
@@ -9,20 +8,20 @@ export interface Lack {
   readonly hidesVersion: boolean;
 }
 
-/** Privileges that a run needs and the role lacks, read from the catalogue. $1: the tables' schema; $2: the journal's. */
+/** Privileges that a run needs and the role lacks, read from the catalogue. */
 const FOR_RUNS = `
 WITH tables AS (
   SELECT c.oid, n.nspname AS schema, c.relname AS name, count(*) OVER (PARTITION BY n.nspname) AS siblings
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname IN ($1, $2) AND c.relkind IN ('r', 'p')
+  WHERE n.nspname IN ('simcat', 'simcat_migrations') AND c.relkind IN ('r', 'p')
 ), lacking AS (
   SELECT *, ARRAY(
     SELECT need FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS n(need, position)
-    WHERE (schema = $1 OR need = 'SELECT') AND NOT has_table_privilege(oid, need) ORDER BY position) AS lacks
+    WHERE (schema = 'simcat' OR need = 'SELECT') AND NOT has_table_privilege(oid, need) ORDER BY position) AS lacks
   FROM tables
 )
 SELECT 'USAGE' AS rights, 'SCHEMA ' || nspname AS object, quote_ident(current_user) AS role
-FROM pg_namespace WHERE nspname IN ($1, $2) AND NOT has_schema_privilege(oid, 'USAGE')
+FROM pg_namespace WHERE nspname IN ('simcat', 'simcat_migrations') AND NOT has_schema_privilege(oid, 'USAGE')
 UNION ALL
 SELECT array_to_string(lacks, ', '),
   CASE count(*) WHEN min(siblings) THEN 'ALL TABLES IN SCHEMA ' || schema
@@ -30,10 +29,10 @@ SELECT array_to_string(lacks, ', '),
   quote_ident(current_user)
 FROM lacking WHERE lacks <> '{}' GROUP BY schema, lacks ORDER BY object, rights`;
 
-/** CREATE on the database is needed only while a schema is missing; afterwards CREATE on each schema. $1: all schemas. */
+/** CREATE on the database is needed only while a schema is missing; afterwards CREATE on each schema. */
 const FOR_MIGRATION = `
 WITH schemas AS (
-  SELECT name, n.oid FROM unnest($1::text[]) AS name
+  SELECT name, n.oid FROM unnest(ARRAY['simcat', 'simcat_migrations', 'simcat_report']) AS name
   LEFT JOIN pg_namespace n ON n.nspname = name
 )
 SELECT 'CREATE' AS rights, 'DATABASE ' || quote_ident(current_database()) AS object, quote_ident(current_user) AS role
@@ -42,36 +41,30 @@ UNION ALL
 SELECT 'CREATE', 'SCHEMA ' || name, quote_ident(current_user)
 FROM schemas WHERE NOT has_schema_privilege(oid, 'CREATE')`;
 
-/** Owners of tables that the role may not alter: it must own them or be a member of their owner. $1: schemas. */
+/** Owners of tables that the role may not alter: it must own them or be a member of their owner. */
 const OWNERS = `
 SELECT DISTINCT quote_ident(pg_get_userbyid(c.relowner)) AS owner, quote_ident(current_user) AS role
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = ANY ($1::text[]) AND c.relkind IN ('r', 'p')
+WHERE n.nspname IN ('simcat', 'simcat_migrations') AND c.relkind IN ('r', 'p')
   AND NOT pg_has_role(c.relowner, 'USAGE')
 ORDER BY owner`;
 
 /** The privileges that the role lacks to read and write the existing tables. */
-export async function readRunLacks(
-  connection: Connection | Pool,
-  { tables, journal }: SchemaNames = SCHEMAS,
-): Promise<Lack[]> {
-  const { rows } = await connection.query<LackRow>(FOR_RUNS, [tables, journal]);
-  return rows.map((row) => toLack(row, journal));
+export async function readRunLacks(connection: Connection | Pool): Promise<Lack[]> {
+  const { rows } = await connection.query<LackRow>(FOR_RUNS);
+  return rows.map(toLack);
 }
 
 /** The privileges that the role lacks to migrate the schema. */
-export async function readMigrationLacks(
-  connection: Connection | Pool,
-  { tables, journal, views }: SchemaNames = SCHEMAS,
-): Promise<Lack[]> {
-  const created = await connection.query<LackRow>(FOR_MIGRATION, [[tables, journal, views]]);
-  const { rows } = await connection.query<{ owner: string; role: string }>(OWNERS, [[tables, journal]]);
+export async function readMigrationLacks(connection: Connection | Pool): Promise<Lack[]> {
+  const created = await connection.query<LackRow>(FOR_MIGRATION);
+  const { rows } = await connection.query<{ owner: string; role: string }>(OWNERS);
   const owners = rows.map(({ owner, role }) => ({
     what: `ownership of the tables of ${owner}`,
     grant: `GRANT ${owner} TO ${role};`,
     hidesVersion: false,
   }));
-  return [...created.rows.map((row) => toLack(row, journal)), ...owners];
+  return [...created.rows.map(toLack), ...owners];
 }
 
 interface LackRow {
@@ -80,10 +73,10 @@ interface LackRow {
   readonly role: string;
 }
 
-function toLack({ rights, object, role }: LackRow, journal: string): Lack {
+function toLack({ rights, object, role }: LackRow): Lack {
   return {
     what: `${rights} on ${object.replace(/^[A-Z ]+ /, (word) => word.toLowerCase())}`,
     grant: `GRANT ${rights} ON ${object} TO ${role};`,
-    hidesVersion: object.includes(journal),
+    hidesVersion: object.includes("simcat_migrations"),
   };
 }

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SCHEMAS } from "./schema-names.ts";
 
 /** A file of migrations/views: it creates or replaces the view or function of its name, with its comments. */
 export interface ViewFile {
@@ -36,7 +35,7 @@ export function loadViews(folder: string): Views {
     for (const used of namesUsedIn(sql)) add(used, [...users, name]);
     files.set(name, toViewFile(name, sql));
   };
-  for (const name of [SCHEMAS.views, ...texts.keys()]) add(name, []);
+  for (const name of ["simcat_report", ...texts.keys()]) add(name, []);
   const { changedAt } = JSON.parse(readFileSync(join(folder, "meta/_views.json"), "utf8"));
   return { files: [...files.values()], changedAt };
 }
@@ -49,7 +48,7 @@ function namesUsedIn(sql: string): string[] {
 
 function toViewFile(name: string, sql: string): ViewFile {
   const kind = /^CREATE OR REPLACE (VIEW|FUNCTION)\b/m.exec(sql)?.[1]?.toLowerCase();
-  const label = kind === undefined ? `schema ${name}` : `${kind} ${SCHEMAS.views}.${name}`;
+  const label = kind === undefined ? `schema ${name}` : `${kind} simcat_report.${name}`;
   return { name, label, sql, hash: createHash("sha256").update(sql).digest("hex").slice(0, 16) };
 }
 

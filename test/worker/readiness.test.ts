@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import type { Basics, CopyState } from "../../src/worker/copy-reads.ts";
 import type { Schedule } from "../../src/worker/schedule.ts";
-import { createWorkerState, type WorkerState } from "../../src/worker/worker-status.ts";
-import { createStatusReader } from "../../src/worker/worker-status.ts";
+import { createStatusReader, createWorkerState, type WorkerState } from "../../src/worker/worker-status.ts";
 import { figuresOf } from "./status-values.ts";
 
 const MINUTE = 60_000;

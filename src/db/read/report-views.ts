@@ -1,5 +1,4 @@
 import type { Connection } from "../connect.ts";
-import { SCHEMAS } from "../schema-names.ts";
 
 /** A view of simcat_report, as the catalogue describes it. Every role may read the catalogue. */
 export interface ReportView {
@@ -29,11 +28,11 @@ SELECT c.relname AS name, c.relkind = 'v' AS "isView", obj_description(c.oid, 'p
   ) AS columns,
   EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = n.oid AND p.proname = c.relname || '_as_of') AS "hasAsOf"
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relkind IN ('v', 'm')
+WHERE n.nspname = 'simcat_report' AND c.relkind IN ('v', 'm')
 ORDER BY c.relname`;
 
 /** All views of simcat_report, by name; none if there is no schema. */
 export async function readReportViews(connection: Connection): Promise<ReportView[]> {
-  const { rows } = await connection.query<ReportView>(SELECT_VIEWS, [SCHEMAS.views]);
+  const { rows } = await connection.query<ReportView>(SELECT_VIEWS);
   return rows;
 }
