@@ -235,6 +235,17 @@ function findCircles(): string[] {
   return circles;
 }
 
+const DECLARATION = /^(?:export )?(?:async )?(?:function\*?|const|let|class|interface|type) +(\w+)/gm;
+
+test("no name is declared in two files of src, so that a search for a name finds one meaning", () => {
+  const files = new Map<string, Set<string>>();
+  for (const { path, code } of sources.filter(({ path }) => path.startsWith("src/"))) {
+    for (const [, name = ""] of code.matchAll(DECLARATION)) files.set(name, (files.get(name) ?? new Set()).add(path));
+  }
+  expect(files.get("runSync")).toEqual(new Set(["src/sync/run.ts"]));
+  expect([...files].filter(([, paths]) => paths.size > 1).map(([name, paths]) => [name, ...paths])).toEqual([]);
+});
+
 describe("the database", () => {
   test("pool.query is used only where a role's own date and number settings cannot change the result", () => {
     const past = sources.filter(({ code }) => /\bpool\.query\b/.test(code)).map(({ path }) => path);
