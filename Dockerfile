@@ -1,9 +1,12 @@
+# A release adds the digest (.ci/build-image).
+ARG NODE_IMAGE=node:24-slim
+
 # Compiles. The development dependencies stay in this stage.
-FROM node:24-slim AS build
+FROM $NODE_IMAGE AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json bundle.mjs LICENSE ./
+COPY tsconfig.json tsconfig.build.json bundle.mjs notices.mjs LICENSE ./
 COPY src ./src
 COPY migrations ./migrations
 # The image runs under any user id, whatever the umask of the checkout was.
@@ -11,12 +14,12 @@ ARG REVISION=unknown
 RUN npm run build && chmod -R a+rX dist migrations package.json LICENSE
 
 # Only production dependencies. The embedded Postgres is optional and not included: a container's database is elsewhere.
-FROM node:24-slim AS dependencies
+FROM $NODE_IMAGE AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional && chmod -R a+rX node_modules
 
-FROM node:24-slim
+FROM $NODE_IMAGE
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="simcat" \

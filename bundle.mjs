@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
+import { formatNotices, formatSbom, listPackages } from "./notices.mjs";
 
 /** The commit that is checked out here, or that a build without the repository names in REVISION. Empty if unknown. */
 function readCommit() {
@@ -25,7 +26,8 @@ try {
 `;
 
 await rm("dist/chunks", { recursive: true, force: true });
-await build({
+const { metafile } = await build({
+  metafile: true,
   entryPoints: [{ in: "dist/main.js", out: "program" }],
   outdir: "dist",
   // Two levels deep, as the modules of dist are: they find the migrations by a relative path.
@@ -40,9 +42,13 @@ await build({
   // Packages in CommonJS call `require` for the modules of Node. The alias cannot clash with an import of a module.
   banner: { js: 'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);' },
   define: { BUILD_COMMIT: JSON.stringify(readCommit()) },
+  // notices.mjs writes them.
   legalComments: "none",
   logLevel: "warning",
 });
+const packages = listPackages(metafile);
+await writeFile("dist/THIRD_PARTY_NOTICES", formatNotices(packages));
+await writeFile("dist/sbom.cdx.json", formatSbom(packages));
 await writeFile("dist/main.js", LAUNCHER);
 // Whoever links to the file in a directory of PATH can run it.
 await chmod("dist/main.js", 0o755);

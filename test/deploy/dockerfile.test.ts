@@ -27,11 +27,12 @@ test("no line asks for a frontend from the network", () => {
   expect(source).not.toMatch(/^\s*#\s*(syntax|escape)\s*=/im);
 });
 
-test("each stage is based on node:24-slim", () => {
+test("each stage is based on node:24-slim, unless a release names it by digest", () => {
+  expect(source).toMatch(/^ARG NODE_IMAGE=node:24-slim$/m);
   expect(stages.map(({ image, name }) => ({ image, name }))).toEqual([
-    { image: "node:24-slim", name: "build" },
-    { image: "node:24-slim", name: "dependencies" },
-    { image: "node:24-slim", name: null },
+    { image: "$NODE_IMAGE", name: "build" },
+    { image: "$NODE_IMAGE", name: "dependencies" },
+    { image: "$NODE_IMAGE", name: null },
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -61,3 +61,65 @@ test.each(["dist/chunks", "dist/program.js", "migrations", "migrations/views", "
     }
   },
 );
+
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+  readonly licenses: readonly { readonly license: { readonly id: string } }[];
+}
+
+test("the package names each package of its bundle, with version and license text, in notices and bill of materials (fault 174)", async () => {
+  const dist = join(await unpack(), "package/dist");
+  const chunks = (await readdir(join(dist, "chunks"))).map((file) => join(dist, "chunks", file));
+  const sources = await Promise.all([join(dist, "program.js"), ...chunks].map((path) => readFile(path, "utf8")));
+  // esbuild writes a comment before each module.
+  const paths = sources.flatMap((source) =>
+    [...source.matchAll(/^\/\/ (node_modules\/.*)$/gm)].map(([, path = ""]) => path),
+  );
+  const directories = new Set(paths.map((path) => path.replace(/^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\/.*$/, "$1")));
+  expect([...directories]).toEqual(expect.arrayContaining(["node_modules/pg", "node_modules/undici"]));
+
+  const notices = await readFile(join(dist, "THIRD_PARTY_NOTICES"), "utf8");
+  const bom: { components: readonly Component[] } = JSON.parse(await readFile(join(dist, "sbom.cdx.json"), "utf8"));
+  const expected = await Promise.all(
+    [...directories].map(async (directory) => {
+      const { name, version, license } = JSON.parse(await readFile(join(directory, "package.json"), "utf8"));
+      expect(notices).toContain(`\n${name} ${version} (${license})\n\n`);
+      const [file] = (await readdir(directory)).filter((each) => /^licen[cs]e/i.test(each));
+      if (file !== undefined) expect(notices).toContain((await readFile(join(directory, file), "utf8")).trim());
+      return `${name} ${version} ${license}`;
+    }),
+  );
+  const named = bom.components.map(({ name, version, licenses }) => `${name} ${version} ${licenses[0]?.license.id}`);
+  expect(named.toSorted()).toEqual(expected.toSorted());
+  const purls = bom.components.map(({ purl }) => purl);
+  expect(purls).toEqual([...new Set(purls)].toSorted());
+  // These packages have no file of their license.
+  expect(notices).toMatch(
+    /\npg-types \S+ \(MIT\)\n\nThe MIT License \(MIT\)\n\nCopyright \(c\) 2014 Brian M\. Carlson\n/,
+  );
+  expect(notices).toMatch(/\npgpass \S+ \(MIT\)\n\nCopyright \(c\) 2013-2016 Hannes Hörl\n/);
+  expect(notices).toMatch(/\ndrizzle-orm \S+ \(Apache-2\.0\)\n\nApache License\n/);
+});
+
+test("a build fails if a package of the bundle has no license text (fault 174)", async () => {
+  const { listPackages } = await import(resolve("notices.mjs"));
+  const directory = await mkdtemp(join(tmpdir(), "simcat-license-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const pack = join(directory, "node_modules/@owner/unlicensed");
+  await mkdir(pack, { recursive: true });
+  await writeFile(join(pack, "package.json"), '{"name":"@owner/unlicensed","version":"1.2.3","license":"MIT"}');
+  const metafile = { outputs: { "a.js": { inputs: { [join(pack, "lib/index.js")]: { bytesInOutput: 7 } } } } };
+  expect(() => listPackages(metafile)).toThrow(`${pack} is bundled and has no license text`);
+  await writeFile(join(pack, "LICENSE"), "Permission is granted.\n");
+  expect(listPackages(metafile)).toEqual([
+    {
+      name: "@owner/unlicensed",
+      version: "1.2.3",
+      license: "MIT",
+      text: "Permission is granted.",
+      purl: "pkg:npm/%40owner/unlicensed@1.2.3",
+    },
+  ]);
+});

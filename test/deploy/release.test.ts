@@ -1,8 +1,11 @@
 /** Checks the promises of docs/releasing.md that can be read from the repository. */
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
 
 const run = promisify(execFile);
 const manifest: { version: string } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -27,4 +30,90 @@ test("the notes of a release are the section of its version", async () => {
   await expect(run("bash", [".ci/release-notes", "v99.0.0"])).rejects.toThrow(
     "package.json does not have version 99.0.0",
   );
+});
+
+type Permissions = Readonly<Record<string, string>>;
+interface Job {
+  readonly permissions?: Permissions;
+  readonly steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: Record<string, unknown> }[];
+}
+interface Workflow {
+  readonly permissions: Permissions;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const workflowFiles = readdirSync(".github/workflows").map((name) => `.github/workflows/${name}`);
+const workflowOf = (file: string): Workflow => parse(readFileSync(file, "utf8"));
+const jobs = workflowFiles.flatMap((file) => {
+  const { permissions, jobs } = workflowOf(file);
+  return Object.entries(jobs).map(([name, job]) => ({ name, permissions, ...job }));
+});
+const steps = jobs.flatMap((job) => job.steps);
+
+test("workflows pin each action by its commit, and name its version (fault 175)", () => {
+  const uses = workflowFiles.flatMap((file) => [...readFileSync(file, "utf8").matchAll(/^.*uses:\s*(.*)$/gm)]);
+  expect(
+    uses
+      .map(([, action]) => action)
+      .filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action ?? "")),
+  ).toEqual([]);
+  expect(uses).toHaveLength(steps.filter((step) => step.uses !== undefined).length);
+});
+
+test("no checkout leaves a token, and a workflow may only read unless a job says otherwise (fault 175)", () => {
+  const checkouts = steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
+  expect(checkouts.length).toBeGreaterThan(3);
+  expect(checkouts.filter((step) => step.with?.["persist-credentials"] !== false)).toEqual([]);
+  expect(workflowFiles.map((file) => workflowOf(file).permissions)).toEqual(
+    workflowFiles.map(() => ({ contents: "read" })),
+  );
+});
+
+test("a job with a right to write runs neither the project nor a package, only programs of the runner (fault 175)", () => {
+  const writing = jobs.filter(({ permissions }) => Object.values(permissions).includes("write"));
+  expect(Object.fromEntries(writing.map(({ name, permissions }) => [name, permissions]))).toEqual({
+    package: { "id-token": "write" },
+    image: { packages: "write" },
+    release: { contents: "write" },
+  });
+  for (const { steps } of writing) {
+    const actions = steps.flatMap(({ uses }) => uses?.split("@")[0] ?? []);
+    expect(actions.filter((action) => !["actions/download-artifact", "actions/setup-node"].includes(action))).toEqual(
+      [],
+    );
+    const programs = steps.flatMap(({ run }) => run?.match(/^\S+ \S+/)?.[0] ?? []);
+    expect(
+      programs.filter((program) => !["npm publish", "skopeo login", "skopeo copy", "gh release"].includes(program)),
+    ).toEqual([]);
+    expect(
+      steps.filter(({ run }) => run !== undefined && /[;&|]|npm (?!publish --ignore-scripts )|\n./.test(run)),
+    ).toEqual([]);
+  }
+});
+
+/** Builds the image with a `docker` that prints its arguments, and this digest of the base image. */
+async function buildImage(digest: string) {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-docker-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const docker = `#!/bin/sh\nif [ "$2" = imagetools ]; then echo '"${digest}"'; else echo "$@" >&2; fi\n`;
+  writeFileSync(join(directory, "docker"), docker, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
+  return run("bash", [".ci/build-image", "1.2.3", "image.tar"], { env });
+}
+
+test("the image of a release is built on one digest of its base image, which the notes name (fault 175)", async () => {
+  const digest = `sha256:${"0123456789abcdef".repeat(4)}`;
+  const { stdout, stderr } = await buildImage(digest);
+  expect(stdout).toBe(`\nBase image: \`node:24-slim@${digest}\`\n`);
+  const build = stderr.split("\n").find((line) => line.startsWith("buildx build"));
+  for (const option of [
+    `NODE_IMAGE=node:24-slim@${digest}`,
+    `org.opencontainers.image.base.digest=${digest}`,
+    "--provenance=mode=max",
+    "--sbom=true",
+    "type=oci,dest=image.tar",
+    "VERSION=1.2.3",
+  ])
+    expect(build).toContain(` ${option} `);
+  await expect(buildImage("none")).rejects.toThrow("no digest of node:24-slim");
 });

@@ -8,7 +8,15 @@ import { fixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 
-const COPIED = ["src", "migrations", "package.json", "tsconfig.json", "tsconfig.build.json", "bundle.mjs"];
+const COPIED = [
+  "src",
+  "migrations",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "bundle.mjs",
+  "notices.mjs",
+];
 
 interface Block {
   readonly language: string;

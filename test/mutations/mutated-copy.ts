@@ -19,6 +19,7 @@ const COPIED = [
   "migrations",
   "docs",
   "bundle.mjs",
+  "notices.mjs",
   "package.json",
   "tsconfig.json",
   "tsconfig.build.json",
