@@ -1,9 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import type { Config } from "../config.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import type { ExportFormat } from "../export/export-format.ts";
-import type { ExportProgressLine } from "../output/export.ts";
+import type { ExportFormat } from "../export/formats.ts";
 import { type ActionRunner, createCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
 import { type Context, outputWidth } from "./context.ts";
 
@@ -35,56 +33,37 @@ export function exportCommand(run: ActionRunner): Command {
 async function exportFiles(context: Context, options: ExportOptions, ...views: string[]): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
+  const { notify } = await import("./notify.ts");
   const { assertKnown } = await import("../sync/assert-known.ts");
   const { exportViews } = await import("../export/export-views.ts");
   const { parseMoment } = await import("../export/moment.ts");
-  const { formatExport } = await import("../output/export.ts");
+  const { createExportProgress, formatExport } = await import("../output/export.ts");
   const { formatJson } = await import("../format.ts");
 
+  const { terminal, draw, stop, version } = context;
   const moment = (option: string, text: string | undefined) => (text === undefined ? null : parseMoment(option, text));
   const [asOf, since] = [moment("--as-of", options.asOf), moment("--since", options.since)];
   const owners = [...new Set(options.owner)];
   const format = await loadFormat(options);
   const config = loadSettings(context, { service: false, database: true });
   const directory = resolve(options.out);
-  const progress = await openProgress(context, config);
-  try {
-    const manifest = await withDatabase(context, config, "require", async (pool, source) => {
-      await assertKnown({ libraries: [], owners }, { listing: null, pool, source }, context.stop);
-      const request = {
-        views,
-        format,
-        directory,
-        asOf,
-        since,
-        owners,
-        version: context.version,
-        onProgress: progress.show,
-      };
-      return exportViews(pool, request, context.stop);
-    });
-    progress.end();
-    context.print(options.json ? formatJson(manifest) : formatExport(directory, manifest, outputWidth(context)));
-    return EXIT.ok;
-  } finally {
-    progress.end();
-  }
+  const isShown = terminal.isErr && config.logLevel !== "warn" && config.logLevel !== "error";
+  const progress = createExportProgress(isShown ? { columns: terminal.columns, draw } : null, (text) =>
+    notify(context, config, "info", "export_progress", text),
+  );
+  const onProgress = progress.show;
+  const manifest = await withDatabase(context, config, "require", async (pool, source) => {
+    await assertKnown({ libraries: [], owners }, { listing: null, pool, source }, stop);
+    return exportViews(pool, { views, format, directory, asOf, since, owners, version, onProgress }, stop);
+  }).finally(progress.end);
+  context.print(options.json ? formatJson(manifest) : formatExport(directory, manifest, outputWidth(context)));
+  return EXIT.ok;
 }
 
 /** Each format is imported when it is used. @throws UsageError for --safe-csv with another format than CSV */
 async function loadFormat({ format, safeCsv }: ExportOptions): Promise<ExportFormat> {
   if (safeCsv && format !== "csv") throw new UsageError("--safe-csv needs --format csv");
   if (format === "parquet") return (await import("../export/parquet-format.ts")).parquetFormat;
-  const { csvFormat, jsonlFormat } = await import("../export/text-formats.ts");
+  const { csvFormat, jsonlFormat } = await import("../export/formats.ts");
   return format === "csv" ? csvFormat(safeCsv) : jsonlFormat;
-}
-
-/** A line on a terminal, otherwise an occasional log line; nothing if the level is above `info`. */
-async function openProgress(context: Context, config: Config): Promise<ExportProgressLine> {
-  const { createExportProgress } = await import("../output/export.ts");
-  const { notify } = await import("./notify.ts");
-  const { terminal, draw } = context;
-  const isShown = config.logLevel !== "warn" && config.logLevel !== "error";
-  const screen = terminal.isErr && isShown ? { columns: terminal.columns, draw } : null;
-  return createExportProgress(screen, (text) => notify(context, config, "info", "export_progress", text));
 }

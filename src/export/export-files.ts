@@ -1,37 +1,19 @@
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileErrorReason, hasErrorCode, UsageError } from "../errors.ts";
 
+export type ExportFiles = ReturnType<typeof createExportFiles>;
+
 /**
- * The files of one export. Until all are complete they are in a temporary directory, so that a failed export replaces nothing. They are
- * written synchronously, so that rows arrive no faster than they are written. All functions throw a UsageError if the
+ * The files of one export. Until all are complete they are in a temporary directory, so that a failed export replaces nothing.
+ * They are written synchronously, so that rows arrive no faster than they are written. All functions throw a UsageError if the
  * directory cannot be written to.
  */
-export interface ExportFiles {
-  /** Creates a file, passes its writer to `work`, and writes it to the disk. Returns its size in bytes. */
-  write(name: string, work: (write: (bytes: Uint8Array) => void) => Promise<void>): Promise<number>;
-  /** Gives all files their names. The last one is removed first and named last, so it proves that the others belong together. */
-  publish(): void;
-  /** Removes all files that are not published. */
-  discard(): void;
-}
-
-export function createExportFiles(directory: string): ExportFiles {
+export function createExportFiles(directory: string) {
   const temporary = join(directory, `.simcat-${process.pid}-${randomUUID()}-${machine()}.tmp`);
   const names: string[] = [];
-  let isCreated = false;
   const attempt = <T>(work: () => T): T => {
     try {
       return work();
@@ -43,55 +25,54 @@ export function createExportFiles(directory: string): ExportFiles {
     }
   };
   return {
-    async write(name, work) {
+    /** Creates a file, passes its writer to `work`, and writes it to the disk. Returns its size in bytes. */
+    async write(name: string, work: (write: (bytes: Uint8Array) => void) => Promise<void>): Promise<number> {
       const descriptor = attempt(() => {
-        if (!isCreated) {
-          mkdirSync(temporary, { recursive: true });
-          isCreated = true;
-          removeAbandoned(directory);
-        }
-        return openSync(join(temporary, name), "wx", 0o644);
+        fs.mkdirSync(temporary, { recursive: true });
+        if (names.length === 0) removeAbandoned(directory);
+        return fs.openSync(join(temporary, name), "wx", 0o644);
       });
       names.push(name);
       let size = 0;
       try {
         await work((bytes) => {
-          for (let at = 0; at < bytes.length; ) at += attempt(() => writeSync(descriptor, bytes, at));
+          for (let at = 0; at < bytes.length; ) at += attempt(() => fs.writeSync(descriptor, bytes, at));
           size += bytes.length;
         });
-        attempt(() => fsyncSync(descriptor));
+        attempt(() => fs.fsyncSync(descriptor));
       } finally {
-        closeSync(descriptor);
+        fs.closeSync(descriptor);
       }
       return size;
     },
+    /** Gives all files their names. The last one is removed first and named last, so it proves that the others belong together. */
     publish() {
       attempt(() => {
-        rmSync(join(directory, names.at(-1) ?? ""), { force: true });
-        for (const name of names) renameSync(join(temporary, name), join(directory, name));
+        fs.rmSync(join(directory, names.at(-1) ?? ""), { force: true });
+        for (const name of names) fs.renameSync(join(temporary, name), join(directory, name));
       });
     },
+    /** Removes all files that are not published. */
     discard() {
       names.length = 0;
-      if (isCreated) rmSync(temporary, { recursive: true, force: true });
-      isCreated = false;
+      if (fs.existsSync(temporary)) fs.rmSync(temporary, { recursive: true, force: true });
     },
   };
 }
 
 /** Removes the files of exports that were killed. Those of other machines stay, because their processes cannot be seen. */
 function removeAbandoned(directory: string): void {
-  for (const name of readdirSync(directory)) {
+  for (const name of fs.readdirSync(directory)) {
     const pid = /^\.simcat-(\d+)-/.exec(name)?.[1];
     if (pid === undefined || !name.endsWith(`-${machine()}.tmp`) || isRunning(Number(pid))) continue;
-    rmSync(join(directory, name), { recursive: true, force: true });
+    fs.rmSync(join(directory, name), { recursive: true, force: true });
   }
 }
 
 /** Where a process id is unique: on Linux, containers with the same host name may have ids of their own. */
 function machine(): string {
   try {
-    return `${hostname()}${readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "")}`;
+    return `${hostname()}${fs.readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "")}`;
   } catch {
     // Not Linux, or /proc is not mounted.
     return hostname();

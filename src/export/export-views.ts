@@ -1,13 +1,13 @@
+import type { QueryArrayConfig } from "pg";
 import type { Connection, Pool } from "../db/connect.ts";
-import { quoteIdentifier } from "../db/read/export-columns.ts";
-import { type ExportState, type Moment, readExportState } from "../db/read/export-state.ts";
-import { type ReportView, readReportViews } from "../db/read/report-views.ts";
-import { cancelOnAbort, streamCursor } from "../db/read/stream-cursor.ts";
+import { cancelOnAbort, streamRows } from "../db/read/stream-rows.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { createExportFiles, type ExportFiles } from "./export-files.ts";
-import type { ExportFormat } from "./export-format.ts";
-import { planExport, toSelect } from "./plan-export.ts";
+import type { ExportFormat } from "./formats.ts";
+import type { Moment } from "./moment.ts";
+import { planExport, quoteIdentifier, toSelect } from "./plan-export.ts";
+import { type ReportView, readExportState, readReportViews } from "./read-catalog.ts";
 
 export interface ExportRequest {
   /** The default views if it is empty. */
@@ -34,6 +34,7 @@ export type Manifest = Awaited<ReturnType<typeof writeViews>>;
 
 /** How long an export waits for the locks of all its tables, in milliseconds. */
 const LOCK_PATIENCE_MS = 60_000;
+const ROWS_PER_PROGRESS = 1_000;
 
 /**
  * Writes views of simcat_report to files, all from one snapshot of the database. Locks all tables before it writes a row, so
@@ -46,7 +47,7 @@ export async function exportViews(pool: Pool, request: ExportRequest, signal: Ab
   const read = (connection: Connection) => {
     // If the connection was lost, the transaction is repeated from its start.
     files.discard();
-    return cancelOnAbort(pool, connection, () => writeViews(connection, request, files, signal), signal);
+    return cancelOnAbort(pool, connection, () => writeViews(connection, request, files), signal);
   };
   try {
     const manifest = await withTransaction(pool, options, read, signal);
@@ -57,57 +58,53 @@ export async function exportViews(pool: Pool, request: ExportRequest, signal: Ab
   }
 }
 
-async function writeViews(
-  connection: Connection,
-  { views: names, format, asOf, since, owners, version, onProgress }: ExportRequest,
-  files: ExportFiles,
-  signal: AbortSignal,
-) {
+async function writeViews(connection: Connection, request: ExportRequest, files: ExportFiles) {
+  const { format, owners, version, onProgress } = request;
   const all = await readReportViews(connection);
-  const planned = planExport(all, names, { asOf, since, owners });
-  const read = ["data_complete_as_of", ...(asOf === null ? [] : ["library_versions", "scenario_versions"])];
+  const planned = planExport(all, request.views, request);
+  const read = ["data_complete_as_of", ...(request.asOf === null ? [] : ["library_versions", "scenario_versions"])];
   await lockTables(connection, [...planned.map(({ view }) => view), ...all.filter(({ name }) => read.includes(name))]);
-  const state = await readExportState(connection, asOf, since);
-  assertMoments(state);
-  const filters = { asOf: state.asOf, since: state.since, owners };
+  const state = await readState(connection, request);
+  const { asOf, since } = state;
   const facts = {
     simcat_version: version,
     exported_at: state.exportedAt,
     complete_as_of: state.completeAsOf,
     history_complete_since: state.historyCompleteSince,
   };
+  const ownersJson = owners.length === 0 ? null : JSON.stringify(owners);
+  // Aggregates over whole tables are kept in memory.
+  await connection.query("SET LOCAL work_mem TO '64MB'");
   const views = [];
   for (const [at, one] of planned.entries()) {
-    const { view, columns } = one;
-    const stamp = {
-      ...facts,
-      view: view.name,
-      as_of: state.asOf,
-      since: state.since,
-      owners: owners.length === 0 ? null : JSON.stringify(owners),
-    };
-    const onFetched = (rows: number) => onProgress({ view: view.name, index: at + 1, count: planned.length, rows });
-    const file = `${view.name}.${format.extension}`;
+    const { name: view, comment } = one.view;
+    const stamp = { ...facts, view, as_of: asOf, since, owners: ownersJson };
+    const file = `${view}.${format.extension}`;
+    const select = toSelect(one, { asOf, since, owners }, format.times);
     let rows = 0;
     const bytes = await files.write(file, async (write) => {
-      const encoder = format.createEncoder({ columns, stamp, version, write });
-      const select = toSelect(one, filters, format.times);
-      rows = await streamCursor(connection, select, { onRow: encoder.add, onFetched }, signal);
+      const encoder = format.createEncoder({ columns: one.columns, stamp, version, write });
+      await streamRows<string[]>(connection, { ...select, ...AS_TEXT }, (row) => {
+        encoder.add(row);
+        rows += 1;
+        if (rows % ROWS_PER_PROGRESS === 0) onProgress({ view, index: at + 1, count: planned.length, rows });
+      });
       encoder.end();
     });
-    const described = columns.map(({ name, type, comment }) => ({ name, type, comment }));
-    views.push({ view: view.name, file, rows, bytes, comment: view.comment, columns: described });
+    const columns = one.columns.map(({ name, type, comment }) => ({ name, type, comment }));
+    views.push({ view, file, rows, bytes, comment, columns });
   }
-  const manifest = {
-    ...facts,
-    format: format.extension,
-    safe_csv: format.isSafe,
-    filters: { as_of: state.asOf, since: state.since, owners },
-    views,
-  };
+  const filters = { as_of: asOf, since, owners };
+  const manifest = { ...facts, format: format.extension, safe_csv: format.isSafe, filters, views };
   await files.write("manifest.json", async (write) => write(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
   return manifest;
 }
+
+/** The values of a row, as the server prints them. */
+const AS_TEXT: Pick<QueryArrayConfig, "rowMode" | "types"> = {
+  rowMode: "array",
+  types: { getTypeParser: () => (text: string) => text },
+};
 
 /** A lock of a view includes the tables under it, with the rights of the view's owner. */
 async function lockTables(connection: Connection, views: readonly ReportView[]): Promise<void> {
@@ -115,14 +112,15 @@ async function lockTables(connection: Connection, views: readonly ReportView[]):
   await connection.query(`LOCK TABLE ${names.join(", ")} IN ACCESS SHARE MODE`);
 }
 
-function assertMoments(state: ExportState): void {
+/** @throws UsageError for a moment in the future or before the history */
+async function readState(connection: Connection, request: Pick<ExportRequest, "asOf" | "since">) {
+  const state = await readExportState(connection, request.asOf, request.since);
   const { asOf, since, exportedAt, historyCompleteSince } = state;
   const now = `by the database's clock it is ${exportedAt}`;
   if (state.asOfIsInFuture) throw new UsageError(`--as-of ${asOf} is in the future: ${now}`);
   if (state.sinceIsInFuture) throw new UsageError(`--since ${since} is in the future: ${now}`);
-  if (state.asOfIsTooEarly) {
-    throw new UsageError(`--as-of ${asOf} is too early: the history is complete since ${historyCompleteSince}`, {
-      hint: "choose that moment or a later one",
-    });
-  }
+  if (!state.asOfIsTooEarly) return state;
+  throw new UsageError(`--as-of ${asOf} is too early: the history is complete since ${historyCompleteSince}`, {
+    hint: "choose that moment or a later one",
+  });
 }

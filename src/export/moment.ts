@@ -1,6 +1,11 @@
-import type { Moment } from "../db/read/export-state.ts";
 import { UsageError } from "../errors.ts";
 import { DAY_MS, parseDuration } from "../units.ts";
+
+/** A moment: a time as ISO 8601 text, or a time before the transaction's. */
+export interface Moment {
+  readonly iso?: string;
+  readonly agoMs?: number;
+}
 
 /** Every system can represent dates of the last 100 years. */
 const MAX_AGO_MS = 100 * 365 * DAY_MS;
@@ -14,10 +19,10 @@ const SHAPE =
  */
 export function parseMoment(option: string, text: string): Moment {
   const agoMs = parseDuration(text);
-  if (agoMs !== null && agoMs <= MAX_AGO_MS) return { kind: "ago", agoMs };
+  if (agoMs !== null && agoMs <= MAX_AGO_MS) return { agoMs };
   const [, year, month, day, hour, , , zone] = SHAPE.exec(text) ?? [];
   if (isDay(Number(year), Number(month), Number(day))) {
-    return { kind: "at", iso: hour === undefined || zone !== undefined ? text : `${text}Z` };
+    return { iso: hour === undefined || zone !== undefined ? text : `${text}Z` };
   }
   throw new UsageError(`${option} ${JSON.stringify(text)} is not a moment`, {
     hint: "write it as 2026-07-01, 2026-07-01T12:00:00Z, or 7d for seven days ago",

@@ -1,6 +1,6 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { ExportColumn, ExportType } from "../db/read/export-columns.ts";
-import type { ExportFormat, Stamp } from "./export-format.ts";
+import type { EncoderOptions, ExportFormat } from "./formats.ts";
+import type { ExportType } from "./plan-export.ts";
 
 /** A row group is written when it has this many rows or characters, and is in memory until then. */
 const GROUP_ROWS = 50_000;
@@ -13,9 +13,10 @@ export const parquetFormat: ExportFormat = {
   extension: "parquet",
   isSafe: false,
   times: "epoch",
-  createEncoder({ columns, stamp, version, write }) {
+  createEncoder(options) {
+    const { columns } = options;
     const encodings = columns.map((column) => ENCODINGS[column.type]);
-    const file = createParquetWriter(columns, stamp, version, write);
+    const file = createParquetWriter(options);
     let group: unknown[][] = columns.map(() => []);
     let longest = columns.map(() => 0);
     let chars = 0;
@@ -59,14 +60,15 @@ interface Encoding {
   readonly encode: (text: string) => unknown;
 }
 
-const asText = (text: string) => text;
-
-const TEXT: Encoding["element"] = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } };
+const TEXT: Encoding = {
+  element: { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } },
+  encode: (text) => text,
+};
 
 const ENCODINGS: Readonly<Record<ExportType, Encoding>> = {
-  text: { element: TEXT, encode: asText },
+  text: TEXT,
   // Not the JSON type, which Polars reads as bytes. DuckDB's JSON operators accept a text.
-  jsonb: { element: TEXT, encode: asText },
+  jsonb: TEXT,
   bigint: { element: { type: "INT64" }, encode: BigInt },
   integer: { element: { type: "INT32" }, encode: Number },
   boolean: { element: { type: "BOOLEAN" }, encode: (text) => text === "true" },
@@ -83,12 +85,7 @@ const ENCODINGS: Readonly<Record<ExportType, Encoding>> = {
   numeric: { element: { type: "DOUBLE" }, encode: Number },
 };
 
-function createParquetWriter(
-  columns: readonly ExportColumn[],
-  stamp: Stamp,
-  version: string,
-  write: (bytes: Uint8Array) => void,
-): ParquetWriter {
+function createParquetWriter({ columns, stamp, version, write }: EncoderOptions): ParquetWriter {
   const writer = new ByteWriter();
   // The library calls it after each row group.
   const flush = () => {

@@ -1,14 +1,6 @@
-import {
-  type ExportColumn,
-  quoteIdentifier,
-  type TimeNotation,
-  toExportColumns,
-  toSelectItem,
-} from "../db/read/export-columns.ts";
-import type { ReportView } from "../db/read/report-views.ts";
-import type { BoundStatement } from "../db/statement.ts";
 import { editDistance } from "../edit-distance.ts";
 import { ConfigurationError, UsageError } from "../errors.ts";
+import { isoTime, type ReportView, type ViewColumn } from "./read-catalog.ts";
 
 /** Which rows of a view are exported. Times are as the database resolved them. */
 interface ExportFilters {
@@ -22,6 +14,20 @@ interface PlannedView {
   readonly view: ReportView;
   readonly columns: readonly ExportColumn[];
 }
+
+/** The types of exported columns, under their names in SQL. */
+export type ExportType = (typeof EXPORT_TYPES)[keyof typeof EXPORT_TYPES];
+
+export interface ExportColumn {
+  readonly name: string;
+  readonly type: ExportType;
+  readonly comment: string | null;
+  /** The expression in SQL that yields a value of this type. */
+  readonly sql: string;
+}
+
+/** How times are read: as ISO 8601 texts in UTC, or as whole microseconds and days since 1970. */
+export type TimeNotation = "iso" | "epoch";
 
 const DEFAULT_VIEWS = ["libraries", "scenarios", "activity"];
 
@@ -50,18 +56,22 @@ export function planExport(
   filters: { readonly [name in keyof ExportFilters]: unknown } & { readonly owners: readonly string[] },
 ): PlannedView[] {
   const isPast = filters.asOf !== null;
-  const names = requested.length > 0 ? [...new Set(requested)] : defaultViews(all, isPast);
+  // For an earlier moment only those of them that can answer.
+  const isDefault = (name: string) => !isPast || all.some((view) => view.name === name && view.hasAsOf);
+  const names = requested.length > 0 ? [...new Set(requested)] : DEFAULT_VIEWS.filter(isDefault);
   const views = names.map((name) => findView(all, name));
-  if (isPast)
-    assertEach(views, all, "--as-of", "no function that answers for an earlier moment", ({ hasAsOf }) => hasAsOf);
-  if (filters.since !== null) assertEach(views, all, "--since", "no time to filter by", hasTime);
-  if (filters.owners.length > 0) assertEach(views, all, "--owner", "no column owner", hasOwner);
+  const assertEach = (option: string, lack: string, takes: (view: ReportView) => boolean) => {
+    const refusing = views.filter((view) => !takes(view));
+    if (refusing.length === 0) return;
+    throw new UsageError(`${option} does not apply to ${listNames(refusing)}: there is ${lack}`, {
+      hint: `it applies to ${listNames(all.filter(takes))}; export the others separately`,
+    });
+  };
+  if (isPast) assertEach("--as-of", "no function that answers for an earlier moment", ({ hasAsOf }) => hasAsOf);
+  if (filters.since !== null) assertEach("--since", "no time to filter by", ({ name }) => name in TIME_COLUMNS);
+  if (filters.owners.length > 0)
+    assertEach("--owner", "no column owner", ({ columns }) => columns.some(({ name }) => name === "owner"));
   return views.map((view) => ({ view, columns: toExportColumns(view.columns) }));
-}
-
-/** For an earlier moment only those of them that can answer. */
-function defaultViews(all: readonly ReportView[], isPast: boolean): string[] {
-  return DEFAULT_VIEWS.filter((name) => !isPast || (all.find((view) => view.name === name)?.hasAsOf ?? false));
 }
 
 function findView(all: readonly ReportView[], name: string): ReportView {
@@ -72,50 +82,61 @@ function findView(all: readonly ReportView[], name: string): ReportView {
   }
   const near = all.filter((one) => editDistance(one.name, name, 3) <= 3).map((one) => one.name);
   const meant = near.length === 0 ? "" : ` (did you mean ${near.join(" or ")}?)`;
-  throw new UsageError(`there is no view ${JSON.stringify(name)}${meant}`, {
-    hint: `the views are ${listNames(all)}`,
-  });
-}
-
-function assertEach(
-  views: readonly ReportView[],
-  all: readonly ReportView[],
-  option: string,
-  lack: string,
-  takes: (view: ReportView) => boolean,
-): void {
-  const refusing = views.filter((view) => !takes(view));
-  if (refusing.length === 0) return;
-  throw new UsageError(`${option} does not apply to ${listNames(refusing)}: there is ${lack}`, {
-    hint: `it applies to ${listNames(all.filter(takes))}; export the others separately`,
-  });
+  throw new UsageError(`there is no view ${JSON.stringify(name)}${meant}`, { hint: `the views are ${listNames(all)}` });
 }
 
 const listNames = (views: readonly ReportView[]) => views.map(({ name }) => name).join(", ");
-const hasOwner = ({ columns }: ReportView) => columns.some(({ name }) => name === "owner");
-const hasTime = ({ name }: ReportView) => TIME_COLUMNS[name] !== undefined;
 
-/** The query whose rows are exported. */
-export function toSelect(
-  { view, columns }: PlannedView,
-  { asOf, since, owners }: ExportFilters,
-  times: TimeNotation,
-): BoundStatement {
+export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+const EXPORT_TYPES = {
+  text: "text",
+  bigint: "bigint",
+  integer: "integer",
+  smallint: "integer",
+  boolean: "boolean",
+  "timestamp with time zone": "timestamptz",
+  date: "date",
+  jsonb: "jsonb",
+  json: "jsonb",
+  "double precision": "double precision",
+  real: "double precision",
+  numeric: "numeric",
+} as const;
+
+const isExportType = (type: string): type is keyof typeof EXPORT_TYPES => type in EXPORT_TYPES;
+
+/**
+ * The columns of an export of a view, in the view's order. An interval becomes its seconds, under the name `…_seconds`; it is
+ * left out if the view has that column. Other types that no file format has become text.
+ */
+export function toExportColumns(columns: readonly ViewColumn[]): ExportColumn[] {
+  return columns.flatMap(({ name, type, comment }): ExportColumn[] => {
+    const sql = quoteIdentifier(name);
+    if (isExportType(type)) return [{ name, type: EXPORT_TYPES[type], comment, sql }];
+    if (type !== "interval") return [{ name, type: "text", comment, sql: `${sql}::text` }];
+    const seconds = {
+      name: `${name}_seconds`,
+      type: "double precision",
+      comment: comment === null ? "In seconds." : `${comment} In seconds.`,
+      sql: `extract(epoch FROM ${sql})::double precision`,
+    } as const;
+    return columns.some((other) => other.name === seconds.name) ? [] : [seconds];
+  });
+}
+
+/** The query whose rows are exported, as texts. */
+export function toSelect({ view, columns }: PlannedView, { asOf, since, owners }: ExportFilters, times: TimeNotation) {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const from =
-    asOf === null
-      ? `simcat_report.${quoteIdentifier(view.name)}`
-      : `simcat_report.${quoteIdentifier(`${view.name}_as_of`)}(${bind(asOf)}::timestamptz)`;
+  const source = asOf === null ? view.name : `${view.name}_as_of`;
+  const from = `simcat_report.${quoteIdentifier(source)}${asOf === null ? "" : `(${bind(asOf)}::timestamptz)`}`;
   const conditions = [
     ...(since === null ? [] : [toCondition(view, bind(since))]),
     ...(owners.length === 0 ? [] : [`owner = ANY (${bind(owners)}::text[])`]),
   ];
-  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-  return {
-    text: `SELECT ${columns.map((column) => toSelectItem(column, times)).join(", ")} FROM ${from}${where}`,
-    values,
-  };
+  const items = columns.map((column) => toSelectItem(column, times)).join(", ");
+  return { text: `SELECT ${items} FROM ${from} WHERE ${["true", ...conditions].join(" AND ")}`, values };
 }
 
 /** A day is exported if any of it is since that moment. */
@@ -123,4 +144,12 @@ function toCondition({ name, columns }: ReportView, since: string): string {
   const column = TIME_COLUMNS[name] ?? "";
   const isDay = columns.some((one) => one.name === column && one.type === "date");
   return isDay ? `${column} >= (${since}::timestamptz AT TIME ZONE 'UTC')::date` : `${column} >= ${since}::timestamptz`;
+}
+
+function toSelectItem({ type, sql }: ExportColumn, times: TimeNotation): string {
+  const finite = (epoch: string) => `CASE WHEN isfinite(${sql}) THEN ${epoch} END`;
+  if (type === "timestamptz")
+    return times === "iso" ? isoTime(sql) : finite(`(extract(epoch FROM ${sql}) * 1000000)::bigint`);
+  if (type === "date") return times === "iso" ? `to_char(${sql}, 'YYYY-MM-DD')` : finite(`${sql} - DATE '1970-01-01'`);
+  return type === "boolean" ? `${sql}::text` : sql;
 }

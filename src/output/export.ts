@@ -20,31 +20,27 @@ export function formatExport(
   ].join("\n");
 }
 
-export interface ExportProgressLine {
-  readonly show: (progress: ExportProgress) => void;
-  /** Clears the line. */
-  readonly end: () => void;
-}
+const REDRAW_MS = 200;
+const LOG_MS = 30_000;
 
-/** Redraws a terminal line five times per second. Without a terminal, calls `log` every 30 seconds. */
-export function createExportProgress(screen: Screen | null, log: (text: string) => void): ExportProgressLine {
-  const everyMs = screen ? 200 : 30_000;
+/** Redraws a line of a terminal. Without a terminal, calls `log` now and then. */
+export function createExportProgress(screen: Screen | null, log: (text: string) => void) {
   const startedAt = performance.now();
   let shownAt = startedAt;
   let isDrawn = false;
   return {
-    show({ view, index, count, rows }) {
+    show({ view, index, count, rows }: ExportProgress) {
       const now = performance.now();
-      if (now - shownAt < everyMs) return;
+      if (now - shownAt < (screen === null ? LOG_MS : REDRAW_MS)) return;
       shownAt = now;
+      isDrawn = screen !== null;
       const text = `${view} (${index} of ${count}): ${plural(rows, "row")}, ${formatElapsed(now - startedAt)}`;
-      if (screen === null) return log(text);
-      drawLine(screen, text);
-      isDrawn = true;
+      if (screen === null) log(text);
+      else drawLine(screen, text);
     },
+    /** Clears the line. */
     end() {
       if (screen !== null && isDrawn) clearLine(screen);
-      isDrawn = false;
     },
   };
 }

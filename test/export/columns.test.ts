@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toExportColumns } from "../../src/db/read/export-columns.ts";
+import { toExportColumns } from "../../src/export/plan-export.ts";
 
 const column = (name: string, type: string) => ({ name, type, comment: "A comment." });
 

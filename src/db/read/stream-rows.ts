@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Connection } from "../connect.ts";
+import type { Connection, Pool } from "../connect.ts";
 
 /**
  * Passes each row of a query to `onRow` as it arrives, so that they are never all in memory. An error that `onRow` throws
@@ -29,4 +29,45 @@ export function streamRows<Row extends pg.QueryResultRow>(
     });
     connection.query(query);
   });
+}
+
+/** Most statements end sooner by themselves than another connection is opened. */
+const CANCEL_AFTER_MS = 200;
+
+/**
+ * Runs `work`, and cancels the statement of this connection soon after the signal is aborted.
+ * @throws the signal's reason if it was aborted
+ */
+export async function cancelOnAbort<T>(
+  pool: Pool,
+  connection: Connection,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const { rows } = await connection.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => void cancel(pool, rows[0]?.pid ?? 0), CANCEL_AFTER_MS);
+  };
+  signal.addEventListener("abort", onAbort);
+  try {
+    signal.throwIfAborted();
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** If it fails, the statement ends by itself, later. */
+async function cancel(pool: Pool, pid: number): Promise<void> {
+  try {
+    const connection = await pool.connect();
+    await connection.query("SELECT pg_cancel_backend($1)", [pid]).finally(() => connection.release());
+  } catch {
+    return;
+  }
 }
