@@ -151,8 +151,8 @@ export interface ScenarioSink {
   /** Adds scenarios in the order in which they were received; resolves when more may be added. */
   add(scenarios: readonly Scenario[]): Promise<void>;
   /**
-   * JSON texts of scenarios that were added, as sent or as jsonb spells them. One is left out where it is no longer
-   * known; it then counts as equal to whatever repeats it.
+   * JSON texts of scenarios that were added: as sent, or as jsonb spells them. The result lacks a text that is no longer
+   * known. The caller takes such a scenario as equal to the item that repeats it.
    */
   sources(ids: readonly ScenarioId[]): Promise<ReadonlyMap<ScenarioId, string>>;
   /** Takes back a scenario that a later item contradicted. */

@@ -81,8 +81,8 @@ interface OtherLease extends LeasePeriod {
 }
 
 /**
- * Judges another run's lease by what was seen of it so far.
- * @throws BusyError if it was renewed; announces a long wait
+ * Judges another run's lease, and announces a long wait. The lease is dead if its row did not change for long enough.
+ * @throws BusyError if the other run renewed it
  */
 function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead" {
   const seen = new Map<number, { readonly expires: string; readonly since: number }>();

@@ -99,8 +99,10 @@ export interface RemovalDecision {
 }
 
 /**
- * Decides whether the libraries that the listing lacks may be marked as removed. Writes nothing. A run of a selection also
- * holds the other removals that a run of everything would hold; otherwise its new libraries would lower their share.
+ * Decides whether the libraries that the listing lacks may be marked as removed. Writes nothing.
+ *
+ * A run of a selection also holds the removals outside of it that a run of everything would hold. Otherwise the libraries
+ * that it adds would lower the share of those removals.
  */
 export async function checkRemovals(
   { pool, settings }: PlanTools,

@@ -37,9 +37,10 @@ const bytesOfLibrary = ({ content: { scenarios } }: PendingLibrary) =>
     : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
 
 /**
- * Stores libraries in batches, and yields what became of each library once it is committed. A batch is one transaction; libraries that
- * failed last time, failures, and rows that the database refuses have their own.
- * The database's refusal of one library's rows fails that library alone.
+ * Stores libraries in batches, and yields the outcome of each library after its commit. A batch is one transaction.
+ *
+ * Failures have a transaction of their own, as do libraries that failed last time. If the database refuses the rows of one
+ * library, only that library fails.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
 export async function* writeLibraries(

@@ -19,8 +19,8 @@ export interface RemovalFacts {
   /** Other libraries marked as removed in the last 24 h by runs without `--allow-removals`. */
   readonly removedLately: number;
   /**
-   * The largest number of live libraries in that time, without those that `--allow-removals` removed, and those that were first
-   * stored since removals are held or since the last complete listing.
+   * The largest number of live libraries in that time. Two kinds do not count: libraries that `--allow-removals` removed, and
+   * libraries that were first stored after the last complete listing or since removals are held.
    */
   readonly peakLive: number;
   readonly maxRemoved: Share;
