@@ -10,10 +10,10 @@ export const { openEmbeddedPostgres } = await load<typeof import("../src/embedde
   "embedded-postgres/embedded-postgres.js",
 );
 export const { withLease } = await load<typeof import("../src/db/lease.ts")>("db/lease.js");
-export const { writeLibraries } =
-  await load<typeof import("../src/db/store/write-libraries.ts")>("db/store/write-libraries.js");
+export const { saveOutcomes } =
+  await load<typeof import("../src/db/store/save-outcomes.ts")>("db/store/save-outcomes.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
-export const { saveListing } = await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
+export const { saveListed } = await load<typeof import("../src/db/store/save-listed.ts")>("db/store/save-listed.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
 export const { readSnapshot } = await load<typeof import("../src/db/transaction.ts")>("db/transaction.js");
 export const { readStored } =

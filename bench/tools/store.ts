@@ -4,9 +4,9 @@ import {
   createValueParsers,
   readSnapshot,
   readStored,
-  saveListing,
+  saveListed,
+  saveOutcomes,
   withLease,
-  writeLibraries,
 } from "../built.ts";
 import { outcomeOf, type ReadLibrary } from "./contents.ts";
 import type { Database } from "./database.ts";
@@ -29,14 +29,14 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
     async ({ write }) => {
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
       const news = { restored: [], returned: [], rejects: [], isOver: null, seenAt: listedAt };
-      await saveListing(write, 1, { changed: changed.map((one) => one.listed), ...news }, (_, error) => {
+      await saveListed(write, 1, { changed: changed.map((one) => one.listed), ...news }, (_, error) => {
         throw error;
       });
       const outcomes = (async function* () {
         for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
       })();
       const context = { runId: 1, parsers: parsers, guard: () => "mark" as const };
-      for await (const outcome of writeLibraries(outcomes, { write, context, mask: (text) => text })) {
+      for await (const outcome of saveOutcomes(outcomes, { write, context, mask: (text) => text })) {
         if (outcome.kind !== "stored") throw new Error("the database refused a library");
         saved.push(outcome.saved);
       }

@@ -37,14 +37,14 @@ export async function createJournal(connection: Connection): Promise<void> {
 }
 
 /** Records in the journal that a migration was applied. */
-export async function recordMigration(connection: Connection, { hash, folderMillis }: MigrationMeta): Promise<void> {
+export async function saveMigration(connection: Connection, { hash, folderMillis }: MigrationMeta): Promise<void> {
   await connection.query(`INSERT INTO ${JOURNAL} (hash, created_at) VALUES ($1, $2)`, [hash, folderMillis]);
 }
 
 /** Records this migration alone, because it replaced all that were applied. */
 export async function replaceJournal(connection: Connection, baseline: MigrationMeta): Promise<void> {
   await connection.query(`DELETE FROM ${JOURNAL}`);
-  await recordMigration(connection, baseline);
+  await saveMigration(connection, baseline);
 }
 
 /**

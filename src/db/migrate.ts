@@ -5,9 +5,9 @@ import {
   createJournal,
   createSchema,
   isConcurrent,
-  recordMigration,
   replaceJournal,
   runStatements,
+  saveMigration,
 } from "./apply-migration.ts";
 import { applyViews, readViewPrivileges, restoreViewPrivileges } from "./apply-views.ts";
 import { type Connection, type ConnectOptions, connect, disconnect } from "./connect.ts";
@@ -18,8 +18,8 @@ import {
   isReplaced,
   loadSchema,
   readJournal,
-  recordViews,
   type Schema,
+  saveViews,
   toSchemaState,
 } from "./schema-state.ts";
 import { withTransaction } from "./transaction.ts";
@@ -79,7 +79,7 @@ export async function migrate(
       total += await runLocked(async (connection) => {
         if ((await readJournal(connection)).migrations.includes(next.folderMillis)) return 0;
         await buildIndexes(connection, pool, next);
-        await recordMigration(connection, next);
+        await saveMigration(connection, next);
         return 1;
       });
     }
@@ -112,7 +112,7 @@ async function applyMissing(connection: Connection, schema: Schema): Promise<Mig
   const batch = stop === -1 ? missing : missing.slice(0, stop);
   for (const migration of batch) {
     await runStatements(connection, migration);
-    await recordMigration(connection, migration);
+    await saveMigration(connection, migration);
   }
   const next = missing[stop] ?? null;
   if (next !== null) return { applied: batch.length, recreated: [], next };
@@ -121,7 +121,7 @@ async function applyMissing(connection: Connection, schema: Schema): Promise<Mig
   await createSchema(connection, "simcat_report");
   await applyViews(connection, schema.views, recorded, new Set(lost.map(({ name }) => name)));
   await restoreViewPrivileges(connection, before);
-  if (state.kind === "behind") await recordViews(connection, schema.views);
+  if (state.kind === "behind") await saveViews(connection, schema.views);
   await setSearchPath(connection);
   const recreated = lost.filter(({ name }) => name in recorded).map(({ label }) => label);
   return { applied: state.kind === "behind" ? state.missing : 0, recreated, next };

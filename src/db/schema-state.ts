@@ -99,7 +99,7 @@ export async function readJournal(connection: Connection | Pool): Promise<Journa
 }
 
 /** Records which views the database has, in one row of the journal. */
-export async function recordViews(connection: Connection, views: Views): Promise<void> {
+export async function saveViews(connection: Connection, views: Views): Promise<void> {
   await connection.query(`DELETE FROM ${JOURNAL} WHERE hash LIKE 'views %'`);
   const hash = `views ${JSON.stringify(hashViews(views))}`;
   await connection.query(`INSERT INTO ${JOURNAL} (hash, created_at) VALUES ($1, $2)`, [hash, views.changedAt]);

@@ -1,5 +1,5 @@
 import { forgetLibraries, holdRemovals, markLibrariesRemoved } from "../db/store/removals.ts";
-import { refusedByDatabase, writeInHalves } from "../db/store/write-in-halves.ts";
+import { refusedByDatabase, saveInHalves } from "../db/store/save-in-halves.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
 import type { RemovalDecision } from "./plan-run.ts";
 import type { Plan } from "./rules/plan.ts";
@@ -22,7 +22,7 @@ export async function markRemovals(
   const refusedWhile = (operation: string) => async (key: LibraryKey, error: unknown) => {
     refused.push(refusedByDatabase(operation, error).toFailedLibrary(key, mask));
   };
-  await writeInHalves(holds, {
+  await saveInHalves(holds, {
     write,
     options: { operation: "recording that removals are held" },
     work: (connection, keys) => holdRemovals(connection, keys, heldSince),
@@ -32,7 +32,7 @@ export async function markRemovals(
   const operation = "marking removed libraries";
   const onRefused = refusedWhile("marking the library as removed");
   let marked = 0;
-  await writeInHalves(missing, {
+  await saveInHalves(missing, {
     write,
     options: { operation, afterLostCommit: Math.max },
     work: (connection, keys) => markLibrariesRemoved(connection, id, keys),
@@ -41,6 +41,6 @@ export async function markRemovals(
     },
     onRefused,
   });
-  await writeInHalves(neverStored, { write, options: { operation }, work: forgetLibraries, onRefused });
+  await saveInHalves(neverStored, { write, options: { operation }, work: forgetLibraries, onRefused });
   return { marked, refused };
 }

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
 import { acquireLease } from "../db/lease.ts";
 import { deleteRun, finishRun, isFinished, readSyncCounts, SYNC_LEASE, WHOLE_SCOPE } from "../db/runs.ts";
-import { writeLibraries } from "../db/store/write-libraries.ts";
+import { saveOutcomes } from "../db/store/save-outcomes.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
@@ -11,12 +11,12 @@ import type { RunRequest } from "../run-summary.ts";
 import { markRemovals } from "./mark-removals.ts";
 import { checkRemovals, planRun, takeListing } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
-import { recordListing } from "./record-listing.ts";
 import { guardScenarios } from "./rules/guard.ts";
 import { isEverything } from "./rules/selection.ts";
 import { completed, outcomeOfError, type RunOutcome, toSummary } from "./run-outcome.ts";
 import { RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
+import { saveListing } from "./save-listing.ts";
 import { createRunStarter } from "./start-run.ts";
 import { confirmsClock, takeSnapshot } from "./take-snapshot.ts";
 import { createValueParsers } from "./value-parsers.ts";
@@ -93,12 +93,12 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   const { marked, refused: notMarked } = await markRemovals(run, plan, removals);
   totals.counts.librariesRemoved = marked;
-  const notRecorded = await recordListing(run, planned, verdict);
+  const notRecorded = await saveListing(run, planned, verdict);
 
   const outcomes = readLibraries(run, planned, [...notMarked, ...notRecorded], signal);
   const { maxRemoved } = settings;
   const { allowRemovals } = request;
-  const written = writeLibraries(outcomes, {
+  const written = saveOutcomes(outcomes, {
     write: run.lease.write,
     mask: run.mask,
     context: {

@@ -8,10 +8,10 @@ import type {
 } from "../../src/model.ts";
 import type { PlannedListing } from "../../src/sync/plan-run.ts";
 import { hashContent } from "../../src/sync/read-library.ts";
-import { toListingWrite } from "../../src/sync/record-listing.ts";
 import { buildLibraryContent } from "../../src/sync/rules/library-content.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
+import { toListingWrite } from "../../src/sync/save-listing.ts";
 import { listingOf } from "../support/listing.ts";
 
 /** One library's store, driven by the program's own functions; the effect of their statements is applied to one row. */

@@ -96,8 +96,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "holds are not recorded",
     file: "src/sync/mark-removals.ts",
-    line: "await writeInHalves(holds, {",
-    instead: "await writeInHalves(holds.slice(0, 0), {",
+    line: "await saveInHalves(holds, {",
+    instead: "await saveInHalves(holds.slice(0, 0), {",
   },
   {
     name: "the oldest content is not read first",
@@ -263,31 +263,31 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "a refused batch fails as a whole",
-    file: "src/db/store/write-in-halves.ts",
+    file: "src/db/store/save-in-halves.ts",
     line: "if (only !== undefined && some.length === 1) return onRefused(only, error);",
     instead: "if (only !== undefined) { for (const one of some) await onRefused(one, error); return; }",
   },
   {
     name: "only the first half of a refused batch is stored",
-    file: "src/db/store/write-in-halves.ts",
+    file: "src/db/store/save-in-halves.ts",
     line: "await writePart(some.slice(middle));",
     instead: "if (some.length < 3) await writePart(some.slice(middle));",
   },
   {
     name: "a refused library is not recorded as failed",
-    file: "src/db/store/write-libraries.ts",
+    file: "src/db/store/save-outcomes.ts",
     line: "await this.#recordFailures([failure]);",
     instead: "",
   },
   {
     name: "a refused failure ends the run",
-    file: "src/db/store/write-libraries.ts",
+    file: "src/db/store/save-outcomes.ts",
     line: 'const { message } = databaseError("writing its row of library_sync", driverError(error));',
     instead: "if (failure.rejects.length === 0) throw error; const message = String(error);",
   },
   {
     name: "a refused library ends the record of the listing",
-    file: "src/db/store/save-listing.ts",
+    file: "src/db/store/save-listed.ts",
     line: "onRefused: async (item, error) => onRefused(keyOf(item), error),",
     instead: "onRefused: async (_, error) => { throw error; },",
   },

@@ -5,7 +5,13 @@ import type { Lease } from "../lease.ts";
 import { type BoundStatement, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
 import { int8Array, namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
-import { detectRefusedRows, type LockPatience, RefusedRows } from "./write-in-halves.ts";
+import { detectRefusedRows, type LockPatience, RefusedRows } from "./save-in-halves.ts";
+
+/*
+ * A scenario list that is too long for memory passes through a table. This file and `scenario-buffer.ts` promise what an array does: a
+ * list that is read without an error is stored with all of its scenarios, or its library fails. A crash of the server empties the
+ * table, so the merge compares the count. A reader of the main path may skip both, and the `staged` variant of each statement.
+ */
 
 /** The table that holds long scenario lists while they are read. Every write is a short transaction. */
 export interface Staging {

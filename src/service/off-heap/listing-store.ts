@@ -1,6 +1,12 @@
 import { hashKey, randomSeed } from "../../hash.ts";
 import type { LibraryKey, ListedLibraries, ListedLibrary } from "../../model.ts";
 
+/*
+ * This folder keeps a million listed libraries, and the ids of a list of a million scenarios, outside of the heap of V8. It promises
+ * what the collections of the language do: `createListingStore` is an array with a `Map` from keys to its indexes, and `createIdSet`
+ * is a `Set`. A reader who believes that may skip the folder.
+ */
+
 interface ListingStore extends ListedLibraries {
   /** Adds a library whose key is new. */
   add(library: StorableLibrary): void;

@@ -1,5 +1,5 @@
-import { type ListingWrite, saveListing } from "../db/store/save-listing.ts";
-import { refusedByDatabase } from "../db/store/write-in-halves.ts";
+import { refusedByDatabase } from "../db/store/save-in-halves.ts";
+import { type ListingWrite, saveListed } from "../db/store/save-listed.ts";
 import { keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey } from "../model.ts";
 import type { PlannedListing } from "./plan-run.ts";
@@ -11,13 +11,13 @@ import type { Run } from "./run-types.ts";
  * @returns libraries whose listed date the database refuses to record. They must not be read: the next run would not know
  *   that their bookmark is unsettled
  */
-export async function recordListing(
+export async function saveListing(
   { id, lease, mask, totals }: Run,
   planned: PlannedListing,
   verdict: RemovalVerdict,
 ): Promise<FailedLibrary[]> {
   const refused = new Map<string, FailedLibrary>();
-  await saveListing(lease.write, id, toListingWrite(planned, verdict), (key, error) => {
+  await saveListed(lease.write, id, toListingWrite(planned, verdict), (key, error) => {
     const refusal = refusedByDatabase("recording the listing", error);
     if (key === null) totals.addUnrecorded(null, mask(refusal.message));
     else refused.set(keyText(key), refusal.toFailedLibrary(key, mask));

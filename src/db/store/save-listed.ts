@@ -4,8 +4,8 @@ import type { InTransaction } from "../lease.ts";
 import { statement } from "../statement.ts";
 import { keyArrays, ofKeys, textArray } from "./columns.ts";
 import { RESTORE_LIBRARIES } from "./library-statements.ts";
+import { saveInHalves } from "./save-in-halves.ts";
 import { saveListingRejects } from "./save-rejects.ts";
-import { writeInHalves } from "./write-in-halves.ts";
 
 /** The changes of a listing, to be written before any content is read. */
 export interface ListingWrite {
@@ -46,7 +46,7 @@ const ROWS_AT_ONCE = 10_000;
  * Saves a listing. If the database refuses rows, it saves all others and calls `onRefused` with each library whose rows were
  * refused, and with null if the listing's rejects were.
  */
-export async function saveListing(
+export async function saveListed(
   write: InTransaction,
   runId: number,
   { changed, restored, returned, rejects, isOver, seenAt }: ListingWrite,
@@ -58,7 +58,7 @@ export async function saveListing(
     keyOf: (item: T) => LibraryKey | null,
     work: (connection: Connection, some: readonly T[]) => Promise<void>,
   ) =>
-    writeInHalves(items, {
+    saveInHalves(items, {
       write,
       options: { operation: "recording the listing" },
       work,

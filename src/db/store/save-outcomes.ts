@@ -4,9 +4,9 @@ import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOut
 import { databaseError, driverError } from "../db-errors.ts";
 import type { InTransaction } from "../lease.ts";
 import { saveFailures } from "./save-failures.ts";
+import { refusedByDatabase, saveInHalves } from "./save-in-halves.ts";
 import { saveLibraries } from "./save-libraries.ts";
 import type { SaveContext } from "./save-scenarios.ts";
-import { refusedByDatabase, writeInHalves } from "./write-in-halves.ts";
 
 interface WriterOptions {
   readonly write: InTransaction;
@@ -43,7 +43,7 @@ const bytesOfLibrary = ({ content: { scenarios } }: PendingLibrary) =>
  * library, only that library fails.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
-export async function* writeLibraries(
+export async function* saveOutcomes(
   outcomes: AsyncIterable<ReadOutcome>,
   options: WriterOptions,
 ): AsyncGenerator<WriteOutcome> {
@@ -166,7 +166,7 @@ class BatchWriter {
 
   #storeBatch(batch: readonly PendingLibrary[]): Promise<void> {
     const { write, context } = this.#options;
-    return writeInHalves<PendingLibrary, SavedLibrary[]>(batch, {
+    return saveInHalves<PendingLibrary, SavedLibrary[]>(batch, {
       write,
       options: {
         operation: `storing ${batch.length} libraries`,
@@ -214,7 +214,7 @@ class BatchWriter {
 
   #recordFailures(failures: readonly FailedLibrary[]): Promise<void> {
     const { write, context, mask } = this.#options;
-    return writeInHalves(failures, {
+    return saveInHalves(failures, {
       write,
       options: { operation: `recording ${failures.length} failed libraries`, byKey: true },
       work: (connection, part) => saveFailures(connection, context.runId, part),

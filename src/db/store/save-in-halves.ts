@@ -91,7 +91,7 @@ interface HalvesTools<T, Result> {
  * halves separately, and so on, until each refused item is in a batch of its own and all others are stored. One refused item of n
  * costs 2 log2 n transactions.
  */
-export async function writeInHalves<T, Result>(
+export async function saveInHalves<T, Result>(
   items: readonly T[],
   { write, options, work, onWritten, onRefused }: HalvesTools<T, Result>,
 ): Promise<void> {
