@@ -56,7 +56,7 @@ FROM (
 -- Some earlier events are left after a prune, but not all.
 WHERE e.seen_at > coalesce((SELECT max(p.cutoff) FROM simcat.prunes p), '-infinity');
 
-COMMENT ON VIEW simcat_report.activity IS 'What happened, one row for each event of a library or a scenario. For scenarios, added + returned + returned_with_library - removed - went_with_library is the number of live ones; for libraries, added + returned - removed. Filter by seen_at, run_id, or owner and library_name. Events before the latest cutoff of simcat prune (prune_history) are not shown.';
+COMMENT ON VIEW simcat_report.activity IS 'One row for each event of a library or a scenario. For scenarios, added + returned + returned_with_library - removed - went_with_library is the number of live ones; for libraries, added + returned - removed. Filter by seen_at, run_id, or owner and library_name. Events before the latest cutoff of simcat prune (prune_history) are not shown.';
 COMMENT ON COLUMN simcat_report.activity.entity IS 'library or scenario.';
 COMMENT ON COLUMN simcat_report.activity.kind IS 'added, changed, removed or returned; for a scenario that was not removed itself also went_with_library and returned_with_library, when its library was removed or returned.';
 COMMENT ON COLUMN simcat_report.activity.owner IS 'Owner of the library: the user who uploaded it, byte for byte. First part of its key.';

@@ -13,5 +13,5 @@ COMMENT ON COLUMN simcat_report.daily_owners.parents IS 'Number of those that ar
 COMMENT ON COLUMN simcat_report.daily_owners.results IS 'Number of those that are results.';
 COMMENT ON COLUMN simcat_report.daily_owners.bytes IS 'Sum of the known sizes of the live libraries.';
 COMMENT ON COLUMN simcat_report.daily_owners.sizes_unread IS 'Number of live libraries whose size is not known, which bytes omits.';
-COMMENT ON COLUMN simcat_report.daily_owners.oldest_read_at IS 'When the stored read started that was the oldest of its live libraries. NULL: no library is live, or none was ever read.';
+COMMENT ON COLUMN simcat_report.daily_owners.oldest_read_at IS 'The earliest start of the last stored read of a live library. NULL: no library is live, or none was ever read.';
 COMMENT ON COLUMN simcat_report.daily_owners.oldest_read_age_seconds IS 'Age of that read when the snapshot was taken. NULL: no library is live, or none was ever read.';

@@ -71,7 +71,7 @@ COMMENT ON VIEW simcat_report.library_freshness IS 'The freshness of the copy of
 COMMENT ON COLUMN simcat_report.library_freshness.owner IS 'Owner of the library: the user who uploaded it, byte for byte. First part of its key.';
 COMMENT ON COLUMN simcat_report.library_freshness.library_name IS 'Name of the library, byte for byte. Second part of its key.';
 COMMENT ON COLUMN simcat_report.library_freshness.is_stored IS 'Whether the library was ever stored.';
-COMMENT ON COLUMN simcat_report.library_freshness.last_listed_at IS 'A time at or after which the library was listed: the start of the last complete run with a complete listing, the time at which a cache had stored that listing, or the time at which its listed date was first seen; before the hold if its removal is held. NULL: not known.';
+COMMENT ON COLUMN simcat_report.library_freshness.last_listed_at IS 'The library was still listed at this time or later. It is the start of the last complete run with a complete listing, the time at which a cache had stored that listing, or the time at which its listed date was first seen. If its removal is held, it is a time before the hold. NULL: not known.';
 COMMENT ON COLUMN simcat_report.library_freshness.last_read_at IS 'When the last read that was stored, completely or in part, began. NULL: nothing stored yet.';
 COMMENT ON COLUMN simcat_report.library_freshness.last_whole_read_at IS 'The stored content is no older than this: when the last read that was stored completely began, or when its run started if a partial read followed. NULL: never stored completely.';
 COMMENT ON COLUMN simcat_report.library_freshness.last_success_at IS 'When the content was last stored completely, or found unchanged. NULL: never.';
