@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import type { VerifyReport } from "../verify/findings.ts";
 import {
   type ActionRunner,
   createCommand,
@@ -25,36 +24,26 @@ export function verifyCommand(run: ActionRunner): Command {
 }
 
 /** Exits with 0 if the database equals the service, otherwise with 2. Takes no lease and writes nothing. */
-async function verify(context: Context, options: VerifyOptions): Promise<number> {
-  const { formatVerify, toVerifyJson } = await import("../output/verify.ts");
-  const { formatJson } = await import("../format.ts");
-
-  const report = await compareWithService(context, options);
-  const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
-  context.print(options.json ? formatJson(toVerifyJson(report, exitCode)) : formatVerify(report, outputWidth(context)));
-  return exitCode;
-}
-
-async function compareWithService(context: Context, { library, owner }: VerifyOptions): Promise<VerifyReport> {
+async function verify(context: Context, { library, owner, json }: VerifyOptions): Promise<number> {
   const { loadServiceSettings } = await import("./settings.ts");
   const { withDatabase, withService } = await import("./connections.ts");
+  const { showProgress } = await import("./show-progress.ts");
   const { verifyStored } = await import("../verify/verify.ts");
   const { parseSelection } = await import("../sync/rules/selection.ts");
   const { createValueParsers } = await import("../sync/value-parsers.ts");
-  const { showProgress } = await import("./show-progress.ts");
+  const { formatVerify, toVerifyJson } = await import("../output/verify.ts");
+  const { formatJson } = await import("../format.ts");
 
-  const { stop } = context;
   const selection = parseSelection(library, owner);
-  const config = loadServiceSettings(context);
-  const { progress, onServiceEvent } = showProgress(context, config);
-  const parsers = createValueParsers(config.serviceTimezone);
-  try {
-    return await withDatabase(context, config, "require", (pool, source) =>
-      withService(context, config, onServiceEvent, (service) =>
-        verifyStored({ service, pool, source, parsers, onEvent: progress.event, settings: config }, selection, stop),
-      ),
-    );
-  } finally {
-    progress.end();
-  }
+  const settings = loadServiceSettings(context);
+  const { progress, onServiceEvent } = showProgress(context, settings);
+  const parsers = createValueParsers(settings.serviceTimezone);
+  const report = await withDatabase(context, settings, "require", (pool, source) =>
+    withService(context, settings, onServiceEvent, (service) =>
+      verifyStored({ service, pool, source, parsers, onEvent: progress.event, settings }, selection, context.stop),
+    ),
+  ).finally(progress.end);
+  const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
+  context.print(json ? formatJson(toVerifyJson(report, exitCode)) : formatVerify(report, outputWidth(context)));
+  return exitCode;
 }

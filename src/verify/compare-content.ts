@@ -2,24 +2,16 @@ import type { Connection, Pool } from "../db/connect.ts";
 import type { TextParsers } from "../db/content-fields.ts";
 import {
   type ComparedRow,
-  type ComparedScenario,
   compareLibraryRow,
   compareScenarioRows,
+  MAX_EXAMPLES,
   readScenarioSources,
   readUnlistedScenarios,
 } from "../db/read/compare-rows.ts";
 import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
-import { type DifferenceKind, type LibraryDifference, summarizeScenarios } from "./findings.ts";
-
-/** Takes one library's scenarios while they are read, and compares them with its rows. */
-interface ContentComparison extends ScenarioSink {
-  /** Returns how the rows differ, null if they do not, and the number of compared scenarios. */
-  finish(read: ReceivedContent): Promise<{ readonly difference: ContentDifference | null; readonly scenarios: number }>;
-}
-
-type ContentDifference = Omit<LibraryDifference, "remedy">;
+import type { DifferenceKind, LibraryDifference, ScenarioDifference } from "./findings.ts";
 
 export interface StoredSide {
   readonly pool: Pool;
@@ -31,32 +23,24 @@ export interface StoredSide {
 const ITEMS_AT_ONCE = 5_000;
 const BYTES_AT_ONCE = 8 * 2 ** 20;
 
-export function compareContent(
-  { pool, source, parsers }: StoredSide,
-  listed: ListedLibrary,
-  signal: AbortSignal,
-): ContentComparison {
+/** Takes one library's scenarios while they are read, and compares them with its rows. */
+export function compareContent({ pool, source, parsers }: StoredSide, listed: ListedLibrary, signal: AbortSignal) {
   const { key } = listed;
-  let held = new Map<ScenarioId, Scenario>();
+  const held = new Map<ScenarioId, Scenario>();
   let bytes = 0;
-  let seen = new Set<ScenarioId>();
-  let differing = new Map<ScenarioId, ComparedScenario>();
+  const seen = new Set<ScenarioId>();
+  const differing = new Map<ScenarioId, ScenarioDifference>();
 
   const look = <T>(work: (connection: Connection) => Promise<T>) =>
     readSnapshot(pool, "reading a library's rows", work, signal);
   const compareHeld = async (connection: Connection) => {
     const found = await compareScenarioRows({ connection, source, key }, [...held.values()], parsers);
-    for (const one of found) differing.set(one.id, one);
+    for (const { id, state, columns } of found) differing.set(id, { id, kind: kindOfState(state), columns });
   };
-  const letGo = () => {
-    held = new Map();
-    bytes = 0;
-  };
-  return {
+  const sink: ScenarioSink = {
     async restart() {
-      letGo();
-      seen = new Set();
-      differing = new Map();
+      for (const all of [held, seen, differing]) all.clear();
+      bytes = 0;
     },
     async add(scenarios) {
       for (const one of scenarios) {
@@ -66,7 +50,8 @@ export function compareContent(
       }
       if (held.size < ITEMS_AT_ONCE && bytes < BYTES_AT_ONCE) return;
       await look(compareHeld);
-      letGo();
+      held.clear();
+      bytes = 0;
     },
     async sources(ids) {
       const inMemory = ids.flatMap((id) => held.get(id) ?? []);
@@ -77,30 +62,39 @@ export function compareContent(
       return new Map([...stored, ...inMemory.map((one) => [one.id, one.source] as const)]);
     },
     async remove(id) {
-      held.delete(id);
-      seen.delete(id);
-      differing.delete(id);
-    },
-    async finish({ metadata, rejects }) {
-      // The row of an item that could not be read stays, so its absence from the good ones means nothing.
-      const isWhole = rejects.every(({ kind }) => kind !== "scenario");
-      const { row, unlisted } = await look(async (connection) => {
-        await compareHeld(connection);
-        return {
-          row: await compareLibraryRow(connection, source, { listed, metadata }, parsers),
-          unlisted: isWhole ? await readUnlistedScenarios({ connection, source, key }, seen) : [],
-        };
-      });
-      const { counts, examples } = summarizeScenarios([
-        ...[...differing.values()].map(({ id, state, columns }) => ({ id, kind: kindOfState(state), columns })),
-        ...unlisted.map((id) => ({ id, kind: "unlisted" as const, columns: [] })),
-      ]);
-      const kind = kindOfState(row.state);
-      const agrees = kind === "content" && row.columns.length === 0 && examples.length === 0;
-      const difference = { key, kind, columns: row.columns, counts, examples, removalHeldAt: null };
-      return { difference: agrees ? null : difference, scenarios: seen.size };
+      for (const all of [held, seen, differing]) all.delete(id);
     },
   };
+  /** Returns how the rows differ, null if they do not, and the number of compared scenarios. */
+  const finish = async ({ metadata, rejects }: ReceivedContent) => {
+    // The row of an item that could not be read stays, so its absence from the good ones means nothing.
+    const isWhole = rejects.every(({ kind }) => kind !== "scenario");
+    const { row, unlisted } = await look(async (connection) => {
+      await compareHeld(connection);
+      return {
+        row: await compareLibraryRow(connection, source, { listed, metadata }, parsers),
+        unlisted: isWhole ? await readUnlistedScenarios({ connection, source, key }, seen) : [],
+      };
+    });
+    const scenarios = summarizeScenarios([
+      ...differing.values(),
+      ...unlisted.map((id) => ({ id, kind: "unlisted" as const, columns: [] })),
+    ]);
+    const kind = kindOfState(row.state);
+    const agrees = kind === "content" && row.columns.length === 0 && scenarios.examples.length === 0;
+    const difference = { key, kind, columns: row.columns, ...scenarios, removalHeldAt: null };
+    return { difference: agrees ? null : difference, scenarios: seen.size };
+  };
+  return { sink, finish };
 }
 
 const kindOfState = (state: ComparedRow["state"]): DifferenceKind => (state === "live" ? "content" : state);
+
+/** Counts the differences by kind and keeps the first ones as examples. */
+export function summarizeScenarios(
+  found: readonly ScenarioDifference[],
+): Pick<LibraryDifference, "counts" | "examples"> {
+  const counts = { missing: 0, removed: 0, unlisted: 0, content: 0 };
+  const examples = found.filter(({ kind }) => ++counts[kind] <= MAX_EXAMPLES);
+  return { counts, examples };
+}

@@ -7,7 +7,7 @@ import { hashContent } from "../sync/read-library.ts";
 import { decide } from "../sync/rules/decide.ts";
 import type { RunEvent, RunSettings } from "../sync/run-types.ts";
 import { compareContent, type StoredSide } from "./compare-content.ts";
-import type { Findings, LibraryDifference } from "./findings.ts";
+import type { ContentFindings, LibraryDifference } from "./findings.ts";
 
 export interface CompareTools extends StoredSide {
   readonly service: Service;
@@ -30,30 +30,34 @@ export async function compareLibraries(
   now: number,
   tools: CompareTools,
   signal: AbortSignal,
-): Promise<Pick<Findings, "scenarios" | "differences" | "unread" | "rejected">> {
+): Promise<ContentFindings> {
   const { service, settings, onEvent } = tools;
   const differences: LibraryDifference[] = [];
   const unread: LibraryFailure[] = [];
-  const rejected: Findings["rejected"][number][] = [];
+  const rejected: ContentFindings["rejected"][number][] = [];
   let scenarios = 0;
   const breaker = createCircuitBreaker();
 
   const compare = async (pair: LibraryPair) => {
     const { key } = pair.listed;
-    const comparison = compareContent(tools, pair.listed, signal);
-    const read = await service.readContent(key, comparison, signal);
+    const { sink, finish } = compareContent(tools, pair.listed, signal);
+    const read = await service.readContent(key, sink, signal);
     breaker.reset();
-    const found = await comparison.finish(read);
+    const found = await finish(read);
     scenarios += found.scenarios;
-    const remedy = remedyFor(pair, read, now, settings);
-    if (found.difference !== null) differences.push({ ...found.difference, remedy });
+    if (found.difference !== null)
+      differences.push({ ...found.difference, remedy: remedyFor(pair, read, now, settings) });
     const [first] = read.rejects;
     if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });
     onEvent({ kind: "stored", key });
   };
   const fail = async ({ listed: { key } }: LibraryPair, error: unknown) => {
     if (!(error instanceof ContentError)) throw error;
-    if (error.code === "unauthorized" && (await service.confirmKey(signal)) === "refused") throw keyRefused(error);
+    if (error.code === "unauthorized" && (await service.confirmKey(signal)) === "refused") {
+      const message =
+        "the service refused the key during the comparison: it was revoked or has expired. Set SIMCAT_API_KEY to a valid key and run simcat verify again";
+      throw new UnauthorizedError(message, { cause: error });
+    }
     const failure = { key, code: error.code, message: error.message };
     unread.push(failure);
     onEvent({ kind: "failed", ...failure });
@@ -79,11 +83,4 @@ function remedyFor(
   const isPartial = read.rejects.length > 0 || listed.source === null;
   const isChanged = isPartial || stored.sync?.contentHash !== hashContent(listed, read, serviceTimezone);
   return isRead && isChanged ? "sync" : "backfill";
-}
-
-function keyRefused(error: ContentError): UnauthorizedError {
-  return new UnauthorizedError(
-    "the service refused the key during the comparison: it was revoked or has expired. Set SIMCAT_API_KEY to a valid key and run simcat verify again",
-    { cause: error },
-  );
 }

@@ -1,4 +1,4 @@
-import { type ColumnDifference, MAX_EXAMPLES } from "../db/read/compare-rows.ts";
+import type { ColumnDifference } from "../db/read/compare-rows.ts";
 import type { LibraryFailure, LibraryKey, ScenarioId } from "../model.ts";
 
 /**
@@ -6,12 +6,6 @@ import type { LibraryFailure, LibraryKey, ScenarioId } from "../model.ts";
  * it, the database has marked it as removed. `unlisted`: only the database has it. `content`: both have it and differ.
  */
 export type DifferenceKind = "missing" | "removed" | "unlisted" | "content";
-
-export interface ScenarioDifference {
-  readonly id: ScenarioId;
-  readonly kind: DifferenceKind;
-  readonly columns: readonly ColumnDifference[];
-}
 
 export interface LibraryDifference {
   readonly key: LibraryKey;
@@ -31,23 +25,26 @@ export interface LibraryDifference {
   readonly removalHeldAt: Date | null;
 }
 
-/** Items that could not be compared because they are rejects. `reason` is that of the first one. */
-interface RejectedItems {
-  /** Null for an entry of the listing without a readable key. */
-  readonly key: LibraryKey | null;
-  readonly count: number;
-  readonly reason: string;
+export interface ScenarioDifference {
+  readonly id: ScenarioId;
+  readonly kind: DifferenceKind;
+  readonly columns: readonly ColumnDifference[];
 }
 
-/** The result of one comparison. */
-export interface Findings {
-  /** Listed libraries in scope. */
-  readonly listed: number;
+/** The result of comparing the content of libraries. */
+export interface ContentFindings {
   /** Compared scenarios. */
   readonly scenarios: number;
   readonly differences: readonly LibraryDifference[];
   readonly unread: readonly LibraryFailure[];
-  readonly rejected: readonly RejectedItems[];
+  /** Items that could not be compared because they are rejects, with the reason of the first; null: an entry without a readable key. */
+  readonly rejected: readonly { readonly key: LibraryKey | null; readonly count: number; readonly reason: string }[];
+}
+
+/** The result of one comparison. */
+export interface Findings extends ContentFindings {
+  /** Listed libraries in scope. */
+  readonly listed: number;
   /** Why the listing is incomplete, so that libraries that it lacks were not compared; null if it is complete. */
   readonly incomplete: string | null;
 }
@@ -57,13 +54,4 @@ export interface VerifyReport extends Findings {
   readonly durationMs: number;
   /** Libraries that differed in the first comparison and agreed in the second. */
   readonly passing: number;
-}
-
-/** Counts the differences by kind and keeps the first ones as examples. */
-export function summarizeScenarios(
-  found: readonly ScenarioDifference[],
-): Pick<LibraryDifference, "counts" | "examples"> {
-  const counts = { missing: 0, removed: 0, unlisted: 0, content: 0 };
-  const examples = found.filter(({ kind }) => ++counts[kind] <= MAX_EXAMPLES);
-  return { counts, examples };
 }

@@ -8,8 +8,9 @@ import type { Selection } from "../run-summary.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";
+import { summarizeScenarios } from "./compare-content.ts";
 import { type CompareTools, compareLibraries, type LibraryPair } from "./compare-libraries.ts";
-import { type Findings, type LibraryDifference, summarizeScenarios, type VerifyReport } from "./findings.ts";
+import type { Findings, LibraryDifference, VerifyReport } from "./findings.ts";
 
 interface Sides {
   readonly listing: Listing;
@@ -76,13 +77,32 @@ async function readSides({ service, pool, source }: CompareTools, signal: AbortS
 
 async function compareSides(
   tools: CompareTools,
-  sides: Sides,
+  { listing, stored, now }: Sides,
   isInScope: (key: LibraryKey) => boolean,
   signal: AbortSignal,
 ): Promise<Findings> {
-  const { listing, now } = sides;
+  const both: LibraryPair[] = [];
+  const differences: LibraryDifference[] = [];
+  const addOneSided = (key: LibraryKey, kind: LibraryDifference["kind"], heldAt: number | null = null) =>
+    differences.push({
+      key,
+      kind,
+      remedy: heldAt === null ? "sync" : "allow-removals",
+      columns: [],
+      ...summarizeScenarios([]),
+      removalHeldAt: heldAt === null ? null : new Date(heldAt),
+    });
   const listed = [...listing.libraries].filter(({ key }) => isInScope(key));
-  const { both, differences } = compareListing(listed, sides, isInScope);
+  for (const one of listed) {
+    const row = stored.get(keyText(one.key));
+    if (row?.state === "live") both.push({ listed: one, stored: row });
+    else addOneSided(one.key, row?.state === "removed" ? "removed" : "missing");
+  }
+  if (listing.incomplete === null) {
+    for (const { key, state, sync } of stored.values())
+      if (state === "live" && isInScope(key) && listing.libraries.find(key) === undefined)
+        addOneSided(key, "unlisted", sync?.removalHeldAt);
+  }
   tools.onEvent({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
   const content = await compareLibraries(both, now, tools, signal);
   const rejects = listing.rejects.filter(({ key }) => key === null || isInScope(key));
@@ -93,34 +113,6 @@ async function compareSides(
     rejected: [...rejects.map(({ key, reason }) => ({ key, count: 1, reason })), ...content.rejected],
     incomplete: listing.incomplete,
   };
-}
-
-/** Finds the libraries on both sides, and those on one side only. */
-function compareListing(
-  listed: Iterable<LibraryPair["listed"]>,
-  { listing, stored }: Sides,
-  isInScope: (key: LibraryKey) => boolean,
-) {
-  const both: LibraryPair[] = [];
-  const differences: LibraryDifference[] = [];
-  const onOneSide = { columns: [], ...summarizeScenarios([]), removalHeldAt: null };
-  for (const one of listed) {
-    const row = stored.get(keyText(one.key));
-    if (row?.state === "live") both.push({ listed: one, stored: row });
-    else {
-      const kind = row?.state === "removed" ? "removed" : "missing";
-      differences.push({ ...onOneSide, key: one.key, kind, remedy: "sync" });
-    }
-  }
-  if (listing.incomplete !== null) return { both, differences };
-  for (const { key, state, sync } of stored.values()) {
-    if (state !== "live" || !isInScope(key) || listing.libraries.find(key) !== undefined) continue;
-    const heldAt = sync?.removalHeldAt ?? null;
-    const unlisted = { ...onOneSide, key, kind: "unlisted" as const };
-    if (heldAt === null) differences.push({ ...unlisted, remedy: "sync" });
-    else differences.push({ ...unlisted, remedy: "allow-removals", removalHeldAt: new Date(heldAt) });
-  }
-  return { both, differences };
 }
 
 /** Compares the suspects once more, and takes all other findings from the first comparison. */

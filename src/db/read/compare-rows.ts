@@ -74,7 +74,7 @@ const withoutKey = <Column extends StoredColumn<never>>(columns: readonly Column
 /** Compares one library's row with its list entry and metadata. No row if none is stored. */
 const compareLibrary = (source: ReadSource) =>
   statement(`
-SELECT s.removed_at IS NULL AS live, ${differences(withoutKey(libraryColumns))} AS columns
+SELECT CASE WHEN s.removed_at IS NULL THEN 'live' ELSE 'removed' END AS state, ${differences(withoutKey(libraryColumns))} AS columns
 FROM ${unnest(libraryColumns)} AS r(${namesOf(libraryColumns).join(", ")})
 CROSS JOIN LATERAL (SELECT * FROM ${STORED_ROWS[source].libraries} l
   WHERE l.owner = r.owner AND l.library_name = r.library_name OFFSET 0) AS s`);
@@ -110,12 +110,9 @@ export async function compareLibraryRow(
   library: LibraryAnswers,
   parsers: TextParsers,
 ): Promise<ComparedRow> {
-  const { rows } = await connection.query<{ live: boolean; columns: ColumnDifference[] }>(
-    COMPARE_LIBRARY[source](toArrays(libraryColumns, [library], parsers)),
-  );
-  const [row] = rows;
-  if (row === undefined) return { state: "missing", columns: [] };
-  return { state: row.live ? "live" : "removed", columns: row.columns.map(cutValues) };
+  const bound = COMPARE_LIBRARY[source](toArrays(libraryColumns, [library], parsers));
+  const [row] = (await connection.query<ComparedRow>(bound)).rows;
+  return row === undefined ? { state: "missing", columns: [] } : cutValues(row);
 }
 
 /** The rows of one library's scenarios. */
@@ -132,16 +129,16 @@ export async function compareScenarioRows(
   parsers: TextParsers,
 ): Promise<ComparedScenario[]> {
   if (scenarios.length === 0) return [];
-  const arrays = toArrays(scenarioColumns, scenarios, parsers);
-  const { rows } = await connection.query<ComparedScenario>(
-    COMPARE_SCENARIOS[source]({ ...arrays, owner: key.owner, library_name: key.name }),
-  );
-  return rows.map((row) => ({ ...row, columns: row.columns.map(cutValues) }));
+  const parameters = { ...toArrays(scenarioColumns, scenarios, parsers), owner: key.owner, library_name: key.name };
+  return (await connection.query<ComparedScenario>(COMPARE_SCENARIOS[source](parameters))).rows.map(cutValues);
 }
 
-function cutValues({ column, stored, service }: ColumnDifference): ColumnDifference {
-  const [first, second] = cutToDifference(stored ?? "", service ?? "", SHOWN_CHARS);
-  return { column, stored: stored && first, service: service && second };
+function cutValues<Row extends ComparedRow>(row: Row): Row {
+  const columns = row.columns.map(({ column, stored, service }) => {
+    const [first, second] = cutToDifference(stored ?? "", service ?? "", SHOWN_CHARS);
+    return { column, stored: stored && first, service: service && second };
+  });
+  return { ...row, columns };
 }
 
 /** Returns the live scenarios of a library that are not in the service's list. */
