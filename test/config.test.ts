@@ -50,6 +50,7 @@ test("uses defaults for everything except the two required settings", () => {
     maxBodyBytes: 536_870_912,
     fullEveryMs: 604_800_000,
     maxRemoved: { numerator: 30, denominator: 100 },
+    keepHistoryMs: null,
     schedule: "*/15 * * * *",
     timezone: "UTC",
     httpHost: "127.0.0.1",
@@ -187,6 +188,7 @@ test.each([
   ["SIMCAT_MAX_RETRY_WAIT", ["1ms", "24d"], ["0s", "25d", "soon"]],
   ["SIMCAT_MAX_BODY", ["1B", "1024GiB"], ["0B", "1025GiB", "512"]],
   ["SIMCAT_FULL_EVERY", ["1ms", "3650d"], ["0d", "3651d", "1w"]],
+  ["SIMCAT_KEEP_HISTORY", ["24h", "1440m", "395d", "3650d"], ["23h", "1h", "0d", "3651d", "1y"]],
   ["SIMCAT_MAX_REMOVED", ["0%", "100%"], ["100.1%", "30", "-1%"]],
   ["SIMCAT_HTTP_PORT", ["0", "65535"], ["65536", "http"]],
   ["SIMCAT_HTTP_ALLOWED_HOSTS", ["simcat", "a.example,b.example"], ["simcat:9464", "http://simcat", "a b", "a,,b"]],
@@ -396,7 +398,7 @@ test("the description contains every setting and its source, and no secret (faul
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_RPS", value: "5", source: ".env" });
   expect(settings).toContainEqual({ name: "SIMCAT_FULL_EVERY", value: "7d", source: "default" });
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_REMOVED", value: "30%", source: "default" });
-  expect(settings).toHaveLength(24);
+  expect(settings).toHaveLength(25);
   expect(JSON.stringify(settings)).not.toContain("canary");
 });
 

@@ -1,22 +1,18 @@
-import { hostname } from "node:os";
 import type { Command } from "commander";
-import type { Pool } from "../db/connect.ts";
-import type { Lease } from "../db/lease.ts";
-import type { PrunedRows } from "../db/prune/prune.ts";
-import { EXIT } from "../errors.ts";
+import { EXIT, UsageError } from "../errors.ts";
 import { DAY_MS } from "../units.ts";
 import { type ActionRunner, createCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import type { Context } from "./context.ts";
 
 interface PruneOptions extends JsonOptions {
-  readonly olderThan: string;
+  readonly olderThan?: string;
   readonly dryRun: boolean;
 }
 
 export function pruneCommand(run: ActionRunner): Command {
   const description = "delete old history, removed rows and resolved rejects";
   return createCommand("prune", description, "simcat prune --older-than 365d --dry-run")
-    .requiredOption("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d")
+    .option("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d (default: SIMCAT_KEEP_HISTORY)")
     .option("--dry-run", "only print the numbers", false)
     .addOption(jsonOption())
     .action(run(pruneHistory));
@@ -28,12 +24,18 @@ const REMOVALS_WINDOW_MS = DAY_MS;
 async function pruneHistory(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
   const { loadSettings } = await import("./settings.ts");
   const { withDatabase } = await import("./connections.ts");
-  const { countPrunable, readCutoff, readHistoryStart, versionsOf } = await import("../db/prune/prune.ts");
+  const { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, versionsOf } = await import(
+    "../db/prune/prune.ts"
+  );
   const { formatPrune, toPruneJson } = await import("../output/prune.ts");
   const { formatJson } = await import("../format.ts");
 
-  const olderThanMs = parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
+  const optionMs = olderThan === undefined ? null : parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true });
+  const olderThanMs = optionMs ?? config.keepHistoryMs;
+  if (olderThanMs === null) {
+    throw new UsageError("prune needs an age", { hint: "give --older-than 365d, or set SIMCAT_KEEP_HISTORY" });
+  }
   if (olderThanMs < REMOVALS_WINDOW_MS) {
     context.note(
       `simcat: --older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`,
@@ -41,7 +43,9 @@ async function pruneHistory(context: Context, { olderThan, dryRun, json }: Prune
   }
   const report = await withDatabase(context, config, "require", async (pool) => {
     const cutoff = await readCutoff(pool, olderThanMs, context.stop);
-    const rows = await (dryRun ? countPrunable(pool, cutoff, context.stop) : pruneUnderLease(context, pool, cutoff));
+    const rows = await (dryRun
+      ? countPrunable(pool, cutoff, context.stop)
+      : withCounter(context, (onProgress) => pruneUnderLease(pool, cutoff, onProgress, context.stop)));
     const start = await readHistoryStart(pool, context.stop);
     const { ofLibraries, ofScenarios } = versionsOf(rows);
     const movesStart = dryRun && start !== null && start < cutoff && ofLibraries + ofScenarios > 0;
@@ -51,21 +55,17 @@ async function pruneHistory(context: Context, { olderThan, dryRun, json }: Prune
   return EXIT.ok;
 }
 
-async function pruneUnderLease({ terminal, draw, stop }: Context, pool: Pool, cutoff: Date): Promise<PrunedRows> {
-  const { createClock } = await import("../db/clock.ts");
-  const { withLease } = await import("../db/lease.ts");
-  const { SYNC_LEASE } = await import("../db/runs.ts");
-  const { prune } = await import("../db/prune/prune.ts");
+/** Shows on a terminal how many rows are deleted while `work` runs. */
+async function withCounter<T>(
+  { terminal, draw }: Context,
+  work: (onProgress: (rows: number) => void) => Promise<T>,
+): Promise<T> {
   const { plural } = await import("../format.ts");
   const { clearLine, drawLine } = await import("../output/screen.ts");
-
-  const onProgress = (rows: number) => {
-    if (terminal.isErr) drawLine({ columns: terminal.columns, draw }, `${plural(rows, "row")} deleted`);
-  };
-  const work = (lease: Lease) => prune({ pool, lease, cutoff, onProgress }, AbortSignal.any([stop, lease.lost]));
   try {
-    const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
-    return await withLease(pool, await createClock(pool, stop), lease, work, stop);
+    return await work((rows) => {
+      if (terminal.isErr) drawLine({ columns: terminal.columns, draw }, `${plural(rows, "row")} deleted`);
+    });
   } finally {
     if (terminal.isErr) clearLine({ draw });
   }

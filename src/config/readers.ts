@@ -32,6 +32,12 @@ function quantity(parse: (text: string) => number | null, max: number, expected:
 /** Timers of Node overflow above 24.8 days and then fire at once. */
 export const timer = quantity(parseDuration, 24 * DAY_MS, "a duration of at most 24d, such as 500ms, 60s, 15m or 24h");
 export const interval = quantity(parseDuration, 3650 * DAY_MS, "a duration such as 15m, 24h or 7d");
+/** The guard of removals compares with the last 24 hours. */
+export const historyAge: Reader<number> = (text, environment) => {
+  const reading = interval(text, environment);
+  const isTooShort = "value" in reading && reading.value < DAY_MS;
+  return isTooShort ? rejected(text, "a duration of at least 24h, such as 90d or 395d") : reading;
+};
 export const size = quantity(parseSize, 2 ** 40, "a size such as 64KiB, 512MiB or 1GiB");
 
 export const share: Reader<Share> = (text) => {

@@ -22,6 +22,8 @@ export const SETTINGS = {
   maxBodyBytes: withDefault("SIMCAT_MAX_BODY", "512MiB", read.size, formatSize),
   fullEveryMs: withDefault("SIMCAT_FULL_EVERY", "7d", read.interval, formatDuration),
   maxRemoved: withDefault("SIMCAT_MAX_REMOVED", "30%", read.share, formatShare),
+  /** Null to keep all history. */
+  keepHistoryMs: optional("SIMCAT_KEEP_HISTORY", read.historyAge, formatDuration),
   schedule: withDefault("SIMCAT_SCHEDULE", read.DEFAULT_SCHEDULE, read.cronSchedule),
   timezone: withDefault("SIMCAT_TIMEZONE", "UTC", read.timeZone),
   httpHost: withDefault("SIMCAT_HTTP_HOST", "127.0.0.1", read.anyText),

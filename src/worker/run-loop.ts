@@ -1,4 +1,5 @@
 import { aborted } from "../async.ts";
+import type { Settings } from "../config/settings.ts";
 import { createClock } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/db-errors.ts";
@@ -16,19 +17,20 @@ import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
 import { createProgressLine } from "../output/progress.ts";
 import { createRunLog } from "../output/run-log.ts";
-import type { RunRequest } from "../run-summary.ts";
+import type { RunRequest, RunSummary } from "../run-summary.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
 import { runSync } from "../sync/run.ts";
 import { outcomeOfError } from "../sync/run-outcome.ts";
 import type { RunEvent, RunResult, RunSettings } from "../sync/run-types.ts";
 import type { CopyReads } from "./copy-reads.ts";
 import type { Metrics } from "./metrics.ts";
+import { createHistoryPruner } from "./prune-history.ts";
 import type { Schedule } from "./schedule.ts";
 import { MISS_REASONS, type MissReason, pauseOf, type WorkerState } from "./worker-status.ts";
 
 /** The dependencies of the loop and of its runs. */
 export interface WorkerContext {
-  readonly settings: RunSettings;
+  readonly settings: RunSettings & Pick<Settings, "keepHistoryMs">;
   readonly version: string;
   readonly pool: Pool;
   /** The schema that the database must have. */
@@ -71,8 +73,14 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
       { code: "next_run", at: schedule.next(pauseOf(state) ?? undefined).toISOString() },
       "waiting for the next run",
     );
+  const pruneHistory = createHistoryPruner(context, context.settings.keepHistoryMs);
+  const runAndPrune = async () => {
+    const result = await runScheduled(context, signal);
+    if (result !== null && endedWell(result.summary)) await pruneHistory(signal);
+    return result;
+  };
   const startRun = () => {
-    loop.running = runScheduled(context, signal).finally(() => {
+    loop.running = runAndPrune().finally(() => {
       loop.running = null;
       if (!signal.aborted) logNextRun();
     });
@@ -102,6 +110,12 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   const last = await loop.running;
   const { reason } = signal;
   return last !== null && last.error === reason && reason instanceof InterruptedError ? reason.exitCode : EXIT.ok;
+}
+
+/** True for a good run. Held with nothing considered, the listing shared nothing with the copy. */
+function endedWell({ status, counts }: RunSummary): boolean {
+  const considered = counts.librariesRead + counts.librariesSkipped + counts.librariesFailed;
+  return status === "ok" || ((status === "partial" || status === "held") && considered > 0);
 }
 
 /** True if there is no good run without selectors, or if the last one is older than the interval by the database's clock. */

@@ -21,23 +21,29 @@ interface Kinds {
 
 const manifests = readManifests();
 
-function the<Kind extends keyof Kinds>(kind: Kind): Kinds[Kind] {
-  const found = manifests.filter((manifest) => manifest.kind === kind);
+function the<Kind extends keyof Kinds>(kind: Kind, name?: string): Kinds[Kind] {
+  const found = manifests.filter((manifest) => {
+    const named = manifest as { metadata?: { name?: string } };
+    return manifest.kind === kind && (name === undefined || named.metadata?.name === name);
+  });
   expect(found).toHaveLength(1);
   return found[0] as Kinds[Kind];
 }
 
-const cronJob = the("CronJob").spec;
+const cronJob = the("CronJob", "simcat-sync").spec;
+const pruneJob = the("CronJob", "simcat-prune").spec;
 const jobs: Record<string, JobSpec | undefined> = { sync: cronJob?.jobTemplate.spec, backfill: the("Job").spec };
 const pods: Record<string, PodSpec | undefined> = {
   sync: jobs.sync?.template.spec,
   backfill: jobs.backfill?.template.spec,
   start: the("Deployment").spec?.template.spec,
+  prune: pruneJob?.jobTemplate.spec?.template.spec,
 };
 
 test("there are the three ways of use, and what they share", () => {
   expect(manifests.map(({ kind }) => kind).sort()).toEqual([
     "ConfigMap",
+    "CronJob",
     "CronJob",
     "Deployment",
     "Job",
@@ -212,10 +218,30 @@ test("there is one worker, probed where it answers, and its Service finds it eve
 
 test("the NetworkPolicy is for all of simcat's pods", () => {
   expect(the("NetworkPolicy").spec?.podSelector).toEqual({ matchLabels: { "app.kubernetes.io/name": "simcat" } });
-  const templates = [jobs.sync?.template, jobs.backfill?.template, the("Deployment").spec?.template];
+  const templates = [
+    jobs.sync?.template,
+    jobs.backfill?.template,
+    the("Deployment").spec?.template,
+    pruneJob?.jobTemplate.spec?.template,
+  ];
   expect(templates.map((template) => template?.metadata?.labels?.["app.kubernetes.io/name"])).toEqual([
     "simcat",
     "simcat",
     "simcat",
+    "simcat",
   ]);
+});
+
+test("the daily prune waits for a run that is in progress, and fails at once without SIMCAT_KEEP_HISTORY", () => {
+  const spec = pruneJob?.jobTemplate.spec;
+  expect({ schedule: pruneJob?.schedule, zone: pruneJob?.timeZone, policy: pruneJob?.concurrencyPolicy }).toEqual({
+    schedule: "40 3 * * *",
+    zone: "Etc/UTC",
+    policy: "Forbid",
+  });
+  expect(spec?.podFailurePolicy?.rules.map(({ action, onExitCodes }) => [action, onExitCodes?.values])).toEqual([
+    ["Ignore", undefined],
+    ["FailJob", [EXIT.usage, EXIT.configuration]],
+  ]);
+  expect(spec?.backoffLimit).toBe(8);
 });

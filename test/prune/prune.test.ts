@@ -408,10 +408,45 @@ describe("the command", () => {
     },
   );
 
-  test("requires an age", async () => {
+  test("requires an age: the option's, or else SIMCAT_KEEP_HISTORY", async () => {
     const database = await freshTestDatabase();
-    expect((await simcat({ database }, ["prune"])).code).toBe(64);
+    await insertVersion(database, "library_history", "live", OLD);
+    const prune = async (environment: Record<string, string>, ...more: string[]) => {
+      const { code, out, err } = await simcat({ database }, ["prune", "--json", ...more], environment);
+      return { code, ...(code === 0 ? pruned(JSON.parse(out)) : { err }) };
+    };
+    const pruned = (report: { older_than: string; rows_total: number }) => ({
+      age: report.older_than,
+      rows: report.rows_total,
+    });
+
+    expect(await prune({})).toEqual({
+      code: 64,
+      err: expect.stringContaining("give --older-than 365d, or set SIMCAT_KEEP_HISTORY"),
+    });
+    expect(await prune({ SIMCAT_KEEP_HISTORY: "1h" })).toEqual({
+      code: 78,
+      err: expect.stringContaining("SIMCAT_KEEP_HISTORY"),
+    });
+    const ages = { SIMCAT_KEEP_HISTORY: "24h" };
+    expect(await prune(ages, "--dry-run")).toEqual({ code: 0, age: "1d", rows: 1 });
+    expect(await prune(ages, "--older-than", "3650d")).toEqual({ code: 0, age: "3650d", rows: 0 });
+    expect(await prune(ages)).toEqual({ code: 0, age: "1d", rows: 1 });
+    expect(await prune(ages)).toEqual({ code: 0, age: "1d", rows: 0 });
   });
+
+  test.each([["--dry-run"], []])(
+    "refuses a partitioned table %j, because a ctid is unique in one partition",
+    async (...more) => {
+      const database = await freshTestDatabase();
+      await database.query(`
+      ALTER TABLE simcat.scenario_history RENAME TO one_month;
+      CREATE TABLE simcat.scenario_history (LIKE simcat.one_month) PARTITION BY RANGE (valid_to)`);
+      const { code, err } = await simcat({ database }, ["prune", "--older-than", "90d", ...more]);
+      expect(code).toBe(78);
+      expect(err).toContain("prune cannot delete from partitioned tables: simcat.scenario_history");
+    },
+  );
 
   test.each([
     ["rejects", []],

@@ -283,3 +283,45 @@ test("an item that cannot be stored leaves the worker ready, and not up to date 
     expect([status, body.reasons]).toEqual([200, [{ code: "open_rejects", message }]]);
   }, WAIT);
 });
+
+test("prunes the history once a day after a good run, and keeps what is younger than SIMCAT_KEEP_HISTORY", async () => {
+  const { environment, query, simcat } = await fixture(three);
+  await simcat(["sync"]);
+  const version = (name: string, days: number) => `
+    INSERT INTO simcat.library_history (owner, library_name, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by)
+    SELECT 'ann', '${name}', moment, moment, 1, moment - interval '1 day', moment, 1
+    FROM (SELECT now() - interval '${days} days' AS moment) AS m`;
+  await query(version("old", 400));
+  await query(version("young", 300));
+  const names = "SELECT library_name AS name FROM simcat.library_history ORDER BY 1";
+
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND, SIMCAT_KEEP_HISTORY: "395d" });
+
+  expect(await worker.untilLogged("history_pruned")).toMatchObject({ level: "info", rows: 1 });
+  expect(await query(names)).toEqual([{ name: "young" }]);
+  await query(version("old", 400));
+  await worker.untilLogged("run_finished", 3);
+  expect(worker.logged("history_pruned")).toHaveLength(1);
+  expect(await query(names)).toHaveLength(2);
+  expect(await worker.stop()).toBe(0);
+});
+
+test("a prune that fails is a warning, and the worker goes on and stays ready", async () => {
+  const { environment, query, simcat } = await fixture(three);
+  await simcat(["sync"]);
+  await query(`INSERT INTO simcat.library_history
+    (owner, library_name, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by)
+    VALUES ('ann', 'old', '2020-01-01Z', '2020-01-01Z', 1, '2020-01-01Z', '2020-01-02Z', 1)`);
+  await query(`CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no prune today'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON simcat.library_history FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
+
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND, SIMCAT_KEEP_HISTORY: "395d" });
+
+  expect(await worker.untilLogged("prune_failed")).toMatchObject({
+    level: "warn",
+    error: expect.stringContaining("no prune today"),
+  });
+  await worker.untilLogged("run_finished", 2);
+  expect(worker.logged("prune_failed")).toHaveLength(1);
+  expect((await worker.readyz()).status).toBe(200);
+});

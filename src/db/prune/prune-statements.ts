@@ -4,6 +4,10 @@ const OF_LIBRARY = "simcat.libraries l USING (owner, library_name)";
 /** Rows per transaction, so that neither vacuum nor the next run waits for long. */
 export const ROWS_PER_TRANSACTION = 10_000;
 
+/** Statements by `ctid` would delete other rows of a partitioned table: a `ctid` is unique only within one partition. */
+export const SELECT_PARTITIONED =
+  "SELECT oid::regclass::text AS name FROM pg_class WHERE relnamespace = to_regnamespace('simcat') AND relkind = 'p'";
+
 /** One row: how many rows of each table the statements below would delete together. */
 export const COUNT_PRUNABLE = `
 SELECT (SELECT count(*) FROM simcat.libraries l WHERE l.removed_at < $1) AS libraries,

@@ -1,8 +1,11 @@
+import { hostname } from "node:os";
+import { ConfigurationError } from "../../errors.ts";
 import type { LibraryKey } from "../../model.ts";
 import { DAY_MS } from "../../units.ts";
-import { readNow } from "../clock.ts";
+import { createClock, readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
-import type { Lease } from "../lease.ts";
+import { type Lease, withLease } from "../lease.ts";
+import { SYNC_LEASE } from "../runs.ts";
 import { BY_KEY, readSnapshot } from "../transaction.ts";
 import * as statements from "./prune-statements.ts";
 
@@ -23,9 +26,22 @@ const LIBRARIES_PER_TRANSACTION = 500;
 /** They contain about ROWS_PER_TRANSACTION scenarios. */
 const BLOCKS_PER_TRANSACTION = 500;
 
-/** The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old. */
+/**
+ * The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old.
+ * @throws ConfigurationError if a table is partitioned
+ */
 export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortSignal): Promise<Date> {
-  const now = await readSnapshot(pool, "reading the database's clock", readNow, signal);
+  const read = async (connection: Connection) => {
+    const { rows } = await connection.query<{ name: string }>(statements.SELECT_PARTITIONED);
+    return { now: await readNow(connection), partitioned: rows };
+  };
+  const { now, partitioned } = await readSnapshot(pool, "reading the database's clock", read, signal);
+  if (partitioned.length > 0) {
+    const names = partitioned.map(({ name }) => name).join(", ");
+    throw new ConfigurationError(`prune cannot delete from partitioned tables: ${names}`, {
+      hint: "delete old rows by partition, or move them to a table without partitions",
+    });
+  }
   return new Date(now.getTime() - Math.min(olderThanMs, MAX_AGE_MS));
 }
 
@@ -41,6 +57,18 @@ export function readHistoryStart(pool: Pool, signal: AbortSignal): Promise<Date 
   const read = async (connection: Connection) =>
     oneRow(await connection.query<{ since: Date | null }>(statements.SELECT_HISTORY_START)).since;
   return readSnapshot(pool, "reading since when the history is complete", read, signal);
+}
+
+/** Runs `prune` under the lease of the runs. @throws BusyError if a run is in progress */
+export async function pruneUnderLease(
+  pool: Pool,
+  cutoff: Date,
+  onProgress: (rows: number) => void,
+  signal: AbortSignal,
+): Promise<PrunedRows> {
+  const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
+  const work = (held: Lease) => prune({ pool, lease: held, cutoff, onProgress }, AbortSignal.any([signal, held.lost]));
+  return await withLease(pool, await createClock(pool, signal), lease, work, signal);
 }
 
 interface PruneTools {
