@@ -23,7 +23,7 @@ type Fact = readonly [name: string, text: string];
 
 function formatBasis({ lastGoodRun, now }: LibraryRows): string {
   const basis = "Based on the last listing that was read; explain sends no request.";
-  if (lastGoodRun === null) return `${basis} No run of all libraries has completed yet.`;
+  if (lastGoodRun === null) return `${basis} No run of all libraries has succeeded yet.`;
   return `${basis} Last good run: ${lastGoodRun.id}, ${formatMoment(lastGoodRun.startedAt, now)}.`;
 }
 

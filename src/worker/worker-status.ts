@@ -162,7 +162,7 @@ function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "re
 
 function judgeAge({ goodRunEndedAt, lateBefore }: ReadinessFacts, { lastGoodRun }: Basics): StatusReason[] {
   if (goodRunEndedAt === null || lastGoodRun === null)
-    return [{ code: "no_good_run", message: "no run of all libraries has completed yet" }];
+    return [{ code: "no_good_run", message: "no run of all libraries has succeeded yet" }];
   if (goodRunEndedAt >= lateBefore) return [];
   const message = `the last good run (${lastGoodRun.id}) is older than three due runs; the copy may be out of date`;
   return [{ code: "stale", message }];

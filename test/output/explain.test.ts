@@ -234,9 +234,9 @@ test("a date keeps its spaces and cannot act on the terminal", () => {
   expect(lines(rowsWith({ listedText: " a\u009b2J " }))).toContain('listed date     " a\\u009b2J "');
 });
 
-test("reports that no run has completed yet", () => {
+test("reports that no run has succeeded yet", () => {
   expect(lines({ ...ROWS, lastGoodRun: null })[2]).toBe(
-    "Based on the last listing that was read; explain sends no request. No run of all libraries has completed yet.",
+    "Based on the last listing that was read; explain sends no request. No run of all libraries has succeeded yet.",
   );
 });
 

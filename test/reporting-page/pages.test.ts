@@ -73,7 +73,7 @@ describe("the report", () => {
 
   test.each([
     ["running", "has been running for 0.4 s"],
-    ["failed", "<h3>The run that did not succeed (UTC)</h3>"],
+    ["failed", "<h3>The run that did not end with ok (UTC)</h3>"],
   ] as const)("describes a single run that is %s as such", (status, text) => {
     const runs = oneRows.runs.map((run) => ({ ...run, status }));
     const { page } = format({ ...oneRows, runs });
@@ -223,7 +223,7 @@ describe("the report", () => {
       storage: "Lib holds 22 % of the 18.0 TB of 1,234 owners",
       versions: "9,581 of 14,703 libraries do not use the newest version of their package in use",
       parents: "63,000 of 182,000 parents (35 %) have no results",
-      runs: "22 of 672 runs in the last 7 days did not succeed",
+      runs: "22 of 672 runs in the last 7 days did not end with ok",
     });
   });
 

@@ -24,7 +24,7 @@ export const TITLE = { version: "9.9.9", timezone: "Europe/Berlin", serviceHost:
 export const emptyStatus: WorkerStatus = {
   now: NOW,
   ready: false,
-  reasons: [{ code: "no_good_run", message: "no run of all libraries has completed yet" }],
+  reasons: [{ code: "no_good_run", message: "no run of all libraries has succeeded yet" }],
   nextRun: new Date("2026-11-20T14:15:00Z"),
   intervalMs: 15 * MINUTE,
   current: null,

@@ -81,7 +81,7 @@ function onlyRun({ status, startedAt, durationMs }: DrawnRun): Html {
   return html`<p>${formatBadge(badgeOf(status))} The only run so far started ${timeOf(startedAt)} and <span class="nowrap">${duration}</span>.</p>`;
 }
 
-/** The newest runs that did not succeed, with their whole messages; null if all succeeded. */
+/** The newest runs that did not end with ok, with their whole messages; null if there are none. */
 export function unsuccessfulRuns(runs: readonly DrawnRun[]): Html | null {
   const shown = runs.filter(({ status }) => !isSuccess(status)).slice(-MAX_LISTED_RUNS);
   if (shown.length === 0) return null;
@@ -89,7 +89,7 @@ export function unsuccessfulRuns(runs: readonly DrawnRun[]): Html | null {
     const when = html`${kind} ${id}, started ${timeOf(startedAt)}, <span class="nowrap">took ${formatElapsed(durationMs)}</span>`;
     return html`<li>${formatBadge(badgeOf(status))} <small>${when}</small>${error === null ? null : html`<p>${errorText(error)}</p>`}</li>\n`;
   });
-  return html`<h3>${shown.length === 1 ? "The run that" : `The last ${shown.length} runs that`} did not succeed (UTC)</h3><ul class="items">${items}</ul>`;
+  return html`<h3>${shown.length === 1 ? "The run that" : `The last ${shown.length} runs that`} did not end with ok (UTC)</h3><ul class="items">${items}</ul>`;
 }
 
 export const isSuccess = (status: RunStatus) => status === "ok" || status === "running";

@@ -22,9 +22,10 @@ export const runsSection = declareSection({
     const all = sum(endings, (ending) => ending.runs);
     const unsuccessful = sum(endings, (ending) => (isSuccess(ending.status) ? 0 : ending.runs));
     if (all === 0) return `No run in the last ${span}`;
-    if (all === 1) return `The only run of the last ${span} ${unsuccessful === 0 ? "succeeded" : "did not succeed"}`;
+    if (all === 1)
+      return `The only run of the last ${span} ${unsuccessful === 0 ? "succeeded" : "did not end with ok"}`;
     if (unsuccessful > 0)
-      return `${formatCount(unsuccessful)} of ${plural(all, "run")} in the last ${span} did not succeed`;
+      return `${formatCount(unsuccessful)} of ${plural(all, "run")} in the last ${span} did not end with ok`;
     return `${all === 2 ? "Both" : `All ${formatCount(all)}`} runs of the last ${span} succeeded`;
   },
   figure: ({ runs, owners }) => html`${runsFigure(runs)}
