@@ -4,7 +4,6 @@ import { setMaxListeners } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { devNull } from "node:os";
 import type { Context } from "./cli/context.ts";
-import { ignoresHangup } from "./cli/hangup.ts";
 import { StandardStream } from "./cli/standard-stream.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { EXIT, hasErrorCode, InterruptedError, OutputError, type SignalName, STOP_SIGNALS, toError } from "./errors.ts";
@@ -108,23 +107,35 @@ function closeStandardStreams(): void {
   }
 }
 
+/**
+ * True if the process was started under `nohup`, which ignores SIGHUP so that the process survives its terminal. Node resets
+ * ignored signals before any script runs, so there are only two traces of it: shells put the command that they run into
+ * `_`, and the parent, a script under `nohup`, ignores SIGHUP itself. Other systems than Linux have no such file.
+ */
+function ignoresHangup(): boolean {
+  if (/(?:^|\/)nohup$/.test(process.env._ ?? "")) return true;
+  try {
+    const status = readFileSync(`/proc/${process.ppid}/status`, "utf8");
+    const [, mask = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status) ?? [];
+    // The bit of signal 1.
+    return (BigInt(`0x${mask}`) & 1n) !== 0n;
+  } catch {
+    return false;
+  }
+}
+
 process.on("SIGINT", onStopSignal);
 process.on("SIGTERM", onStopSignal);
 // Without a listener SIGHUP would end the process, also under nohup, because Node resets the disposition that nohup sets.
-process.on("SIGHUP", ignoresHangup(process.env, process.ppid) ? () => {} : onStopSignal);
+process.on("SIGHUP", ignoresHangup() ? () => {} : onStopSignal);
 
 /** Defined by bundle.mjs: the commit that was built, or an empty string. */
 declare const BUILD_COMMIT: string;
 const COMMIT = typeof BUILD_COMMIT === "undefined" ? "" : BUILD_COMMIT;
-const VERSION = readVersion();
-
-/** The version in package.json, which is next to both `dist` and `src`. */
-function readVersion(): string {
-  const manifest: { readonly version: string } = JSON.parse(
-    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-  );
-  return manifest.version;
-}
+/** package.json is next to both `dist` and `src`. */
+const { version: VERSION }: { readonly version: string } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+);
 
 let context: Context = {
   environment: process.env,
@@ -193,11 +204,9 @@ function nameRuntime(): void {
   if (!("navigator" in globalThis)) Object.assign(globalThis, { navigator: { userAgent: "Node.js" } });
 }
 
-const VERSION_FLAGS = ["--version", "-V"];
-
 async function main(args: readonly string[]): Promise<number> {
   try {
-    if (args.length === 1 && VERSION_FLAGS.includes(args[0] ?? "")) {
+    if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
       context.print(context.build);
       return EXIT.ok;
     }

@@ -1,18 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { constants, fstatSync, type Stats } from "node:fs";
-import {
-  access,
-  chmod,
-  chown,
-  type FileHandle,
-  open,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from "node:fs/promises";
+import * as fs from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { sleep } from "../async.ts";
 import { hasErrorCode } from "../errors.ts";
@@ -24,7 +12,7 @@ import { FULL_PIPE_PAUSE_MS, writeNow } from "./standard-stream.ts";
  * @returns true if the bytes were written to standard output
  */
 export async function writeOutput(path: string, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
-  const found = await stat(path).catch((error: unknown) => {
+  const found = await fs.stat(path).catch((error: unknown) => {
     if (hasErrorCode(error, "ENOENT")) return null;
     throw error;
   });
@@ -48,8 +36,8 @@ function isSame(descriptor: number, found: Stats | null): boolean {
 
 /** Resolves all links. The file may not exist yet, even if a link leads to it. */
 async function followLinks(path: string): Promise<string> {
-  const directory = await realpath(dirname(path));
-  const link = await readlink(path).catch((error: unknown) => {
+  const directory = await fs.realpath(dirname(path));
+  const link = await fs.readlink(path).catch((error: unknown) => {
     if (hasErrorCode(error, "EINVAL", "ENOENT", "UNKNOWN")) return null;
     throw error;
   });
@@ -57,21 +45,21 @@ async function followLinks(path: string): Promise<string> {
 }
 
 async function replaceFile(file: string, bytes: Buffer, found: Stats | null): Promise<void> {
-  if (found !== null) await access(file, constants.W_OK);
+  if (found !== null) await fs.access(file, constants.W_OK);
   const temporary = join(dirname(file), `.simcat-${randomUUID()}.tmp`);
   try {
-    await writeFile(temporary, bytes, { flag: "wx", mode: found === null ? 0o644 : 0o600, flush: true });
+    await fs.writeFile(temporary, bytes, { flag: "wx", mode: found === null ? 0o644 : 0o600, flush: true });
     if (found !== null) {
       // Only root may change the owner of a file.
-      await chown(temporary, found.uid, found.gid).catch(() => {});
-      await chmod(temporary, found.mode & 0o7777);
+      await fs.chown(temporary, found.uid, found.gid).catch(() => {});
+      await fs.chmod(temporary, found.mode & 0o7777);
     }
-    await rename(temporary, file);
+    await fs.rename(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
+    await fs.rm(temporary, { force: true }).catch(() => {});
     // The directory is read-only, or the file is a mount: only its content can be replaced.
     if (found === null || !hasErrorCode(error, "EACCES", "EPERM", "EROFS", "EBUSY")) throw error;
-    await writeFile(file, bytes, { flush: true });
+    await fs.writeFile(file, bytes, { flush: true });
   }
 }
 
@@ -79,14 +67,14 @@ async function replaceFile(file: string, bytes: Buffer, found: Stats | null): Pr
 async function writeInto(path: string, bytes: Buffer, found: Stats, signal: AbortSignal): Promise<void> {
   if (found.isDirectory()) throw new Error("it is a directory");
   if (!found.isCharacterDevice() && !found.isFIFO()) throw new Error("it is neither a file nor a pipe");
-  let handle: FileHandle | null = null;
+  let handle: fs.FileHandle | null = null;
   while (handle === null) {
-    handle = await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY).catch(
-      (error: unknown) => {
+    handle = await fs
+      .open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+      .catch((error: unknown) => {
         if (!found.isFIFO() || !hasErrorCode(error, "ENXIO")) throw error;
         return null;
-      },
-    );
+      });
     if (handle === null) await sleep(FULL_PIPE_PAUSE_MS, signal);
   }
   await writeAll(handle.fd, bytes, signal).finally(() => handle.close());

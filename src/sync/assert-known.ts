@@ -4,10 +4,10 @@ import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { typeableKey } from "../key.ts";
-import type { Listing } from "../model.ts";
+import type { LibraryKey, Listing } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { Selection } from "../run-summary.ts";
-import { createNearNames, type NearNames } from "./rules/near-names.ts";
+import { searchLibrary, searchOwner } from "./rules/near-names.ts";
 import { findUnlisted, isEverything } from "./rules/selection.ts";
 
 interface KnownSources {
@@ -31,26 +31,25 @@ export async function assertKnown(
   const unknown = pool === null ? unlisted : await readSnapshot(pool, "looking for a library", read, signal);
   if (isEverything(unknown)) return;
 
-  const near = createNearNames(unknown);
-  for (const { key } of listing?.libraries ?? []) near.offer(key);
+  const lack = listing === null ? "is not stored, and no run has listed it" : "is neither listed nor stored";
+  const searches = [
+    ...unknown.libraries.map((key) => ({ text: `${typeableKey(key)} ${lack}`, search: searchLibrary(key) })),
+    ...unknown.owners.map((owner) => ({ text: `owner ${printable(owner)} ${lack}`, search: searchOwner(owner) })),
+  ];
+  const shown = searches.slice(0, MAX_SUGGESTED);
+  const offer = (key: LibraryKey) => {
+    for (const { search } of shown) search.offer(key);
+  };
+  for (const { key } of listing?.libraries ?? []) offer(key);
   if (pool !== null) {
-    const offerAll = (connection: Connection) => streamKnownKeys(connection, near.offer, source);
+    const offerAll = (connection: Connection) => streamKnownKeys(connection, offer, source);
     await readSnapshot(pool, "looking for near names", offerAll, signal);
   }
-  throw new UsageError(explainUnknown(unknown, near, listing !== null));
+  const more = searches.length > MAX_SUGGESTED ? [`and ${searches.length - MAX_SUGGESTED} more`] : [];
+  throw new UsageError([...shown.map(({ text, search }) => text + suggest(search.words())), ...more].join("; "));
 }
 
 const MAX_SUGGESTED = 10;
-
-function explainUnknown({ libraries, owners }: Selection, near: NearNames, isListed: boolean): string {
-  const lack = isListed ? "is neither listed nor stored" : "is not stored, and no run has listed it";
-  const lines = [
-    ...libraries.map((key) => `${typeableKey(key)} ${lack}${suggest(near.ofLibrary(key))}`),
-    ...owners.map((owner) => `owner ${printable(owner)} ${lack}${suggest(near.ofOwner(owner))}`),
-  ];
-  const more = lines.length > MAX_SUGGESTED ? [`and ${lines.length - MAX_SUGGESTED} more`] : [];
-  return [...lines.slice(0, MAX_SUGGESTED), ...more].join("; ");
-}
 
 function suggest(words: readonly string[]): string {
   return words.length === 0 ? "" : ` (did you mean ${words.join(" or ")}?)`;

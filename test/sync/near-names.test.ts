@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import { parseKey } from "../../src/key.ts";
 import type { LibraryKey } from "../../src/model.ts";
-import { createNearNames } from "../../src/sync/rules/near-names.ts";
+import { searchLibrary, searchOwner } from "../../src/sync/rules/near-names.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
 const key = (owner: string, name: string): LibraryKey => ({ owner, name });
 
 function librariesNear(wanted: LibraryKey, known: readonly LibraryKey[]): string[] {
-  const near = createNearNames({ libraries: [wanted], owners: [] });
-  for (const one of known) near.offer(one);
-  return near.ofLibrary(wanted);
+  const search = searchLibrary(wanted);
+  for (const one of known) search.offer(one);
+  return search.words();
 }
 
 function ownersNear(wanted: string, known: readonly string[]): string[] {
-  const near = createNearNames({ libraries: [], owners: [wanted] });
-  for (const owner of known) near.offer(key(owner, "x"));
-  return near.ofOwner(wanted);
+  const search = searchOwner(wanted);
+  for (const owner of known) search.offer(key(owner, "x"));
+  return search.words();
 }
 
 test.each([
