@@ -19,6 +19,8 @@ const hide = (more: readonly string[]) => {
 /** How long log lines wait for a reader of standard error that stands still, and how long the end of the process does. */
 const LOG_PATIENCE_MS = 2_000;
 const EXIT_PATIENCE_MS = 1_000;
+/** How long something that was left open may delay the end of the process. */
+const OPEN_PATIENCE_MS = 2_000;
 
 /** Drops nothing, because incomplete data would look complete. */
 const stdout = new StandardStream({
@@ -67,6 +69,17 @@ async function drainStreams(exitCode: number): Promise<number> {
   }
   await stderr.drain(AbortSignal.timeout(EXIT_PATIENCE_MS)).catch(() => {});
   return code;
+}
+
+/** Lets the process end by itself, because `process.exit` can deadlock with Node's background threads. */
+function endProcess(exitCode: number): void {
+  process.exitCode = exitCode;
+  const timer = setTimeout(() => {
+    const open = process.getActiveResourcesInfo();
+    writeErr(`simcat: still open ${OPEN_PATIENCE_MS / 1000} s after the end: ${open.join(", ")}\n`);
+    process.exit();
+  }, OPEN_PATIENCE_MS);
+  timer.unref();
 }
 
 interface TerminalStream {
@@ -229,4 +242,4 @@ process.on(
       .then(drainStreams)
       .then((code) => process.exit(code)),
 );
-process.exit(await drainStreams(await main(process.argv.slice(2))));
+endProcess(await drainStreams(await main(process.argv.slice(2))));

@@ -85,7 +85,7 @@ export class StandardStream {
           this.#timer ??= setTimeout(() => {
             this.#timer = undefined;
             this.#flush();
-          }, FULL_PIPE_PAUSE_MS);
+          }, FULL_PIPE_PAUSE_MS).unref();
           return;
         }
         this.#waiting.shift();
