@@ -18,7 +18,7 @@ SELECT y.owner, y.library_name, l.owner IS NOT NULL AS is_stored,
     WHEN y.last_success_at IS NULL THEN
       -- A library that a run with status ok did not list did not exist then; nor did one that was first listed after the last whole run.
       CASE
-        WHEN y.content_read_at IS NULL AND (y.failures = 0 OR y.failures = 1 AND y.last_failed_at > listed.finished_at)
+        WHEN y.content_read_at IS NULL AND y.bookmark_seen_at > listed.finished_at AND (y.failures = 0 OR w.first_failed_since)
           THEN listed.as_of
         ELSE clean.as_of
       END
@@ -26,7 +26,7 @@ SELECT y.owner, y.library_name, l.owner IS NOT NULL AS is_stored,
     WHEN y.reread_reason = 'restored' THEN greatest(w.whole_read_at, listed.as_of)
     -- The text that the whole run listed proves it, unless a read failed then or before.
     WHEN w.has_settled AND w.is_whole
-      AND (y.reread_reason IS NULL OR y.reread_reason = 'failure' AND y.failures = 1 AND y.last_failed_at > listed.finished_at)
+      AND (y.reread_reason IS NULL OR y.reread_reason = 'failure' AND w.first_failed_since)
       THEN greatest(w.whole_read_at, listed.as_of)
     ELSE w.whole_read_at
   END AS complete_as_of,
@@ -36,7 +36,7 @@ FROM simcat.library_sync y
 LEFT JOIN simcat.libraries l ON l.owner = y.owner AND l.library_name = y.library_name
 LEFT JOIN (
   -- A listing that a cache had stored shows the service as of that time.
-  SELECT least(h.started_at, r.listing_as_of) AS as_of, h.finished_at
+  SELECT least(h.started_at, r.listing_as_of) AS as_of, h.finished_at, r.libraries_failed
   FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id WHERE h.saw_everything ORDER BY h.run_id DESC LIMIT 1
 ) AS whole ON true
 LEFT JOIN (
@@ -46,18 +46,21 @@ LEFT JOIN (
 ) AS clean ON true
 LEFT JOIN LATERAL (
   -- No run has listed a library whose removal is held since then.
-  SELECT least(h.started_at, r.listing_as_of) AS as_of, h.finished_at
+  SELECT least(h.started_at, r.listing_as_of) AS as_of, h.finished_at, r.libraries_failed
   FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id
   WHERE y.removal_held_at IS NOT NULL AND h.saw_everything AND h.finished_at < y.removal_held_at ORDER BY h.run_id DESC LIMIT 1
 ) AS earlier ON true
 CROSS JOIN LATERAL (
   SELECT CASE WHEN y.removal_held_at IS NULL THEN whole.as_of ELSE earlier.as_of END AS as_of,
-    CASE WHEN y.removal_held_at IS NULL THEN whole.finished_at ELSE earlier.finished_at END AS finished_at
+    CASE WHEN y.removal_held_at IS NULL THEN whole.finished_at ELSE earlier.finished_at END AS finished_at,
+    CASE WHEN y.removal_held_at IS NULL THEN whole.libraries_failed ELSE earlier.libraries_failed END AS libraries_failed
 ) AS listed
 CROSS JOIN LATERAL (
   SELECT
     coalesce(y.bookmark <> '' AND y.content_read_at > y.settles_at AND y.suspect_reads = 0, false) AS has_settled,
     coalesce(y.content_read_at <= y.last_success_at, false) AS is_whole,
+    -- The only failure counted is later than the whole run. An outage counts no second one, so no library may have failed in that run.
+    y.failures = 1 AND y.last_failed_at > listed.finished_at AND listed.libraries_failed = 0 AS first_failed_since,
     CASE WHEN y.content_read_at <= y.last_success_at THEN y.content_read_at
       -- A partial read was stored since: the last whole read began no earlier than the run that stored it.
       ELSE coalesce((

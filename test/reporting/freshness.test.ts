@@ -363,6 +363,32 @@ describe("data_complete_as_of", () => {
     expect(await completeAsOf()).toEqual(hours(day(2), 0.25));
   });
 
+  test("falls if the only failure that counts may be of the last whole run, because an outage counts no second one (fault 177)", async () => {
+    await libraries("lake");
+    const failed = { reread_reason: "failure", failures: 1, last_failed_at: hours(day(5), 0.5) };
+    await addRows(database(), "sync_runs", [
+      run(3),
+      run(4, { status: "partial", libraries_failed: 1 }),
+      run(5, { status: "source_unavailable" }),
+    ]);
+    await addRows(database(), "library_sync", [sync("lake", 2, failed)]);
+    expect(await completeAsOf()).toEqual(hours(day(2), 0.25));
+    await database().query("UPDATE simcat.sync_runs SET libraries_failed = 0");
+    expect(await completeAsOf()).toEqual(day(4));
+  });
+
+  test.each([
+    ["listed after it did not exist then", day(5), day(4)],
+    ["listed by it is missing, though its failure was not recorded", hours(day(4), 0.1), null],
+  ])(
+    "of a library that was never stored and that the last whole run did not store: one %s (fault 177)",
+    async (_, seenAt, asOf) => {
+      await addRows(database(), "sync_runs", [run(4, { status: "partial" })]);
+      await addRows(database(), "library_sync", [{ library_name: "new", listed_text: "x", bookmark_seen_at: seenAt }]);
+      expect(await completeAsOf()).toEqual(asOf);
+    },
+  );
+
   test("falls to the start of the run of the last whole store where a read was stored in part since", async () => {
     await libraries("lake");
     await addRows(database(), "sync_runs", [run(2), run(3, { status: "partial" }), run(4, { status: "partial" })]);
