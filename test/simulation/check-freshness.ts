@@ -11,13 +11,15 @@ interface Fresh {
   owner: string;
   name: string;
   as_of: Date | null;
+  is_whole: boolean;
+  is_suspect: boolean;
+  read_at: Date | null;
 }
 
-/** Libraries whose stored content is a whole read without a doubt. */
 const FRESH = `
-SELECT f.owner, f.library_name AS name, f.complete_as_of AS as_of
-FROM simcat_report.library_freshness f JOIN simcat.library_sync y USING (owner, library_name)
-WHERE f.is_stored AND f.open_rejects = 0 AND y.suspect_reads = 0 AND coalesce(f.owes, '') NOT IN ('rejects', 'shrunk')`;
+SELECT f.owner, f.library_name AS name, f.complete_as_of AS as_of, y.suspect_reads > 0 AS is_suspect, y.content_read_at AS read_at,
+  f.is_stored AND f.open_rejects = 0 AND coalesce(f.owes, '') NOT IN ('rejects', 'shrunk') AS is_whole
+FROM simcat_report.library_freshness f JOIN simcat.library_sync y USING (owner, library_name)`;
 
 interface Whole {
   as_of: Date | null;
@@ -30,11 +32,31 @@ const ofMetadata = (library: MockLibrary) => canonical(JSON.parse(metadataSource
 const ofScenarios = (library: MockLibrary) =>
   copyText({ metadata: null, scenarios: itemsOf(library.scenarios.map(scenarioSource)) });
 
+/** Remembers which stored content is suspect: a new date ends the count of suspect reads, but not the doubt. */
+export interface FreshnessLog {
+  check(simulation: Simulation, performed: PerformedRun, sight: ReadonlyMap<string, Seen>): Promise<string[]>;
+}
+
+export function openFreshnessLog(): FreshnessLog {
+  /** When the stored content was read, of each library whose content is suspect. */
+  const suspect = new Map<string, number>();
+
+  function isWholeRead({ is_whole, is_suspect, read_at }: Fresh, key: string): boolean {
+    const readAt = read_at?.getTime() ?? 0;
+    if (is_suspect) suspect.set(key, readAt);
+    else if (suspect.get(key) !== readAt) suspect.delete(key);
+    return is_whole && !suspect.has(key);
+  }
+
+  return { check: (...args) => checkFreshness(isWholeRead, ...args) };
+}
+
 /**
  * Checks that everything that the service had up to `complete_as_of`, and dated, is stored: the stored metadata and scenarios
  * are those of a version that the service had then or later.
  */
-export async function checkFreshness(
+async function checkFreshness(
+  isWholeRead: (fresh: Fresh, key: string) => boolean,
   { server, service, edits }: Simulation,
   { heard, ended, others, plan }: PerformedRun,
   sight: ReadonlyMap<string, Seen>,
@@ -42,11 +64,15 @@ export async function checkFreshness(
   const wrong: string[] = [];
   const { versions, lied } = service;
   const isCertain = (key: string) => !edits.undated.has(key) && !lied.has(key);
-  for (const { owner, name, as_of } of await server.control.query<Fresh>(FRESH)) {
-    const key = keyOf(owner, name);
+  for (const fresh of await server.control.query<Fresh>(FRESH)) {
+    const key = keyOf(fresh.owner, fresh.name);
     const seen = sight.get(key);
-    if (as_of === null || seen === undefined || !isCertain(key)) continue;
-    const since = versions.of(key).filter(({ until }) => until >= as_of.getTime());
+    const { as_of } = fresh;
+    if (!isWholeRead(fresh, key) || as_of === null || seen === undefined || !isCertain(key)) continue;
+    const all = versions.of(key);
+    // If the service did not have the library then, it had the version before.
+    const last = all.findLast(({ from }) => from <= as_of.getTime());
+    const since = all.filter((version) => version === last || version.until >= as_of.getTime());
     const scenarios = copyText({ metadata: null, scenarios: seen.copy.scenarios });
     const isMetadata = since.some(({ library }) => ofMetadata(library) === seen.copy.metadata);
     const isScenarios = since.some(({ library }) => ofScenarios(library) === scenarios);

@@ -47,7 +47,7 @@ export async function checkPoison(
     const [owner, name] = JSON.parse(key) as [string, string];
     const library = service.organization.get(owner, name);
     // Such a library was perhaps read only because another one lost a field.
-    if (!heard.isSelected(key) || edits.undated.has(key)) continue;
+    if (!heard.isSelected(key) || edits.undated.has(key) || service.lied.has(key)) continue;
     if (!isWhole || key === poison.key || failed.has(key) || withheld.has(key) || library === undefined) continue;
     const found = difference(library, sight.get(key));
     if (found !== null) wrong.push(`poison: ${heard.run} did not store ${key} beside ${poison.key}: it ${found}`);

@@ -5,7 +5,7 @@ import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
 import { openFailureLog } from "./check-failing.ts";
-import { checkFreshness } from "./check-freshness.ts";
+import { type FreshnessLog, openFreshnessLog } from "./check-freshness.ts";
 import { checkPoison } from "./check-poison.ts";
 import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
 import { checkSnapshots } from "./check-snapshots.ts";
@@ -47,6 +47,7 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
   const newer = createRandom(seed + 2_000_003);
   const cached = newer.chance(0.3) ? 0.4 : 0;
   const failures = openFailureLog();
+  const freshness = openFreshnessLog();
   const run = async (plan: RunPlan) => {
     const before = await look(simulation.server.control);
     const startedAt = simulation.now();
@@ -54,7 +55,7 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
     for (const { ended } of [performed, ...performed.others]) {
       statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
     }
-    await afterRun(simulation, removals, performed, before);
+    await afterRun(simulation, { removals, freshness }, performed, before);
     simulation.wrong.push(
       ...failures.check(await look(simulation.server.control), performed, startedAt, simulation.now()),
     );
@@ -108,7 +109,7 @@ async function livingOn(simulation: Simulation): Promise<void> {
 
 async function afterRun(
   simulation: Simulation,
-  removals: RemovalLog,
+  { removals, freshness }: { readonly removals: RemovalLog; readonly freshness: FreshnessLog },
   performed: PerformedRun,
   before: ReadonlyMap<string, Seen>,
 ): Promise<void> {
@@ -120,7 +121,7 @@ async function afterRun(
   wrong.push(...(await checkCounts(simulation, performed)));
   wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(simulation, performed)));
   wrong.push(...(await checkPoison(simulation, performed, sight)));
-  wrong.push(...(await checkFreshness(simulation, performed, sight)));
+  wrong.push(...(await freshness.check(simulation, performed, sight)));
   wrong.push(...(await checkTotals(simulation)), ...(await checkSnapshots(simulation, performed)));
   ledger.settle(sight);
   await remember(server.control);
