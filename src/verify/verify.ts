@@ -8,8 +8,7 @@ import type { Selection } from "../run-summary.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";
-import { summarizeScenarios } from "./compare-content.ts";
-import { type CompareTools, compareLibraries, type LibraryPair } from "./compare-libraries.ts";
+import { type CompareTools, compareLibraries, type LibraryPair, summarizeScenarios } from "./compare-libraries.ts";
 import type { Findings, LibraryDifference, VerifyReport } from "./findings.ts";
 
 interface Sides {
