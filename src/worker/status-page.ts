@@ -1,6 +1,15 @@
 import type { RunRow } from "../db/read/recent-runs.ts";
 import { formatAgo, formatCount, formatElapsed, plural } from "../format.ts";
-import { card, errorText, failingList, foreignText, htmlTable, libraryName } from "../report/html/elements.ts";
+import {
+  card,
+  column,
+  errorText,
+  failingList,
+  foreignText,
+  htmlTable,
+  libraryName,
+  numbers,
+} from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
 import { runsFigure, unsuccessfulRuns } from "../report/html/runs-figure.ts";
@@ -111,21 +120,19 @@ function runsCard(runs: readonly RunRow[], now: Date): Html {
 ${older.length === 0 ? null : html`<details><summary>${plural(older.length, "older run")}</summary>${runsTable(older, now)}</details>`}`;
 }
 
-const number = (title: string) => ({ title, isNumber: true });
-
-function runsTable(runs: readonly RunRow[], now: Date): Html {
-  const counts = ["took", "read", "changed", "failed"].map(number);
-  const rows = runs.map((run) => [
-    html`<span class="nowrap">${run.id} <small>${run.kind}${run.scope === null ? "" : " (selected)"}</small></span>`,
-    formatBadge(badgeOf(run.status)),
-    timeAndAge(run.startedAt, now),
-    formatElapsed(durationOf(run, now)),
-    formatCount(run.read),
-    formatCount(run.changed),
-    formatCount(run.failed),
+const runsTable = (runs: readonly RunRow[], now: Date) =>
+  htmlTable(runs, [
+    column("run", ({ id, kind, scope }) => {
+      const selected = scope === null ? "" : " (selected)";
+      return html`<span class="nowrap">${id} <small>${kind}${selected}</small></span>`;
+    }),
+    column("status", ({ status }) => formatBadge(badgeOf(status))),
+    column("started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)),
+    numbers("took", (run) => formatElapsed(durationOf(run, now))),
+    numbers("read", ({ read }) => read),
+    numbers("changed", ({ changed }) => changed),
+    numbers("failed", ({ failed }) => failed),
   ]);
-  return htmlTable([{ title: "run" }, { title: "status" }, { title: "started (UTC)" }, ...counts], rows);
-}
 
 /** The libraries whose last read failed; null if there are none. */
 function failingSection({ failing }: CopyFigures, now: Date): Html | null {
@@ -138,22 +145,15 @@ ${failingList(libraries, failing.total, (at) => timeAndAge(at, now), "simcat sta
 /** A table of the open rejects, by library and code; null if there are none. */
 function rejectsSection({ rejects }: CopyFigures, now: Date): Html | null {
   if (rejects.total === 0) return null;
-  const columns = [
-    { title: "library" },
-    { title: "kind" },
-    { title: "code" },
-    number("rejects"),
-    { title: "first seen (UTC)" },
-  ];
-  const rows = rejects.shown.map(({ owner, name, kind, code, count, firstSeenAt }) => [
-    owner === null || name === null ? "(none)" : libraryName({ owner, name }),
-    html`<span class="nowrap">${kind}</span>`,
-    html`<span class="nowrap">${code}</span>`,
-    formatCount(count),
-    timeAndAge(firstSeenAt, now),
+  const table = htmlTable(rejects.shown, [
+    column("library", ({ owner, name }) => (owner === null || name === null ? "(none)" : libraryName({ owner, name }))),
+    column("kind", ({ kind }) => html`<span class="nowrap">${kind}</span>`),
+    column("code", ({ code }) => html`<span class="nowrap">${code}</span>`),
+    numbers("rejects", ({ count }) => count),
+    column("first seen (UTC)", ({ firstSeenAt }) => timeAndAge(firstSeenAt, now)),
   ]);
   const left = rejects.groups - rejects.shown.length;
   return html`<section class="wide"><h2>${plural(rejects.total, "open reject")}</h2>
-${htmlTable(columns, rows)}
+${table}
 ${left > 0 ? html`<p class="soft">… and ${formatCount(left)} more; see simcat status.</p>` : null}</section>`;
 }

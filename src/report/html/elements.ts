@@ -29,22 +29,35 @@ export function card(title: string, value: Part, detail: Part): Html {
   return html`<div><dt>${title}</dt><dd>${value}${detail === null ? null : html`<small>${detail}</small>`}</dd></div>\n`;
 }
 
-export interface Column {
+export interface Column<Row> {
   readonly title: string;
+  readonly of: (row: Row) => Part;
   /** Numbers are aligned to the right. */
   readonly isNumber?: boolean;
 }
 
+export const column = <Row>(title: string, of: (row: Row) => Part): Column<Row> => ({ title, of });
+
+/** A column of numbers, or of texts that are made of them. */
+export const numbers = <Row>(title: string, of: (row: Row) => number | string): Column<Row> => ({
+  title,
+  isNumber: true,
+  of(row) {
+    const value = of(row);
+    return typeof value === "number" ? formatCount(value) : value;
+  },
+});
+
 /** A table. If it has more than three columns, each row becomes a card on a phone, where each value has its column's title. */
-export function htmlTable(columns: readonly Column[], rows: readonly (readonly Part[])[]): Html {
-  const classOf = ({ isNumber }: Column) => (isNumber ? html` class="number"` : null);
-  const heads = columns.map((column) => html`<th scope="col"${classOf(column)}>${column.title}</th>`);
+export function htmlTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Html {
+  const classOf = ({ isNumber }: Column<Row>) => (isNumber ? html` class="number"` : null);
+  const heads = columns.map((one) => html`<th scope="col"${classOf(one)}>${one.title}</th>`);
   const body = rows.map((row) => {
-    const cells = columns.map((column, index) => {
-      const value = row[index] ?? "";
+    const cells = columns.map((one) => {
+      const value = one.of(row);
       // On a phone an empty cell is left out.
       const content = value === "" ? null : html`<span>${value}</span>`;
-      return html`<td${classOf(column)} data-title="${column.title}">${content}</td>`;
+      return html`<td${classOf(one)} data-title="${one.title}">${content}</td>`;
     });
     return html`<tr>${cells}</tr>\n`;
   });

@@ -4,11 +4,11 @@ import { formatCount, formatSpan, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { columnChart, stepsOf } from "../charts/column-chart.ts";
 import { legend } from "../charts/svg.ts";
-import { libraryName } from "../html/elements.ts";
+import { column, htmlTable, libraryName, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { formatDay, formatMinute, formatMonth, timeOf } from "../html/times.ts";
 import { OF_OWNERS, query } from "./facts.ts";
-import { column, declareSection, formatLibraryCount, note, numbers, numbersTable, rowsTable } from "./section.ts";
+import { declareSection, formatLibraryCount, note, numbersTable } from "./section.ts";
 
 type Entity = keyof typeof ENTITY_NAMES;
 type Kind = (typeof SERIES)[number]["kind"];
@@ -132,7 +132,7 @@ const totalsOf = (changes: readonly ChangeRow[], entity: Entity): string =>
 function changedTable(changed: readonly ChangedLibrary[]): Html | null {
   const [first] = changed;
   if (first === undefined) return null;
-  const table = rowsTable(changed, [
+  const table = htmlTable(changed, [
     column("library", libraryName),
     column("itself", (row) => row.library ?? ""),
     ...SERIES.map(({ kind }) => numbers<ChangedLibrary>(`scenarios ${kind}`, (row) => row[kind] || "")),

@@ -4,19 +4,10 @@ import { truncate } from "../../output/text-width.ts";
 import { printable } from "../../printable.ts";
 import { type Bar, barChart } from "../charts/bar-chart.ts";
 import { type LegendItem, legend } from "../charts/svg.ts";
-import { foreignText } from "../html/elements.ts";
+import { type Column, column, foreignText, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { OF_OWNERS, query } from "./facts.ts";
-import {
-  column,
-  declareSection,
-  formatLibraryCount,
-  formatPercent,
-  type NumbersColumn,
-  note,
-  numbers,
-  numbersTable,
-} from "./section.ts";
+import { declareSection, formatLibraryCount, formatPercent, note, numbersTable } from "./section.ts";
 
 /** One owner; null for the sum of all others, which are many and not comparable with one, so they are not drawn. */
 interface OwnerRow {
@@ -37,7 +28,7 @@ interface OwnerFigure<Row extends OwnerRow> {
   /** The sums of those that are not drawn. */
   readonly formatOthers: (row: Row) => string;
   readonly remark: Html | null;
-  readonly columns: readonly NumbersColumn<Row>[];
+  readonly columns: readonly Column<Row>[];
 }
 
 const formatOtherOwners = ({ owners }: OwnerRow) => plural(owners, "other owner");

@@ -1,4 +1,4 @@
-import { formatCount, plural } from "../../format.ts";
+import { plural } from "../../format.ts";
 import { type Column, htmlTable } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import type { Facts, Query } from "./facts.ts";
@@ -25,34 +25,9 @@ export type RowsOf<Queries extends QueriesByName> = {
 /** Infers the types of a section from its queries. */
 export const declareSection = <Queries extends QueriesByName>(section: Section<Queries>) => section;
 
-export interface NumbersColumn<Row> extends Column {
-  readonly of: (row: Row) => Part;
-}
-
-export const column = <Row>(title: string, of: (row: Row) => Part): NumbersColumn<Row> => ({ title, of });
-
-/** A column of numbers, or of texts that are made of them. */
-export const numbers = <Row>(title: string, of: (row: Row) => number | string): NumbersColumn<Row> => ({
-  title,
-  isNumber: true,
-  of(row) {
-    const value = of(row);
-    return typeof value === "number" ? formatCount(value) : value;
-  },
-});
-
-export const rowsTable = <Row>(rows: readonly Row[], columns: readonly NumbersColumn<Row>[]): Html =>
-  htmlTable(
-    columns,
-    rows.map((row) => columns.map(({ of }) => of(row))),
-  );
-
 /** The numbers of a picture, for exact reading and for readers who do not see the picture. Paper has no room for them. */
-export const numbersTable = <Row>(
-  rows: readonly Row[],
-  columns: readonly NumbersColumn<Row>[],
-  remark: Html | null = null,
-): Html => html`<details><summary>The numbers</summary>${remark}${rowsTable(rows, columns)}</details>`;
+export const numbersTable = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], remark: Html | null = null) =>
+  html`<details><summary>The numbers</summary>${remark}${htmlTable(rows, columns)}</details>`;
 
 /** A line below a picture; null if all parts are null. */
 export const note = (...parts: readonly Part[]): Html | null =>

@@ -2,10 +2,10 @@ import { sum } from "d3-array";
 import { formatCount, plural } from "../../format.ts";
 import { barChart } from "../charts/bar-chart.ts";
 import { type LegendItem, legend } from "../charts/svg.ts";
-import { foreignText } from "../html/elements.ts";
+import { column, foreignText, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { OF_OWNERS, query } from "./facts.ts";
-import { column, declareSection, formatLibraryCount, note, numbers, numbersTable } from "./section.ts";
+import { declareSection, formatLibraryCount, note, numbersTable } from "./section.ts";
 
 interface VersionRow {
   readonly packageName: string | null;

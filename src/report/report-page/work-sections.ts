@@ -5,10 +5,11 @@ import { formatCount, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
 import { columnChart, stepsOf } from "../charts/column-chart.ts";
 import { lineChart } from "../charts/line-chart.ts";
+import { column, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { formatDay } from "../html/times.ts";
 import { DAYS_SINCE_WORK, OF_OWNERS, query } from "./facts.ts";
-import { column, declareSection, formatLibraryCount, formatPercent, note, numbers, numbersTable } from "./section.ts";
+import { declareSection, formatLibraryCount, formatPercent, note, numbersTable } from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
 const ACTIVE_DAYS = 30;
