@@ -109,7 +109,7 @@ export interface Listing {
   /** How many entries repeated an earlier one. */
   readonly repeated: number;
   readonly startedAt: number;
-  /** For how long a cache had held it, in ms; 0 when the service itself answered. */
+  /** For how long a cache had held it, in ms; 0 when the service itself answered, infinite if that is unknown. */
   readonly cachedMs: number;
   /** Its `Date` header, in ms since the epoch; null if it has none. */
   readonly date: number | null;

@@ -42,7 +42,7 @@ LEFT JOIN (
 LEFT JOIN (
   SELECT least(h.started_at, r.listing_as_of) AS as_of
   FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id
-  WHERE h.is_whole AND h.status = 'ok' ORDER BY h.run_id DESC LIMIT 1
+  WHERE h.saw_everything AND h.status = 'ok' ORDER BY h.run_id DESC LIMIT 1
 ) AS clean ON true
 LEFT JOIN LATERAL (
   -- No run has listed a library whose removal is held since then.

@@ -3,7 +3,7 @@ SELECT r.id AS run_id, r.kind, r.trigger, r.status, r.started_at, r.finished_at,
   r.scope IS NULL AS is_whole,
   CASE
     WHEN r.scope IS NOT NULL OR r.finished_at IS NULL THEN false
-    WHEN r.status = 'ok' THEN true
+    WHEN r.status = 'ok' THEN r.listing_complete IS NOT FALSE
     WHEN r.status = 'partial' OR r.status = 'held' AND r.libraries_read + r.libraries_skipped + r.libraries_failed > 0
       THEN r.listing_complete IS TRUE
     ELSE false
@@ -42,7 +42,7 @@ COMMENT ON COLUMN simcat_report.run_history.started_at IS 'When the run began.';
 COMMENT ON COLUMN simcat_report.run_history.finished_at IS 'When the run ended, or was found abandoned. NULL: in progress, or dead and not found yet.';
 COMMENT ON COLUMN simcat_report.run_history.duration IS 'finished_at - started_at. NULL: not finished.';
 COMMENT ON COLUMN simcat_report.run_history.is_whole IS 'Whether the run covered the whole organization and not selected libraries or owners.';
-COMMENT ON COLUMN simcat_report.run_history.saw_everything IS 'Whether the run was complete, with a complete listing of the whole organization: each listed library was considered, though some may have failed. Unaddressable entries do not count against it; an entry that names no library does.';
+COMMENT ON COLUMN simcat_report.run_history.saw_everything IS 'Whether the run was complete, with a complete listing of the whole organization as of a known time: each listed library was considered, though some may have failed. Unaddressable entries do not count against it; an entry that names no library does.';
 COMMENT ON COLUMN simcat_report.run_history.libraries_listed IS 'Number of libraries in the listing. NULL: the run is in progress or was abandoned, because counts are written at the end.';
 COMMENT ON COLUMN simcat_report.run_history.libraries_read IS 'Number of libraries whose content was read and stored, changed or not. NULL: the run is in progress or was abandoned, because counts are written at the end.';
 COMMENT ON COLUMN simcat_report.run_history.libraries_skipped IS 'Number of libraries that were not read, because no read was due. NULL: the run is in progress or was abandoned, because counts are written at the end.';

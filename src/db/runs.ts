@@ -126,9 +126,10 @@ FROM simcat.sync_runs r
 WHERE r.id = $1 AND r.status = 'running' AND y.failures > 1 AND y.last_failed_at >= r.started_at`;
 /** What a run records of the listing that it accepted. */
 export interface AcceptedListing {
+  /** Whether it shows all libraries as of a known time. */
   readonly complete: boolean;
-  /** The time as of which it shows the service, in database ms. */
-  readonly asOf: number;
+  /** The time as of which it shows the service, in database ms; null if that is unknown. */
+  readonly asOf: number | null;
 }
 
 /** Records how the run ended. */
@@ -146,7 +147,7 @@ export async function finishRun(
       status,
       error,
       listingComplete: listing?.complete ?? null,
-      listingAsOf: listing === null ? null : new Date(listing.asOf),
+      listingAsOf: listing?.asOf == null ? null : new Date(listing.asOf),
       finishedAt: sql`clock_timestamp()`,
     })
     .where(eq(syncRuns.id, id));

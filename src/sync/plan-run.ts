@@ -38,8 +38,11 @@ interface TimedListing {
 }
 
 export interface PlannedListing extends TimedListing {
-  /** The time as of which the listing shows the service, in database ms: when it was requested, or when a cache stored it. */
-  readonly asOf: number;
+  /**
+   * The time as of which the listing shows the service, in database ms: when it was requested, or when a cache stored it. Null if
+   * a cache does not say that.
+   */
+  readonly asOf: number | null;
   readonly plan: Plan;
   /** Whether a reject of an earlier listing is open. */
   readonly openRejects: boolean;
@@ -71,10 +74,11 @@ export async function planRun(
 ): Promise<PlannedListing> {
   const now = clock.at(listing.startedAt);
   const isCached = listing.cachedMs > 0;
-  // An `Age` that is malformed, or that no date can express, proves nothing since 1970.
-  const asOf = isCached ? Math.max(0, now - listing.cachedMs - CACHE_MARGIN_MS) : now;
+  const cachedAt = now - listing.cachedMs - CACHE_MARGIN_MS;
+  const shownAt = isCached ? cachedAt : now;
+  const asOf = Number.isFinite(shownAt) ? shownAt : null;
   const namesLibraries = selection.libraries.length > 0;
-  const cached = isCached ? { cachedAt: asOf } : {};
+  const cached = isCached ? { cachedAt } : {};
   const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, ...cached };
   const startPlanner = () => createPlanner(listing.libraries, context, selection);
   const timed = { listing, listedAt, asOf };

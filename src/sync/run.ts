@@ -86,7 +86,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   warnOfListing(totals, planned);
   if (verdict.kind === "held" && verdict.rule === "nothing_shared") return completed("held", verdict.message);
 
-  totals.listing = { complete: listing.incomplete === null, asOf: planned.asOf };
+  totals.listing = { complete: listing.incomplete === null && planned.asOf !== null, asOf: planned.asOf };
   totals.addSkipped(plan.skipped);
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });

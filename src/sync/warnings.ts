@@ -6,13 +6,18 @@ import type { RunTotals } from "./run-totals.ts";
 import type { ValueParsers } from "./value-parsers.ts";
 
 /** Adds the warnings about the listing. */
-export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedListing): void {
+export function warnOfListing(totals: RunTotals, planned: PlannedListing): void {
+  const { listing, plan } = planned;
   const warn = (code: string, message: string) => totals.warnings.push({ code, message });
   if (listing.incomplete !== null) {
     warn("listing_incomplete", `${listing.incomplete}; nothing was marked as removed`);
   }
   if (listing.cachedMs > 0) {
-    const age = Number.isFinite(listing.cachedMs) ? formatElapsed(listing.cachedMs) : "an unknown time";
+    const isKnown = planned.asOf !== null;
+    const age = isKnown ? formatElapsed(listing.cachedMs) : "an unknown time";
+    const unknown = isKnown
+      ? ""
+      : " Its Age is malformed or over a year, so the copy counts as complete as of no later time than before.";
     const kept = plan.missingButCached.length;
     const unmarked =
       kept > 0
@@ -20,7 +25,7 @@ export function warnOfListing(totals: RunTotals, { listing, plan }: PlannedListi
         : "";
     warn(
       "listing_cached",
-      `a cache answered the listing, which it had stored for ${age}: edits since then are not seen${unmarked}. Is there a caching proxy before the service?`,
+      `a cache answered the listing, which it had stored for ${age}: edits since then are not seen${unmarked}.${unknown} Is there a caching proxy before the service?`,
     );
   }
   if (listing.repeated > 0) {

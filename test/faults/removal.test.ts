@@ -224,7 +224,7 @@ test("a listing that shares nothing with ten live libraries stores nothing and i
 
   expect(held.code).toBe(3);
   expect(held.stdout).toContain(
-    "the listing holds 1 libraries and none of the 10 live ones; nothing was stored or marked",
+    "the listing holds 1 library and none of the 10 live ones; nothing was stored or marked",
   );
   expect(made.asked()).toEqual(["GET /libs"]);
   expect([await live(made.query), await live(made.query, "stranger")]).toEqual([10, 0]);
@@ -314,6 +314,30 @@ test("a cached listing marks nothing that was read after the cache stored it (fa
   expect(await cached("soon", "30 days")).toEqual([0, 1, 10]);
   expect(await cached("600", "10 minutes")).toEqual([0, 1, 10]);
   expect(await cached("600", "12 minutes")).toEqual([0, 1, 9]);
+});
+
+test("a listing from a cache of unknown age is no proof of freshness (fault 178)", async () => {
+  const made = await fixture(libraries(2));
+  const freshness = async () =>
+    await made.query(
+      `SELECT complete_as_of::text AS at, last_whole_run_id::int AS run, (SELECT count(complete_as_of)::int FROM simcat_report.library_freshness) AS known
+       FROM simcat_report.data_complete_as_of`,
+    );
+  const sync = async (...ages: string[]) => {
+    made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age: ages } } }]);
+    const ended = await made.simcat(["sync"]);
+    return [ended.code, logLines(ended).find(({ code }) => code === "listing_cached")?.detail ?? null];
+  };
+  const unknown = [0, expect.stringContaining("stored for an unknown time: edits since then are not seen. Its Age")];
+
+  expect(await sync("99999999999")).toEqual(unknown);
+  expect(await freshness()).toEqual([{ at: null, run: null, known: 2 }]);
+  expect(await sync()).toEqual([0, null]);
+  const proven = await freshness();
+  expect(proven).toMatchObject([{ at: expect.stringContaining("20"), run: 2, known: 2 }]);
+  for (const ages of [["soon"], ["-60"], ["1e9"], ["60", "later"]]) expect(await sync(...ages)).toEqual(unknown);
+  expect(await freshness()).toEqual(proven);
+  expect((await made.simcat(["prune", "--older-than", "1d", "--json"])).code).toBe(0);
 });
 
 test("an entry that a cache stored before a removal or hold changes neither, and its run says so (fault 153)", async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasNextPage } from "../../src/service/http/headers.ts";
+import { cachedMs, hasNextPage } from "../../src/service/http/headers.ts";
 
 it.each([
   '</libs?page=2>; rel="next"',
@@ -25,4 +25,22 @@ it.each([
   "</next>",
 ])("detects no next page in %j", (link) => {
   expect(hasNextPage(link)).toBe(false);
+});
+
+it.each([
+  [undefined, 0],
+  ["0", 0],
+  ["0, 0", 0],
+  [" 60 ", 60_000],
+  ["0.5", 500],
+  ["60, 70", 70_000],
+  ["31536000", 365 * 24 * 3_600_000],
+  ["31536001", Number.POSITIVE_INFINITY],
+  ["9".repeat(400), Number.POSITIVE_INFINITY],
+  ["60, soon", Number.POSITIVE_INFINITY],
+  ["-1", Number.POSITIVE_INFINITY],
+  ["1e3", Number.POSITIVE_INFINITY],
+  ["", Number.POSITIVE_INFINITY],
+])("reads how long a cache held a response with Age: %s (fault 178)", (age, ms) => {
+  expect(cachedMs(age === undefined ? {} : { age })).toBe(ms);
 });

@@ -342,7 +342,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a run that met a cached listing is complete as of its start",
     file: "src/db/runs.ts",
-    line: "listingAsOf: listing === null ? null : new Date(listing.asOf),",
+    line: "listingAsOf: listing?.asOf == null ? null : new Date(listing.asOf),",
     instead: "listingAsOf: null,",
   },
   {
@@ -360,8 +360,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a run that received no content ends as partial",
     file: "src/sync/read-libraries.ts",
-    line: "if (this.#hasAnswered || this.#lastUnavailable === null) return;",
-    instead: "if (!this.#hasAnswered || this.#lastUnavailable === null) return;",
+    line: "if (this.#hasRead || this.#lastUnread === null) return;",
+    instead: "if (!this.#hasRead || this.#lastUnread === null) return;",
   },
   {
     name: "an outage counts as failures of each library",

@@ -77,7 +77,7 @@ UPDATE simcat.prunes SET library_versions = library_versions + $2, scenario_vers
 export const SELECT_HISTORY_START = `
 SELECT (
   SELECT greatest(finished_at, (SELECT max(cutoff) FROM simcat.prunes)) FROM simcat.sync_runs
-  WHERE scope IS NULL AND finished_at IS NOT NULL AND (status = 'ok' OR listing_complete AND (status = 'partial'
+  WHERE scope IS NULL AND finished_at IS NOT NULL AND (status = 'ok' AND listing_complete IS NOT FALSE OR listing_complete AND (status = 'partial'
     OR status = 'held' AND libraries_read + libraries_skipped + libraries_failed > 0))
   ORDER BY id LIMIT 1
 ) AS since`;

@@ -1,4 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { DAY_MS } from "../../units.ts";
+
+/** No cache keeps a response for longer. */
+const LONGEST_AGE_MS = 365 * DAY_MS;
 
 /** A header's value; repeated ones are joined as RFC 9110 allows. Null if it is absent. */
 export function header(headers: IncomingHttpHeaders, name: string): string | null {
@@ -12,10 +16,15 @@ export function readDate(headers: IncomingHttpHeaders): number | null {
   return parseHttpDate(header(headers, "date") ?? "");
 }
 
-/** How long a cache has held the response, in milliseconds: 0 without `Age`, infinite if `Age` is malformed. */
+/**
+ * How long a cache has held the response, in milliseconds: 0 without `Age`, the longest of several, infinite (unknown) if one is
+ * malformed or over a year.
+ */
 export function cachedMs(headers: IncomingHttpHeaders): number {
-  const age = (header(headers, "age") ?? "").trim();
-  return /^\d*$/.test(age) ? Number(age) * 1000 : Number.POSITIVE_INFINITY;
+  const ages = (header(headers, "age") ?? "0").split(",").map((age) => age.trim());
+  if (!ages.every((age) => /^\d+(\.\d*)?$/.test(age))) return Number.POSITIVE_INFINITY;
+  const longest = Math.max(...ages.map(Number)) * 1000;
+  return longest > LONGEST_AGE_MS ? Number.POSITIVE_INFINITY : longest;
 }
 
 /**

@@ -1,0 +1,3 @@
+COMMENT ON COLUMN simcat.sync_runs.listing_complete IS 'Whether each entry of the listing named its library, the listing had one page, and it is known as of when it shows the service. An entry with a key that no copy can hold does not count. NULL: no listing was accepted, or the run is not finished.';
+--> statement-breakpoint
+COMMENT ON COLUMN simcat.sync_runs.listing_as_of IS 'The time as of which the listing showed the service: when it was requested, or when a cache had stored it. NULL: no listing was accepted, a cache did not say when it had stored it, the run is not finished, or an earlier version wrote it.';
