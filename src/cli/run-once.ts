@@ -64,9 +64,10 @@ const EXIT_CODES: Readonly<Partial<Record<RunStatus, number>>> = {
   ok: EXIT.ok,
   partial: EXIT.partial,
   held: EXIT.held,
+  // Also if a table is missing, because the run's row says the same.
+  database_failed: EXIT.databaseFailed,
 };
 
 function exitCodeOf({ summary, error }: RunResult): number {
-  if (error instanceof SimcatError) return error.exitCode;
-  return EXIT_CODES[summary.status] ?? EXIT.failed;
+  return EXIT_CODES[summary.status] ?? (error instanceof SimcatError ? error.exitCode : EXIT.failed);
 }

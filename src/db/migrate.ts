@@ -12,7 +12,7 @@ import {
 import { applyViews, readViewPrivileges, restoreViewPrivileges } from "./apply-views.ts";
 import { type Connection, type ConnectOptions, connect, disconnect } from "./connect.ts";
 import { asDatabaseError } from "./db-errors.ts";
-import { formatMissing, hintForMissing, readMissingObjects } from "./missing-objects.ts";
+import { missingError, readMissingObjects } from "./missing-objects.ts";
 import {
   assertMigratable,
   isReplaced,
@@ -131,9 +131,7 @@ async function applyMissing(connection: Connection, schema: Schema): Promise<Mig
 async function readMissingViews(connection: Connection, views: Views): Promise<readonly ViewFile[]> {
   const missing = await readMissingObjects(connection, views);
   if (missing.names.length === missing.views.length) return missing.views;
-  throw new ConfigurationError(
-    `all migrations are applied, but the database lacks ${formatMissing(missing)}; ${hintForMissing(missing)}`,
-  );
+  throw missingError(missing);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ConfigurationError } from "../errors.ts";
 import { type Connection, oneRow, type Pool } from "./connect.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
 import type { ViewFile, Views } from "./views.ts";
@@ -129,3 +130,9 @@ export function hintForMissing({ tables, statements, views, hasLostRows }: Missi
   const steps = [...(statements.length > 0 ? [repair] : []), ...(views.length > 0 ? [migrate] : [])];
   return `no row is lost; ${steps.join(" Then ")}`;
 }
+
+/** The error of a database that has all migrations and not all of their objects. */
+export const missingError = (missing: MissingObjects) =>
+  new ConfigurationError(
+    `all migrations are applied, but the database lacks ${formatMissing(missing)}; ${hintForMissing(missing)}`,
+  );

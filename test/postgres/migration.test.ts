@@ -192,6 +192,7 @@ test("a role's own settings affect neither the migrated schema nor a check (faul
 describe("a journal that lists more than the database contains", () => {
   test.each([
     ["DROP TABLE simcat.leases", "table simcat.leases", "restore them from a backup"],
+    ["DROP TABLE simcat.scenarios CASCADE", "table simcat.scenarios", "restore them"],
     ["ALTER TABLE simcat.libraries DROP COLUMN file_size CASCADE", "column simcat.libraries.file_size", "restore them"],
     ["DROP SCHEMA simcat CASCADE", "table simcat.libraries", "no table is left, so start over: DROP SCHEMA"],
   ])(

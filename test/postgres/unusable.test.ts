@@ -260,3 +260,19 @@ test.each([
   expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
   expect(asked()).toEqual([]);
 });
+
+test("a table that vanishes during a run ends it with the code of its status, then each run with 78 (fault 100)", async () => {
+  const { service, query, simcat, start, asked } = await fixture([library("alice", "Fire")]);
+  await simcat(["migrate"]);
+  service.script([{ match: { operation: "listing" }, action: { kind: "delay", ms: 2_000 } }]);
+
+  const running = start(["sync", "--json"]);
+  await expect.poll(asked, { timeout: 20_000 }).toContainEqual("GET /libs");
+  await query("ALTER TABLE simcat.rejects RENAME TO elsewhere");
+  const ended = await running.ended;
+
+  expect(ended.code).toBe(69);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ status: "database_failed", exit_code: 69 });
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "database_failed" }]);
+  expect((await simcat(["sync"])).code).toBe(78);
+});
