@@ -166,6 +166,14 @@ export class InterruptedError extends SimcatError {
 }
 
 const UNAVAILABLE: readonly ContentErrorCode[] = ["network", "timeout", "truncated", "throttled", "server_error"];
+const UNREAD: readonly ContentErrorCode[] = [
+  ...UNAVAILABLE,
+  "unauthorized",
+  "not_found",
+  "client_error",
+  "invalid_response",
+  "too_large",
+];
 
 /**
  * The content of one library could not be read. The run continues, keeps what is stored of that library, and the next run
@@ -175,6 +183,8 @@ export class ContentError extends Error {
   readonly code: ContentErrorCode;
   /** Network, time-out, throttling or 5xx: the service may be down. Any other failure is an answer about this library. */
   readonly unavailable: boolean;
+  /** No content was received. With any other failure, it was received and cannot be stored. */
+  readonly unread: boolean;
   /** Items of the response to store as rejects. */
   readonly rejects: readonly Reject[];
   constructor(code: ContentErrorCode, message: string, options: ErrorOptions & { rejects?: readonly Reject[] } = {}) {
@@ -183,6 +193,7 @@ export class ContentError extends Error {
     this.name = "ContentError";
     this.code = code;
     this.unavailable = UNAVAILABLE.includes(code);
+    this.unread = UNREAD.includes(code);
   }
 
   /** The failure as it is counted, logged and stored. `mask` takes the secrets out of the message. */

@@ -23,7 +23,7 @@ export interface Service {
    * returns the last result.
    */
   confirmKey(signal: AbortSignal): Promise<KeyState>;
-  /** Counts since the client was opened. `bytes` are decoded bytes of accepted responses, `throttled` are 429 and 503. */
+  /** Counts since the client was opened. `bytes` are decoded bytes of accepted responses, `throttled` are 429, and 503 before a success. */
   counters(): { requests: number; retries: number; bytes: number; throttled: number };
   /** Aborts all calls in progress and closes all connections. */
   close(): Promise<void>;

@@ -45,10 +45,11 @@ class ReadQueue {
   readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
   readonly #breaker: CircuitBreaker = createCircuitBreaker();
-  /** Whether the service returned any content. */
-  #hasAnswered = false;
-  /** The last failure by which the service was unavailable. */
-  #lastUnavailable: ContentError | null = null;
+  /** Whether the content of any library could be read. */
+  #hasRead = false;
+  /** The last failure to read content, and the number of such failures. */
+  #lastUnread: ContentError | null = null;
+  #unread = 0;
   /** A library that can be expected to be readable unless the service is down. */
   #witness: LibraryKey | null;
 
@@ -65,7 +66,7 @@ class ReadQueue {
   async readAll(actions: readonly ReadAction[]): Promise<void> {
     try {
       await this.#readQueue(actions);
-      await this.#assertAnswered();
+      await this.#assertRead();
       this.outcomes.close();
     } catch (error) {
       this.outcomes.close(error);
@@ -94,7 +95,7 @@ class ReadQueue {
     try {
       const outcome = await this.#read(action, this.#signal);
       this.#breaker.reset();
-      this.#hasAnswered = true;
+      this.#hasRead = true;
       this.#witness = action.listed.key;
       await this.outcomes.push(outcome);
     } catch (error) {
@@ -108,40 +109,53 @@ class ReadQueue {
     if (error.code === "unauthorized" && (await this.#run.service.confirmKey(this.#signal)) === "refused") {
       throw refusedMidway(error);
     }
-    if (error.unavailable) {
-      this.#lastUnavailable = error;
-      this.#breaker.countFailure((action.stored?.sync?.failures ?? 0) > 0);
-    } else this.#breaker.reset();
+    if (error.unread) {
+      this.#lastUnread = error;
+      this.#unread += 1;
+    } else this.#hasRead = true;
+    if (error.unavailable) this.#breaker.countFailure((action.stored?.sync?.failures ?? 0) > 0);
+    else this.#breaker.reset();
     const isDoubtful = this.#breaker.isDoubtful();
     const failure = error.toFailedLibrary(action.listed.key, this.#run.mask);
     await this.outcomes.push({ kind: "failed", failure });
     this.#breaker.assertClosed(error, CONTINUES);
-    if (isDoubtful && this.#witness !== null) await this.#askWitness(this.#witness);
+    if (isDoubtful && this.#witness !== null) {
+      const failed = await this.#askWitness(this.#witness);
+      if (failed?.unavailable) throw considersDown(witnessFailed(this.#witness), failed);
+      this.#breaker.reset();
+    }
   }
 
-  /** @throws SourceUnavailableError if content was asked for, and the service was unavailable whenever it was */
-  async #assertAnswered(): Promise<void> {
-    if (this.#hasAnswered || this.#lastUnavailable === null) return;
-    if (this.#witness === null) throw considersDown("no library could be read", this.#lastUnavailable);
-    await this.#askWitness(this.#witness);
+  /** @throws SourceUnavailableError if content was asked for, and none could be read */
+  async #assertRead(): Promise<void> {
+    if (this.#hasRead || this.#lastUnread === null) return;
+    if (this.#witness === null) {
+      // A 404, or a page of HTML, for one library says nothing about others.
+      if (this.#unread === 1 && !this.#lastUnread.unavailable) return;
+      throw considersDown("no library could be read", this.#lastUnread);
+    }
+    const failed = await this.#askWitness(this.#witness);
+    if (failed?.unread) throw considersDown(witnessFailed(this.#witness), failed);
   }
 
   /**
    * Distinguishes an outage from broken libraries, by reading one more: an outage may concern only one part of the content.
-   * @throws SourceUnavailableError if the service is unavailable for the witness, too
+   * Returns its failure; null if it can be read.
    */
-  async #askWitness(witness: LibraryKey): Promise<void> {
+  async #askWitness(witness: LibraryKey): Promise<ContentError | null> {
     try {
       await this.#run.service.readContent(witness, DISCARD, this.#signal);
+      this.#hasRead = true;
+      return null;
     } catch (error) {
-      if (!(error instanceof ContentError)) throw error;
-      const tried = `neither the libraries that were tried nor ${formatKey(witness)}, whose last read succeeded, could be read`;
-      if (error.unavailable) throw considersDown(tried, error);
+      if (error instanceof ContentError) return error;
+      throw error;
     }
-    this.#hasAnswered = true;
-    this.#breaker.reset();
   }
 }
+
+const witnessFailed = (witness: LibraryKey) =>
+  `neither the libraries that were tried nor ${formatKey(witness)}, whose last read succeeded, could be read`;
 
 const CONTINUES = "; the libraries read until then are stored, and the next run continues";
 

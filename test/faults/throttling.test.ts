@@ -143,6 +143,7 @@ test("libraries that failed last time and ask for a wait again pause only themse
   expect(ended.code).toBe(2);
   expect(libraryLogLines(ended).map(({ library }) => library)).toEqual(["lib 0", "lib 1"]);
   expect(logLines(ended).filter(({ code, library }) => code === "throttled" && library === undefined)).toEqual([]);
+  expect(ended.stdout).not.toContain("SIMCAT_MAX_RPS");
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 6, libraries_failed: 2 });
 });
 
@@ -285,8 +286,8 @@ test("a hundred forbidden libraries cost one confirmation of the key, and each o
 
   const ended = await made.simcat(["sync"]);
 
-  expect(ended.code).toBe(2);
-  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 100 });
+  expect(ended.code).toBe(69);
+  expect(await lastRun(made.query)).toMatchObject({ status: "source_unavailable", libraries_failed: 100 });
   expect(made.asked().filter((line) => line.endsWith("/libs"))).toHaveLength(2);
 });
 

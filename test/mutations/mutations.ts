@@ -11,8 +11,8 @@ export const MUTATIONS: readonly TestedMutation[] = [
   {
     name: "a success does not reset the circuit breaker",
     file: "src/sync/read-libraries.ts",
-    line: "this.#breaker.reset();\n      this.#hasAnswered",
-    instead: "this.#hasAnswered",
+    line: "this.#breaker.reset();\n      this.#hasRead",
+    instead: "this.#hasRead",
     tests: ["test/faults/unreachable.test.ts"],
   },
   {

@@ -113,7 +113,7 @@ function describeFailed({ key, error }: { readonly key: LibraryKey; readonly err
   return `${formatKey(key)}: ${error.message} (${error.code})`;
 }
 
-/** The exit code of a run in which every library fails in this way. */
+/** 69 means that the service does not answer; otherwise its answers are not those of the Simulation Cloud. */
 function contentExitCode({ code, unavailable }: ContentError): number {
   if (unavailable || code === "throttled") return EXIT.sourceUnavailable;
   return code === "unauthorized" ? EXIT.unauthorized : EXIT.sourceUntrusted;

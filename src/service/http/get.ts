@@ -44,11 +44,18 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
   let failures = 0;
   let successesBefore = limiter.successes();
   let waitedMs = 0;
+  let busyAnswers = 0;
   for (;;) {
     const result = await attempt(context, request, signal);
-    if (result.kind === "parsed") return result.value;
+    if (result.kind === "parsed") {
+      counters.throttled += busyAnswers;
+      return result.value;
+    }
     if (result.kind === "deferred") continue;
     const { failure } = result;
+    if (failure.status === 429) counters.throttled++;
+    // Only if a later attempt succeeds, the library is not broken and the rate was the reason.
+    if (failure.status === 503) busyAnswers++;
     const fail = (why: FailedGet["why"]) => new FailedGet(path, failure, failures + 1, why);
     const successes = limiter.successes();
     const othersSucceeded = successes > successesBefore;

@@ -174,12 +174,11 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 function applyThrottling(
   { status, headers, sentAt }: ResponseHead,
   { resource, operation, failedBefore = false }: RequestTarget,
-  { limiter, retryPolicy, counters, onEvent }: HttpContext,
+  { limiter, retryPolicy, onEvent }: HttpContext,
 ): number | null {
   if (!isRetryableStatus(status)) return null;
   const retryAfterMs = parseRetryAfter(header(headers, "retry-after"), header(headers, "date"), Date.now());
-  if (isThrottled(status)) counters.throttled++;
-  else if (retryAfterMs === null) return null;
+  if (retryAfterMs === null && !isThrottled(status)) return null;
   const waitMs = retryAfterMs !== null && retryAfterMs <= retryPolicy.maxRetryWaitMs ? retryAfterMs : null;
   const isListing = operation === "listing";
   const pausesAll = limiter.onThrottled({ status, sentAt, resource, failedBefore, isListing, waitMs });
