@@ -37,7 +37,7 @@ const stderr = new StandardStream({
   dropping: {
     afterMs: LOG_PATIENCE_MS,
     formatLost(count) {
-      const msg = `${count} log lines lost, because standard error was not read`;
+      const msg = `${count} log ${count === 1 ? "line" : "lines"} lost, because standard error was not read`;
       const { SIMCAT_LOG_FORMAT: format } = context.environment;
       if (format === "pretty" || (format !== "json" && process.stderr.isTTY)) return `simcat: ${msg}\n`;
       const line = { level: "warn", time: new Date().toISOString(), code: "log_lines_lost", count, msg };

@@ -140,6 +140,7 @@ const RULES: readonly Rule[] = [
         "src/run-summary.ts",
         "src/errors.ts",
         "src/key.ts",
+        "src/format.ts",
         "src/units.ts",
         "src/edit-distance.ts",
       )(target),

@@ -37,7 +37,8 @@ export async function readContent(
   const redacted = (reject: Reject): Reject => redactReject(reject, context.redact);
   if (scenarios.items > 0 && scenarios.accepted === 0) {
     const first = scenarios.rejects[0]?.reason ?? "no reason given";
-    const message = `not one of the ${scenarios.items} scenarios can be stored (the first: ${first})`;
+    const none = scenarios.items === 1 ? "the only scenario cannot" : `not one of the ${scenarios.items} scenarios can`;
+    const message = `${none} be stored (the first: ${first})`;
     throw new ContentError("all_rejected", message, { rejects: scenarios.rejects.slice(0, 1).map(redacted) });
   }
   const link = header(scenarios.response.headers, "link") ?? "";

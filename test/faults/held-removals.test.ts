@@ -153,7 +153,7 @@ test("a hold ends neither after 24 hours nor with an incomplete listing (fault 4
 
   expect(run.code).toBe(3);
   expect(run.stdout).toContain(
-    "1 of 7 libraries would be marked removed (14.29 %); the removal of 1 of them was held by an earlier run, and they are still not listed; nothing was marked. If they are really gone, run it again with --allow-removals",
+    "1 of 7 libraries would be marked removed (14.29 %); the removal of 1 of them was held by an earlier run, and it is still not listed; nothing was marked. If they are really gone, run it again with --allow-removals",
   );
   expect(await live(made)).toEqual({ alice: 7 });
 });

@@ -181,7 +181,7 @@ test("unaddressable entries are counted; all other libraries are complete and ca
   expect(await made.query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
     { name: "vanished" },
   ]);
-  const complete = `SELECT c.complete_as_of = r.started_at AS "isWhole", c.unaddressable_libraries::int AS unaddressable
+  const complete = `SELECT c.complete_as_of BETWEEN r.started_at - interval '1 second' AND r.started_at AS "isWhole", c.unaddressable_libraries::int AS unaddressable
     FROM simcat_report.data_complete_as_of c, simcat_report.run_history r WHERE r.run_id = 2`;
   expect(await made.query(complete)).toEqual([{ isWhole: true, unaddressable: 7 }]);
 

@@ -1,5 +1,6 @@
 import { Channel } from "../../async.ts";
 import { DatabaseError } from "../../errors.ts";
+import { formatLibraries, plural } from "../../format.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { InTransaction } from "../lease.ts";
@@ -169,7 +170,7 @@ class BatchWriter {
     return saveInHalves<PendingLibrary, SavedLibrary[]>(batch, {
       write,
       options: {
-        operation: `storing ${batch.length} libraries`,
+        operation: `storing ${formatLibraries(batch.length)}`,
         byKey: true,
         // What the first attempt stored already, the last one finds unchanged.
         afterLostCommit: (first, last) =>
@@ -216,7 +217,7 @@ class BatchWriter {
     const { write, context, mask } = this.#options;
     return saveInHalves(failures, {
       write,
-      options: { operation: `recording ${failures.length} failed libraries`, byKey: true },
+      options: { operation: `recording ${plural(failures.length, "failed library", "failed libraries")}`, byKey: true },
       work: (connection, part) => saveFailures(connection, context.runId, part),
       onRefused: async (failure, error) => {
         const { message } = databaseError("writing its row of library_sync", driverError(error));
@@ -233,7 +234,10 @@ const asMaybeStored = (content: LibraryContent): LibraryContent =>
 
 function refusesAll(count: number, error: unknown): DatabaseError {
   const { message } = databaseError("storing the last of them", driverError(error));
-  return new DatabaseError(`the database refused all ${count} libraries that this run tried to store: ${message}`, {
-    cause: error,
-  });
+  return new DatabaseError(
+    `the database refused all ${formatLibraries(count)} that this run tried to store: ${message}`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -143,7 +143,9 @@ export function createListingReader(defaultOwner: string | null): ListingReader 
       throw new UntrustedResponse(`a listing of placeholders: ${MOCK_ADVICE}`);
     }
     if (entries > 0 && !hasKnownField) {
-      throw new UntrustedResponse(`a list of ${entries} entries without one field of a library`);
+      throw new UntrustedResponse(
+        `a list of ${entries === 1 ? "1 entry" : `${entries} entries`} without one field of a library`,
+      );
     }
     return { libraries, rejects, incomplete: explainIncomplete(unread, ownerless), repeated };
   }

@@ -168,7 +168,9 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink): Scena
       throw new UntrustedResponse(`a scenario list of placeholders: ${MOCK_ADVICE}`);
     }
     if (items > 0 && !hasKnownField) {
-      throw new UntrustedResponse(`a list of ${items} items without one field of a scenario`);
+      throw new UntrustedResponse(
+        `a list of ${items === 1 ? "1 item" : `${items} items`} without one field of a scenario`,
+      );
     }
     return { rejects, items, accepted, present };
   }

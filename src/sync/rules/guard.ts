@@ -1,3 +1,4 @@
+import { formatCount, formatLibraries, plural } from "../../format.ts";
 import { formatShare, isOver, type Share } from "../../units.ts";
 
 /** From this number on, losing all libraries or scenarios at once counts as an error in the service's answer. */
@@ -44,7 +45,7 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
   const { listedCount, liveCount, allowed } = facts;
   // This rule is first, because even one page of another organization's listing must not be stored. Such a run stores nothing.
   if (!allowed && listedCount > 0 && facts.sharedWithLive === 0 && liveCount >= MIN_TOTAL_LOSS) {
-    const lack = `the listing holds ${listedCount} libraries and none of the ${liveCount} live ones`;
+    const lack = `the listing holds ${formatLibraries(listedCount)} and none of the ${formatCount(liveCount)} live ones`;
     const advice = "Look at SIMCAT_BASE_URL and SIMCAT_API_KEY: is it another organization, or a mock?";
     return held("nothing_shared", `${lack}; nothing was stored or marked. ${advice} ${HINT}`);
   }
@@ -53,8 +54,12 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
   if (listedCount === 0 && liveCount > 0) {
     const { rejectedCount } = facts;
     const lack =
-      rejectedCount === 0 ? "the listing is empty" : `all ${rejectedCount} entries of the listing were rejected`;
-    const live = liveCount === 1 ? "1 library is live" : `${liveCount} libraries are live`;
+      rejectedCount === 0
+        ? "the listing is empty"
+        : rejectedCount === 1
+          ? "the only entry of the listing was rejected"
+          : `all ${formatCount(rejectedCount)} entries of the listing were rejected`;
+    const live = plural(liveCount, "library is live", "libraries are live");
     return held("empty_listing", `${lack}, but ${live}; nothing was marked. ${HINT}`);
   }
   if (facts.missing > 0 && exceedsShare(facts)) {
@@ -66,7 +71,7 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
   }
   // A held removal stays held, even if the share has changed since.
   if (facts.heldBefore > 0) {
-    const still = `the removal of ${facts.heldBefore} of them was held by an earlier run, and they are still not listed`;
+    const still = `the removal of ${formatCount(facts.heldBefore)} of them was held by an earlier run, and ${facts.heldBefore === 1 ? "it is" : "they are"} still not listed`;
     return held("held_before", `${numbersOf(facts)}; ${still}; nothing was marked. ${HINT}`);
   }
   return { kind: "pass" };
@@ -86,11 +91,14 @@ function held(rule: HeldRule, message: string): RemovalVerdict {
 
 function numbersOf({ missing, removedLately, peakLive }: RemovalFacts): string {
   // `peakLive` excludes libraries that were stored lately; they may be missing too.
-  if (missing > peakLive) return `${missing} libraries would be marked removed, but only ${peakLive} count as live`;
+  if (missing > peakLive) {
+    const counted = `only ${plural(peakLive, "counts", "count")} as live`;
+    return `${formatLibraries(missing)} would be marked removed, but ${counted}`;
+  }
   // Rounded up, so that a share just over the limit does not look equal to it.
   const percent = (Math.ceil(((missing + removedLately) * 10_000) / peakLive) / 100).toFixed(2);
-  const total = removedLately > 0 ? `${missing + removedLately} in the last 24 h, ` : "";
-  return `${missing} of ${peakLive} libraries would be marked removed (${total}${percent} %)`;
+  const total = removedLately > 0 ? `${formatCount(missing + removedLately)} in the last 24 h, ` : "";
+  return `${formatCount(missing)} of ${formatLibraries(peakLive)} would be marked removed (${total}${percent} %)`;
 }
 
 export interface ScenarioFacts {
