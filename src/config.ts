@@ -18,6 +18,8 @@ export interface Needs {
   readonly service: boolean;
   /** If false, the settings of the database are not even read. */
   readonly database: boolean;
+  /** The command is about everything: a slice is a problem. */
+  readonly whole?: boolean;
 }
 
 /** The settings that a command with the service requires. */
@@ -52,6 +54,16 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
   if ("DATABASE_DIRECT_URL" in sources && isMissing("DATABASE_URL")) {
     const [problem, hint] = ["is set without DATABASE_URL", "set both, or only DATABASE_URL"];
     problems.push({ name: "DATABASE_DIRECT_URL", problem, expected: null, hint });
+  }
+  const { slice, maxRps } = values as Settings;
+  if (needs.service && slice && "maxRps" in values && (maxRps ?? 0) < slice.count) {
+    const expected = `the requests per second that the service allows, at least ${slice.count}: each of ${slice.count} slices takes its share`;
+    const problem = maxRps === null ? "is not set" : `is ${maxRps}`;
+    problems.push({ name: "SIMCAT_MAX_RPS", problem, expected, hint: null });
+  }
+  if (needs.whole && slice) {
+    const hint = "unset it: only simcat sync and simcat backfill take a slice";
+    problems.push({ name: "SIMCAT_SLICE", problem: "is set, and this command takes none", expected: null, hint });
   }
   if (problems.length > 0) throw configurationError(problems, secretsIn({ ...environment, ...files.values }));
   const settings = values as Settings;

@@ -63,6 +63,10 @@ export interface ListedLibraries extends Iterable<ListedLibrary> {
   at(index: number): ListedLibrary;
   /** The index of the library of this key; undefined when it is not listed. */
   find(key: LibraryKey): number | undefined;
+  /** How many other libraries are listed that are not in the run's slice. */
+  readonly elsewhere: number;
+  /** Whether the library is listed, in the run's slice or elsewhere. */
+  has(key: LibraryKey): boolean;
 }
 
 /** The metadata of one library (specification 2.2), as sent. */

@@ -1,4 +1,5 @@
 import type { LibraryFailure, LibraryKey, Reason } from "./model.ts";
+import type { Slice } from "./slice.ts";
 
 export type RunKind = "sync" | "backfill";
 type Trigger = "cli" | "schedule";
@@ -19,10 +20,12 @@ export const RUN_STATUSES = [
 
 export type RunStatus = (typeof RUN_STATUSES)[number] | "running" | "abandoned";
 
-/** Which libraries a run concerns; two empty lists mean all of them. */
+/** Which libraries a run concerns; two empty lists mean all of them, or all of the slice. */
 export interface Selection {
   readonly libraries: readonly LibraryKey[];
   readonly owners: readonly string[];
+  /** A run of a slice marks no removals and keeps no rejects of the listing: the next run of everything does. */
+  readonly slice?: Slice;
 }
 
 /** What a run is asked to do. */

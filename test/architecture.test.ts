@@ -68,7 +68,7 @@ interface Rule {
 }
 
 /** Small modules without dependencies on a room. */
-const SHARED = ["src/async.ts", "src/format.ts", "src/hash.ts", "src/printable.ts", "src/units.ts"];
+const SHARED = ["src/async.ts", "src/format.ts", "src/hash.ts", "src/printable.ts", "src/slice.ts", "src/units.ts"];
 
 const RULES: readonly Rule[] = [
   {

@@ -43,6 +43,7 @@ test("uses defaults for everything except the two required settings", () => {
     defaultOwner: null,
     serviceTimezone: "UTC",
     concurrency: 16,
+    slice: null,
     maxRps: null,
     requestTimeoutMs: 60_000,
     maxRetries: 4,
@@ -398,7 +399,7 @@ test("the description contains every setting and its source, and no secret (faul
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_RPS", value: "5", source: ".env" });
   expect(settings).toContainEqual({ name: "SIMCAT_FULL_EVERY", value: "7d", source: "default" });
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_REMOVED", value: "30%", source: "default" });
-  expect(settings).toHaveLength(25);
+  expect(settings).toHaveLength(26);
   expect(JSON.stringify(settings)).not.toContain("canary");
 });
 

@@ -55,6 +55,7 @@ CROSS JOIN LATERAL (
     CASE WHEN y.removal_held_at IS NULL THEN whole.finished_at ELSE earlier.finished_at END AS finished_at,
     CASE WHEN y.removal_held_at IS NULL THEN whole.libraries_failed ELSE earlier.libraries_failed END AS libraries_failed
 ) AS listed
+CROSS JOIN LATERAL (SELECT sha256(convert_to(y.owner || E'\x1f' || y.library_name, 'UTF8')) AS digest) AS key
 CROSS JOIN LATERAL (
   SELECT
     coalesce(y.bookmark <> '' AND y.content_read_at > y.settles_at AND y.suspect_reads = 0, false) AS has_settled,
@@ -64,7 +65,13 @@ CROSS JOIN LATERAL (
     CASE WHEN y.content_read_at <= y.last_success_at THEN y.content_read_at
       -- A partial read was stored since: the last whole read began no earlier than the run that stored it.
       ELSE coalesce((
-        SELECT r.started_at FROM simcat.sync_runs r WHERE r.started_at <= y.last_success_at ORDER BY r.id DESC LIMIT 1
+        SELECT r.started_at FROM simcat.sync_runs r
+        WHERE r.started_at <= y.last_success_at
+          -- Slices run side by side: a library is read by the run of its own.
+          AND (r.scope->>'slice' IS NULL
+            OR (get_byte(key.digest, 0) * 256 + get_byte(key.digest, 1)) % split_part(r.scope->>'slice', '/', 2)::int + 1
+              = split_part(r.scope->>'slice', '/', 1)::int)
+        ORDER BY r.id DESC LIMIT 1
       ), y.last_success_at)
     END AS whole_read_at
 ) AS w

@@ -37,6 +37,9 @@ export const libraryOption = () =>
 export const ownerOption = () =>
   new Option("--owner <OWNER>", "only libraries of this owner (repeatable)").argParser(append).default([], "all");
 
+export const sliceOption = () =>
+  new Option("--slice <I/N>", "only the libraries whose key hashes to part I of N, such as 3/8 (SIMCAT_SLICE)");
+
 const append = (value: string, previous: readonly string[]) => [...previous, value];
 
 /** Parses the value of a numeric option. */

@@ -6,20 +6,17 @@ import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { formatPlan, toPlanJson } from "../output/plan.ts";
 import { checkRemovals, planRun, takeListing } from "../sync/plan-run.ts";
-import { parseSelection } from "../sync/rules/selection.ts";
 import { findMissingEmbedded, withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
-import type { RunOptions } from "./run-once.ts";
-import { loadServiceSettings } from "./settings.ts";
+import { loadSelection, type RunOptions } from "./run-once.ts";
 import { withWatchedService } from "./show-progress.ts";
 
 /** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */
 export async function printPlan(
   context: Context,
-  { library, owner, allowRemovals, json }: Omit<RunOptions, "restart">,
+  { allowRemovals, json, ...options }: Omit<RunOptions, "restart">,
 ): Promise<number> {
-  const selection = parseSelection(library, owner);
-  const config = loadServiceSettings(context);
+  const { config, selection } = loadSelection(context, options);
   const plan = (pool: Pool | null, clock: DatabaseClock) =>
     withWatchedService(context, config, async (service) => {
       const sources = { service, clock, pool, settings: config };

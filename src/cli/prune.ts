@@ -31,7 +31,7 @@ async function pruneHistory(context: Context, { olderThan, dryRun, json }: Prune
   const { formatJson } = await import("../format.ts");
 
   const optionMs = olderThan === undefined ? null : parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
-  const config = loadSettings(context, { service: false, database: true });
+  const config = loadSettings(context, { service: false, database: true, whole: true });
   const olderThanMs = optionMs ?? config.keepHistoryMs;
   if (olderThanMs === null) {
     throw new UsageError("prune needs an age", { hint: "give --older-than 365d, or set SIMCAT_KEEP_HISTORY" });

@@ -36,7 +36,7 @@ export async function report(context: Context, { out, since, owner, json }: Repo
   const { formatBytes, formatJson } = await import("../format.ts");
 
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
-  const config = loadSettings(context, { service: false, database: true });
+  const config = loadSettings(context, { service: false, database: true, whole: true });
   const rows = await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: scope.owners }, { listing: null, pool, source }, context.stop);
     return readReport(pool, scope, context.stop);

@@ -1,10 +1,10 @@
 import { createClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
-import { EXIT, SimcatError } from "../errors.ts";
+import { EXIT, SimcatError, UsageError } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { formatSummary, toRunJson } from "../output/summary.ts";
 import type { RunKind, RunRequest, RunStatus } from "../run-summary.ts";
-import { parseSelection } from "../sync/rules/selection.ts";
+import { isEverything, parseSelection } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
 import type { RunEvent, RunResult } from "../sync/run-types.ts";
 import { withDatabase, withService } from "./connections.ts";
@@ -19,13 +19,31 @@ export interface RunOptions {
   /** For a backfill: start over instead of continuing an interrupted one. */
   readonly restart: boolean;
   readonly json: boolean;
+  readonly slice?: string;
+}
+
+/** The selection that the options and `SIMCAT_SLICE` ask for, with the settings for it: a slice has its share of the request rate. */
+export function loadSelection(
+  context: Context,
+  { library, owner, slice }: Pick<RunOptions, "library" | "owner" | "slice">,
+) {
+  const selection = parseSelection(library, owner);
+  const environment = slice === undefined ? context.environment : { ...context.environment, SIMCAT_SLICE: slice };
+  const config = loadServiceSettings({ ...context, environment }, { whole: false });
+  if (config.slice === null) return { config, selection };
+  if (!isEverything(selection)) {
+    throw new UsageError("a slice is a selection of its own", {
+      hint: "leave out --library and --owner, or the slice",
+    });
+  }
+  const maxRps = config.maxRps && config.maxRps / config.slice.count;
+  return { config: { ...config, maxRps }, selection: { ...selection, slice: config.slice } };
 }
 
 /** `sync` and `backfill`: performs one run, shows its progress and prints its summary. */
 export async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
-  const { library, owner, allowRemovals, restart, json } = options;
-  const selection = parseSelection(library, owner);
-  const config = loadServiceSettings(context);
+  const { allowRemovals, restart, json } = options;
+  const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
   const result = await withDatabase(context, config, "migrate", (pool) =>
     runWithProgress(context, config, pool, request),

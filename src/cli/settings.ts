@@ -36,8 +36,8 @@ export function describeExposed({ exposedDotenv }: Context): { readonly text: st
 }
 
 /** The same for a command that connects to the service. */
-export function loadServiceSettings(context: Context): ServiceConfig {
-  const config = loadSettings(context, { service: true, database: true });
+export function loadServiceSettings(context: Context, { whole = true } = {}): ServiceConfig {
+  const config = loadSettings(context, { service: true, database: true, whole });
   if (config.baseUrl === null || config.apiKey === null)
     throw new Error("loadConfig returned without a required setting");
   return { ...config, baseUrl: config.baseUrl, apiKey: config.apiKey };

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type ActionRunner, createCommand, jsonOption, libraryOption, ownerOption } from "./command.ts";
+import { type ActionRunner, createCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { RunOptions } from "./run-once.ts";
 
@@ -12,6 +12,7 @@ export function syncCommand(run: ActionRunner): Command {
     .option("--dry-run", "print what a run would do and why; write nothing", false)
     .addOption(libraryOption())
     .addOption(ownerOption())
+    .addOption(sliceOption())
     .addOption(allowRemovalsOption())
     .addOption(jsonOption())
     .action(run(sync));
@@ -31,6 +32,7 @@ export function backfillCommand(run: ActionRunner): Command {
     .option("--restart", "start over instead of continuing, and compare every row", false)
     .addOption(libraryOption())
     .addOption(ownerOption())
+    .addOption(sliceOption())
     .addOption(allowRemovalsOption())
     .addOption(jsonOption())
     .action(run(backfill));

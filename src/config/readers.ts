@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { MIN_SECRET_CHARS, parseDatabaseUrl } from "../secrets.ts";
+import type { Slice } from "../slice.ts";
 import { DAY_MS, parseDuration, parseShare, parseSize, type Share } from "../units.ts";
 
 /** The variables of the process and of `.env`. */
@@ -47,6 +48,21 @@ export const share: Reader<Share> = (text) => {
 
 export const flag: Reader<boolean> = (text) => {
   return text === "true" || text === "false" ? { value: text === "true" } : rejected(text, "true or false");
+};
+
+const MAX_SLICES = 64;
+const SLICE = `I/N with I from 1 to N and N up to ${MAX_SLICES}, such as 3/8, or auto/8 in an Indexed Job of Kubernetes`;
+
+/** Kubernetes numbers the pods of an Indexed Job from 0. */
+export const slice: Reader<Slice> = (text, { JOB_COMPLETION_INDEX: jobIndex }) => {
+  const [, part, parts] = /^(\d{1,2}|auto)\/(\d{1,2})$/.exec(text) ?? [];
+  const index = part === "auto" ? Number(jobIndex || Number.NaN) + 1 : Number(part);
+  const count = Number(parts);
+  const isSlice = Number.isInteger(index) && index >= 1 && index <= count && count <= MAX_SLICES;
+  if (isSlice) return { value: { index, count } };
+  const { problem, expected } = rejected(text, SLICE);
+  const given = jobIndex ? JSON.stringify(shorten(jobIndex)) : "not set";
+  return { problem: part === "auto" ? `${problem}, and JOB_COMPLETION_INDEX is ${given}` : problem, expected };
 };
 
 export const timeZone: Reader<string> = (text) => {

@@ -1,4 +1,5 @@
 import { maskDatabaseUrl } from "../secrets.ts";
+import { formatSlice } from "../slice.ts";
 import { formatDuration, formatShare, formatSize } from "../units.ts";
 import * as read from "./readers.ts";
 
@@ -15,6 +16,9 @@ export const SETTINGS = {
   defaultOwner: optional("SIMCAT_DEFAULT_OWNER", read.ownerName),
   serviceTimezone: withDefault("SIMCAT_SERVICE_TIMEZONE", "UTC", read.timeZone),
   concurrency: withDefault("SIMCAT_CONCURRENCY", "16", read.wholeNumber(1, 1024)),
+  /** Null for everything. */
+  slice: optional("SIMCAT_SLICE", read.slice, formatSlice),
+  /** Of all slices together. */
   maxRps: optional("SIMCAT_MAX_RPS", read.wholeNumber(1, 100_000)),
   requestTimeoutMs: withDefault("SIMCAT_REQUEST_TIMEOUT", "60s", read.timer, formatDuration),
   maxRetries: withDefault("SIMCAT_MAX_RETRIES", "4", read.wholeNumber(0, 100)),

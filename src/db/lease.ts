@@ -26,6 +26,7 @@ export type InTransaction = <T>(
 
 /** The right to write. One run at a time holds it. */
 export interface Lease {
+  readonly name: string;
   /** Changes with every takeover, never with a renewal. */
   readonly token: number;
   /** Aborted, with a LostLeaseError, when another run has taken the lease. */
@@ -100,7 +101,7 @@ export async function acquireLease<S>(
     isReleased = true;
   };
   const lease: Lease = {
-    token,
+    ...held,
     lost: lost.signal,
     write: (options, work) => {
       const fenced = async (connection: Connection) => {

@@ -1,17 +1,19 @@
 import { and, desc, eq, isNull, notInArray, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
+import pg from "pg";
 import type { RunCounts, RunRequest, RunStatus, RunSummary, Selection } from "../run-summary.ts";
+import { formatSlice, isInSliceSql } from "../slice.ts";
 import type { Connection } from "./connect.ts";
+import { excludesLeaseSql, leaseOfScopeSql } from "./lease-names.ts";
 import { syncRuns } from "./schema.ts";
-
-/** The lease that runs and `prune` hold, so that one of them writes at a time. */
-export const SYNC_LEASE = "sync";
 
 /** The selectors of a run, as stored: sorted and without repetition, so that equal scopes are equal values. */
 export interface Scope {
   /** Each as [owner, name]. */
   readonly libraries: readonly (readonly string[])[];
   readonly owners: readonly string[];
+  /** Such as 3/8. */
+  readonly slice?: string;
 }
 
 /** The scope of a run without selectors. */
@@ -36,8 +38,8 @@ interface RunStart extends RunRequest {
   readonly backfillSince: number | null;
   readonly version: string;
 }
-
-export function toScope({ libraries, owners }: Selection): Scope | null {
+export function toScope({ libraries, owners, slice }: Selection): Scope | null {
+  if (slice !== undefined) return { libraries: [], owners: [], slice: formatSlice(slice) };
   if (libraries.length === 0 && owners.length === 0) return WHOLE_SCOPE;
   const byText = new Map(libraries.map(({ owner, name }) => [JSON.stringify([owner, name]), [owner, name]]));
   return {
@@ -88,15 +90,18 @@ export async function deleteRun(connection: Connection, id: number): Promise<voi
   await drizzle(connection).delete(syncRuns).where(eq(syncRuns.id, id));
 }
 
-/** Counts the rows of `library_sync` on which the run left this trace: no other run wrote since it began. */
+/** Whether a library is one of the run's slice: runs of the other slices write at the same time. SQL on a row of the run. */
+const isInSliceOfRun = (scope: string) => `(${scope}->>'slice' IS NULL OR ${isInSliceSql(`(${scope}->>'slice')`)})`;
+
+/** Counts the rows of `library_sync` on which the run left this trace: no other run wrote to them since it began. */
 const countTraces = (trace: SQL) =>
-  sql`(SELECT count(*) FROM simcat.library_sync y WHERE ${trace} >= ${syncRuns.startedAt})`;
+  sql`(SELECT count(*) FROM simcat.library_sync y WHERE ${trace} >= ${syncRuns.startedAt} AND ${sql.raw(isInSliceOfRun("sync_runs.scope"))})`;
 
 /**
- * Marks each running run as abandoned. The caller has taken the lease, so none of them can write any more. Most of its counts
- * are lost; what it read and what failed is known.
+ * Marks the running runs as abandoned whose leases exclude this one. The caller has taken it, so none of them can write any
+ * more. Most of its counts are lost; what it read and what failed is known.
  */
-export async function abandonRuns(connection: Connection): Promise<void> {
+export async function abandonRuns(connection: Connection, lease: string): Promise<void> {
   await drizzle(connection)
     .update(syncRuns)
     .set({
@@ -107,7 +112,12 @@ export async function abandonRuns(connection: Connection): Promise<void> {
       error:
         "the run could not record its end: its process was killed or ran out of memory, or it lost its database or its lease. What it had stored is kept; of its counts, only those of read and failed libraries are known",
     })
-    .where(eq(syncRuns.status, "running"));
+    .where(
+      and(
+        eq(syncRuns.status, "running"),
+        sql.raw(excludesLeaseSql(leaseOfScopeSql("sync_runs.scope"), pg.escapeLiteral(lease))),
+      ),
+    );
 }
 
 /** Whether the run's own process has recorded its end. */
@@ -123,7 +133,9 @@ export async function isFinished(connection: Connection, id: number): Promise<bo
 const UNCOUNT_FAILURES = `
 UPDATE simcat.library_sync y SET failures = y.failures - 1
 FROM simcat.sync_runs r
-WHERE r.id = $1 AND r.status = 'running' AND y.failures > 1 AND y.last_failed_at >= r.started_at`;
+WHERE r.id = $1 AND r.status = 'running' AND y.failures > 1 AND y.last_failed_at >= r.started_at
+  AND ${isInSliceOfRun("r.scope")}`;
+
 /** What a run records of the listing that it accepted. */
 export interface AcceptedListing {
   /** Whether it shows all libraries as of a known time. */

@@ -1,12 +1,10 @@
-import { eq, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/node-postgres";
 import { sleep } from "../async.ts";
 import { BusyError } from "../errors.ts";
 import type { Connection, Pool } from "./connect.ts";
+import { excludesLeaseSql, SYNC_LEASE } from "./lease-names.ts";
 import { lockError, lockedLeaseError } from "./lock-holders.ts";
 import { ANNOUNCE_AFTER_MS } from "./retry-transient.ts";
 import { abandonRuns } from "./runs.ts";
-import { leases } from "./schema.ts";
 import { readSnapshot, withTransaction } from "./transaction.ts";
 
 export const LEASE_MS = 20_000;
@@ -19,7 +17,7 @@ const TAKING = "taking the lease";
 const DEAD_AFTER_MS = 3 * RENEW_MS;
 
 export interface LeaseRequest {
-  /** Runs with the same name exclude each other. */
+  /** `excludesLeaseSql` says which names exclude each other. */
   readonly name: string;
   /** Host and process of the holder, and its command unless it is a run. Operators read it in messages. */
   readonly holder: string;
@@ -27,13 +25,14 @@ export interface LeaseRequest {
 
 /** Identifies one period of a lease: a renewal changes `expires`, a takeover also `token`. */
 interface LeasePeriod {
+  readonly name: string;
   readonly token: number;
   readonly expires: string;
 }
 
 /**
  * Takes the lease and runs `start` in the same transaction; repeats both if its COMMIT was not answered.
- * @throws BusyError if another run holds it and renews it, DatabaseError if another session locks it
+ * @throws BusyError if another run holds a lease that excludes it and renews it, DatabaseError if another session locks one
  */
 export async function takeLease<S>(
   pool: Pool,
@@ -43,7 +42,7 @@ export async function takeLease<S>(
 ): Promise<{ readonly token: number; readonly started: S }> {
   const beganAt = performance.now();
   const watch = createLeaseWatch(pool);
-  let dead: LeasePeriod | null = null;
+  const dead: LeasePeriod[] = [];
   for (;;) {
     const taken = await withTransaction(
       pool,
@@ -52,7 +51,7 @@ export async function takeLease<S>(
         const mine = await tryTake(connection, request, dead);
         if (mine === null) return null;
         // If the COMMIT of this attempt is not answered, the next attempt may take over this lease.
-        dead = mine;
+        dead.push(mine);
         return { token: mine.token, started: await start(connection) };
       },
       signal,
@@ -61,13 +60,9 @@ export async function takeLease<S>(
     });
     if (taken !== null) return taken;
     if (performance.now() - beganAt > MAX_WAIT_MS) throw await lockedLeaseError(pool, TAKING, signal);
-    const other = await readSnapshot(
-      pool,
-      "watching the lease",
-      (connection) => readLease(connection, request.name),
-      signal,
-    );
-    if (other !== undefined && watch(other) === "dead") dead = other;
+    const read = (connection: Connection) => connection.query<OtherLease>(SELECT_RIVALS, [request.name, LEASE_MS]);
+    const { rows } = await readSnapshot(pool, "watching the lease", read, signal);
+    for (const rival of rows) if (watch(rival) === "dead") dead.push(rival);
     await sleep(WATCH_EVERY_MS, signal);
   }
 }
@@ -85,17 +80,18 @@ interface OtherLease extends LeasePeriod {
  * @throws BusyError if the other run renewed it
  */
 function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead" {
-  const seen = new Map<number, { readonly expires: string; readonly since: number }>();
+  const seen = new Map<string, { readonly expires: string; readonly since: number }>();
   const beganAt = performance.now();
   let isAnnounced = false;
   return (lease) => {
-    const first = seen.get(lease.token) ?? { expires: lease.expires, since: performance.now() };
-    if (first.expires !== lease.expires) {
+    const period = `${lease.name}#${lease.token}`;
+    const first = seen.get(period) ?? { expires: lease.expires, since: performance.now() };
+    if (first.expires !== lease.expires && !lease.isExpired) {
       throw new BusyError(
-        `another run is at work (${lease.holder}) and renews its lease; nothing was done here. Let it finish, see: simcat status`,
+        `another run is at work (${formatHolder(lease)}) and renews its lease; nothing was done here. Let it finish, see: simcat status`,
       );
     }
-    seen.set(lease.token, first);
+    seen.set(period, first);
     if (!isAnnounced && performance.now() - beganAt > ANNOUNCE_AFTER_MS) {
       isAnnounced = true;
       pool.announce({ code: "waiting_for_lease", message: formatWait(lease) });
@@ -104,50 +100,60 @@ function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead"
   };
 }
 
-function formatWait({ holder, isExpired }: OtherLease): string {
-  return isExpired
+const formatHolder = ({ name, holder }: OtherLease) =>
+  name === SYNC_LEASE ? holder : `${holder}, slice ${name.slice(SYNC_LEASE.length + 1)}`;
+
+function formatWait(lease: OtherLease): string {
+  return lease.isExpired
     ? `waiting for a lock on the lease: another session holds it, and if it still does after ${MAX_WAIT_MS / 1000} s, this run ends`
-    : `waiting for the lease of another run (${holder}): if it is not renewed within ${LEASE_MS / 1000} s, this run takes over`;
+    : `waiting for the lease of another run (${formatHolder(lease)}): if it is not renewed within ${LEASE_MS / 1000} s, this run takes over`;
 }
 
-async function readLease(connection: Connection, name: string): Promise<OtherLease | undefined> {
-  const { token, holder, expiresAt } = leases;
-  const [lease] = await drizzle(connection)
-    .select({
-      token,
-      holder,
-      expires: sql<string>`${expiresAt}::text`,
-      isAhead: sql<boolean>`${expiresAt} > clock_timestamp() + ${LEASE_MS} * interval '1 ms'`,
-      isExpired: sql<boolean>`${expiresAt} < clock_timestamp()`,
-    })
-    .from(leases)
-    .where(eq(leases.name, name));
-  return lease;
-}
+/** The leases that exclude `$1`, without those that are fenced out. */
+const RIVALS = `${excludesLeaseSql("name", "$1")} AND (name = $1 OR holder <> '')`;
 
-/** Takes a lease that is absent, expired, or the `dead` one. SKIP LOCKED, because a locking transaction may still renew it. */
+/** The one that lasts longest is first. */
+const SELECT_RIVALS = `
+SELECT name, token, holder, expires_at::text AS expires,
+  expires_at > clock_timestamp() + $2 * interval '1 ms' AS "isAhead", expires_at < clock_timestamp() AS "isExpired"
+FROM simcat.leases WHERE ${RIVALS} ORDER BY expires_at DESC`;
+
+/** Two runs whose leases exclude each other must not take them at the same time: their rows may not exist yet. */
+const TAKE_LOCK = 7_264_112_010;
+const LOCK_TAKING = `SELECT pg_advisory_xact_lock(${TAKE_LOCK})`;
+
+/**
+ * Takes a lease if each one that excludes it has expired or is one of the `dead`, and fences those out. SKIP LOCKED, because a
+ * locking transaction may be the last one of its holder, or renew it.
+ */
 const TAKE = `
-WITH lease AS (SELECT * FROM simcat.leases WHERE name = $1),
+WITH rivals AS (SELECT FROM simcat.leases WHERE ${RIVALS}),
 free AS (
-  SELECT FROM simcat.leases
-  WHERE name = $1 AND (expires_at < clock_timestamp() OR (token = $4 AND expires_at = $5::timestamptz))
+  SELECT name FROM simcat.leases
+  WHERE ${RIVALS} AND (expires_at < clock_timestamp()
+    OR (name, token, expires_at) IN (SELECT * FROM unnest($4::text[], $5::int8[], $6::timestamptz[])))
   FOR UPDATE SKIP LOCKED
+),
+verdict AS (SELECT (SELECT count(*) FROM free) = (SELECT count(*) FROM rivals) AS is_free),
+fenced_out AS (
+  UPDATE simcat.leases SET token = token + 1, expires_at = '-infinity', holder = ''
+  WHERE name <> $1 AND name IN (SELECT name FROM free) AND (SELECT is_free FROM verdict)
 )
 INSERT INTO simcat.leases AS held (name, holder, token, expires_at)
-SELECT $1, $2, 1, clock_timestamp() + $3 * interval '1 ms'
-WHERE NOT EXISTS (SELECT FROM lease) OR EXISTS (SELECT FROM free)
+SELECT $1, $2, 1, clock_timestamp() + $3 * interval '1 ms' FROM verdict WHERE is_free
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at
-  WHERE held.expires_at < clock_timestamp() OR (held.token = $4 AND held.expires_at = $5::timestamptz)
-RETURNING token, expires_at::text AS expires`;
+RETURNING name, token, expires_at::text AS expires`;
 
-/** Takes the lease if no run can hold it any more, and marks the dead holder's run as abandoned. */
+/** Takes the lease if no run can hold one that excludes it, and marks the dead holders' runs as abandoned. */
 async function tryTake(
   connection: Connection,
   { name, holder }: LeaseRequest,
-  dead: LeasePeriod | null,
+  dead: readonly LeasePeriod[],
 ): Promise<LeasePeriod | null> {
-  const { rows } = await connection.query<LeasePeriod>(TAKE, [name, holder, LEASE_MS, dead?.token, dead?.expires]);
+  await connection.query(LOCK_TAKING);
+  const ended = [dead.map((one) => one.name), dead.map(({ token }) => token), dead.map(({ expires }) => expires)];
+  const { rows } = await connection.query<LeasePeriod>(TAKE, [name, holder, LEASE_MS, ...ended]);
   const taken = rows[0] ?? null;
-  if (taken !== null) await abandonRuns(connection);
+  if (taken !== null) await abandonRuns(connection, name);
   return taken;
 }

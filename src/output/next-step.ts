@@ -22,16 +22,15 @@ const AFTER: Readonly<Record<Exclude<RunStatus, "running">, string | null>> = {
 export const remedyAfter = (status: RunStatus): string | null => (status === "running" ? null : AFTER[status]);
 
 /** The one most useful next step for the operator. */
-export function nextStep({ runs, holder, lastGoodRun, failing, rejects }: StatusRows): string {
+export function nextStep({ runs, liveRuns, lastGoodRun, slices, failing, rejects }: StatusRows): string {
   const [last] = runs;
   if (last === undefined) return "nothing has been synced yet: run simcat check, then simcat backfill";
-  if (last.status === "running") {
-    return holder === null
-      ? "run simcat sync; it continues from what the dead run stored"
-      : "wait for the run in progress, then run simcat status again";
-  }
+  if (liveRuns.size > 1) return "wait for the runs in progress, then run simcat status again";
+  if (liveRuns.size === 1) return "wait for the run in progress, then run simcat status again";
+  if (last.status === "running") return "run simcat sync; it continues from what the dead run stored";
   const after = AFTER[last.status];
   if (after !== null) return after;
+  if (last.scope?.slice !== undefined) return afterSlice(last.scope.slice, slices);
   if (lastGoodRun === null) return "only selected libraries have been synced: run simcat sync for all of them";
   const [failed] = failing.shown;
   if (failed !== undefined)
@@ -42,6 +41,15 @@ export function nextStep({ runs, holder, lastGoodRun, failing, rejects }: Status
   );
   if (rejected !== undefined) return `${formatExplainCommand(rejected)} shows which items could not be stored, and why`;
   return "simcat check shows why entries of the listing cannot be stored";
+}
+
+/** The next step after a slice, such as 3/8; `done`: the slices that were read since the last run of everything. */
+function afterSlice(slice: string, done: readonly string[]): string {
+  const [, count = ""] = slice.split("/");
+  const all = Array.from({ length: Number(count) }, (_, index) => `${index + 1}/${count}`);
+  const missing = all.filter((one) => !done.includes(one));
+  if (missing.length === 0) return "run simcat sync: every slice was read, and an ordinary run completes the copy";
+  return `run the other slices (${missing.join(", ")}), then simcat sync, which completes the copy`;
 }
 
 /** A command line to paste. After `--`, an owner that begins with a dash is not an option. */

@@ -13,7 +13,7 @@ export function toPlanJson(planned: PlannedListing, verdict: RemovalVerdict) {
   const { listing, plan } = planned;
   const storesNothing = verdict.kind === "held" && verdict.rule === "nothing_shared";
   return {
-    listed: listing.libraries.length,
+    listed: listing.libraries.length + listing.libraries.elsewhere,
     in_scope: plan.listedInScope,
     read: storesNothing
       ? []

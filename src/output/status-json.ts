@@ -44,17 +44,18 @@ export function toStatusJson(rows: StatusRows) {
   };
 }
 
-function toRunRowJson(run: RunRow, { now, holder }: StatusRows) {
+function toRunRowJson(run: RunRow, { now, liveRuns }: StatusRows) {
+  const live = liveRuns.get(run.id);
   return {
     id: run.id,
     kind: run.kind,
     scope: run.scope,
     status: run.status,
-    dead: run.status === "running" && holder === null,
+    dead: run.status === "running" && live === undefined,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
     duration_ms: (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
-    libraries_read: run.read,
+    libraries_read: live?.read ?? run.read,
     libraries_skipped: run.skipped,
     libraries_changed: run.changed,
     libraries_failed: run.failed,

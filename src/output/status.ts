@@ -1,5 +1,5 @@
 import type { StatusRows } from "../db/read/read-status.ts";
-import type { RunRow } from "../db/read/recent-runs.ts";
+import type { LiveRun, RunRow } from "../db/read/recent-runs.ts";
 import { formatAgo, formatCount, formatElapsed, formatInstant, formatMoment, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
@@ -33,7 +33,7 @@ function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows)
 }
 
 /** The last runs, newest first, and a line for each error, with its runs, and for a run in progress. */
-function formatRuns({ runs, now, holder }: StatusRows, columns: number): string {
+function formatRuns({ runs, now, liveRuns }: StatusRows, columns: number): string {
   const titles = [
     "run",
     "kind",
@@ -49,14 +49,16 @@ function formatRuns({ runs, now, holder }: StatusRows, columns: number): string 
   ];
   const rows = runs.map((run) => [
     `${run.id}`,
-    run.scope === null ? run.kind : `${run.kind} (selected)`,
-    run.status === "running" && holder === null ? "dead" : run.status,
+    formatKind(run),
+    run.status === "running" && !liveRuns.has(run.id) ? "dead" : run.status,
     formatAgo(run.startedAt, now),
     formatElapsed((run.finishedAt ?? now).getTime() - run.startedAt.getTime()),
     formatInstant(run.startedAt),
     ...[run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
   ]);
-  const notes = runs.map((run) => [run.id, formatNote(run, holder)] as const).filter(([, note]) => note !== null);
+  const notes = runs
+    .map((run) => [run.id, formatNote(run, liveRuns.get(run.id))] as const)
+    .filter(([, note]) => note !== null);
   const ids = new Map<string | null, number[]>();
   for (const [id, note] of notes) ids.set(note, [...(ids.get(note) ?? []), id]);
   const lines = [...ids].map(([note, of]) =>
@@ -65,11 +67,17 @@ function formatRuns({ runs, now, holder }: StatusRows, columns: number): string 
   return [formatTable(titles, rows, columns), ...lines].join("\n");
 }
 
-function formatNote({ status, error }: RunRow, holder: string | null): string | null {
+/** The kind of a run and which part of the organization it concerns. */
+export function formatKind({ kind, scope }: RunRow): string {
+  if (scope === null) return kind;
+  return scope.slice === undefined ? `${kind} (selected)` : `${kind} (slice ${scope.slice})`;
+}
+
+function formatNote({ status, error }: RunRow, live: LiveRun | undefined): string | null {
   if (status === "running") {
-    return holder === null
-      ? "its process has ended; the next run marks it as abandoned"
-      : `in progress, by ${printable(holder)}`;
+    if (live === undefined) return "its process has ended; the next run marks it as abandoned";
+    const { holder, read, known } = live;
+    return `in progress, by ${printable(holder)}; ${formatCount(read)} of ${plural(known, "known library", "known libraries")} read`;
   }
   const [firstLine = ""] = (error ?? "").split("\n");
   return firstLine === "" ? null : printable(firstLine);

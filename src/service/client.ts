@@ -6,13 +6,17 @@ import { listLibraries } from "./list-libraries.ts";
 import { type RequestedLibrary, readContent } from "./read-content.ts";
 import { redactKey } from "./redact.ts";
 import { listingPath } from "./urls.ts";
+import type { KeyFilter } from "./wire/wire-listing.ts";
 
 export type { ServiceEvent } from "./http/http-context.ts";
 
 /** The Simulation Cloud service, read only (specification 4). */
 export interface Service {
-  /** @throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError */
-  listLibraries(signal: AbortSignal): Promise<Listing>;
+  /**
+   * Keeps the libraries that pass the filter; of all others only whether they are listed.
+   * @throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError
+   */
+  listLibraries(signal: AbortSignal, isKept?: KeyFilter): Promise<Listing>;
   /**
    * On abort it does not wait for a call of the sink in progress, and makes no further one.
    * @throws ContentError, SourceUnavailableError if the run must end, or an error of the sink
@@ -45,7 +49,8 @@ export function openService(options: ServiceOptions): Service {
   const scopes = createAbortScopes(context.parsing.flush);
   const confirmKey = createKeyCheck(context);
   return {
-    listLibraries: (signal) => scopes.runScoped(signal, (scope) => listLibraries(context, defaultOwner, scope)),
+    listLibraries: (signal, isKept) =>
+      scopes.runScoped(signal, (scope) => listLibraries(context, defaultOwner, scope, isKept)),
     readContent: (library, sink, signal) =>
       scopes.runScoped(signal, (scope) => readContent(context, library, sink, scope)),
     confirmKey: (signal) => scopes.runScoped(signal, confirmKey),

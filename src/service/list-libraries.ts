@@ -7,16 +7,17 @@ import type { HttpResponse } from "./http/response.ts";
 import { redactReject } from "./redact.ts";
 import { toListingError } from "./service-errors.ts";
 import { listingPath } from "./urls.ts";
-import { readListing } from "./wire/wire-listing.ts";
+import { type KeyFilter, readListing } from "./wire/wire-listing.ts";
 
 /** Reads the listing (specification 4.1). */
 export async function listLibraries(
   context: HttpContext,
   defaultOwner: string | null,
   scope: AbortScope,
+  isKept?: KeyFilter,
 ): Promise<Listing> {
   const path = listingPath(context.basePath);
-  const parse = (response: HttpResponse) => parseListing(response, defaultOwner);
+  const parse = (response: HttpResponse) => parseListing(response, defaultOwner, isKept);
   try {
     const listing = await get(context, { operation: "listing", path, resource: path, parse }, scope);
     return { ...listing, rejects: listing.rejects.map((reject) => redactReject(reject, context.redact)) };
@@ -33,8 +34,8 @@ function rejectPaged(link: string): Reject {
   return { key: null, kind: "listing", code: "paged_answer", path: "", reason: ONE_PAGE, payload: link };
 }
 
-async function parseListing(response: HttpResponse, defaultOwner: string | null): Promise<Listing> {
-  const listing = await readListing(response, defaultOwner);
+async function parseListing(response: HttpResponse, defaultOwner: string | null, isKept?: KeyFilter): Promise<Listing> {
+  const listing = await readListing(response, defaultOwner, isKept);
   const link = header(response.headers, "link") ?? "";
   const isPaged = hasNextPage(link);
   const incomplete = [listing.incomplete, isPaged ? ONE_PAGE : null].filter((reason) => reason !== null);

@@ -24,7 +24,7 @@ export function createPeers({ pool, lease, service }: Run, libraries: ListedLibr
   async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<Testimony> {
     const options = { operation: "choosing other libraries to compare with", snapshot: true };
     const stored = await withTransaction(pool, options, (connection) => findPeers(connection, lost), lease.lost);
-    const others = stored.filter((one) => keyText(one) !== keyText(key) && libraries.find(one) !== undefined);
+    const others = stored.filter((one) => keyText(one) !== keyText(key) && libraries.has(one));
     if (others.length === 0) return "none";
     for (const other of others.slice(0, MAX_PEERS)) if (await hasField(lost, other, signal)) return "has";
     return "lacks";

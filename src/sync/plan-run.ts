@@ -1,5 +1,5 @@
 import type { DatabaseClock } from "../db/clock.ts";
-import type { Pool } from "../db/connect.ts";
+import type { Connection, Pool } from "../db/connect.ts";
 import { type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
 import { streamStored } from "../db/read/stored-libraries.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
@@ -8,6 +8,7 @@ import { keyText } from "../key.ts";
 import type { LibraryKey, Listing } from "../model.ts";
 import type { Selection } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
+import { isInSlice } from "../slice.ts";
 import { assertKnown } from "./assert-known.ts";
 import { exceedsShare, guardRemovals, type RemovalVerdict } from "./rules/guard.ts";
 import { createPlanner, type Plan } from "./rules/plan.ts";
@@ -57,12 +58,13 @@ export async function takeListing(
   { selection }: PlanRequest,
   signal: AbortSignal,
 ): Promise<TimedListing> {
-  const listing = await service.listLibraries(signal);
+  const { slice } = selection;
+  const listing = await service.listLibraries(signal, slice && ((key) => isInSlice(slice, key)));
   // The clocks are compared again after the last byte: a moment that is too late costs a read, one too early misses an edit.
   await clock.sample(signal);
   const listedAt = clock.now();
   await assertKnown(selection, { listing, pool }, signal);
-  return { listing, listedAt };
+  return { listing: slice ? { ...listing, rejects: [] } : listing, listedAt };
 }
 
 /** Compares the listing with what is stored, and decides what to read. Writes nothing. */
@@ -88,8 +90,8 @@ export async function planRun(
     "reading what is stored",
     async (connection) => {
       const started = startPlanner();
-      await streamStored(connection, started.addStored);
-      return { planner: started, openRejects: await hasListingRejects(connection) };
+      await streamStored(connection, started.addStored, "tables", selection.slice);
+      return { planner: started, openRejects: selection.slice === undefined && (await hasListingRejects(connection)) };
     },
     signal,
   );
@@ -110,14 +112,19 @@ export interface RemovalDecision {
  */
 export async function checkRemovals(
   { pool, settings }: PlanTools,
-  { allowRemovals }: PlanRequest,
+  { selection, allowRemovals }: PlanRequest,
   { listing, plan }: PlannedListing,
   signal: AbortSignal,
 ): Promise<RemovalDecision> {
-  const isComplete = listing.incomplete === null;
+  const isComplete = listing.incomplete === null && selection.slice === undefined;
   const { missing, unheld, unheldElsewhere } = plan;
+  // A slice that shares nothing with the listing may be a small one.
+  const live =
+    pool !== null && selection.slice !== undefined && plan.live.listed === 0
+      ? await readSnapshot(pool, "counting live libraries", (connection) => countLive(connection, listing), signal)
+      : plan.live;
   const numbers: RemovalNumbers =
-    pool !== null && missing.length + unheldElsewhere.length > 0
+    pool !== null && isComplete && missing.length + unheldElsewhere.length > 0
       ? await readSnapshot(
           pool,
           "reading recent removals",
@@ -126,10 +133,10 @@ export async function checkRemovals(
         )
       : { peakLive: plan.live.count, gone: 0, returned: [] };
   const facts = {
-    listedCount: listing.libraries.length,
+    listedCount: listing.libraries.length + listing.libraries.elsewhere,
     rejectedCount: listing.rejects.length,
-    liveCount: plan.live.count,
-    sharedWithLive: plan.live.listed,
+    liveCount: live.count,
+    sharedWithLive: live.listed,
     missing: missing.length,
     heldBefore: missing.length - unheld.length,
     removedLately: countOthers(numbers, missing),
@@ -148,6 +155,17 @@ export async function checkRemovals(
   };
   const isHeldElsewhere = isComplete && unheldElsewhere.length > 0 && exceedsShare(everywhere);
   return { verdict, holds: [...(verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])] };
+}
+
+/** How many libraries of the whole organization are live, and how many of those are listed. */
+async function countLive(connection: Connection, { libraries }: Listing): Promise<Plan["live"]> {
+  const live = { count: 0, listed: 0 };
+  await streamStored(connection, ({ state, key }) => {
+    if (state !== "live") return;
+    live.count += 1;
+    if (libraries.has(key)) live.listed += 1;
+  });
+  return live;
 }
 
 /** How many libraries other than the missing ones were removed in the last 24 h: one that went and returned counts once. */

@@ -31,7 +31,7 @@ export async function createLibraryReader(run: Run, planned: PlannedListing): Pr
   const { listing, listedAt, plan } = planned;
   const unheld = new Set(plan.unheld.map(keyText));
   const held = new Set(plan.missing.map(keyText).filter((key) => !unheld.has(key)));
-  const isListed = (key: LibraryKey) => listing.libraries.find(key) !== undefined;
+  const isListed = (key: LibraryKey) => listing.libraries.has(key);
 
   return async (action, signal) => {
     const { key } = action.listed;

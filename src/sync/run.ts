@@ -1,7 +1,8 @@
 import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
 import { acquireLease } from "../db/lease.ts";
-import { deleteRun, finishRun, isFinished, readSyncCounts, SYNC_LEASE, WHOLE_SCOPE } from "../db/runs.ts";
+import { leaseOf } from "../db/lease-names.ts";
+import { deleteRun, finishRun, isFinished, readSyncCounts, WHOLE_SCOPE } from "../db/runs.ts";
 import { saveOutcomes } from "../db/store/save-outcomes.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
@@ -30,7 +31,7 @@ import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, wa
  * neither listed nor stored, and then no run is recorded. Any other end is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
-  const leaseRequest = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid}` };
+  const leaseRequest = { name: leaseOf(request.selection.slice), holder: `${hostname()}:${process.pid}` };
   const { lease, started } = await acquireLease(
     tools.pool,
     tools.clock,
@@ -79,7 +80,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const { listing, plan } = planned;
   const removals = await checkRemovals(run, planRequest, planned, signal);
   const { verdict } = removals;
-  totals.counts.librariesListed = listing.libraries.length;
+  totals.counts.librariesListed = listing.libraries.length + listing.libraries.elsewhere;
   totals.addRejects(listing.rejects);
   for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
   totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);

@@ -1,5 +1,6 @@
 import type { RunRow } from "../db/read/recent-runs.ts";
 import { formatAgo, formatCount, formatElapsed, plural } from "../format.ts";
+import { formatKind } from "../output/status.ts";
 import {
   card,
   column,
@@ -122,10 +123,7 @@ ${older.length === 0 ? null : html`<details><summary>${plural(older.length, "old
 
 const runsTable = (runs: readonly RunRow[], now: Date) =>
   htmlTable(runs, [
-    column("run", ({ id, kind, scope }) => {
-      const selected = scope === null ? "" : " (selected)";
-      return html`<span class="nowrap">${id} <small>${kind}${selected}</small></span>`;
-    }),
+    column("run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`),
     column("status", ({ status }) => formatBadge(badgeOf(status))),
     column("started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)),
     numbers("took", (run) => formatElapsed(durationOf(run, now))),

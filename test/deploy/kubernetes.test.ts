@@ -32,10 +32,18 @@ function the<Kind extends keyof Kinds>(kind: Kind, name?: string): Kinds[Kind] {
 
 const cronJob = the("CronJob", "simcat-sync").spec;
 const pruneJob = the("CronJob", "simcat-prune").spec;
-const jobs: Record<string, JobSpec | undefined> = { sync: cronJob?.jobTemplate.spec, backfill: the("Job").spec };
+const isIndexed = (manifest: Job) => manifest.spec?.completionMode === "Indexed";
+const backfills = manifests.filter(({ kind }) => kind === "Job") as Job[];
+const sliced = backfills.find(isIndexed)?.spec;
+const jobs: Record<string, JobSpec | undefined> = {
+  sync: cronJob?.jobTemplate.spec,
+  backfill: backfills.find((job) => !isIndexed(job))?.spec,
+  "backfill in slices": sliced,
+};
 const pods: Record<string, PodSpec | undefined> = {
   sync: jobs.sync?.template.spec,
   backfill: jobs.backfill?.template.spec,
+  "backfill in slices": sliced?.template.spec,
   start: the("Deployment").spec?.template.spec,
   prune: pruneJob?.jobTemplate.spec?.template.spec,
 };
@@ -46,6 +54,7 @@ test("there are the three ways of use, and what they share", () => {
     "CronJob",
     "CronJob",
     "Deployment",
+    "Job",
     "Job",
     "NetworkPolicy",
     "Secret",
@@ -76,7 +85,7 @@ describe.each(Object.entries(pods))("the pod of %s", (command, pod) => {
 
   test("runs that command as an unprivileged user on a read-only file system", () => {
     expect(pod?.containers).toHaveLength(1);
-    expect(container?.args).toEqual([command]);
+    expect(container?.args).toEqual(command.split(" ", 1));
     expect(container?.command).toBeUndefined();
     expect(pod?.securityContext).toEqual({
       runAsNonRoot: true,
@@ -102,12 +111,13 @@ describe.each(Object.entries(pods))("the pod of %s", (command, pod) => {
 
   test("finds the secrets in files that the Secret has, readable by its group", () => {
     const secrets = Object.keys(the("Secret").stringData ?? {});
-    expect(container?.env).toEqual([
+    expect(container?.env?.filter(({ name }) => name.endsWith("_FILE"))).toEqual([
       { name: "SIMCAT_API_KEY_FILE", value: "/run/secrets/simcat/api-key" },
       { name: "DATABASE_URL_FILE", value: "/run/secrets/simcat/database-url" },
       { name: "DATABASE_DIRECT_URL_FILE", value: "/run/secrets/simcat/database-direct-url" },
     ]);
-    expect(container?.env?.map(({ value }) => value?.split("/").at(-1))).toEqual(secrets);
+    const files = container?.env?.filter(({ name }) => name.endsWith("_FILE")) ?? [];
+    expect(files.map(({ value }) => value?.split("/").at(-1))).toEqual(secrets);
     expect(container?.envFrom).toEqual([{ configMapRef: { name: the("ConfigMap").metadata?.name } }]);
     expect(container?.volumeMounts).toEqual([{ name: "secrets", mountPath: "/run/secrets/simcat", readOnly: true }]);
     expect(pod?.volumes).toEqual([
@@ -152,19 +162,21 @@ function endOf(job: JobSpec | undefined, exitCode: number): string {
 }
 
 describe.each(Object.entries(jobs))("the job of %s", (_, job) => {
+  const fail = job === sliced ? "FailIndex" : "FailJob";
+
   test("tries again what waiting can heal, and nothing else", () => {
     const { ok: _, ...codes } = EXIT;
     expect(Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, endOf(job, code)]))).toEqual({
       failed: "tried again",
-      partial: "FailJob",
-      held: "FailJob",
-      usage: "FailJob",
+      partial: fail,
+      held: fail,
+      usage: fail,
       sourceUnavailable: "tried again",
       databaseFailed: "tried again",
       busy: "tried again",
-      sourceUntrusted: "FailJob",
-      unauthorized: "FailJob",
-      configuration: "FailJob",
+      sourceUntrusted: fail,
+      unauthorized: fail,
+      configuration: fail,
       hungUp: "tried again",
       interrupted: "tried again",
       terminated: "tried again",
@@ -194,6 +206,24 @@ test("the CronJob never has two runs at once, and gives up one that hangs", () =
   expect(jobs.sync).toMatchObject({ backoffLimit: 2, activeDeadlineSeconds: 3600 });
 });
 
+test("each index of the sliced backfill is a slice with its share of a rate, and its failure is its own", () => {
+  expect(sliced).toMatchObject({ completions: 8, parallelism: 4, backoffLimitPerIndex: 6, maxFailedIndexes: 8 });
+  expect(sliced?.backoffLimit).toBeUndefined();
+  const own = sliced?.template.spec?.containers[0]?.env?.filter(({ name }) => !name.endsWith("_FILE")) ?? [];
+  const settings = {
+    ...Object.fromEntries(own.map(({ name, value = "" }) => [name, value])),
+    SIMCAT_API_KEY: "some-key",
+  };
+  const config = (index: number) =>
+    loadConfig(
+      { ...settings, ...the("ConfigMap").data, JOB_COMPLETION_INDEX: `${index}` },
+      { service: true, database: true },
+    );
+  const { completions = 0 } = sliced ?? {};
+  const slices = Array.from({ length: completions }, (_, index) => config(index).slice);
+  expect(slices).toEqual(slices.map((_, at) => ({ index: at + 1, count: completions })));
+});
+
 test("the backfill may take as long as it takes, and is gone some time after its end", () => {
   expect(jobs.backfill?.activeDeadlineSeconds).toBeUndefined();
   expect(jobs.backfill).toMatchObject({ backoffLimit: 6, ttlSecondsAfterFinished: 7 * 86_400 });
@@ -221,10 +251,12 @@ test("the NetworkPolicy is for all of simcat's pods", () => {
   const templates = [
     jobs.sync?.template,
     jobs.backfill?.template,
+    sliced?.template,
     the("Deployment").spec?.template,
     pruneJob?.jobTemplate.spec?.template,
   ];
   expect(templates.map((template) => template?.metadata?.labels?.["app.kubernetes.io/name"])).toEqual([
+    "simcat",
     "simcat",
     "simcat",
     "simcat",

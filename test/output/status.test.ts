@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StatusRows } from "../../src/db/read/read-status.ts";
-import type { RunRow } from "../../src/db/read/recent-runs.ts";
+import type { LiveRun, RunRow } from "../../src/db/read/recent-runs.ts";
 import { formatStatus } from "../../src/output/status.ts";
 import { toStatusJson } from "../../src/output/status-json.ts";
 
@@ -31,11 +31,16 @@ const QUIET: StatusRows = {
   runs: [run(12)],
   lastGoodRun: run(12),
   holder: null,
+  liveRuns: new Map(),
+  slices: [],
   libraries: { live: 212, removed: 4, neverStored: 0, settled: 209, oldestContentReadAt: ago(4320) },
   scenarios: 4120,
   failing: { total: 0, shown: [] },
   rejects: { total: 0, groups: 0, shown: [] },
 };
+
+const liveRun = (id: number, rest: Partial<LiveRun> = {}) =>
+  new Map([[id, { id, holder: "host:42", read: 0, known: 1, ...rest }]]);
 
 const text = (rows: Partial<StatusRows>, columns = 120) => formatStatus({ ...QUIET, ...rows }, columns).split("\n");
 
@@ -78,10 +83,10 @@ test("before the first run it prints the first command to run", () => {
 
 test("a run whose lease is held is at work, and one whose lease has expired is dead", () => {
   const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null, read: 0, skipped: 0, changed: 0 })];
-  expect(text({ runs, holder: "host:42" }).slice(6)).toEqual([
+  expect(text({ runs, liveRuns: liveRun(13, { read: 12, known: 1300 }) }).slice(6)).toEqual([
     "run  kind  status   started    took        at                    read  skipped  changed  failed  removed",
     " 13  sync  running  2 min ago  2 min 00 s  2026-07-01T11:58:00Z     0        0        0       0        0",
-    "run 13: in progress, by host:42",
+    "run 13: in progress, by host:42; 12 of 1,300 known libraries read",
     "",
     "next: wait for the run in progress, then run simcat status again",
   ]);
@@ -186,6 +191,19 @@ test("if only selected libraries were synced, the next step is a sync of all of 
   expect(text({ lastGoodRun: null })).toContain("last good run  none yet");
   expect(text({ lastGoodRun: null }).at(-1)).toBe(
     "next: only selected libraries have been synced: run simcat sync for all of them",
+  );
+});
+
+test("after a slice, the next step is another slice, and after the last one a sync", () => {
+  const scope = { libraries: [], owners: [], slice: "3/4" };
+  const runs = [run(12, { scope, kind: "backfill" })];
+  const slices = ["1/4", "3/4", "2/2"];
+  expect(text({ runs, slices })[7]).toContain(" 12  backfill (slice 3/4)  ok");
+  expect(text({ runs, slices }).at(-1)).toBe(
+    "next: run the other slices (2/4, 4/4), then simcat sync, which completes the copy",
+  );
+  expect(text({ runs, slices: ["1/4", "2/4", "3/4", "4/4"] }).at(-1)).toBe(
+    "next: run simcat sync: every slice was read, and an ordinary run completes the copy",
   );
 });
 

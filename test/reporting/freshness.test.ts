@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
+import { isInSlice } from "../../src/slice.ts";
 import { isSettled, windowEnd } from "../../src/sync/rules/settle.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { addRows, day, emptyTables } from "./stored-rows.ts";
@@ -231,6 +232,23 @@ describe("data_complete_as_of", () => {
     await addRows(database(), "sync_runs", [run(3), run(4, rest)]);
     await addRows(database(), "library_sync", [sync("forest", 3)]);
     expect(await completeAsOf()).toEqual(day(3));
+  });
+
+  test("goes by the run of a library's own slice, whenever another slice began (fault 182)", async () => {
+    await libraries("forest");
+    const partial = { content_read_at: hours(day(4), 2), last_success_at: hours(day(4), 1), reread_reason: "rejects" };
+    const index = isInSlice({ index: 1, count: 2 }, { owner: "ann", name: "forest" }) ? 1 : 2;
+    const slice = (n: number, of: number) => ({ ...run(n), scope: { libraries: [], owners: [], slice: `${of}/2` } });
+    await addRows(database(), "sync_runs", [
+      run(3),
+      slice(4, index),
+      { ...slice(4, 3 - index), id: 5, started_at: hours(day(4), 0.5) },
+    ]);
+    await addRows(database(), "library_sync", [sync("forest", 4, partial)]);
+    const [row] = await database().query<{ at: Date }>(
+      "SELECT last_whole_read_at AS at FROM simcat_report.library_freshness",
+    );
+    expect(row?.at).toEqual(day(4));
   });
 
   test("goes by a held run that stored everything else", async () => {

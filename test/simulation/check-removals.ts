@@ -43,7 +43,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   /** The live libraries that are missing from a trusted listing of the run. */
   function lackedBy({ heard, plan }: Pick<PerformedRun, "heard" | "plan">): string[] {
     const listed = heard.listing;
-    if (listed === null || !listed.complete || plan.allowRemovals) return [];
+    if (listed === null || !listed.complete || plan.allowRemovals || heard.isSlice) return [];
     const shares = [...live].some((key) => listed.keys.has(key));
     if (listed.keys.size > 0 && !shares && live.size >= TELLING) return [];
     const { cachedAt } = listed;

@@ -28,6 +28,23 @@ export async function swapListing(simulation: Simulation, random: Random, run: R
   if (wrong.length === 0) await run(QUIET);
 }
 
+/** Runs of two or three slices, each with its own weather and accidents, most of them beside a sibling. */
+export async function runSlices(simulation: Simulation, random: Random, run: Run): Promise<void> {
+  const { world, service, wrong } = simulation;
+  const count = random.between(2, 3);
+  for (let turn = 0; turn < count && wrong.length === 0; turn += 1) {
+    const plan = drawRun(world, random, service.organization.libraries());
+    const joined = random.chance(0.7) ? [{ at: random.below(30), what: { kind: "joined" } as const }] : [];
+    await run({
+      ...plan,
+      allowRemovals: false,
+      selection: { libraries: [], owners: [], slice: { index: random.between(1, count), count } },
+      accidents: [...joined, ...plan.accidents],
+    });
+    await simulation.pass(random.below(MINUTE));
+  }
+}
+
 /** The last content read of each library, by the database's clock in ms. */
 async function readTimes({ server }: Simulation): Promise<Map<string, number>> {
   const rows = await server.control.query<{ owner: string; name: string; at: Date | null }>(

@@ -1,4 +1,6 @@
+import type { LibraryKey } from "../../src/model.ts";
 import type { Selection } from "../../src/run-summary.ts";
+import { isInSlice } from "../../src/slice.ts";
 import { selectorOf } from "../../src/sync/rules/selection.ts";
 import type { Said } from "./answers.ts";
 import { type Copy, copyText, store } from "./copies.ts";
@@ -23,6 +25,8 @@ export interface Heard {
   readonly allowRemovals: boolean;
   /** Whether the run concerns the library. */
   readonly isSelected: (key: string) => boolean;
+  /** A run of a slice marks no library as removed. */
+  readonly isSlice: boolean;
   /** The listing that the run accepts; null before. */
   listing: HeardListing | null;
   /** The last answer about each library's two parts; `nothing` if it was lost. */
@@ -81,7 +85,8 @@ export function openLedger(maxRemovedPercent: number): Ledger {
 
   return {
     open(run, allowRemovals, selection) {
-      const selects = selectorOf(selection);
+      const { slice } = selection;
+      const selects = slice ? (key: LibraryKey) => isInSlice(slice, key) : selectorOf(selection);
       const isSelected = (key: string) => {
         const [owner, name] = JSON.parse(key) as [string, string];
         return selects({ owner, name });
@@ -90,6 +95,7 @@ export function openLedger(maxRemovedPercent: number): Ledger {
         run,
         allowRemovals,
         isSelected,
+        isSlice: slice !== undefined,
         listing: null,
         content: new Map(),
         whole: new Set(),
@@ -139,8 +145,8 @@ export function openLedger(maxRemovedPercent: number): Ledger {
 }
 
 /** A cached listing proves nothing about a library that was read since. */
-const mayRemove = ({ listing, isSelected }: Heard, { key, readAt }: Seen) =>
-  listing?.complete === true && !listing.keys.has(key) && isSelected(key) && shows(listing, readAt);
+const mayRemove = ({ listing, isSelected, isSlice }: Heard, { key, readAt }: Seen) =>
+  !isSlice && listing?.complete === true && !listing.keys.has(key) && isSelected(key) && shows(listing, readAt);
 
 const mayReturn = ({ listing, isSelected }: Heard, { key, removedAt }: Seen) =>
   isSelected(key) && listing?.keys.has(key) === true && shows(listing, removedAt?.getTime() ?? 0);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MockLibrary } from "../../src/mock/library.ts";
-import { isEverything } from "../../src/sync/rules/selection.ts";
+import type { Selection } from "../../src/run-summary.ts";
+import { EVERYTHING, isEverything } from "../../src/sync/rules/selection.ts";
 import type { Interference, Statement } from "./gated-pool.ts";
 import type { Heard } from "./ledger.ts";
 import { type Accident, type Poison, QUIET, type RunPlan } from "./plan-run.ts";
@@ -57,8 +58,12 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   const happen = async ({ kind, ...rest }: Accident, statement: Statement): Promise<Interference> => {
     note(`    ${run}: ${kind} ${Object.values(rest)} at statement ${statements}: ${statement.text.slice(0, 60)}`);
     if (kind === "stop") worker.stop();
-    if (kind === "joined") others.push(begin(simulation, QUIET, others));
-    if (kind === "overtaken") isOvertaken = await overtake(simulation, worker, others);
+    if (kind === "joined") others.push(begin(simulation, { ...QUIET, selection: besideOf(plan) }, others));
+    if (kind === "overtaken") {
+      // A run that did not learn that it took the lease takes it again, and may.
+      const isUnsure = heard.listing === null && plan.accidents.some(({ what }) => what.kind === "loseAnswer");
+      isOvertaken = (await overtake(simulation, worker, others)) && !isUnsure;
+    }
     if (kind === "restart") await (server.restart?.() ?? endSessions(simulation));
     if (kind === "stop" || kind === "joined" || kind === "overtaken" || kind === "restart") return { kind: "none" };
     return { kind, ...rest } as Interference;
@@ -106,11 +111,17 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   }
   scheduler.forget(run);
   time.forget(run);
-  if (ended.status === "killed") {
+  // A run that was stopped while it took the lease may hold it until it expires, and SQL's clock stands still between the runs.
+  if (ended.status === "killed" || ended.status === "refused") {
     await server.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
   }
   note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
   return { ended, heard, listings: [before, service.organization.libraries()], others: [], plan };
+}
+
+/** Beside a slice the next one of the same count runs, beside any other run one of everything. */
+function besideOf({ selection: { slice } }: RunPlan): Selection {
+  return slice ? { ...EVERYTHING, slice: { ...slice, index: (slice.index % slice.count) + 1 } } : EVERYTHING;
 }
 
 /** From now on the database refuses these rows. */

@@ -13,7 +13,7 @@ import { checkSwaps } from "./check-swaps.ts";
 import { checkTotals } from "./check-totals.ts";
 import { breakLibrary, endureOutage } from "./failing-runs.ts";
 import { checkHistories, remember } from "./histories.ts";
-import { drawUnknown, interruptReads, interruptRestart, swapListing } from "./interrupted-runs.ts";
+import { drawUnknown, interruptReads, interruptRestart, runSlices, swapListing } from "./interrupted-runs.ts";
 import { type PerformedRun, performRun, resetRuns } from "./perform-run.ts";
 import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
@@ -46,6 +46,8 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
   const hasSwaps = rare.chance(0.25);
   const newer = createRandom(seed + 2_000_003);
   const cached = newer.chance(0.3) ? 0.4 : 0;
+  const sliced = createRandom(seed + 4_000_003);
+  const hasSlices = sliced.chance(0.3);
   const failures = openFailureLog();
   const freshness = openFreshnessLog();
   const run = async (plan: RunPlan) => {
@@ -69,6 +71,7 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
       await livingOn(simulation);
       if (hasSwaps && rare.chance(0.6)) await swapListing(simulation, rare, run);
       if (rare.chance(0.05)) await run(drawUnknown(simulation, rare));
+      if (hasSlices && sliced.chance(0.5)) await runSlices(simulation, sliced, run);
       if (simulation.random.chance(0.1))
         await pruneBetween(simulation, simulation.random.pick([DAY, 3 * DAY, 30 * DAY]));
       const plan = drawRun(simulation.world, simulation.random, simulation.service.organization.libraries());

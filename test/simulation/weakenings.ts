@@ -234,7 +234,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "the staging table is never cleared",
     file: "src/db/store/staging.ts",
-    line: "write(DELETE_ALL({}))",
+    line: "write(DELETE_DEAD({ name: lease.name }))",
     instead: "Promise.resolve()",
   },
   {

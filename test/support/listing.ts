@@ -11,5 +11,6 @@ export function listingOf(libraries: readonly ListedLibrary[]): ListedLibraries 
     if (found === undefined) throw new RangeError(`there is no library ${index}`);
     return found;
   };
-  return { length: libraries.length, at, find, [Symbol.iterator]: () => libraries.values() };
+  const has: ListedLibraries["has"] = (key) => find(key) !== undefined;
+  return { length: libraries.length, elsewhere: 0, at, find, has, [Symbol.iterator]: () => libraries.values() };
 }

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../units.ts";
 import { createClock, readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { type Lease, withLease } from "../lease.ts";
-import { SYNC_LEASE } from "../runs.ts";
+import { SYNC_LEASE } from "../lease-names.ts";
 import { BY_KEY, readSnapshot } from "../transaction.ts";
 import * as statements from "./prune-statements.ts";
 

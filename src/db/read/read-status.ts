@@ -3,7 +3,7 @@ import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { readSnapshot } from "../transaction.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
-import { readHolder, readLastGoodRun, readRecentRuns } from "./recent-runs.ts";
+import { readHolder, readLastGoodRun, readLiveRuns, readRecentRuns, readSlicesSince } from "./recent-runs.ts";
 import { streamStored } from "./stored-libraries.ts";
 
 const MAX_RUNS = 10;
@@ -23,11 +23,14 @@ export async function readStatus(
   const read = async (connection: Connection) => {
     const now = await readNow(connection);
     const counts = await readCopyCounts(connection, source);
+    const lastGoodRun = await readLastGoodRun(connection, source);
     return {
       ...counts,
       now,
       runs: await readRecentRuns(connection, MAX_RUNS, source),
-      lastGoodRun: await readLastGoodRun(connection, source),
+      liveRuns: await readLiveRuns(connection, source),
+      lastGoodRun,
+      slices: await readSlicesSince(connection, lastGoodRun?.id ?? 0, source),
       holder: await readHolder(connection, source),
       libraries: { ...counts.libraries, settled: await countSettled(connection, isSettled, source) },
     };

@@ -1,6 +1,8 @@
 import type { RunStatus } from "../../run-summary.ts";
+import { SLICE_HASH_SQL } from "../../slice.ts";
 import type { Connection } from "../connect.ts";
-import { IS_GOOD, type Scope, SYNC_LEASE } from "../runs.ts";
+import { leaseOfScopeSql } from "../lease-names.ts";
+import { IS_GOOD, type Scope } from "../runs.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
 export interface RunRow {
@@ -22,32 +24,75 @@ export interface RunRow {
 const selectRuns = (source: ReadSource, condition: string) => `
 SELECT id, kind, scope, status, started_at AS "startedAt", finished_at AS "finishedAt", libraries_read AS read,
   libraries_skipped AS skipped, libraries_changed AS changed, libraries_failed AS failed, libraries_removed AS removed, error
-FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC LIMIT $1`;
+FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
 
-/** Newest first. */
+/** The newest runs and all running ones, newest first. */
 export async function readRecentRuns(
   connection: Connection,
   limit: number,
   source: ReadSource = "tables",
 ): Promise<RunRow[]> {
-  return (await connection.query<RunRow>(selectRuns(source, "true"), [limit])).rows;
+  const isNew = `id IN (SELECT id FROM ${STORED_ROWS[source].sync_runs} n ORDER BY id DESC LIMIT $1)`;
+  return (await connection.query<RunRow>(selectRuns(source, `${isNew} OR status = 'running'`), [limit])).rows;
 }
 
 /** The newest good run over the whole organization; null if there is none. */
 export async function readLastGoodRun(connection: Connection, source: ReadSource = "tables"): Promise<RunRow | null> {
-  const { rows } = await connection.query<RunRow>(selectRuns(source, `scope IS NULL AND ${IS_GOOD}`), [1]);
+  const { rows } = await connection.query<RunRow>(`${selectRuns(source, `scope IS NULL AND ${IS_GOOD}`)} LIMIT 1`);
   return rows[0] ?? null;
 }
 
+/** The slices that were read since a run, by good runs; such as 3/8. */
+export async function readSlicesSince(connection: Connection, id: number, source: ReadSource): Promise<string[]> {
+  const { rows } = await connection.query<{ slice: string }>(
+    `SELECT DISTINCT scope->>'slice' AS slice FROM ${STORED_ROWS[source].sync_runs} r
+     WHERE id > $1 AND scope->>'slice' IS NOT NULL AND ${IS_GOOD}`,
+    [id],
+  );
+  return rows.map(({ slice }) => slice);
+}
+
+/** A run whose lease is live. */
+export interface LiveRun {
+  readonly id: number;
+  readonly holder: string;
+  /** How many libraries it has read so far, of those that are known, in its slice or in all. */
+  readonly read: number;
+  readonly known: number;
+}
+
 /**
- * The holder of the lease; null without one: a run that is still `running` is dead then. No view shows the lease, so for a
- * reader of the views a run in progress counts as alive.
+ * The runs in progress, by their ids. Any other run that is still `running` is dead. No view shows the leases, so for a reader
+ * of the views each of them counts as alive.
  */
+export async function readLiveRuns(connection: Connection, source: ReadSource): Promise<ReadonlyMap<number, LiveRun>> {
+  const lease = `SELECT holder FROM simcat.leases
+    WHERE name = ${leaseOfScopeSql("r.scope")} AND expires_at > clock_timestamp()`;
+  // OFFSET 0 computes the hash of each key once.
+  const { rows } = await connection.query<LiveRun>(`
+    WITH live AS (
+      SELECT * FROM (
+        SELECT id, scope->>'slice' AS slice, started_at, ${source === "views" ? `'${NOT_VISIBLE}'` : `(${lease})`} AS holder
+        FROM ${STORED_ROWS[source].sync_runs} r WHERE status = 'running'
+      ) AS running WHERE holder IS NOT NULL
+    )
+    SELECT id, holder, count(content_read_at) FILTER (WHERE content_read_at >= started_at) AS read, count(part) AS known
+    FROM live LEFT JOIN (
+      SELECT content_read_at, ${SLICE_HASH_SQL} AS part FROM ${STORED_ROWS[source].library_sync} y
+      WHERE EXISTS (SELECT FROM live) OFFSET 0
+    ) AS library
+    ON slice IS NULL OR part % split_part(slice, '/', 2)::int + 1 = split_part(slice, '/', 1)::int
+    GROUP BY id, holder`);
+  return new Map(rows.map((run) => [run.id, run]));
+}
+
+const NOT_VISIBLE = "not visible";
+
+/** The holder of a live lease, which may be a `prune`; null if there is none. */
 export async function readHolder(connection: Connection, source: ReadSource): Promise<string | null> {
-  if (source === "views") return "not visible";
+  if (source === "views") return NOT_VISIBLE;
   const { rows } = await connection.query<{ holder: string }>(
-    "SELECT holder FROM simcat.leases WHERE name = $1 AND expires_at > clock_timestamp()",
-    [SYNC_LEASE],
+    "SELECT holder FROM simcat.leases WHERE expires_at > clock_timestamp() ORDER BY name LIMIT 1",
   );
   return rows[0]?.holder ?? null;
 }

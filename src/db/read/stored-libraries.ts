@@ -1,5 +1,6 @@
 import { keyText } from "../../key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../model.ts";
+import { formatSlice, isInSliceSql, type Slice } from "../../slice.ts";
 import type { Connection } from "../connect.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { streamRows } from "./stream-rows.ts";
@@ -61,7 +62,7 @@ function decodeCompactRow(line: string): StoredLibrary {
 const toMs = (microseconds: string) => Number.parseInt(microseconds, 16) / 1000 + EPOCH_2000_MS;
 
 /** A NULL in any field makes the compact row NULL, so that library gets a full row too. */
-const selectStored = (source: ReadSource) => `
+const selectStored = (source: ReadSource, slice?: Slice) => `
   SELECT coalesce(
     CASE WHEN l.removed_at IS NULL AND y.bookmark = y.listed_text AND y.reread_reason IS NULL AND y.shrunk_run_id IS NULL
       AND y.failures = 0 AND y.suspect_reads = 0 AND y.removal_held_at IS NULL
@@ -79,7 +80,11 @@ const selectStored = (source: ReadSource) => `
         'lastFailedAt', CASE WHEN y.failures > 0 THEN date_part('epoch', y.last_failed_at) * 1000 END,
         'removalHeldAt', date_part('epoch', y.removal_held_at) * 1000)
       END)::text) AS line
-  FROM ${STORED_ROWS[source].libraries} l FULL JOIN ${STORED_ROWS[source].library_sync} y USING (owner, library_name)`;
+  FROM ${rowsInSlice(STORED_ROWS[source].libraries, slice)} l
+  FULL JOIN ${rowsInSlice(STORED_ROWS[source].library_sync, slice)} y USING (owner, library_name)`;
+
+const rowsInSlice = (relation: string, slice?: Slice) =>
+  slice ? `(SELECT * FROM ${relation} r WHERE ${isInSliceSql(`'${formatSlice(slice)}'`)})` : relation;
 
 /** Keeps the hash table of all keys in memory. */
 const WITH_MEMORY = "SET LOCAL work_mem = '64MB'";
@@ -89,8 +94,10 @@ export function streamStored(
   connection: Connection,
   onLibrary: (library: StoredLibrary) => void,
   source: ReadSource = "tables",
+  slice?: Slice,
 ): Promise<void> {
-  return streamRows<Row>(connection, `${WITH_MEMORY}; ${selectStored(source)}`, (row) => onLibrary(toStored(row)));
+  const select = `${WITH_MEMORY}; ${selectStored(source, slice)}`;
+  return streamRows<Row>(connection, select, (row) => onLibrary(toStored(row)));
 }
 
 /** All stored libraries, by `keyText`. In the caller's transaction. */

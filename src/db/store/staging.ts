@@ -2,6 +2,7 @@ import type { Scenario, ScenarioId } from "../../model.ts";
 import type { Connection, Pool } from "../connect.ts";
 import type { TextParsers } from "../content-fields.ts";
 import type { Lease } from "../lease.ts";
+import { excludesLeaseSql } from "../lease-names.ts";
 import { type BoundStatement, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
 import { int8Array, namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
@@ -20,7 +21,7 @@ export interface Staging {
   sources(stage: string, ids: readonly ScenarioId[]): Promise<ReadonlyMap<ScenarioId, string>>;
   removeScenario(stage: string, id: ScenarioId): Promise<void>;
   remove(stage: string): Promise<void>;
-  /** Deletes the stages of dead runs. */
+  /** Deletes the stages of runs that are dead, because this run has taken a lease that excludes theirs. */
   clear(): Promise<void>;
 }
 
@@ -36,7 +37,8 @@ SELECT scenario_id AS id, raw::text AS source FROM simcat.scenario_staging
 WHERE stage = $stage AND scenario_id = ANY ($ids::int8[])`);
 const DELETE_SCENARIO = statement("DELETE FROM simcat.scenario_staging WHERE stage = $stage AND scenario_id = $id");
 const DELETE_STAGE = statement("DELETE FROM simcat.scenario_staging WHERE stage = $stage");
-const DELETE_ALL = statement("DELETE FROM simcat.scenario_staging");
+const DELETE_DEAD = statement(`
+DELETE FROM simcat.scenario_staging WHERE ${excludesLeaseSql("split_part(stage, ':', 1)", "$name::text")}`);
 
 /** Each method except `clear` throws RefusedRows if the database refuses the rows of that stage. */
 export function createStaging(pool: Pool, lease: Lease, parsers: TextParsers): Staging {
@@ -56,7 +58,7 @@ export function createStaging(pool: Pool, lease: Lease, parsers: TextParsers): S
   };
 
   return {
-    newStage: () => `${lease.token}.${++stages}`,
+    newStage: () => `${lease.name}:${lease.token}.${++stages}`,
     add: (stage, scenarios) => writeRows(INSERT({ stage, ...toArrays(scenarioColumns, scenarios, parsers) })),
     sources: (stage, ids) =>
       detectRefusedRows(lease.write, "reading staged scenarios", () =>
@@ -71,6 +73,6 @@ export function createStaging(pool: Pool, lease: Lease, parsers: TextParsers): S
         if (!(error instanceof RefusedRows)) throw error;
       }
     },
-    clear: () => write(DELETE_ALL({})),
+    clear: () => write(DELETE_DEAD({ name: lease.name })),
   };
 }

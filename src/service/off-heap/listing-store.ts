@@ -1,5 +1,6 @@
 import { hashKey, randomSeed } from "../../hash.ts";
 import type { LibraryKey, ListedLibraries, ListedLibrary } from "../../model.ts";
+import { createIdSet } from "./id-set.ts";
 
 /*
  * This folder keeps a million listed libraries, and the ids of a list of a million scenarios, outside of the heap of V8. It promises
@@ -10,6 +11,8 @@ import type { LibraryKey, ListedLibraries, ListedLibrary } from "../../model.ts"
 interface ListingStore extends ListedLibraries {
   /** Adds a library whose key is new. */
   add(library: StorableLibrary): void;
+  /** Keeps only a hash of the key. */
+  addElsewhere(key: LibraryKey): void;
   replace(index: number, library: ListedLibrary): void;
 }
 
@@ -28,7 +31,10 @@ export function createListingStore(parse: (source: string) => ListedLibrary): Li
   const keys = createKeyIndex();
   const objects: ListedLibrary[] = [];
   const replaced = new Map<number, ListedLibrary>();
+  const others = createIdSet();
+  const seeds = [randomSeed(), randomSeed()] as const;
   let length = 0;
+  let elsewhere = 0;
   /** The last result, because callers of `find` call `at` next. */
   let last: { readonly index: number; readonly library: ListedLibrary } | undefined;
 
@@ -38,16 +44,23 @@ export function createListingStore(parse: (source: string) => ListedLibrary): Li
     if (last?.index !== index) last = { index, library: replaced.get(index) ?? parse(texts.at(index - MAX_OBJECTS)) };
     return last.library;
   };
+  const find = (key: LibraryKey) =>
+    keys.find(key, (index) => {
+      const { owner, name } = at(index).key;
+      return owner === key.owner && name === key.name;
+    });
+  /** 53 bits: among a million keys, two have the same with a probability of 1 to 18,000. */
+  const wideHash = (key: LibraryKey) => hashKey(key, seeds[0]) * 2 ** 21 + (hashKey(key, seeds[1]) >>> 11);
   return {
     get length() {
       return length;
     },
+    get elsewhere() {
+      return elsewhere;
+    },
     at,
-    find: (key) =>
-      keys.find(key, (index) => {
-        const { owner, name } = at(index).key;
-        return owner === key.owner && name === key.name;
-      }),
+    find,
+    has: (key) => find(key) !== undefined || others.has(wideHash(key)),
     *[Symbol.iterator]() {
       for (let index = 0; index < length; index++) yield at(index);
     },
@@ -56,6 +69,12 @@ export function createListingStore(parse: (source: string) => ListedLibrary): Li
       if (length < MAX_OBJECTS) objects.push(library);
       else texts.add(library.source);
       length++;
+    },
+    addElsewhere(key) {
+      const hash = wideHash(key);
+      if (others.has(hash)) return;
+      others.add(hash);
+      elsewhere++;
     },
     replace(index, library) {
       if (index < MAX_OBJECTS) objects[index] = library;

@@ -22,6 +22,9 @@ import {
   rejectItem,
 } from "./specification.ts";
 
+/** Whether the entry of this library is kept; of all others only a hash is. */
+export type KeyFilter = (key: LibraryKey) => boolean;
+
 /** The listing without what only its response shows. */
 type ParsedListing = Omit<Listing, "startedAt" | "cachedMs" | "date">;
 
@@ -29,9 +32,13 @@ type ParsedListing = Omit<Listing, "startedAt" | "cachedMs" | "date">;
  * Reads the listing (specification 4.1) while it arrives.
  * @throws MalformedJson and UntrustedResponse
  */
-export async function readListing(body: ByteSource, defaultOwner: string | null): Promise<ParsedListing> {
+export async function readListing(
+  body: ByteSource,
+  defaultOwner: string | null,
+  isKept?: KeyFilter,
+): Promise<ParsedListing> {
   const splitter = createArraySplitter();
-  const reader = createListingReader(defaultOwner);
+  const reader = createListingReader(defaultOwner, isKept);
   for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
     reader.add(splitter.push(bytes), splitter.prechecked());
   }
@@ -61,7 +68,7 @@ function explainIncomplete(unread: number, ownerless: number): string | null {
   return `${why}, ${ownerless} of them for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries`;
 }
 
-export function createListingReader(defaultOwner: string | null): ListingReader {
+export function createListingReader(defaultOwner: string | null, isKept: KeyFilter = () => true): ListingReader {
   const libraries = createListingStore((source) => parseCheckedEntry(source, defaultOwner));
   /** The texts of all entries of libraries of which an entry was rejected, by the library's index. */
   const disputed = new Map<number, Set<string>>();
@@ -115,6 +122,10 @@ export function createListingReader(defaultOwner: string | null): ListingReader 
     const unaddressable = findUnaddressable(key);
     if (unaddressable !== null) {
       reject(key, unaddressable, source);
+      return;
+    }
+    if (!isKept(key)) {
+      libraries.addElsewhere(key);
       return;
     }
     const content = readEntryContent(entry, source, prechecked);

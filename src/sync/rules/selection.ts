@@ -14,12 +14,14 @@ export function parseSelection(libraries: readonly string[], owners: readonly st
 }
 
 export function isEverything(selection: Selection): boolean {
-  return selection.libraries.length === 0 && selection.owners.length === 0;
+  return selection.slice === undefined && !hasSelectors(selection);
 }
 
-/** A test for membership: a library is in if any of the selectors names it. */
+const hasSelectors = ({ libraries, owners }: Selection) => libraries.length + owners.length > 0;
+
+/** A test for membership: a library is in if any of the selectors names it. A run of a slice sees no other libraries. */
 export function selectorOf(selection: Selection): (key: LibraryKey) => boolean {
-  if (isEverything(selection)) return () => true;
+  if (!hasSelectors(selection)) return () => true;
   const libraries = new Set(selection.libraries.map(keyText));
   const owners = new Set(selection.owners);
   return (key) => owners.has(key.owner) || libraries.has(keyText(key));

@@ -1,0 +1,331 @@
+import { expect, test, vi } from "vitest";
+import { isInSlice, type Slice } from "../../src/slice.ts";
+import { told } from "../postgres/told.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
+import { changeLibrary } from "../support/mock/library.ts";
+import { library, scenario } from "../support/organization.ts";
+import { gateAfter } from "./gate.ts";
+import { brokenHistories, expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
+
+// Many consecutive runs, each of which can be slow on a busy machine.
+vi.setConfig({ testTimeout: 240_000 });
+
+const RATE = { SIMCAT_MAX_RPS: "1000" };
+const NOW = "2030-01-02 at 3:04 PM";
+
+const libraries = (count: number) =>
+  Array.from({ length: count }, (_, at) => library(`owner ${at % 7}`, `Lib ${at}`, { scenarios: [1, 2] }));
+
+const keysIn = (slice: Slice, count: number) =>
+  libraries(count).filter(({ owner, name }) => isInSlice(slice, { owner, name }));
+
+/** Runs all slices side by side; returns their exit codes. */
+async function runSlices({ start }: Fixture, command: string, count: number): Promise<(number | null)[]> {
+  const runs = Array.from({ length: count }, (_, at) => start([command, "--slice", `${at + 1}/${count}`], RATE));
+  return (await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code);
+}
+
+const completeAsOf = async ({ query }: Fixture) =>
+  (await query<{ at: Date | null }>("SELECT complete_as_of AS at FROM simcat_report.data_complete_as_of"))[0]?.at;
+
+test("four slices store what one backfill does, and the next sync completes the copy with one request (fault 179)", async () => {
+  const made = await fixture(libraries(300));
+  const { simcat, query, service, asked } = made;
+
+  expect(await runSlices(made, "backfill", 4)).toEqual([0, 0, 0, 0]);
+
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect((await simcat(["verify"])).code).toBe(0);
+  expect(await completeAsOf(made)).toBeNull();
+  expect(await query("SELECT * FROM simcat.snapshot_days")).toEqual([]);
+  expect(await query("SELECT DISTINCT libraries_listed::int AS listed FROM simcat.sync_runs")).toEqual([
+    { listed: 300 },
+  ]);
+  const { stdout } = await simcat(["status"]);
+  expect(stdout).toMatch(/backfill \(slice [1-4]\/4\)/);
+  expect(stdout).toContain("next: run simcat sync: every slice was read, and an ordinary run completes the copy");
+
+  asked();
+  const began = new Date();
+  expect((await simcat(["sync"])).stdout).toContain("300 listed, 0 read, 300 skipped");
+  expect(asked()).toEqual(["GET /libs"]);
+  expect((await completeAsOf(made))?.getTime()).toBeGreaterThanOrEqual(began.getTime() - 1000);
+  expect(await query("SELECT count(*)::int AS libraries FROM simcat.library_days")).toEqual([{ libraries: 300 }]);
+  expect(await query("SELECT count(*)::int AS days FROM simcat.snapshot_days")).toEqual([{ days: 1 }]);
+});
+
+test("slices mark no removals; the next sync does, and the tables equal those of one process", async () => {
+  const made = await fixture(libraries(300));
+  const { simcat, query, service } = made;
+  await simcat(["sync"]);
+  const listed = service.organization.libraries();
+  for (const { owner, name } of listed.slice(0, 20)) {
+    service.edit((organization) => organization.remove(owner, name));
+  }
+  for (const { owner, name } of listed.slice(100, 140)) {
+    const change = { lastModified: NOW, scenarios: [scenario(1), scenario(3)] };
+    service.edit((organization) => changeLibrary(organization, owner, name, change));
+  }
+
+  expect(await runSlices(made, "sync", 4)).toEqual([0, 0, 0, 0]);
+
+  const removed = "SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL";
+  expect(await query(removed)).toEqual([{ removed: 0 }]);
+  expect(
+    await query("SELECT sum(libraries_changed)::int AS changed FROM simcat.sync_runs WHERE scope IS NOT NULL"),
+  ).toEqual([{ changed: 40 }]);
+  expect((await simcat(["sync"])).code).toBe(0);
+  expect(await query(removed)).toEqual([{ removed: 20 }]);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect(await brokenHistories(query)).toEqual([]);
+});
+
+test.each([
+  ["a quarter", "2/4"],
+  ["a slice that has no library yet", `${emptySlice(30)}/64`],
+])("%s of another organization's listing is held and stores nothing", async (_, slice) => {
+  const made = await fixture(libraries(30));
+  const { simcat, query } = made;
+  await simcat(["sync"]);
+  const other = await fixture(Array.from({ length: 300 }, (_, at) => library("stranger", `Lib ${at}`)));
+  const before = await rowVersions(query);
+
+  const ended = await simcat(["backfill", "--slice", slice], { ...RATE, SIMCAT_BASE_URL: other.service.url });
+
+  expect(ended.code).toBe(3);
+  expect(ended.stdout).toContain("the listing holds 300 libraries and none of the 30 live ones");
+  const isRun = (row: string) => row.startsWith("sync_runs ");
+  const kept = (rows: readonly string[]) => rows.filter((row) => !isRun(row));
+  expect(kept(await rowVersions(query))).toEqual(kept(before));
+});
+
+/** A slice of 64 without one of the libraries. */
+function emptySlice(count: number): number {
+  const slices = Array.from({ length: 64 }, (_, at) => ({ index: at + 1, count: 64 }));
+  return slices.find((slice) => keysIn(slice, count).length === 0)?.index ?? 0;
+}
+
+test("beside a live slice, its siblings run, and everything else ends with 75 (fault 180)", async () => {
+  const gate = gateAfter(3);
+  const made = await fixture(libraries(60), { onRequest: gate.onRequest });
+  const { start, simcat, query } = made;
+  const first = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+  const second = start(["backfill", "--slice", "2/2"], RATE);
+  await expect.poll(() => query("SELECT id FROM simcat.sync_runs")).toHaveLength(2);
+
+  const others = [["sync"], ["sync", "--slice", "1/3"], ["sync", "--slice", "1/2"], ["prune", "--older-than", "90d"]];
+  const ended = await Promise.all(others.map((args) => simcat(args, RATE)));
+
+  expect(ended.map(told)).toEqual(
+    others.map(() => ({
+      exit: 75,
+      code: "busy",
+      said: expect.stringMatching(/^another run is at work \(.+, slice [12]\/2\)/),
+    })),
+  );
+  const { stdout } = await simcat(["status"]);
+  expect(stdout).toMatch(
+    new RegExp(
+      `in progress, by .+:${first.process.pid}; \\d+ of ${keysIn({ index: 1, count: 2 }, 60).length} known libraries read`,
+    ),
+  );
+  expect(stdout).toMatch(
+    new RegExp(
+      `in progress, by .+:${second.process.pid}; 0 of ${keysIn({ index: 2, count: 2 }, 60).length} known libraries read`,
+    ),
+  );
+  expect(stdout).toContain("next: wait for the runs in progress");
+  gate.open();
+  expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
+  expect((await simcat(["sync"])).code).toBe(0);
+});
+
+test("the successor of a killed slice waits for its lease, abandons its run alone and fences it out (fault 180)", async () => {
+  const gate = gateAfter(3);
+  const made = await fixture(libraries(60), { onRequest: gate.onRequest });
+  const { start, simcat, query, service } = made;
+  const doomed = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+  doomed.process.kill("SIGKILL");
+  await doomed.ended;
+  gate.open();
+  // A sibling is no successor: the dead lease is not its own.
+  expect((await simcat(["backfill", "--slice", "2/2"], RATE)).code).toBe(0);
+  const statuses = "SELECT scope->>'slice' AS slice, status FROM simcat.sync_runs ORDER BY id";
+  expect((await query(statuses))[0]).toEqual({ slice: "1/2", status: "running" });
+
+  const began = performance.now();
+  expect((await simcat(["sync"])).code).toBe(0);
+
+  expect(performance.now() - began).toBeLessThan(25_000);
+  expect(await query(statuses)).toEqual([
+    { slice: "1/2", status: "abandoned" },
+    { slice: "2/2", status: "ok" },
+    { slice: null, status: "ok" },
+  ]);
+  expect(await query("SELECT name, token::int, holder = '' AS fenced FROM simcat.leases ORDER BY name")).toEqual([
+    { name: "sync", token: 1, fenced: false },
+    { name: "sync 1/2", token: 2, fenced: true },
+    { name: "sync 2/2", token: 2, fenced: true },
+  ]);
+  expect((await simcat(["verify"])).code).toBe(0);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
+
+test("a slice that was stopped past its lease writes nothing after a run of another count took over (fault 180)", async () => {
+  const gate = gateAfter(6);
+  const made = await fixture(libraries(60), { onRequest: gate.onRequest });
+  const { start, simcat, query, service } = made;
+  const late = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "3" });
+  await gate.reached;
+  await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
+  late.process.kill("SIGSTOP");
+  gate.open();
+  await expireLease(query);
+
+  expect(await runSlices(made, "backfill", 3)).toEqual([0, 0, 0]);
+  const before = await rowVersions(query);
+  late.process.kill("SIGCONT");
+
+  expect((await late.ended).code).toBe(75);
+  expect(await rowVersions(query)).toEqual(before);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id LIMIT 1")).toEqual([{ status: "abandoned" }]);
+  expect((await simcat(["verify"])).code).toBe(0);
+});
+
+test.each([
+  ["0/4", {}],
+  ["5/4", {}],
+  ["3/2", {}],
+  ["x", {}],
+  ["1/65", {}],
+  ["auto/4", {}],
+  ["auto/4", { JOB_COMPLETION_INDEX: "4" }],
+  ["auto/4", { JOB_COMPLETION_INDEX: "1.5" }],
+])("slice %s with %j ends with 78 and says what to set", async (slice, more) => {
+  const { simcat, asked } = await fixture([]);
+  const byOption = await simcat(["backfill", "--slice", slice], { ...RATE, ...more });
+  const bySetting = await simcat(["sync", "--dry-run"], { ...RATE, ...more, SIMCAT_SLICE: slice });
+
+  for (const { code, stderr } of [byOption, bySetting]) {
+    expect(code).toBe(78);
+    expect(stderr).toContain(`SIMCAT_SLICE is \\"${slice}\\"`);
+    expect(stderr).toContain("such as 3/8, or auto/8 in an Indexed Job of Kubernetes");
+    if (slice.startsWith("auto")) expect(stderr).toContain("JOB_COMPLETION_INDEX is");
+  }
+  expect(asked()).toEqual([]);
+});
+
+test("without a request rate for all slices, a slice ends with 78", async () => {
+  const { simcat } = await fixture([]);
+  const none = await simcat(["backfill", "--slice", "1/4"]);
+  const little = await simcat(["backfill", "--slice", "1/4"], { SIMCAT_MAX_RPS: "3" });
+
+  expect([none.code, little.code]).toEqual([78, 78]);
+  expect(none.stderr).toContain(
+    "SIMCAT_MAX_RPS is not set; expected the requests per second that the service allows, at least 4",
+  );
+  expect(little.stderr).toContain("SIMCAT_MAX_RPS is 3; expected");
+});
+
+test.each([[["verify"]], [["start"]], [["report"]], [["prune", "--older-than", "90d"]]])(
+  "%j takes no slice",
+  async (args) => {
+    const { simcat } = await fixture([]);
+    const { code, stderr } = await simcat(args, { ...RATE, SIMCAT_SLICE: "1/4" });
+    expect(code).toBe(78);
+    expect(stderr).toContain("SIMCAT_SLICE is set, and this command takes none; unset it");
+  },
+);
+
+test.each([
+  ["--owner", "ann"],
+  ["--library", "ann/Lib"],
+])("a slice with %s is a usage error", async (...selector) => {
+  const { simcat } = await fixture([]);
+  const { code, stderr } = await simcat(["sync", ...selector, "--slice", "1/4"], RATE);
+  expect(code).toBe(64);
+  expect(stderr).toContain("leave out --library and --owner, or the slice");
+});
+
+test("a pod of an Indexed Job takes its part from its index, and its share of the request rate", async () => {
+  const made = await fixture(libraries(40));
+  const { simcat, query, service } = made;
+  const began = performance.now();
+  const ended = await simcat(["backfill"], { SIMCAT_SLICE: "auto/4", JOB_COMPLETION_INDEX: "2", SIMCAT_MAX_RPS: "40" });
+
+  expect(ended.code).toBe(0);
+  const stored = keysIn({ index: 3, count: 4 }, 40);
+  expect(await query("SELECT owner, library_name AS name FROM simcat.libraries ORDER BY 1, 2")).toEqual(
+    stored
+      .map(({ owner, name }) => ({ owner, name }))
+      .sort((a, b) => (`${a.owner} ${a.name}` < `${b.owner} ${b.name}` ? -1 : 1)),
+  );
+  // Ten requests a second.
+  expect(performance.now() - began).toBeGreaterThan((service.requests.length - 2) * 100);
+  expect(service.requests).toHaveLength(1 + 2 * stored.length);
+});
+
+test("metadata that names a library of another slice fails as mismatched and overwrites nothing (fault 51)", async () => {
+  const [one] = keysIn({ index: 1, count: 2 }, 40).filter(({ owner }) => owner === "owner 1");
+  const [two] = keysIn({ index: 2, count: 2 }, 40).filter(({ owner }) => owner === "owner 1");
+  if (one === undefined || two === undefined) throw new Error("the slices have no library of this owner");
+  const made = await fixture(libraries(40));
+  const { simcat, query, service } = made;
+  await simcat(["sync"]);
+  service.edit((organization) =>
+    changeLibrary(organization, one.owner, one.name, { lastModified: NOW, metadataFields: { libraryName: two.name } }),
+  );
+
+  const { code, stdout } = await simcat(["sync", "--slice", "1/2"], RATE);
+
+  expect(code).toBe(2);
+  expect(stdout).toContain(`failed     ${one.owner}/${one.name}: mismatched`);
+  expect(await query("SELECT count(*)::int AS versions FROM simcat.library_history")).toEqual([{ versions: 0 }]);
+});
+
+test("two long lists staged by two slices with equal tokens are both stored (fault 181)", async () => {
+  const long = Array.from({ length: 5_000 }, (_, at) => at + 1);
+  const [one] = keysIn({ index: 1, count: 2 }, 40);
+  const [two] = keysIn({ index: 2, count: 2 }, 40);
+  if (one === undefined || two === undefined) throw new Error("a slice has no library");
+  let release = () => {};
+  const opened = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const made = await fixture(
+    [one, two].map(({ owner, name }) => library(owner, name, { scenarios: long })),
+    { onRequest: ({ path }) => (path.endsWith("/metadata") ? opened : undefined) },
+  );
+  const { start, query, service } = made;
+  const runs = ["1/2", "2/2"].map((slice) => start(["backfill", "--slice", slice], RATE));
+  const staged =
+    "SELECT count(DISTINCT stage)::int AS stages, count(*)::int > 8000 AS many FROM simcat.scenario_staging";
+  await expect.poll(() => query(staged)).toEqual([{ stages: 2, many: true }]);
+  expect(await query("SELECT DISTINCT token::int FROM simcat.leases")).toEqual([{ token: 1 }]);
+  release();
+
+  expect((await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([0, 0]);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
+
+test("an interrupted backfill of a slice is continued by the same slice", async () => {
+  const gate = gateAfter(20);
+  const made = await fixture(libraries(60), { onRequest: gate.onRequest });
+  const { start, simcat, query, asked } = made;
+  const first = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "2" });
+  await gate.reached;
+  await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
+  first.process.kill("SIGTERM");
+  gate.open();
+  expect((await first.ended).code).toBe(143);
+  const [done] = await query<{ count: number }>("SELECT count(*)::int FROM simcat.libraries");
+  asked();
+
+  expect((await simcat(["backfill", "--slice", "1/2"], RATE)).code).toBe(0);
+
+  const rest = keysIn({ index: 1, count: 2 }, 60).length - (done?.count ?? 0);
+  expect(asked()).toHaveLength(1 + 2 * rest);
+});
