@@ -11,7 +11,7 @@ export interface LibraryDifference {
   readonly key: LibraryKey;
   readonly kind: DifferenceKind;
   /**
-   * What resolves it. `sync`: the next sync, which reads the library or marks it as removed in any case. `backfill`: only a
+   * The command that resolves it. `sync`: the next sync, which reads the library or marks it as removed in any case. `backfill`: only a
    * backfill that compares every row. `allow-removals`: its removal is held.
    */
   readonly remedy: "sync" | "backfill" | "allow-removals";

@@ -14,7 +14,10 @@ function folder(): string {
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
 const SMALL = [
-  library("ann", HOSTILE, { scenarios: [1, scenario(2, { parentId: 1 }), 3], fileSize: "3 MB" }),
+  library("ann", HOSTILE, {
+    scenarios: [scenario(1, { lastModified: "2023-09-12 at 9:00 AM" }), scenario(2, { parentId: 1 }), 3],
+    fileSize: "3 MB",
+  }),
   library("ann", "Water", { packageVersion: "4.2.0", fileSize: "1 MB" }),
   library("bob", "Fire", { scenarios: [1], fileSize: "huge" }),
 ];
@@ -51,6 +54,7 @@ describe("simcat report", () => {
     ]);
     expect(page.match(/<h2>/g)).toHaveLength(9);
     expect(page).toContain("1 size is in a format that simcat does not know");
+    expect(page).toContain("1 parent was edited after the latest result: see the view simcat_report.stale_results.");
     expect(page).toMatch(
       /The history is complete since <time [^>]*>[^<]*<\/time>; earlier changes, such as those of the initial load/,
     );

@@ -82,9 +82,9 @@ export const formatTick = format("~s");
 /** As many steps as have room, but none that is a fraction of a whole thing. */
 export const wholeSteps = (largest: number) => Math.max(1, Math.min(4, Math.floor(largest)));
 
-/** Labels have room for so many. d3 returns about as many ticks as it is asked for. */
+/** The labels of more ticks would overlap. d3 returns about as many ticks as it is asked for. */
 const MAX_TIME_TICKS = 6;
-/** From so many days on, ticks are months. */
+/** An axis of this many days or more has ticks at months. */
 const MONTHS_FROM_DAYS = 120;
 
 /** Round times in UTC: `14:00`, `20 Nov`, or `Nov` with the year at the first and in January. */

@@ -23,7 +23,7 @@ export interface ReportScope {
   readonly owners: readonly string[];
 }
 
-/** What every section may use. */
+/** The facts that every section may use. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>["facts"];
 
 /** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
