@@ -251,7 +251,7 @@ describe("the database", () => {
   test("pool.query is used only where a role's own date and number settings cannot change the result", () => {
     const past = sources.filter(({ code }) => /\bpool\.query\b/.test(code)).map(({ path }) => path);
     // One query reads a word, two read nothing, one reads a number as text; the demo prints its result as psql would.
-    expect(past).toEqual(["src/cli/run-demo.ts", "src/db/clock.ts", "src/db/connect.ts", "src/db/lease.ts"]);
+    expect(past).toEqual(["src/cli/demo.ts", "src/db/clock.ts", "src/db/connect.ts", "src/db/lease.ts"]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { UsageError } from "../errors.ts";
 import { parseDuration } from "../units.ts";
 import type { Context } from "./context.ts";
@@ -10,17 +10,13 @@ export type Action<Options, Args extends readonly string[]> = (
   ...args: Args
 ) => Promise<number>;
 
-/**
- * Adapts an action to commander. An action imports the modules that it needs when it is called, so that `--help` and other
- * commands do not load them.
- */
+/** Adapts an action to commander. */
 export type ActionRunner = <Options, Args extends readonly string[]>(
   action: Action<Options, Args>,
 ) => (...received: unknown[]) => Promise<void>;
 
-export function createCommand(name: string, description: string, example: string): Command {
-  return new Command(name).description(description).addHelpText("after", `\nExample:\n  $ ${example}\n`);
-}
+/** Adds the options, the arguments and the action of a command. */
+export type DefineCommand = (command: Command, run: ActionRunner) => Command;
 
 /** The options of a command that prints data. */
 export interface JsonOptions {

@@ -1,20 +1,14 @@
-import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import { type ActionRunner, createCommand, type JsonOptions, jsonOption } from "./command.ts";
+import { formatJson } from "../format.ts";
+import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
+import { openEmbedded } from "./connections.ts";
 import { type Context, waitForSignal } from "./context.ts";
+import { loadSettings } from "./settings.ts";
 
-export function dbCommand(run: ActionRunner): Command {
-  return createCommand("db", "run the embedded Postgres until Ctrl-C, and print how to connect", "simcat db")
-    .addOption(jsonOption())
-    .action(run(db));
-}
+export const defineDb: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(db));
 
 /** Prints the password of simcat_reader in the embedded database, because people need it for psql and BI tools. */
 async function db(context: Context, { json }: JsonOptions): Promise<number> {
-  const { loadSettings } = await import("./settings.ts");
-  const { openEmbedded } = await import("./connections.ts");
-  const { formatJson } = await import("../format.ts");
-
   const embedded = await openEmbedded(context, loadSettings(context, { service: false, database: false }));
   try {
     const { readerUrl: url, psql, dataDirectory, started } = embedded;

@@ -1,27 +1,23 @@
-import type { Command } from "commander";
+import { readLibraryRecord } from "../db/read/read-library-record.ts";
 import { EXIT } from "../errors.ts";
+import { formatJson } from "../format.ts";
 import { parseKey } from "../key.ts";
-import { type ActionRunner, createCommand, type JsonOptions, jsonOption } from "./command.ts";
+import { formatExplanation, toExplanationJson } from "../output/explain.ts";
+import { assertKnown } from "../sync/assert-known.ts";
+import { withSeenAt } from "../sync/rules/settle.ts";
+import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
+import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
 
-export function explainCommand(run: ActionRunner): Command {
-  const example = "simcat explain example.user/helloworldCourse";
-  return createCommand("explain", "explain why the next run will read or skip a library", example)
+export const defineExplain: DefineCommand = (command, run) =>
+  command
     .argument("<OWNER/NAME>", "the library; write % and / in a part as %25 and %2F")
     .addOption(jsonOption())
     .action(run(explain));
-}
 
 /** @throws UsageError if the library is not stored and no run has listed it */
 export async function explain(context: Context, { json }: JsonOptions, library: string): Promise<number> {
-  const { loadSettings } = await import("./settings.ts");
-  const { withDatabase } = await import("./connections.ts");
-  const { readLibraryRecord } = await import("../db/read/read-library-record.ts");
-  const { assertKnown } = await import("../sync/assert-known.ts");
-  const { withSeenAt } = await import("../sync/rules/settle.ts");
-  const { formatExplanation, toExplanationJson } = await import("../output/explain.ts");
-  const { formatJson } = await import("../format.ts");
-
   const key = parseKey(library);
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", async (pool, source) => {

@@ -1,9 +1,18 @@
 import { resolve } from "node:path";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
+import { exportViews } from "../export/export-views.ts";
 import type { ExportFormat } from "../export/formats.ts";
-import { type ActionRunner, createCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
+import { csvFormat, jsonlFormat } from "../export/formats.ts";
+import { parseMoment } from "../export/moment.ts";
+import { formatJson } from "../format.ts";
+import { createExportProgress, formatExport } from "../output/export.ts";
+import { assertKnown } from "../sync/assert-known.ts";
+import { type DefineCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
+import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth } from "./context.ts";
+import { notify } from "./notify.ts";
+import { loadSettings } from "./settings.ts";
 
 const FORMATS = ["parquet", "csv", "jsonl"] as const;
 
@@ -16,9 +25,8 @@ interface ExportOptions extends JsonOptions {
   readonly owner: readonly string[];
 }
 
-export function exportCommand(run: ActionRunner): Command {
-  const description = "write views of simcat_report to files, for R, Python and other tools";
-  return createCommand("export", description, "simcat export libraries scenarios --format parquet --out simcat-export")
+export const defineExport: DefineCommand = (command, run) =>
+  command
     .argument("[VIEW...]", "views of simcat_report (default: libraries, scenarios, activity)")
     .addOption(new Option("--format <FORMAT>", "the file format").choices(FORMATS).default("parquet"))
     .option("--safe-csv", "escape CSV cells that a spreadsheet would run as a formula, with an apostrophe", false)
@@ -28,18 +36,8 @@ export function exportCommand(run: ActionRunner): Command {
     .addOption(ownerOption())
     .addOption(jsonOption())
     .action(run(exportFiles));
-}
 
 async function exportFiles(context: Context, options: ExportOptions, ...views: string[]): Promise<number> {
-  const { loadSettings } = await import("./settings.ts");
-  const { withDatabase } = await import("./connections.ts");
-  const { notify } = await import("./notify.ts");
-  const { assertKnown } = await import("../sync/assert-known.ts");
-  const { exportViews } = await import("../export/export-views.ts");
-  const { parseMoment } = await import("../export/moment.ts");
-  const { createExportProgress, formatExport } = await import("../output/export.ts");
-  const { formatJson } = await import("../format.ts");
-
   const { terminal, draw, stop, version } = context;
   const moment = (option: string, text: string | undefined) => (text === undefined ? null : parseMoment(option, text));
   const [asOf, since] = [moment("--as-of", options.asOf), moment("--since", options.since)];
@@ -64,6 +62,5 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
 async function loadFormat({ format, safeCsv }: ExportOptions): Promise<ExportFormat> {
   if (safeCsv && format !== "csv") throw new UsageError("--safe-csv needs --format csv");
   if (format === "parquet") return (await import("../export/parquet-format.ts")).parquetFormat;
-  const { csvFormat, jsonlFormat } = await import("../export/formats.ts");
   return format === "csv" ? csvFormat(safeCsv) : jsonlFormat;
 }

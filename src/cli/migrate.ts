@@ -1,20 +1,14 @@
-import type { Command } from "commander";
+import { migrate } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
-import { type ActionRunner, createCommand, type JsonOptions, jsonOption } from "./command.ts";
+import { formatJson } from "../format.ts";
+import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
+import { printWaits, withDatabaseUrls } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
 
-export function migrateCommand(run: ActionRunner): Command {
-  return createCommand("migrate", "update the database schema", "simcat migrate")
-    .addOption(jsonOption())
-    .action(run(updateSchema));
-}
+export const defineMigrate: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(updateSchema));
 
 async function updateSchema(context: Context, { json }: JsonOptions): Promise<number> {
-  const { loadSettings } = await import("./settings.ts");
-  const { printWaits, withDatabaseUrls } = await import("./connections.ts");
-  const { migrate } = await import("../db/migrate.ts");
-  const { formatJson } = await import("../format.ts");
-
   const config = loadSettings(context, { service: false, database: true });
   const { applied, recreated } = await withDatabaseUrls(context, config, ({ directUrl }) =>
     migrate(directUrl, context.stop, { onWait: printWaits(context, config) }),

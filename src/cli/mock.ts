@@ -1,6 +1,8 @@
-import type { Command } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
-import { type ActionRunner, createCommand, parseDurationOption, parseWholeNumber } from "./command.ts";
+import { plural } from "../format.ts";
+import { createOrganization } from "../mock/organization.ts";
+import { startMockService } from "../mock/server.ts";
+import { type DefineCommand, parseDurationOption, parseWholeNumber } from "./command.ts";
 import { type Context, waitForSignal } from "./context.ts";
 
 interface MockOptions {
@@ -14,22 +16,16 @@ interface MockOptions {
 /** Not a secret: the command prints it. */
 export const MOCK_KEY = "mock-key";
 
-export function mockCommand(run: ActionRunner): Command {
-  const description = "run a mock of the service with generated data";
-  return createCommand("mock", description, "simcat mock --libraries 50 --edit-every 10s")
+export const defineMock: DefineCommand = (command, run) =>
+  command
     .option("--port <PORT>", "the port to listen on; 0 selects a free one", parseWholeNumber, 8080)
     .option("--libraries <COUNT>", "the number of libraries", parseWholeNumber, 200)
     .option("--scenarios <COUNT>", "the average number of scenarios in a library", parseWholeNumber, 20)
     .option("--seed <NUMBER>", "the same seed generates the same organization", parseWholeNumber, 1)
     .option("--edit-every <DURATION>", "edit something at this interval, such as 10s")
     .action(run(mock));
-}
 
 async function mock(context: Context, options: MockOptions): Promise<number> {
-  const { createOrganization } = await import("../mock/organization.ts");
-  const { startMockService } = await import("../mock/server.ts");
-  const { plural } = await import("../format.ts");
-
   const { port, libraries, scenarios, seed, editEvery } = options;
   const editEveryMs =
     editEvery === undefined ? null : parseDurationOption("--edit-every", editEvery, "500ms, 10s or 5m");

@@ -1,37 +1,88 @@
 import { Command, CommanderError, Help, type Option } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
-import { checkCommand } from "./check.ts";
-import type { Action, ActionRunner } from "./command.ts";
+import type { Action, ActionRunner, DefineCommand } from "./command.ts";
 import type { Context } from "./context.ts";
-import { dbCommand } from "./db.ts";
-import { demoCommand } from "./demo.ts";
-import { explainCommand } from "./explain.ts";
-import { exportCommand } from "./export.ts";
-import { migrateCommand } from "./migrate.ts";
-import { mockCommand } from "./mock.ts";
-import { pruneCommand } from "./prune.ts";
-import { reportCommand } from "./report.ts";
-import { startCommand } from "./start.ts";
-import { statusCommand } from "./status.ts";
-import { backfillCommand, syncCommand } from "./sync.ts";
-import { verifyCommand } from "./verify.ts";
 
-const COMMANDS = [
-  syncCommand,
-  backfillCommand,
-  startCommand,
-  migrateCommand,
-  checkCommand,
-  statusCommand,
-  explainCommand,
-  verifyCommand,
-  pruneCommand,
-  reportCommand,
-  exportCommand,
-  mockCommand,
-  dbCommand,
-  demoCommand,
-];
+interface CommandEntry {
+  readonly description: string;
+  readonly example: string;
+  /** Loads the file of the command with all that its action needs. */
+  readonly load: () => Promise<DefineCommand>;
+}
+
+/** In the order of the help. Only the command that is asked for is loaded. */
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  sync: {
+    description: "run one incremental sync",
+    example: "simcat sync --library example.user/helloworldCourse",
+    load: async () => (await import("./sync.ts")).defineSync,
+  },
+  backfill: {
+    description: "run one full sync, or continue an interrupted one",
+    example: "simcat backfill",
+    load: async () => (await import("./sync.ts")).defineBackfill,
+  },
+  start: {
+    description: "run as a worker: sync on a schedule, health and metrics over HTTP",
+    example: "SIMCAT_SCHEDULE='*/5 * * * *' simcat start",
+    load: async () => (await import("./start.ts")).defineStart,
+  },
+  migrate: {
+    description: "update the database schema",
+    example: "simcat migrate",
+    load: async () => (await import("./migrate.ts")).defineMigrate,
+  },
+  check: {
+    description: "check configuration, service, key, database, privileges and schema",
+    example: "simcat check",
+    load: async () => (await import("./check.ts")).defineCheck,
+  },
+  status: {
+    description: "show the last runs, freshness, failing libraries and rejects",
+    example: "simcat status",
+    load: async () => (await import("./status.ts")).defineStatus,
+  },
+  explain: {
+    description: "explain why the next run will read or skip a library",
+    example: "simcat explain example.user/helloworldCourse",
+    load: async () => (await import("./explain.ts")).defineExplain,
+  },
+  verify: {
+    description: "compare the database with the service, scenario by scenario",
+    example: "simcat verify",
+    load: async () => (await import("./verify.ts")).defineVerify,
+  },
+  prune: {
+    description: "delete old history, removed rows and resolved rejects",
+    example: "simcat prune --older-than 365d --dry-run",
+    load: async () => (await import("./prune.ts")).definePrune,
+  },
+  report: {
+    description: "write an HTML page with charts: contents, changes, what needs attention",
+    example: "simcat report --since 30d --out simcat-report.html",
+    load: async () => (await import("./report.ts")).defineReport,
+  },
+  export: {
+    description: "write views of simcat_report to files, for R, Python and other tools",
+    example: "simcat export libraries scenarios --format parquet --out simcat-export",
+    load: async () => (await import("./export.ts")).defineExport,
+  },
+  mock: {
+    description: "run a mock of the service with generated data",
+    example: "simcat mock --libraries 50 --edit-every 10s",
+    load: async () => (await import("./mock.ts")).defineMock,
+  },
+  db: {
+    description: "run the embedded Postgres until Ctrl-C, and print how to connect",
+    example: "simcat db",
+    load: async () => (await import("./db.ts")).defineDb,
+  },
+  demo: {
+    description: "try all of it on an embedded Postgres and a mock service",
+    example: "simcat demo",
+    load: async () => (await import("./demo.ts")).defineDemo,
+  },
+};
 
 /** Runs a command line (without `node` and the script). Returns the exit code. */
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
@@ -44,9 +95,9 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
       const [options, args] = [command.opts() as Options, command.args as readonly string[] as Args];
       exitCode = await action(withLogLevel(context, command.optsWithGlobals()), options, ...args);
     };
-  const program = createProgram(context, run);
+  const program = await createProgram(context, run, namedCommand(argv));
   try {
-    if (argv.length > 0) await program.parseAsync(normalizeHelp(program, argv), { from: "user" });
+    if (argv.length > 0) await program.parseAsync(normalizeHelp(argv), { from: "user" });
     else program.help({ error: true });
     return exitCode;
   } catch (error) {
@@ -60,7 +111,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
   }
 }
 
-function createProgram(context: Context, run: ActionRunner): Command {
+async function createProgram(context: Context, run: ActionRunner, named: string | undefined): Promise<Command> {
   const program = new Command("simcat")
     .description("Keeps a Postgres copy of a Simulation Cloud organization.")
     .version(context.build, "-V, --version", "print the version")
@@ -73,12 +124,17 @@ function createProgram(context: Context, run: ActionRunner): Command {
       // The caller reports the CommanderError, like the errors of the commands.
       outputError: () => {},
     })
-    .configureHelp({ showGlobalOptions: true, optionDescription: describeOption })
+    // Only one command's options are known.
+    .configureHelp({ showGlobalOptions: true, optionDescription: describeOption, subcommandTerm: (one) => one.name() })
     .showSuggestionAfterError()
     .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
     .addHelpText("after", "\nStart with: simcat demo (needs no setup), then simcat check (reports what is missing).\n");
-  for (const define of COMMANDS) program.addCommand(define(run).copyInheritedSettings(program));
+  for (const [name, { description, example, load }] of Object.entries(COMMANDS)) {
+    const command = new Command(name).description(description).addHelpText("after", `\nExample:\n  $ ${example}\n`);
+    if (name === named) (await load())(command, run);
+    program.addCommand(command.copyInheritedSettings(program));
+  }
   return program;
 }
 
@@ -95,16 +151,20 @@ function withLogLevel(context: Context, { quiet, verbose }: { quiet?: boolean; v
     : { ...context, environment: { ...context.environment, SIMCAT_LOG_LEVEL: level } };
 }
 
+/** The first word that is not an option; for `help NAME` the second. No option before a command has a value. */
+function namedCommand(argv: readonly string[]): string | undefined {
+  const words = argv.filter((word) => !word.startsWith("-"));
+  return words[0] === "help" ? words[1] : words[0];
+}
+
 /**
  * For the help of an unknown command, commander prints the general help without an error. Therefore `help nosuch` and
  * `nosuch --help` become `nosuch`, which is an error.
  */
-function normalizeHelp(program: Command, argv: readonly string[]): readonly string[] {
-  const words = argv.filter((word) => !word.startsWith("-"));
-  const name = words[0] === "help" ? words[1] : words[0];
+function normalizeHelp(argv: readonly string[]): readonly string[] {
+  const name = namedCommand(argv);
   if (name === "help") return ["help"];
-  const isUnknown = name !== undefined && program.commands.every((command) => command.name() !== name);
-  return isUnknown ? [name] : argv;
+  return name !== undefined && !Object.hasOwn(COMMANDS, name) ? [name] : argv;
 }
 
 /** Names the excess arguments, which commander only counts. */

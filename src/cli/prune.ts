@@ -1,35 +1,30 @@
-import type { Command } from "commander";
+import { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, versionsOf } from "../db/prune/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
+import { formatJson, plural } from "../format.ts";
+import { formatPrune, toPruneJson } from "../output/prune.ts";
+import { clearLine, drawLine } from "../output/screen.ts";
 import { DAY_MS } from "../units.ts";
-import { type ActionRunner, createCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
+import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
+import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
 
 interface PruneOptions extends JsonOptions {
   readonly olderThan?: string;
   readonly dryRun: boolean;
 }
 
-export function pruneCommand(run: ActionRunner): Command {
-  const description = "delete old history, removed rows and resolved rejects";
-  return createCommand("prune", description, "simcat prune --older-than 365d --dry-run")
+export const definePrune: DefineCommand = (command, run) =>
+  command
     .option("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d (default: SIMCAT_KEEP_HISTORY)")
     .option("--dry-run", "only print the numbers", false)
     .addOption(jsonOption())
     .action(run(pruneHistory));
-}
 
 /** The limit on removals uses the history of the last 24 hours. */
 const REMOVALS_WINDOW_MS = DAY_MS;
 
 async function pruneHistory(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
-  const { loadSettings } = await import("./settings.ts");
-  const { withDatabase } = await import("./connections.ts");
-  const { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, versionsOf } = await import(
-    "../db/prune/prune.ts"
-  );
-  const { formatPrune, toPruneJson } = await import("../output/prune.ts");
-  const { formatJson } = await import("../format.ts");
-
   const optionMs = olderThan === undefined ? null : parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true, whole: true });
   const olderThanMs = optionMs ?? config.keepHistoryMs;
@@ -60,8 +55,6 @@ async function withCounter<T>(
   { terminal, draw }: Context,
   work: (onProgress: (rows: number) => void) => Promise<T>,
 ): Promise<T> {
-  const { plural } = await import("../format.ts");
-  const { clearLine, drawLine } = await import("../output/screen.ts");
   try {
     return await work((rows) => {
       if (terminal.isErr) drawLine({ columns: terminal.columns, draw }, `${plural(rows, "row")} deleted`);

@@ -1,16 +1,14 @@
 import { resolve } from "node:path";
-import type { Command } from "commander";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
+import { formatBytes, formatJson } from "../format.ts";
+import { formatReport, readReport } from "../report/report-page/report-page.ts";
+import { assertKnown } from "../sync/assert-known.ts";
 import { DAY_MS } from "../units.ts";
-import {
-  type ActionRunner,
-  createCommand,
-  type JsonOptions,
-  jsonOption,
-  ownerOption,
-  parseDurationOption,
-} from "./command.ts";
+import { type DefineCommand, type JsonOptions, jsonOption, ownerOption, parseDurationOption } from "./command.ts";
+import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
+import { writeOutput } from "./write-output.ts";
 
 interface ReportOptions extends JsonOptions {
   readonly out: string;
@@ -18,23 +16,15 @@ interface ReportOptions extends JsonOptions {
   readonly owner: readonly string[];
 }
 
-export function reportCommand(run: ActionRunner): Command {
-  const description = "write an HTML page with charts: contents, changes, what needs attention";
-  return createCommand("report", description, "simcat report --since 30d --out simcat-report.html")
+export const defineReport: DefineCommand = (command, run) =>
+  command
     .option("--out <FILE>", "the file to write", "simcat-report.html")
     .option("--since <DURATION>", "how far back to list changes, such as 30d", "7d")
     .addOption(ownerOption())
     .addOption(jsonOption())
     .action(run(report));
-}
 
 export async function report(context: Context, { out, since, owner, json }: ReportOptions): Promise<number> {
-  const { loadSettings } = await import("./settings.ts");
-  const { withDatabase } = await import("./connections.ts");
-  const { assertKnown } = await import("../sync/assert-known.ts");
-  const { formatReport, readReport } = await import("../report/report-page/report-page.ts");
-  const { formatBytes, formatJson } = await import("../format.ts");
-
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true, whole: true });
   const rows = await withDatabase(context, config, "require", async (pool, source) => {
@@ -68,7 +58,6 @@ function parseSince(text: string): number {
 
 /** @returns true if the page was written to standard output */
 async function writePage(file: string, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
-  const { writeOutput } = await import("./write-output.ts");
   try {
     return await writeOutput(file, bytes, signal);
   } catch (error) {

@@ -1,13 +1,101 @@
-import type { Command } from "commander";
-import { type ActionRunner, createCommand } from "./command.ts";
+import { aborted, withTimeout } from "../async.ts";
+import { loadSchema } from "../db/schema-state.ts";
+import { createLog, isColored, type Logger } from "../log.ts";
+import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
+import { createCopyReads } from "../worker/copy-reads.ts";
+import { openHttpServer, type Routes, textAnswer } from "../worker/http-server.ts";
+import { createMetrics } from "../worker/metrics.ts";
+import { runSyncLoop, type WorkerContext } from "../worker/run-loop.ts";
+import { createSchedule } from "../worker/schedule.ts";
+import { formatStatusPage } from "../worker/status-page.ts";
+import { createStatusReader, createWorkerState, toReadyJson } from "../worker/worker-status.ts";
+import type { DefineCommand } from "./command.ts";
+import { withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { loadServiceSettings, withCurrentKey } from "./settings.ts";
 
-export function startCommand(run: ActionRunner): Command {
-  const description = "run as a worker: sync on a schedule, health and metrics over HTTP";
-  return createCommand("start", description, "SIMCAT_SCHEDULE='*/5 * * * *' simcat start").action(run(start));
+export const defineStart: DefineCommand = (command, run) => command.action(run(start));
+
+/** A run counts as stuck if it makes no progress for this long after its longest request and wait. */
+const STUCK_MARGIN_MS = 60_000;
+
+/**
+ * Runs `sync` on a schedule, and serves probes, metrics and the status page over HTTP, until a signal stops it. All of it is
+ * loaded before, so that an update of the installed files does not affect a running worker.
+ */
+export async function start(context: Context): Promise<number> {
+  const { stop, terminal, version, draw, mask } = context;
+  const config = loadServiceSettings(context);
+  // `withService` loads it, so that other commands do without.
+  await import("../service/client.ts");
+  const { baseUrl, timezone, requestTimeoutMs, maxRetryWaitMs, httpHost, httpPort, httpAllowedHosts } = config;
+  const schedule = createSchedule(config);
+  const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
+  const state = createWorkerState();
+  const metrics = createMetrics(version);
+  const schema = loadSchema();
+  const reads = createCopyReads(() => state.pool, schema);
+  const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS;
+  const readStatus = createStatusReader({ state, reads, schedule, stuckAfterMs, mask });
+  const page = { version, timezone, serviceHost: baseUrl.host };
+  const routes: Routes = {
+    "/": async () => ({
+      status: 200,
+      contentType: "text/html; charset=utf-8",
+      body: formatStatusPage(await readStatus(), page),
+      headers: { "content-security-policy": `${CONTENT_SECURITY_POLICY}; frame-ancestors 'none'` },
+    }),
+    // Any answer shows that the event loop is not blocked.
+    "/healthz": async () => (schedule.isAlive() ? textAnswer(200, "ok") : textAnswer(503, "the schedule has stopped")),
+    "/readyz": async () => {
+      const status = await readStatus();
+      const body = `${JSON.stringify(toReadyJson(status))}\n`;
+      return { status: status.ready ? 200 : 503, contentType: "application/json; charset=utf-8", body };
+    },
+    "/metrics": async () => {
+      return { status: 200, contentType: metrics.contentType, body: await metrics.scrape(await readStatus()) };
+    },
+  };
+  const onError = (error: unknown) =>
+    log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
+  const address = { host: httpHost, port: httpPort, allowedHosts: httpAllowedHosts ?? [], onError };
+  const server = await openHttpServer(address, routes);
+  try {
+    log.info(
+      { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
+      "the worker is up",
+    );
+    const work = withDatabase(context, config, "migrate", (pool, _, ensureRunning) => {
+      state.pool = pool;
+      const withClient: WorkerContext["withService"] = async (onEvent, run) => {
+        await ensureRunning(stop);
+        return withService(context, withCurrentKey(context, config), onEvent, run);
+      };
+      const tools = { settings: config, version, pool, schema, schedule, mask, log, metrics, state, reads };
+      return runSyncLoop({ ...tools, withService: withClient }, stop).finally(() => {
+        state.pool = null;
+      });
+    });
+    const exitCode = await withShutdownDeadline(work, log, stop);
+    log.info({ code: "worker_stopped" }, "stopped");
+    return exitCode;
+  } finally {
+    schedule.stop();
+    await server.close();
+  }
 }
 
-export async function start(context: Context): Promise<number> {
-  const { startWorker } = await import("./start-worker.ts");
-  return startWorker(context);
+/** Kubernetes kills a pod 30 s after SIGTERM. The rest is left to close the server, the pool and the embedded database. */
+const SHUTDOWN_DEADLINE_MS = 22_000;
+
+/**
+ * Settles like `work`, but rejects with the signal's reason if the work is still running 22 s after the signal. Content
+ * that is not stored by then is read again by the next run, as after a crash.
+ */
+async function withShutdownDeadline<T>(work: Promise<T>, log: Logger, signal: AbortSignal): Promise<T> {
+  await Promise.race([work, aborted(signal)]);
+  const result = await withTimeout(work, SHUTDOWN_DEADLINE_MS);
+  if (result !== "timeout") return result;
+  log.error({ code: "drain_timeout", after_ms: SHUTDOWN_DEADLINE_MS }, "the run did not end in time and was abandoned");
+  throw signal.reason;
 }

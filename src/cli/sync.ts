@@ -1,14 +1,15 @@
-import { type Command, Option } from "commander";
-import { type ActionRunner, createCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
+import { Option } from "commander";
+import { type DefineCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
 import type { Context } from "./context.ts";
-import type { RunOptions } from "./run-once.ts";
+import { printPlan } from "./print-plan.ts";
+import { type RunOptions, runOnce } from "./run-once.ts";
 
 interface SyncOptions extends Omit<RunOptions, "restart"> {
   readonly dryRun: boolean;
 }
 
-export function syncCommand(run: ActionRunner): Command {
-  return createCommand("sync", "run one incremental sync", "simcat sync --library example.user/helloworldCourse")
+export const defineSync: DefineCommand = (command, run) =>
+  command
     .option("--dry-run", "print what a run would do and why; write nothing", false)
     .addOption(libraryOption())
     .addOption(ownerOption())
@@ -16,19 +17,14 @@ export function syncCommand(run: ActionRunner): Command {
     .addOption(allowRemovalsOption())
     .addOption(jsonOption())
     .action(run(sync));
-}
 
 export async function sync(context: Context, { dryRun, ...options }: SyncOptions): Promise<number> {
-  if (dryRun) {
-    const { printPlan } = await import("./print-plan.ts");
-    return printPlan(context, options);
-  }
-  const { runOnce } = await import("./run-once.ts");
+  if (dryRun) return printPlan(context, options);
   return runOnce(context, "sync", { ...options, restart: false });
 }
 
-export function backfillCommand(run: ActionRunner): Command {
-  return createCommand("backfill", "run one full sync, or continue an interrupted one", "simcat backfill")
+export const defineBackfill: DefineCommand = (command, run) =>
+  command
     .option("--restart", "start over instead of continuing, and compare every row", false)
     .addOption(libraryOption())
     .addOption(ownerOption())
@@ -36,10 +32,8 @@ export function backfillCommand(run: ActionRunner): Command {
     .addOption(allowRemovalsOption())
     .addOption(jsonOption())
     .action(run(backfill));
-}
 
 export async function backfill(context: Context, options: RunOptions): Promise<number> {
-  const { runOnce } = await import("./run-once.ts");
   return runOnce(context, "backfill", options);
 }
 

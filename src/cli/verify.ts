@@ -1,39 +1,25 @@
-import type { Command } from "commander";
 import { EXIT } from "../errors.ts";
-import {
-  type ActionRunner,
-  createCommand,
-  type JsonOptions,
-  jsonOption,
-  libraryOption,
-  ownerOption,
-} from "./command.ts";
+import { formatJson } from "../format.ts";
+import { formatVerify, toVerifyJson } from "../output/verify.ts";
+import { parseSelection } from "../sync/rules/selection.ts";
+import { createValueParsers } from "../sync/value-parsers.ts";
+import { verifyStored } from "../verify/verify.ts";
+import { type DefineCommand, type JsonOptions, jsonOption, libraryOption, ownerOption } from "./command.ts";
+import { withDatabase, withService } from "./connections.ts";
 import { type Context, outputWidth } from "./context.ts";
+import { loadServiceSettings } from "./settings.ts";
+import { showProgress } from "./show-progress.ts";
 
 interface VerifyOptions extends JsonOptions {
   readonly library: readonly string[];
   readonly owner: readonly string[];
 }
 
-export function verifyCommand(run: ActionRunner): Command {
-  return createCommand("verify", "compare the database with the service, scenario by scenario", "simcat verify")
-    .addOption(libraryOption())
-    .addOption(ownerOption())
-    .addOption(jsonOption())
-    .action(run(verify));
-}
+export const defineVerify: DefineCommand = (command, run) =>
+  command.addOption(libraryOption()).addOption(ownerOption()).addOption(jsonOption()).action(run(verify));
 
 /** Exits with 0 if the database equals the service, otherwise with 2. Takes no lease and writes nothing. */
 async function verify(context: Context, { library, owner, json }: VerifyOptions): Promise<number> {
-  const { loadServiceSettings } = await import("./settings.ts");
-  const { withDatabase, withService } = await import("./connections.ts");
-  const { showProgress } = await import("./show-progress.ts");
-  const { verifyStored } = await import("../verify/verify.ts");
-  const { parseSelection } = await import("../sync/rules/selection.ts");
-  const { createValueParsers } = await import("../sync/value-parsers.ts");
-  const { formatVerify, toVerifyJson } = await import("../output/verify.ts");
-  const { formatJson } = await import("../format.ts");
-
   const selection = parseSelection(library, owner);
   const settings = loadServiceSettings(context);
   const { progress, onServiceEvent } = showProgress(context, settings);
