@@ -161,7 +161,7 @@ const CONTINUES = "; the libraries read until then are stored, and the next run 
 
 function considersDown(summary: string, last: ContentError): SourceUnavailableError {
   return new SourceUnavailableError(
-    `${summary}, so the service is considered down (the last: ${last.message})${CONTINUES}`,
+    `${summary}, so the service is considered down (the last: ${last.message}); the next run tries again`,
     { cause: last },
   );
 }

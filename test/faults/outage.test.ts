@@ -57,6 +57,7 @@ test("a run that can read no content ends with 69, every time and with few libra
         libraries_failed: count,
       });
       expect(ended.stdout).toContain("no library could be read, so the service is considered down");
+      expect(ended.stdout).not.toContain("are stored");
     }
     expect(await failing(made)).toEqual([{ failures: 1, libraries: count }]);
 

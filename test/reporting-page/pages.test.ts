@@ -197,13 +197,21 @@ describe("the report", () => {
   });
 
   test.each([
-    [0, "no run has read the whole listing since; see simcat status"],
+    [0, "no run has read the whole listing since, or a cache answered; see simcat status"],
     [1, "1 library is behind; see simcat status"],
   ])("says why a copy is old when %i libraries are behind", (librariesBehind, todo) => {
     const complete = { ...oneRows.complete, completeAsOf: new Date("2026-11-18T14:03:20Z"), librariesBehind };
     const { page } = format({ ...oneRows, complete });
     expect(page).toContain("The copy is complete only as of 18 Nov 2026, 14:03 UTC");
     expect(page).toContain(todo);
+  });
+
+  test("does not call a copy old whose dates may only have to settle, for up to 26 hours", () => {
+    const findingAt = (completeAsOf: string) =>
+      format({ ...oneRows, complete: { ...oneRows.complete, completeAsOf: new Date(completeAsOf) } }).findings
+        .attention;
+    expect(findingAt("2026-11-19T12:03:20Z")).toBe("Nothing needs attention");
+    expect(findingAt("2026-11-19T12:03:19Z")).toBe("1 problem needs attention");
   });
 
   test("has the whole remedy of the last run", () => {

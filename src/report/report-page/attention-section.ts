@@ -1,6 +1,6 @@
 import { plural } from "../../format.ts";
 import { formatExplainCommand, remedyAfter } from "../../output/next-step.ts";
-import { DAY_MS } from "../../units.ts";
+import { HOUR_MS } from "../../units.ts";
 import { failingList } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { badgeOf, formatBadge, type StatusBadge } from "../html/status-badge.ts";
@@ -46,6 +46,9 @@ interface AttentionItem extends StatusBadge {
   readonly advice: string;
 }
 
+/** A date without a time of day settles after up to 25 hours; the copy is not complete as of a later time until then. */
+const OLD_AFTER_MS = 26 * HOUR_MS;
+
 /** The most serious first. */
 function itemsOf({ now, complete, runs, failing }: Facts): AttentionItem[] {
   const items: AttentionItem[] = [];
@@ -61,9 +64,9 @@ function itemsOf({ now, complete, runs, failing }: Facts): AttentionItem[] {
   } else if (completeAsOf === null) {
     const advice = "simcat status lists the libraries that have not been read completely";
     add("failed", "Some listed libraries are not stored yet", advice);
-  } else if (now.getTime() - completeAsOf.getTime() > DAY_MS) {
+  } else if (now.getTime() - completeAsOf.getTime() > OLD_AFTER_MS) {
     const behind = `${plural(librariesBehind, "library is", "libraries are")} behind`;
-    const reason = librariesBehind === 0 ? "no run has read the whole listing since" : behind;
+    const reason = librariesBehind === 0 ? "no run has read the whole listing since, or a cache answered" : behind;
     add("failed", `The copy is complete only as of ${formatMinute(completeAsOf)} UTC`, `${reason}; see simcat status`);
   }
   if (last !== undefined && last.status !== "ok" && last.status !== "running") {
