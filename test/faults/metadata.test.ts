@@ -87,6 +87,22 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
   ]);
 });
 
+test("rejected metadata leaves the doubt about the stored one (fault 57)", async () => {
+  const { simcat, query, service } = await fixture([
+    library("alice", "Fire", { metadataFields: { lastModified: "2023-09-11 at 2:57 PM" } }),
+  ]);
+  const suspectReads = () => query("SELECT suspect_reads, reread_reason FROM simcat.library_sync");
+  await simcat(["sync"]);
+  expect(await suspectReads()).toEqual([{ suspect_reads: 1, reread_reason: null }]);
+  service.edit((organization) =>
+    changeLibrary(organization, "alice", "Fire", { source: { metadata: '{"fileSize":5}' } }),
+  );
+
+  expect((await simcat(["sync", "--library", "alice/Fire"])).code).toBe(2);
+
+  expect(await suspectReads()).toEqual([{ suspect_reads: 1, reread_reason: "rejects" }]);
+});
+
 test("a new library with bad metadata is stored without it and remains due for a read (fault 36)", async () => {
   const { simcat, query } = await fixture([
     library("alice", "Fire", { scenarios: [1], metadataFields: { packageVersion: 4 } }),

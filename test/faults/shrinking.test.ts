@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { expect, test, vi } from "vitest";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
@@ -176,8 +177,11 @@ test("a failed read between the two neither confirms nor discards the missing sc
 test("a read with rejects confirms nothing, and a whole one forgets what earlier reads lacked", async () => {
   const made = await shrunkenOrganization([shrinking("Fire", ids(1, 10), ids(5, 10))]);
   const held = [{ name: "Fire", live: 10, removed: 0, reread_reason: "shrunk" }];
+  const lastSuccess = () => made.query("SELECT last_success_at::text AS at FROM simcat.library_sync");
+  const success = await lastSuccess();
   expect((await made.simcat(["sync"])).code).toBe(2);
   expect(await counts(made)).toEqual(held);
+  expect(await lastSuccess()).toEqual(success);
   const bad = scenario(0, { source: '{"scenarioId":"x"}' });
   for (const [scenarios, reread_reason] of [
     [[...ids(5, 10).map((id) => scenario(id)), bad], "rejects"],
@@ -186,6 +190,7 @@ test("a read with rejects confirms nothing, and a whole one forgets what earlier
     made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { scenarios }));
     await made.simcat(["sync"]);
     expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, reread_reason }]);
+    expect(isDeepStrictEqual(await lastSuccess(), success)).toBe(reread_reason !== null);
   }
   list(made, [["Fire", ids(5, 10)]], "2030-01-04 at 3:04 PM");
 
