@@ -51,7 +51,7 @@ export async function checkEnding(
     if (!heard.isSelected(key)) continue;
     const seen = sight.get(key);
     // Perhaps it was read only because another one lost a field.
-    const isStored = heard.content.has(key) && !simulation.edits.undated.has(key) && !simulation.service.lied.has(key);
+    const isStored = ended.stored.has(key);
     if (!isStored && seen?.live) continue;
     const found = difference(library, seen);
     if (found !== null) ok(`${key} ${found}`);

@@ -12,6 +12,8 @@ type Keys = ReadonlySet<string>;
 
 /** Below this number of live libraries, a listing that shares nothing with them is not treated as a stranger's. */
 const TELLING = 10;
+/** The clocks of runs and the database differ. */
+const TOLERANCE = 15 * MINUTE;
 
 export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   let stored: Keys = new Set();
@@ -30,10 +32,12 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   let shown: Keys | null = null;
   /** Libraries that were removed by a run with `--allow-removals`, and have not returned. */
   const given = new Set<string>();
+  /** Whether the removals that are held, and the libraries that a complete listing showed, are known: no run died or met another. */
+  let isCertain = true;
 
-  /** The largest number of live libraries in the last day, among those that count. */
-  function peakAt(now: number): number {
-    const recent = levels.filter((level) => level.until > now - 24 * HOUR - MINUTE);
+  /** The largest number of live libraries since that time, among those that count. */
+  function peakSince(time: number): number {
+    const recent = levels.filter((level) => level.until > time);
     const counts = (key: string) =>
       (old === null || old.has(key)) && (shown === null || shown.has(key)) && !given.has(key);
     const counted = recent.map((level) => [...level.live].filter(counts).length);
@@ -49,6 +53,16 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
     const { cachedAt } = listed;
     const isReadSince = (key: string) => cachedAt !== null && (readAt.get(key) ?? 0) > cachedAt - 2 * MINUTE;
     return [...live].filter((key) => heard.isSelected(key) && !listed.keys.has(key) && !isReadSince(key));
+  }
+
+  /** True if the run held removals although no rule of the guard asks for it. All tolerances are in favor of the program. */
+  function isNeedless(performed: PerformedRun, lacked: readonly string[], now: number): boolean {
+    const listed = performed.heard.listing;
+    if (!isCertain || held.size > 0 || performed.ended.status !== "held" || performed.others.length > 0) return false;
+    if (listed === null || listed.cachedAt !== null || ![...live].some((key) => listed.keys.has(key))) return false;
+    const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR - TOLERANCE).map(({ key }) => key);
+    const count = new Set([...lacked, ...lately]).size;
+    return count * 100 <= maxRemovedPercent * peakSince(now - 24 * HOUR + TOLERANCE);
   }
 
   /** True if the run must have recorded its hold: it ended as held, or it stored content afterwards. */
@@ -74,7 +88,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       const allowed = all.some((one) => one.plan.allowRemovals);
       // One minute of tolerance at the edge of the 24 hours, in favor of the program.
       const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR + MINUTE).map(({ key }) => key);
-      const peak = peakAt(now);
+      const peak = peakSince(now - 24 * HOUR - MINUTE);
       const withLately = (keys: readonly string[]) =>
         new Set([...keys, ...lately.filter((key) => !given.has(key))]).size;
       const isOver = (keys: readonly string[]) => withLately(keys) * 100 > maxRemovedPercent * peak;
@@ -96,6 +110,15 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
         if (lapsed.length > 0) wrong.push(`guards: the removal of ${lapsed.join(" ")} was held, and is marked now`);
       }
       const lacked = lackedBy(performed);
+      if (isNeedless(performed, lacked, now)) {
+        wrong.push(`guards: ${heard.run} held the removal of ${lacked.length} libraries without a reason`);
+      }
+      if (
+        others.length > 0 ||
+        ["killed", "interrupted", "database_failed", "failed", "lost_lease"].includes(ended.status)
+      ) {
+        isCertain = false;
+      }
       if (others.length === 0 && ["ok", "partial"].includes(ended.status)) {
         const unsaid = lacked.filter((key) => stillHeld.includes(key));
         if (unsaid.length > 0) wrong.push(`guards: ${heard.run} says ${ended.status} and holds ${unsaid.join(" ")}`);

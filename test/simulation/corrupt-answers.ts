@@ -50,7 +50,8 @@ const HARMLESS: readonly Corruption[] = [
   { name: "without Date", actions: [{ kind: "headers", set: { date: null } }] },
 ];
 
-const PAGED: FaultAction = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } };
+/** The listing is complete, but announces another page. */
+export const PAGED: FaultAction = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } };
 
 /** A wrong answer to `GET /libs`. */
 export function corruptListing(size: number, random: Random): Corruption {

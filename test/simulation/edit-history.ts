@@ -12,6 +12,12 @@ export interface EditHistory {
   edit(near: MockLibrary | undefined): void;
   /** Replaces this share of the libraries with many new ones at once; later calls switch between the two sets. */
   swap(share: number): void;
+  /** Removes the first libraries, and returns them. */
+  leave(count: number): readonly MockLibrary[];
+  /** Adds this many libraries without scenarios. */
+  join(count: number): void;
+  /** Adds removed libraries again, under a new date. */
+  comeBack(libraries: readonly MockLibrary[]): void;
   /** Restores all fields of the library's metadata and scenarios. */
   restoreFields(key: LibraryKey): void;
   /** A new description, under a new date. */
@@ -111,6 +117,32 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
     swap(share) {
       const before = organization.libraries();
       note(`      edit: ${swapSets(share)}`);
+      compare(before);
+    },
+    leave(count) {
+      const before = organization.libraries();
+      const leaving = before.slice(0, count);
+      for (const { owner, name } of leaving) organization.remove(owner, name);
+      note(`      edit: ${leaving.length} of ${before.length} libraries left`);
+      compare(before);
+      return leaving;
+    },
+    join(count) {
+      const before = organization.libraries();
+      const [donor] = before;
+      if (donor === undefined) return;
+      const lastModified = dateSource.text(dateSource.now());
+      for (let at = 0; at < count; at += 1) {
+        organization.put({ ...donor, name: `Joined ${at}`, libraryOwner: donor.owner, scenarios: [], lastModified });
+      }
+      note(`      edit: ${count} libraries joined`);
+      compare(before);
+    },
+    comeBack(libraries) {
+      const before = organization.libraries();
+      const lastModified = dateSource.text(dateSource.now());
+      for (const library of libraries) organization.put({ ...library, lastModified });
+      note(`      edit: ${libraries.length} libraries came back`);
       compare(before);
     },
     restoreFields({ owner, name }) {

@@ -107,6 +107,7 @@ function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKe
     swaps,
     broken: keys.length > 0 && random.chance(0.06) ? textOf(random.pick(keys)) : null,
     isDown: false,
+    isPaged: false,
     cached: 0,
   };
 }

@@ -12,6 +12,7 @@ import { checkSnapshots } from "./check-snapshots.ts";
 import { checkSwaps } from "./check-swaps.ts";
 import { checkTotals } from "./check-totals.ts";
 import { breakLibrary, endureOutage } from "./failing-runs.ts";
+import { changeBase } from "./guard-bases.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { drawUnknown, interruptReads, interruptRestart, runSlices, swapListing } from "./interrupted-runs.ts";
 import { type PerformedRun, performRun, resetRuns } from "./perform-run.ts";
@@ -67,6 +68,8 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
     simulation.note(
       `seed ${seed}: ${JSON.stringify(simulation.world)}, ${simulation.service.organization.size} libraries`,
     );
+    const newest = createRandom(seed + 4_000_037);
+    if (newest.chance(0.3)) await changeBase(simulation, newest, run);
     for (let step = 0; step < simulation.world.steps && simulation.wrong.length === 0; step += 1) {
       await livingOn(simulation);
       if (hasSwaps && rare.chance(0.6)) await swapListing(simulation, rare, run);

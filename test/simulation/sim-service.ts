@@ -5,7 +5,7 @@ import { entrySource } from "../support/mock/answer.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { type MockService, startMockService } from "../support/mock/server.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
-import { corruptContent, corruptListing } from "./corrupt-answers.ts";
+import { corruptContent, corruptListing, PAGED } from "./corrupt-answers.ts";
 import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -33,6 +33,8 @@ export interface Weather {
   readonly broken: string | null;
   /** No content arrives. */
   readonly isDown: boolean;
+  /** The listing announces another page. */
+  readonly isPaged: boolean;
   /** That a cache answers the listing, as it was between two earlier runs. */
   readonly cached: number;
 }
@@ -46,6 +48,7 @@ export const CALM: Weather = {
   swaps: 0,
   broken: null,
   isDown: false,
+  isPaged: false,
   cached: 0,
 };
 
@@ -184,6 +187,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
 
   function corrupt(known: Known, what: string, key: string, library: MockLibrary | undefined): Corruption {
     const { weather } = known;
+    if (what === "listing" && weather.isPaged) return { name: "paged", actions: [PAGED], listing: "incomplete" };
     if (what === "listing") return random.chance(weather.listing) ? corruptListing(organization.size, random) : GOOD;
     if (library === undefined || (what !== "metadata" && what !== "scenarios")) return GOOD;
     if (weather.isDown) return { ...rare.pick(OUTAGES), content: "lost" };

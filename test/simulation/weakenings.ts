@@ -94,6 +94,30 @@ export const WEAKENINGS: readonly Mutation[] = [
     instead: "readRemovalNumbers(connection, null)",
   },
   {
+    name: "removals that were allowed stay in the base",
+    file: "src/db/read/removal-numbers.ts",
+    line: "AND (l.removed_at IS NULL OR l.run_id NOT IN (SELECT id FROM allowed))",
+    instead: "",
+  },
+  {
+    name: "removals that were allowed count as removed lately",
+    file: "src/db/read/removal-numbers.ts",
+    line: "WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone",
+    instead: "WHERE removed_at > since.at) AS gone",
+  },
+  {
+    name: "libraries of incomplete listings dilute the share",
+    file: "src/db/read/removal-numbers.ts",
+    line: "FROM simcat.sync_runs WHERE listing_complete",
+    instead: "FROM simcat.sync_runs",
+  },
+  {
+    name: "a library that went, returned and is missing counts twice",
+    file: "src/sync/plan-run.ts",
+    line: "return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;",
+    instead: "return gone + again.size - missing.filter((key) => again.has(keyText(key)) && gone < 0).length;",
+  },
+  {
     name: "holds are not recorded",
     file: "src/sync/mark-removals.ts",
     line: "await saveInHalves(holds, {",
