@@ -20,7 +20,7 @@ const NUMBERS = statement(`
 WITH since AS (SELECT clock_timestamp() - interval '24 hours' AS at),
 stored AS (
   SELECT coalesce(least(to_timestamp($held_since::float8), max(
-    CASE WHEN listing_as_of < started_at THEN listing_as_of ELSE finished_at END
+    CASE WHEN listing_as_of < started_at - interval '30 seconds' THEN listing_as_of ELSE finished_at END
   )), 'infinity') AS until
   FROM simcat.sync_runs WHERE listing_complete
 ), allowed AS (
