@@ -37,20 +37,23 @@ async function mock(context: Context, options: MockOptions): Promise<number> {
       cause: error,
     });
   });
-  // A key that is set in the environment is masked, so it is printed only if it is not.
-  const isKeySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
-  context.print(
-    [
-      `a mock of the Simulation Cloud service with ${plural(libraries, "library", "libraries")} listens at ${service.url}`,
-      editEvery === undefined
-        ? "its content does not change (--edit-every 10s would edit it)"
-        : `it edits itself every ${editEvery}`,
-      "connect simcat to it:",
-      `  export SIMCAT_BASE_URL=${service.url}${isKeySet ? "" : ` SIMCAT_API_KEY=${MOCK_KEY}`}`,
-      "Ctrl-C stops it",
-    ].join("\n"),
-  );
-  await waitForSignal(context);
-  await service.stop();
+  try {
+    // A key that is set in the environment is masked, so it is printed only if it is not.
+    const isKeySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
+    context.print(
+      [
+        `a mock of the Simulation Cloud service with ${plural(libraries, "library", "libraries")} listens at ${service.url}`,
+        editEvery === undefined
+          ? "its content does not change (--edit-every 10s would edit it)"
+          : `it edits itself every ${editEvery}`,
+        "connect simcat to it:",
+        `  export SIMCAT_BASE_URL=${service.url}${isKeySet ? "" : ` SIMCAT_API_KEY=${MOCK_KEY}`}`,
+        "Ctrl-C stops it",
+      ].join("\n"),
+    );
+    await waitForSignal(context);
+  } finally {
+    await service.stop();
+  }
   return EXIT.ok;
 }

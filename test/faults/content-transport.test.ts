@@ -18,6 +18,8 @@ const on =
 const cut = on("truncated", 2);
 const silent = on("timeout", 2);
 const reset = on("network", 2);
+/** After a reset, the kernel may discard a head that it has received and that was not read yet. */
+const resetBehindHead = on(expect.stringMatching(/^(network|truncated)$/), 2);
 
 test("a truncated answer is requested again; the stored copy is kept if that fails too (fault 3)", async () => {
   await expectKeepsFailing([
@@ -33,7 +35,7 @@ test("a truncated answer is requested again; the stored copy is kept if that fai
     cut("ended by the close behind the bracket", "scenarios", { kind: "truncate", how: "close", bytes: 1 }),
     cut("ended by the close before the last bracket", "scenarios", { kind: "truncate", how: "close", bytes: -1 }),
     cut("ended by the close before the last brace", "metadata", { kind: "truncate", how: "close", bytes: -1 }),
-    reset("a reset behind the head", "scenarios", { kind: "reset", afterBytes: 0 }),
+    resetBehindHead("a reset behind the head", "scenarios", { kind: "reset", afterBytes: 0 }),
     reset("a reset in the body", "metadata", { kind: "reset", afterBytes: 20 }),
     reset("a reset before the head", "scenarios", { kind: "reset" }),
     reset("a reset before the head", "metadata", { kind: "reset" }),
