@@ -13,6 +13,7 @@ import { writeOutput } from "./write-output.ts";
 interface ReportOptions extends JsonOptions {
   readonly out: string;
   readonly since: string;
+  readonly title?: string;
   readonly owner: readonly string[];
 }
 
@@ -20,18 +21,19 @@ export const defineReport: DefineCommand = (command, run) =>
   command
     .option("--out <FILE>", "the file to write", "simcat-report.html")
     .option("--since <DURATION>", "how far back to list changes, such as 30d", "7d")
+    .option("--title <TEXT>", "the heading (default: the service and the database)")
     .addOption(ownerOption())
     .addOption(jsonOption())
     .action(run(report));
 
-export async function report(context: Context, { out, since, owner, json }: ReportOptions): Promise<number> {
+export async function report(context: Context, { out, since, title, owner, json }: ReportOptions): Promise<number> {
   const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true, whole: true });
   const rows = await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: scope.owners }, { listing: null, pool, source }, context.stop);
     return readReport(pool, scope, context.stop);
   });
-  const { page, findings } = formatReport(rows, context.version, config.baseUrl?.host ?? null);
+  const { page, findings } = formatReport(rows, context.version, config.baseUrl?.host ?? null, title ?? null);
   const file = resolve(out);
   const bytes = Buffer.from(page, "utf8");
   const isPrinted = await writePage(file, bytes, context.stop);

@@ -37,7 +37,7 @@ const others = (made: Fixture, name: string) =>
 const failing = ({ query }: Fixture) =>
   query("SELECT failures, count(*)::int AS libraries FROM simcat.library_sync GROUP BY 1 ORDER BY 1");
 
-test("a run that can read no content ends with 69, every time and with few libraries (fault 145)", async () => {
+test("a run that can read no content ends with 69, every time and with few libraries (faults 145 and 184)", async () => {
   for (const [count, action] of [
     [1, { kind: "reset" }],
     [11, { kind: "status", status: 429 }],

@@ -23,6 +23,19 @@ const SMALL = [
 ];
 
 describe("simcat report", () => {
+  test("has the title of --title instead of the service and the database, as text", async () => {
+    const { simcat } = await fixture(SMALL);
+    await simcat(["backfill"]);
+    const out = join(folder(), "page.html");
+
+    expect((await simcat(["report", "--out", out, "--title", "Forests & <b>lakes</b>"])).code).toBe(0);
+
+    const page = readFileSync(out, "utf8");
+    expect(page).toMatch(/<title>Forests &amp; &lt;b&gt;lakes&lt;\/b&gt;: simcat report of .*<\/title>/);
+    expect(page).toMatch(/<h1>[^\n]*Forests &amp; &lt;b&gt;lakes&lt;\/b&gt;[^\n]*<\/h1>/);
+    expect(page).not.toContain(", database ");
+  });
+
   test("writes a page of a small organization, and prints its path, size and findings", async () => {
     const { simcat, database } = await fixture(SMALL);
     await simcat(["backfill"]);

@@ -206,7 +206,7 @@ describe("the report", () => {
     expect(page).toContain(todo);
   });
 
-  test("does not call a copy old whose dates may only have to settle, for up to 26 hours", () => {
+  test("does not call a copy old whose dates may only have to settle, for up to 26 hours (fault 183)", () => {
     const findingAt = (completeAsOf: string) =>
       format({ ...oneRows, complete: { ...oneRows.complete, completeAsOf: new Date(completeAsOf) } }).findings
         .attention;

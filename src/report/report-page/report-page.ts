@@ -55,8 +55,14 @@ export async function readReport(pool: Pool, scope: ReportScope, signal: AbortSi
 /**
  * The report as one self-contained HTML file, and the headings of its sections by id.
  * @param serviceHost null if the service is not configured
+ * @param title replaces the heading that names the service and the database
  */
-export function formatReport(rows: ReportRows, version: string, serviceHost: string | null) {
+export function formatReport(
+  rows: ReportRows,
+  version: string,
+  serviceHost: string | null,
+  title: string | null = null,
+) {
   const findings: Record<string, string> = {};
   const sections = SECTIONS.map(({ id, isWide = false, finding: formatFinding, figure }) => {
     const finding = formatFinding(rows);
@@ -68,20 +74,22 @@ ${figure(rows, finding)}
 `;
   });
   const source = serviceHost === null ? "Organization" : `Organization at ${serviceHost}`;
-  const body = html`${formatHead(rows, source)}
+  const { database } = rows.complete;
+  const heading = title === null ? html`${source}, database ${foreignText(database)}` : foreignText(title);
+  const body = html`${formatHead(rows, heading)}
 <main class="sections">
 ${sections}</main>
 <footer><p>simcat ${version}, from the views of the schema simcat_report. Times are UTC, by the database's clock. 1 KB is 1,024 bytes, as the service counts. Removed items are counted only among the changes.</p></footer>`;
-  const title = `${source}, database ${rows.complete.database}: simcat report of ${formatDay(rows.now)}`;
-  return { page: formatPage({ title, body }), findings };
+  const tab = `${title ?? `${source}, database ${database}`}: simcat report of ${formatDay(rows.now)}`;
+  return { page: formatPage({ title: tab, body }), findings };
 }
 
-function formatHead({ now, since, owners, complete, libraries, parents }: ReportRows, source: string): Html {
+function formatHead({ now, since, owners, complete, libraries, parents }: ReportRows, heading: Part): Html {
   const scenarios = sum(parents, (row) => row.scenarios);
   const parentCount = sum(parents, (row) => row.parents);
   const names = owners.map((owner, index): Part => [index === 0 ? "" : ", ", foreignText(owner)]);
-  const { completeAsOf, database } = complete;
-  return html`<header><h1>${source}, database ${foreignText(database)}</h1>
+  const { completeAsOf } = complete;
+  return html`<header><h1>${heading}</h1>
 <p class="soft">simcat report of ${zonedTime(now)}; changes in the last ${formatSpan(now.getTime() - since.getTime())}, since ${formatMinute(since)}.</p>
 ${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${names} (runs are not filtered).</p>`}
 <dl class="cards">
