@@ -2,9 +2,9 @@ import type { Config } from "../config.ts";
 import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
 import { asDatabaseError } from "../db/db-errors.ts";
 import { migrate } from "../db/migrate.ts";
-import { missingError, readMissingObjects } from "../db/missing-objects.ts";
+import { assertTables } from "../db/missing-objects.ts";
 import type { ReadSource } from "../db/read/read-source.ts";
-import { assertUsable, loadSchema, readVisibleSchemaState } from "../db/schema-state.ts";
+import { assertUsable, readVisibleSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -64,7 +64,8 @@ export async function withDatabase<T>(
         ? { pool: await connect(urls.url, options, stop), source: "tables" as const }
         : await connectUsable(urls, options, mayMigrate, stop);
     try {
-      if (use === "migrate") await assertTables(pool, stop);
+      // A run would notice a missing table only after it has begun to store.
+      if (use === "migrate") await readSnapshot(pool, "looking at the tables", assertTables, stop);
       return await work(pool, source, urls.ensureRunning);
     } catch (error) {
       throw asDatabaseError("working with the database", error);
@@ -100,21 +101,6 @@ async function connectUsable(
   await disconnect(pool);
   await migrate(urls.directUrl, signal, options);
   return connectUsable(urls, options, false, signal);
-}
-
-/**
- * A run would notice a missing table only after it has begun to store.
- * @throws ConfigurationError if a table or a column is missing
- */
-async function assertTables(pool: Pool, signal: AbortSignal): Promise<void> {
-  const { views } = loadSchema();
-  const missing = await readSnapshot(
-    pool,
-    "looking at the tables",
-    (connection) => readMissingObjects(connection, views),
-    signal,
-  );
-  if (missing.hasLostRows) throw missingError(missing);
 }
 
 /** Reports a wait for the database or the lease: on a terminal above the progress line, otherwise as a log line. */

@@ -56,9 +56,31 @@ export interface MissingObjects {
   readonly hasLostRows: boolean;
 }
 
+/** The columns of all tables. Definitions of constraints and indexes would wait for a lock on their table. */
+const SELECT_COLUMNS = `
+SELECT 'simcat.' || relname AS table,
+  ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = r.oid AND attnum > 0 AND NOT attisdropped) AS columns
+FROM pg_class r WHERE relnamespace = to_regnamespace('simcat') AND relkind IN ('r', 'p')`;
+
+/**
+ * Looks for the tables and columns only, and waits for no lock.
+ * @throws ConfigurationError if a table or a column is missing
+ */
+export async function assertTables(connection: Connection): Promise<void> {
+  const columnsOnly = ({ columns }: Pick<Tables[string], "columns">) => ({ columns, constraints: {}, indexes: {} });
+  const expected = Object.entries(await readExpectedTables()).map(([table, one]) => [table, columnsOnly(one)]);
+  const { rows } = await connection.query<{ table: string; columns: string[] }>(SELECT_COLUMNS);
+  const found = rows.map((row) => [row.table, columnsOnly(row)]);
+  const missing = findMissingTables(Object.fromEntries(expected), Object.fromEntries(found));
+  if (missing.hasLostRows) throw missingError({ ...missing, views: [] });
+}
+
+const readExpectedTables = async (): Promise<Tables> =>
+  JSON.parse(await readFile(join(MIGRATIONS_FOLDER, "meta/_objects.json"), "utf8"));
+
 /** Compares a database that has all migrations with the tables that they create (migrations/meta/_objects.json) and with the views. */
 export async function readMissingObjects(connection: Connection | Pool, { files }: Views): Promise<MissingObjects> {
-  const expected: Tables = JSON.parse(await readFile(join(MIGRATIONS_FOLDER, "meta/_objects.json"), "utf8"));
+  const expected = await readExpectedTables();
   const found = await readSchemaObjects(connection);
   const missing = findMissingTables(expected, found.tables);
   const views = files.filter(({ name }) => !found.views.includes(name));

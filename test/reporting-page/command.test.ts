@@ -115,7 +115,7 @@ describe("simcat report", () => {
     const { simcat } = await fixture(SMALL, {
       faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],
     });
-    expect((await simcat(["backfill"])).code).toBe(2);
+    expect((await simcat(["backfill"])).code).toBe(69);
     const out = join(folder(), "page.html");
     const { stdout } = await simcat(["report", "--out", out]);
     expect(stdout.split("\n")[1]).toBe("  No library is stored: 3 listed libraries fail");
