@@ -17,17 +17,23 @@ const MAX_PEERS = 3;
  */
 export type AskPeers = (lost: LostField, key: LibraryKey, sentAt: number, signal: AbortSignal) => Promise<Testimony>;
 
-/** All readers of a run share the answers. */
-export function createPeers({ pool, lease, service }: Run, libraries: ListedLibraries): AskPeers {
-  const asked = new Map<string, { readonly at: number; readonly testimony: Promise<Testimony> }>();
+interface PeerAnswer {
+  readonly testimony: Testimony;
+  /** The libraries that were asked, as texts of their keys. */
+  readonly of: readonly string[];
+}
 
-  async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<Testimony> {
+/** All readers of a run share the answers, as far as they are answers of other libraries. */
+export function createPeers({ pool, lease, service }: Run, libraries: ListedLibraries): AskPeers {
+  const asked = new Map<string, { readonly at: number; readonly answer: Promise<PeerAnswer> }>();
+
+  async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<PeerAnswer> {
     const options = { operation: "choosing other libraries to compare with", snapshot: true };
     const stored = await withTransaction(pool, options, (connection) => findPeers(connection, lost), lease.lost);
-    const others = stored.filter((one) => keyText(one) !== keyText(key) && libraries.has(one));
-    if (others.length === 0) return "none";
-    for (const other of others.slice(0, MAX_PEERS)) if (await hasField(lost, other, signal)) return "has";
-    return "lacks";
+    const others = stored.filter((one) => keyText(one) !== keyText(key) && libraries.has(one)).slice(0, MAX_PEERS);
+    const of = others.map(keyText);
+    for (const other of others) if (await hasField(lost, other, signal)) return { testimony: "has", of };
+    return { testimony: others.length === 0 ? "none" : "lacks", of };
   }
 
   async function hasField(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<boolean> {
@@ -45,9 +51,16 @@ export function createPeers({ pool, lease, service }: Run, libraries: ListedLibr
     const name = `${lost.of} ${lost.field}`;
     for (;;) {
       const last = asked.get(name);
-      // The service may drop the field during the run, so an answer that has it is good only for libraries requested before.
-      if (last !== undefined && (last.at >= sentAt || (await last.testimony) !== "has")) return last.testimony;
-      if (asked.get(name) === last) asked.set(name, { at: performance.now(), testimony: ask(lost, key, signal) });
+      if (last !== undefined) {
+        const { testimony, of } = await last.answer;
+        // The service may drop the field during the run, so an answer that has it is good only for libraries requested before.
+        const isGood = testimony === "has" ? last.at >= sentAt : of.some((other) => other !== keyText(key));
+        if (isGood) return testimony;
+      }
+      if (asked.get(name) !== last) continue;
+      const own = { at: performance.now(), answer: ask(lost, key, signal) };
+      asked.set(name, own);
+      return (await own.answer).testimony;
     }
   };
 }

@@ -175,6 +175,25 @@ test("new libraries of an incomplete listing do not lower the share of later rem
   expect([await live(made.query), await live(made.query, "bob")]).toEqual([6, 30]);
 });
 
+test("libraries that were stored from cached listings are in the base of later removals (fault 185)", async () => {
+  const made = await fixture(Array.from({ length: 10 }, (_, at) => library("ann", `lib ${at}`, { scenarios: [1] })));
+  const cached = { match: { operation: "listing" }, action: { kind: "headers", set: { age: "600" } } } as const;
+  for (let run = 0; run < 2; run++) {
+    made.service.script([cached]);
+    expect((await made.simcat(["sync"])).code).toBe(0);
+  }
+  made.service.script([]);
+  for (const name of ["lib 0", "lib 1", "lib 2"]) made.service.edit((organization) => organization.remove("ann", name));
+
+  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect(
+    await made.query("SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL"),
+  ).toEqual([{ removed: 3 }]);
+
+  made.service.edit((organization) => organization.remove("ann", "lib 3"));
+  expect((await made.simcat(["sync"])).code).toBe(3);
+});
+
 test("a library that goes and returns repeatedly counts once among the removals of 24 hours (fault 143)", async () => {
   const made = await fixture(libraries(10));
   await made.simcat(["sync"]);

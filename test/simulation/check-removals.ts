@@ -139,8 +139,10 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       for (const key of stored) if (!firstAt.has(key)) firstAt.set(key, now);
       for (const { listing } of all.map((one) => one.heard)) {
         if (listing?.complete !== true) continue;
-        const before = [...stored].filter((key) => shows(listing, firstAt.get(key) ?? 0));
-        shown = new Set([...(shown ?? []), ...before]);
+        // Also what the run itself stored, although a cache may have stored the listing before.
+        const isNew = (key: string) => firstAt.get(key) === now && listing.keys.has(key);
+        const seen = [...stored].filter((key) => isNew(key) || shows(listing, firstAt.get(key) ?? 0));
+        shown = new Set([...(shown ?? []), ...seen]);
       }
       readAt = new Map([...sight].map(([key, seen]) => [key, seen.readAt]));
       live = after;

@@ -159,7 +159,8 @@ async function overtake(simulation: Simulation, worker: Worker, others: Promise<
   others.push(other);
   await scheduler.drive(other);
   worker.resume();
-  return running.length > 0;
+  // The run of another slice may have renewed its lease meanwhile, and the other one ended as busy.
+  return running.length > 0 && (await other).ended.status !== "busy";
 }
 
 /** For a server that the simulation may not restart. */

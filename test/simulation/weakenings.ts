@@ -234,7 +234,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a lost field is drift, whatever other libraries have",
     file: "src/sync/ask-peers.ts",
-    line: 'if (await hasField(lost, other, signal)) return "has";',
+    line: 'if (await hasField(lost, other, signal)) return { testimony: "has", of };',
     instead: "await hasField(lost, other, signal);",
   },
   {

@@ -12,17 +12,23 @@ export interface RemovalNumbers {
   readonly returned: readonly LibraryKey[];
 }
 
+/** A library that a run with a complete listing stored counts, although a cache may have stored the listing before. */
+const COUNTS = `first_seen_at < stored.held AND (first_seen_at < stored.until OR EXISTS (
+    SELECT FROM complete WHERE first_seen_at BETWEEN complete.started_at AND complete.finished_at))`;
+
 /**
  * They come from the rows and their history, so that the removals of a run that died count too. Libraries stored after
- * `$held_since` (seconds, or NULL) or since the last complete listing (the time of which a cache may put before its run) do not count, because they would dilute the share.
+ * `$held_since` (seconds, or NULL) or since the last complete listing do not count, because they would dilute the share.
  */
 const NUMBERS = statement(`
 WITH since AS (SELECT clock_timestamp() - interval '24 hours' AS at),
 stored AS (
-  SELECT coalesce(least(to_timestamp($held_since::float8), max(
+  SELECT coalesce(max(
     CASE WHEN listing_as_of < started_at - interval '30 seconds' THEN listing_as_of ELSE finished_at END
-  )), 'infinity') AS until
+  ), 'infinity') AS until, coalesce(to_timestamp($held_since::float8), 'infinity') AS held
   FROM simcat.sync_runs WHERE listing_complete
+), complete AS MATERIALIZED (
+  SELECT started_at, finished_at FROM simcat.sync_runs, stored WHERE listing_complete AND finished_at >= stored.until
 ), allowed AS (
   SELECT id FROM simcat.sync_runs WHERE allow_removals
 ), history AS (
@@ -31,10 +37,10 @@ stored AS (
   WHERE h.valid_to > since.at AND (l.removed_at IS NULL OR l.run_id NOT IN (SELECT id FROM allowed))
 ), moves AS (
   SELECT greatest(changed_at, since.at) AS at, 1 AS delta FROM simcat.libraries, stored, since
-  WHERE removed_at IS NULL AND first_seen_at < stored.until
+  WHERE removed_at IS NULL AND ${COUNTS}
   UNION ALL
   SELECT unnest(ARRAY[greatest(valid_from, since.at), valid_to]), unnest(ARRAY[1, -1]) FROM history, stored, since
-  WHERE removed_at IS NULL AND first_seen_at < stored.until
+  WHERE removed_at IS NULL AND ${COUNTS}
 ), levels AS (
   SELECT sum(sum(delta)) OVER (ORDER BY at) AS live FROM moves GROUP BY at
 )
