@@ -22,8 +22,6 @@ SELECT y.owner, y.library_name, l.owner IS NOT NULL AS is_stored,
           THEN listed.as_of
         ELSE clean.as_of
       END
-    -- It was not listed in the last whole run, which would have read it otherwise.
-    WHEN y.reread_reason = 'restored' THEN greatest(w.whole_read_at, listed.as_of)
     -- The text that the whole run listed proves it, unless a read failed then or before.
     WHEN w.has_settled AND w.is_whole
       AND (y.reread_reason IS NULL OR y.reread_reason = 'failure' AND w.first_failed_since)

@@ -468,11 +468,12 @@ describe("data_complete_as_of", () => {
     expect(await completeAsOf()).toEqual(day(3));
   });
 
-  test("does not decrease for libraries that returned after the last good run", async () => {
+  test("falls to the last read of a library that returned, which may have been edited before it went (fault 186)", async () => {
     await libraries("lake");
     await addRows(database(), "sync_runs", [run(3), run(4, { status: "running", finished_at: null })]);
     await addRows(database(), "library_sync", [sync("lake", 1, { reread_reason: "restored", settles_at: null })]);
-    expect(await completeAsOf()).toEqual(day(3));
+    const [row] = await database().query<object>("SELECT * FROM simcat_report.data_complete_as_of");
+    expect(row).toMatchObject({ complete_as_of: hours(day(1), 0.25), libraries_behind: "1" });
   });
 
   test("is before the last run if a library was never stored completely, even without a fault", async () => {
