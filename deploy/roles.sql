@@ -88,6 +88,8 @@ BEGIN
   EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA simcat_migrations TO %s', writer);
   EXECUTE format('GRANT USAGE ON SCHEMA simcat_report TO %s', reader);
   EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO %s, %s', writer, reader);
+  -- simcat query reads with the rights of the reader.
+  EXECUTE format('GRANT %s TO %s, %s', reader, migrator, writer);
   -- The same for objects of later migrations.
   FOR item IN
     SELECT * FROM (VALUES

@@ -42,6 +42,16 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     example: "simcat status",
     load: async () => (await import("./status.ts")).defineStatus,
   },
+  libraries: {
+    description: "list the libraries: what they contain, how fresh they are, and their state",
+    example: "simcat libraries 'example.user/*course'",
+    load: async () => (await import("./libraries.ts")).defineLibraries,
+  },
+  query: {
+    description: "answer a question in SQL about the views of simcat_report",
+    example: 'simcat query "SELECT owner, count(*) FROM libraries GROUP BY owner"',
+    load: async () => (await import("./query.ts")).defineQuery,
+  },
   explain: {
     description: "explain why the next run will read or skip a library",
     example: "simcat explain example.user/helloworldCourse",

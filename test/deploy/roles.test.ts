@@ -241,6 +241,24 @@ describe("the reader", () => {
     onTestFinished(() => rmSync(out, { recursive: true, force: true }));
     expect((await answers("report", "--json", "--out", join(out, "page.html")))[0]).toMatchObject({ owners: [] });
 
+    const question = "SELECT library_name FROM libraries ORDER BY 1";
+    expect((await answers("query", question, "--json"))[0]).toEqual([
+      { library_name: "Fire" },
+      { library_name: "Water" },
+    ]);
+    const [listed, fullyListed] = await answers("libraries", "--json");
+    expect(listed).toEqual(fullyListed);
+    const writer = { ...reader, DATABASE_URL: cluster.url(database, "simcat_writer") };
+    for (const environment of [reader, migrator, writer]) {
+      expect(await runCli(["query", question], environment)).toMatchObject({ code: 0 });
+      expect(await runCli(["query", "TABLE simcat.libraries"], environment)).toMatchObject({
+        code: 64,
+        stderr: expect.stringContaining(
+          "permission denied for schema simcat, line 1, column 7 (42501); it has the rights of simcat_reader",
+        ),
+      });
+    }
+
     mock.edit((organization) => {
       organization.put(library("alice", "Fire", { lastModified: "2024-01-01 at 1:00 AM", scenarios: [1] }));
       organization.remove("bob", "Water");

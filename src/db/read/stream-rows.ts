@@ -3,16 +3,32 @@ import type { Connection, Pool } from "../connect.ts";
 
 /**
  * Passes each row of a query to `onRow` as it arrives, so that they are never all in memory. An error that `onRow` throws
- * is thrown after the query has ended, and no further row is passed.
+ * is thrown after the query has ended, and no further row is passed. `onColumns` is called once, before the first row or,
+ * if there is none, at the end.
  */
 export function streamRows<Row extends pg.QueryResultRow>(
   connection: Connection,
   text: string | pg.QueryConfig,
   onRow: (row: Row) => void,
+  onColumns: (columns: readonly pg.FieldDef[]) => void = () => {},
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let failure: { readonly thrown: unknown } | null = null;
-    const query = new pg.Query<Row>(text, (error) => {
+    let isFirst = true;
+    const attempt = (work: () => void) => {
+      if (failure) return;
+      try {
+        work();
+      } catch (thrown) {
+        failure = { thrown };
+      }
+    };
+    const describe = (result: pg.ResultBuilder | undefined) => {
+      if (isFirst) onColumns(result?.fields ?? []);
+      isFirst = false;
+    };
+    const query = new pg.Query<Row>(text, (error, result) => {
+      if (!error) attempt(() => describe(result));
       if (error) reject(error);
       else if (failure) reject(failure.thrown);
       else resolve();
@@ -20,12 +36,10 @@ export function streamRows<Row extends pg.QueryResultRow>(
     query.on("row", (row, result) => {
       // The driver also collects all rows in its result.
       if (result) result.rows.length = 0;
-      if (failure) return;
-      try {
+      attempt(() => {
+        describe(result);
         onRow(row);
-      } catch (thrown) {
-        failure = { thrown };
-      }
+      });
     });
     connection.query(query);
   });

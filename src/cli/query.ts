@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import { runQuery } from "../db/read/run-query.ts";
+import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
+import { printerOf, type RowOptions, withRowOptions } from "./answer-options.ts";
+import { type DefineCommand, parseDurationOption } from "./command.ts";
+import { withDatabase } from "./connections.ts";
+import type { Context } from "./context.ts";
+import { loadSettings } from "./settings.ts";
+
+interface QueryOptions extends RowOptions {
+  readonly file?: string;
+  readonly timeout: string;
+}
+
+export const defineQuery: DefineCommand = (command, run) =>
+  withRowOptions(
+    command
+      .argument("[SQL]", "one statement; the views of simcat_report need no schema")
+      .option("--file <FILE>", "read the statement from this file; - is standard input")
+      .option("--timeout <DURATION>", "the longest time that the query may take", "1m"),
+  ).action(run(answerQuery));
+
+/** In milliseconds; the limit of every statement of simcat. */
+const MAX_TIMEOUT_MS = 900_000;
+
+/** Exits with 0, also without a row. */
+async function answerQuery(context: Context, options: QueryOptions, text?: string): Promise<number> {
+  const printer = printerOf(context, options);
+  const timeLimitMs = parseDurationOption("--timeout", options.timeout, "30s or 10m");
+  if (timeLimitMs < 1 || timeLimitMs > MAX_TIMEOUT_MS) throw new UsageError("--timeout must be from 1ms to 15m");
+  const sql = await readStatement(text, options.file);
+  const config = loadSettings(context, { service: false, database: true });
+  await withDatabase(context, config, "require", (pool) =>
+    runQuery(pool, { sql, timeLimitMs }, printer.columns, printer.row, context.stop),
+  );
+  printer.end();
+  return EXIT.ok;
+}
+
+async function readStatement(text: string | undefined, file: string | undefined): Promise<string> {
+  if ((text === undefined) === (file === undefined)) {
+    throw new UsageError("give the query either as SQL or with --file", {
+      hint: 'such as simcat query "SELECT count(*) FROM libraries"',
+    });
+  }
+  const sql = text ?? (await readStatementFile(file === "-" ? "/dev/stdin" : (file ?? "")));
+  if (sql.trim() === "") throw new UsageError("the query is empty");
+  return sql.replace(/^\ufeff/, "");
+}
+
+async function readStatementFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`the query cannot be read from ${path}: ${fileErrorReason(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,152 @@
+import pg from "pg";
+import { UsageError } from "../../errors.ts";
+import { formatSpan } from "../../format.ts";
+import type { Connection, Pool } from "../connect.ts";
+import { asDatabaseError, isConnectionLost, isContention } from "../db-errors.ts";
+import { readSnapshot } from "../transaction.ts";
+import { cancelOnAbort, streamRows } from "./stream-rows.ts";
+
+export interface Question {
+  /** One statement. `$1` and so on stand for `values`. */
+  readonly sql: string;
+  readonly values?: readonly unknown[];
+  readonly timeLimitMs: number;
+}
+
+/** A column of an answer. Its values are texts. */
+export interface AnswerColumn {
+  readonly name: string;
+  /** The texts of the others are valid in JSON as they are, but for NaN and infinity. */
+  readonly type: "text" | "numeric" | "boolean" | "jsonb";
+}
+
+export type AnswerRow = readonly (string | null)[];
+
+const { builtins } = pg.types;
+
+const TYPES = new Map<number, AnswerColumn["type"]>([
+  [builtins.BOOL, "boolean"],
+  [builtins.JSON, "jsonb"],
+  [builtins.JSONB, "jsonb"],
+  ...[builtins.INT2, builtins.INT4, builtins.INT8, builtins.FLOAT4, builtins.FLOAT8, builtins.NUMERIC].map(
+    (oid) => [oid, "numeric"] as const,
+  ),
+]);
+
+/**
+ * Answers one question about the views, whose names need no schema. It cannot write: the transaction is read-only, has the
+ * rights of the reader if this role may take them, and takes one statement, so none can end the transaction first.
+ * `onColumns` is called before the first row, also if there is none.
+ * @throws UsageError if Postgres refuses the statement or it takes too long, DatabaseError if the database fails
+ */
+export async function runQuery(
+  pool: Pool,
+  { sql, values = [], timeLimitMs }: Question,
+  onColumns: (columns: readonly AnswerColumn[]) => void,
+  onRow: (row: AnswerRow) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const describe = (fields: readonly pg.FieldDef[]) => {
+    if (fields.length === 0) throw new UsageError("the statement returns no rows", { hint: "write a SELECT" });
+    onColumns(fields.map(({ name, dataTypeID }) => ({ name, type: TYPES.get(dataTypeID) ?? "text" })));
+  };
+  const statement: pg.QueryArrayConfig & { queryMode: "extended" } = {
+    text: sql,
+    values: [...values],
+    queryMode: "extended",
+    rowMode: "array",
+    types: ANSWER_TYPES,
+  };
+  const read = async (connection: Connection) => {
+    await takeReaderRights(connection);
+    await connection.query(
+      `SET LOCAL search_path = simcat_report, public; SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)}`,
+    );
+    const work = () => streamRows<string[]>(connection, statement, onRow, describe);
+    await cancelOnAbort(pool, connection, work, signal).catch((error: unknown) => {
+      throw toRefusal(error, sql, timeLimitMs);
+    });
+  };
+  await readSnapshot(pool, OPERATION, read, signal);
+}
+
+const OPERATION = "the query";
+
+const ANSWER_TYPES = { getTypeParser: (oid: number) => (text: string) => toText(oid, text) };
+
+/** Times as ISO 8601 in UTC, booleans as words, and JSON in one line; line breaks are only between its tokens. */
+function toText(oid: number, text: string): string {
+  switch (oid) {
+    case builtins.BOOL:
+      return text === "t" ? "true" : "false";
+    case builtins.TIMESTAMP:
+    case builtins.TIMESTAMPTZ:
+      return text.replace(/^(\d+-\d\d-\d\d) ([\d:.]+)/, "$1T$2").replace(/\+00$/, "Z");
+    case builtins.JSON:
+      return text.replace(/[\r\n]+/g, " ");
+    default:
+      return text;
+  }
+}
+
+/** The reader of this role's prefix comes first: deploy/roles.sql makes north_writer and north_reader. */
+const SELECT_READER = `
+SELECT rolname AS name FROM pg_roles
+WHERE rolname IN (regexp_replace(current_user, '_(writer|migrator)$', '_reader'), 'simcat_reader') AND rolname LIKE '%\\_reader'
+  AND pg_has_role(oid, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)
+  AND has_schema_privilege(oid, 'simcat_report', 'USAGE')
+ORDER BY rolname = 'simcat_reader'
+LIMIT 1`;
+
+async function takeReaderRights(connection: Connection): Promise<void> {
+  const { rows } = await connection.query<{ name: string }>(SELECT_READER);
+  for (const { name } of rows) await connection.query("SELECT set_config('role', $1, true)", [name]);
+}
+
+/** Classes of SQLSTATEs that a statement does not cause: resources, the server's own system, a bug of the server. */
+const SERVER_FAILURE = /^(53|57|58|XX)/;
+const CANCELLED = "57014";
+
+/** A UsageError if the statement is the cause. Otherwise a DatabaseError, which nothing repeats: rows may have been printed. */
+function toRefusal(error: unknown, sql: string, timeLimitMs: number): unknown {
+  if (!(error instanceof pg.DatabaseError) || isConnectionLost(error) || isContention(error))
+    return asDatabaseError(OPERATION, error);
+  const { code = "", message, hint, position } = error;
+  if (code === CANCELLED && message.includes("statement timeout")) {
+    const limit = formatSpan(timeLimitMs);
+    return new UsageError(`the query took longer than ${limit}`, {
+      hint: "allow more with --timeout 10m",
+      cause: error,
+    });
+  }
+  if (SERVER_FAILURE.test(code)) return asDatabaseError(OPERATION, error);
+  const place = position === undefined ? "" : `, ${formatPlace(sql, Number(position))}`;
+  return new UsageError(`the query failed: ${message}${place} (${code})`, {
+    hint: hintOf(error) ?? hint ?? null,
+    cause: error,
+  });
+}
+
+function hintOf({ code, message }: pg.DatabaseError): string | null {
+  if (message.includes("multiple commands")) return "give one statement";
+  switch (code) {
+    case "25006":
+    case "55000":
+      return "simcat query only reads";
+    case "42501":
+      return "it has the rights of simcat_reader, which reads the views of simcat_report";
+    case "42P01":
+      return "docs/reference/views.md lists the views, and so does: SELECT table_name FROM information_schema.views";
+    default:
+      return null;
+  }
+}
+
+/** `position` counts characters from 1. */
+function formatPlace(sql: string, position: number): string {
+  const before = Array.from(sql)
+    .slice(0, position - 1)
+    .join("");
+  const lines = before.split("\n");
+  return `line ${lines.length}, column ${Array.from(lines.at(-1) ?? "").length + 1}`;
+}

@@ -1,0 +1,230 @@
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { untilSession } from "../postgres/sessions.ts";
+import { addRows, day } from "../reporting/stored-rows.ts";
+import { MAIN, runCli, startCli, startProgram } from "../support/cli.ts";
+import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
+
+const database = useTestDatabase();
+
+beforeAll(async () => {
+  await addRows(database(), "sync_runs", [{ id: 1, started_at: day(1), finished_at: day(1), libraries_listed: 4 }]);
+  await addRows(database(), "libraries", [
+    { library_name: "forest", package_name: "landscape", package_version: "4.0.1", description: 'a "b", c' },
+    { owner: "bob", library_name: "50% fire/water" },
+    { owner: "bob", library_name: "lake" },
+  ]);
+  await addRows(database(), "library_sync", [
+    {
+      library_name: "forest",
+      bookmark: "x",
+      listed_text: "x",
+      bookmark_seen_at: day(1),
+      settles_at: day(1),
+      content_read_at: day(2),
+      last_success_at: day(2),
+      scenario_count: 3,
+      result_count: 1,
+    },
+    { owner: "bob", library_name: "50% fire/water", failures: 2, last_failed_at: day(2), reread_reason: "failure" },
+    { owner: "bob", library_name: "lake", removal_held_at: day(2) },
+    { owner: "bob", library_name: "new" },
+  ]);
+});
+
+/** Runs the CLI with only the settings of the database. */
+const simcat = (...args: readonly string[]) =>
+  runCli(args, { DATABASE_URL: database().url, SIMCAT_LOG_FORMAT: "pretty" });
+
+const answer = async (...args: readonly string[]) => {
+  const { code, stdout, stderr } = await simcat(...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+};
+
+const refusal = async (...args: readonly string[]) => {
+  const { code, stdout, stderr } = await simcat(...args);
+  expect(stdout).toBe("");
+  return [code, stderr.trimEnd()];
+};
+
+describe("simcat query", () => {
+  test("prints a table of the rows, whose views need no schema", async () => {
+    expect(
+      await answer("query", "SELECT owner, count(*), min(changed_at) AS since FROM libraries GROUP BY 1 ORDER BY 1;"),
+    ).toBe(
+      [
+        "owner  count  since",
+        "ann        1  2026-01-01T00:00:00Z",
+        "bob        2  2026-01-01T00:00:00Z",
+        "(2 rows)",
+        "",
+      ].join("\n"),
+    );
+    expect(await answer("query", "SELECT owner FROM libraries WHERE false")).toBe("(0 rows)\n");
+  });
+
+  const VALUES = `SELECT 9007199254740993 AS big, 'NaN'::float8 AS nan, 1.50::numeric AS exact, true AS yes, NULL AS none,
+    E'a\\n"b", c' AS text, '{"a":\n 1}'::json AS json, '[1]'::jsonb AS jsonb, timestamptz '2026-07-01 12:00:00.5+02' AS at,
+    timestamp '2026-07-01 12:00' AS local, date '2026-07-01' AS day, ARRAY['x'] AS list`;
+
+  test.each([
+    [
+      "--csv",
+      'big,nan,exact,yes,none,text,json,jsonb,at,local,day,list\r\n9007199254740993,NaN,1.50,true,,"a\n""b"", c","{""a"":  1}",[1],2026-07-01T10:00:00.5Z,2026-07-01T12:00:00,2026-07-01,{x}\r\n',
+    ],
+    [
+      "--jsonl",
+      '{"big":9007199254740993,"nan":null,"exact":1.50,"yes":true,"none":null,"text":"a\\n\\"b\\", c","json":{"a":  1},"jsonb":[1],"at":"2026-07-01T10:00:00.5Z","local":"2026-07-01T12:00:00","day":"2026-07-01","list":"{x}"}\n',
+    ],
+  ])("keeps every value exact with %s", async (format, expected) => {
+    expect(await answer("query", VALUES, format)).toBe(expected);
+  });
+
+  test.each([
+    ["--csv", "owner\r\n"],
+    ["--json", "[]\n"],
+    ["--jsonl", ""],
+  ])("prints no row with %s", async (format, expected) => {
+    expect(await answer("query", "SELECT owner FROM libraries WHERE false", format)).toBe(expected);
+  });
+
+  test("prints one JSON array of many rows", async () => {
+    const sql = "SELECT i, repeat('x', 100) AS text FROM generate_series(1, 5000) i";
+    const rows = JSON.parse(await answer("query", sql, "--json"));
+    expect(rows).toHaveLength(5000);
+    expect(rows[4999]).toEqual({ i: 5000, text: "x".repeat(100) });
+  });
+
+  test("says how many rows a table does not show", async () => {
+    const lines = (await answer("query", "SELECT i FROM generate_series(1, 1500) i")).split("\n");
+    expect(lines).toHaveLength(1003);
+    expect(lines.at(-2)).toBe("(1,500 rows; 500 are not shown: --csv, --json or --jsonl prints all)");
+  });
+
+  test("reads the statement from a file or from standard input", async () => {
+    const file = join(tmpdir(), `simcat-query-${process.pid}.sql`);
+    writeFileSync(file, "\ufeff-- how many\nSELECT count(*) FROM libraries;\n");
+    expect(await answer("query", "--file", file, "--csv")).toBe("count\r\n3\r\n");
+    const piped = `echo 'SELECT 1 AS one' | "$0" "$1" query --file - --jsonl`;
+    const { ended } = startProgram("sh", ["-c", piped, process.execPath, MAIN], { DATABASE_URL: database().url });
+    expect(await ended).toMatchObject({ code: 0, stdout: '{"one":1}\n' });
+    expect(await refusal("query", "--file", "/nowhere.sql")).toEqual([
+      64,
+      "simcat: the query cannot be read from /nowhere.sql: ENOENT: no such file or directory",
+    ]);
+  });
+
+  test.each([
+    [
+      "CREATE TEMPORARY TABLE x ()",
+      "simcat: the query failed: cannot execute CREATE TABLE in a read-only transaction (25006); simcat query only reads",
+    ],
+    [
+      "DELETE FROM libraries",
+      'simcat: the query failed: cannot delete from view "libraries" (55000); simcat query only reads',
+    ],
+    ["COMMIT", "simcat: the statement returns no rows; write a SELECT"],
+    [
+      "COMMIT; DELETE FROM simcat.libraries",
+      "simcat: the query failed: cannot insert multiple commands into a prepared statement (42601); give one statement",
+    ],
+    [
+      "SELECT\n  'ä' || lastmodified FROM libraries",
+      'simcat: the query failed: column "lastmodified" does not exist, line 2, column 10 (42703); Perhaps you meant to reference the column "libraries.last_modified".',
+    ],
+    [
+      "TABLE nosuch",
+      'simcat: the query failed: relation "nosuch" does not exist, line 1, column 7 (42P01); docs/reference/views.md lists the views, and so does: SELECT table_name FROM information_schema.views',
+    ],
+    ["SELECT 1 / 0", "simcat: the query failed: division by zero (22012)"],
+    [" ", "simcat: the query is empty"],
+  ])("refuses %j with 64 and says why", async (sql, message) => {
+    expect(await refusal("query", sql)).toEqual([64, message]);
+    expect(await database().query("SELECT count(*)::int AS count FROM simcat.libraries")).toEqual([{ count: 3 }]);
+  });
+
+  test.each([
+    [[], 'simcat: give the query either as SQL or with --file; such as simcat query "SELECT count(*) FROM libraries"'],
+    [
+      ["SELECT 1", "--file", "x"],
+      'simcat: give the query either as SQL or with --file; such as simcat query "SELECT count(*) FROM libraries"',
+    ],
+    [["SELECT 1 AS a, 2 AS a", "--json"], 'simcat: two columns are named "a"; rename one of them with AS'],
+    [["SELECT 1", "--timeout", "1d"], "simcat: --timeout must be from 1ms to 15m"],
+    [
+      ["SELECT 1", "--json", "--csv"],
+      "simcat: option '--csv' cannot be used with option '--json'\n(see simcat --help or simcat COMMAND --help)",
+    ],
+  ])("refuses the command line %j with 64", async (args, message) => {
+    expect(await refusal("query", ...args)).toEqual([64, message]);
+  });
+
+  test("ends after the time limit, and cancels the statement at Ctrl-C", async () => {
+    expect(await refusal("query", "SELECT pg_sleep(60)", "--timeout", "200ms")).toEqual([
+      64,
+      "simcat: the query took longer than 200 milliseconds; allow more with --timeout 10m",
+    ]);
+    const running = startCli(["query", "SELECT pg_sleep(61)"], { DATABASE_URL: database().url });
+    await untilSession(database().query, "query = 'SELECT pg_sleep(61)'");
+    running.process.kill("SIGINT");
+    expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+    expect(
+      await database().query("SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(61)' AND state = 'active'"),
+    ).toEqual([]);
+  });
+
+  test("says that there is nothing to ask without a schema", async () => {
+    const { url } = await freshTestDatabase({ empty: true });
+    expect(await runCli(["query", "SELECT 1"], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining("simcat migrate"),
+    });
+  });
+});
+
+describe("simcat libraries", () => {
+  const table = async (...args: readonly string[]) =>
+    (await answer("libraries", ...args)).split("\n").map((line) => line.split(/ {2,}/));
+
+  test("lists every library with its contents, freshness and state, under the name that other commands take", async () => {
+    expect(await table()).toEqual([
+      ["library", "package", "scenarios", "results", "last_work_at", "complete_as_of", "state"],
+      ["ann/forest", "landscape 4.0.1", "3", "1", "2026-01-02T00:00:00Z", "settled"],
+      ["bob/50%25 fire%2Fwater", "0", "0", "2026-01-01T00:00:00Z", "failing"],
+      ["bob/lake", "0", "0", "2026-01-01T00:00:00Z", "removal held"],
+      ["bob/new", "2026-01-01T00:00:00Z", "not stored yet"],
+      ["(4 rows)"],
+      [""],
+    ]);
+  });
+
+  test.each([
+    [["FOREST"], ["ann/forest"]],
+    [["bob/*a"], ["bob/50% fire/water", "bob/lake"]],
+    [["50%"], ["bob/50% fire/water"]],
+    [["_"], []],
+    [
+      ["--owner", "bob", "e"],
+      ["bob/50% fire/water", "bob/lake", "bob/new"],
+    ],
+    [
+      ["--owner", "ann", "--owner", "bob", "a*e"],
+      ["ann/forest", "bob/50% fire/water", "bob/lake"],
+    ],
+  ])("finds with %j what OWNER/NAME contains", async (args, expected) => {
+    const rows = JSON.parse(await answer("libraries", ...args, "--json"));
+    expect(rows.map((row: { owner: string; library_name: string }) => `${row.owner}/${row.library_name}`)).toEqual(
+      expected,
+    );
+  });
+
+  test("refuses an unknown owner with 64 and a suggestion", async () => {
+    expect(await refusal("libraries", "--owner", "bib")).toEqual([
+      64,
+      "simcat: owner bib is not stored, and no run has listed it (did you mean bob?)",
+    ]);
+  });
+});
