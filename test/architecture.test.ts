@@ -282,7 +282,7 @@ const PROCESS_EXCEPTIONS: readonly {
     reason: "temporary files name their process, so that those of a killed export can be recognized",
   },
   {
-    files: under("src/sync/run.ts", "src/db/prune/prune.ts"),
+    files: under("src/sync/run.ts", "src/db/prune.ts"),
     members: ["pid"],
     reason: "the lease names its holder, for operators",
   },

@@ -1,4 +1,4 @@
-import { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, versionsOf } from "../db/prune/prune.ts";
+import { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, versionsOf } from "../db/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { formatJson, plural } from "../format.ts";
 import { formatPrune, toPruneJson } from "../output/prune.ts";

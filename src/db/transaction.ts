@@ -14,7 +14,7 @@ const UNLIMITED = `SET LOCAL statement_timeout = 0;
 const PLANNED = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = auto";
 
 /** Rows of large tables are found by their keys, whatever the statistics and the role's settings are. */
-export const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_nestloop = on";
+const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_nestloop = on";
 
 /** Values travel as text, so a role's settings could round numbers, or read NULL in an array as a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";

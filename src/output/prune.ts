@@ -1,4 +1,4 @@
-import { type PrunedRows, sumOf } from "../db/prune/prune.ts";
+import { type PrunedRows, sumOf } from "../db/prune.ts";
 import { formatCount, plural } from "../format.ts";
 import { formatDuration } from "../units.ts";
 

@@ -1,5 +1,5 @@
 import type { Pool } from "../db/connect.ts";
-import { pruneUnderLease, readCutoff, sumOf } from "../db/prune/prune.ts";
+import { pruneUnderLease, readCutoff, sumOf } from "../db/prune.ts";
 import type { Logger } from "../log.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
-import { prune } from "../../src/db/prune/prune.ts";
+import { prune } from "../../src/db/prune.ts";
 import { openService } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
-import { countPrunable, type PrunedRows, prune } from "../../src/db/prune/prune.ts";
+import { countPrunable, type PrunedRows, prune } from "../../src/db/prune.ts";
 import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
 import { readSnapshot } from "../../src/db/transaction.ts";
 import { LostLeaseError } from "../../src/errors.ts";
@@ -71,7 +71,7 @@ describe("in a live library", () => {
       [3, OLD],
     ] as const) {
       await insertScenario(database, "live", id, removedAt);
-      await insertVersion(database, "scenario_history", "live", AT, id);
+      await insertVersion(database, "scenario_history", "live", removedAt ?? AT, id);
     }
 
     const expected = { ...NOTHING, scenarios: 1, scenarioHistory: 1 };
@@ -145,16 +145,20 @@ test("an interrupted prune leaves whole libraries, and the next one finishes the
   for (const name of ["a", "b"]) {
     await insertLibrary(database, name, OLD);
     await database.query(
+      "INSERT INTO simcat.library_sync (owner, library_name, scenario_count) VALUES ('o', $1, 11000)",
+      [name],
+    );
+    await database.query(
       `INSERT INTO simcat.scenarios (owner, library_name, scenario_id, raw, first_seen_at, changed_at, run_id)
-       SELECT 'o', $1, i, '{}', now(), now(), 1 FROM generate_series(1, 6000) i`,
+       SELECT 'o', $1, i, '{}', now(), now(), 1 FROM generate_series(1, 11000) i`,
       [name],
     );
   }
   const stop = new AbortController();
 
   await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
-  expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 6000 });
-  const expected = { ...NOTHING, libraries: 1, scenarios: 6000 };
+  const expected = { ...NOTHING, libraries: 1, scenarios: 11_000, librarySync: 1 };
+  expect(await countRows(database)).toEqual(expected);
   expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
 });
 
@@ -190,7 +194,7 @@ describe("the record of a prune (fault 125)", () => {
     await insertLibrary(database, "live", null);
     await insertVersion(database, "library_history", "live", OLD);
     await insertScenario(database, "live", 1, OLD);
-    await insertVersion(database, "scenario_history", "live", AT, 1);
+    await insertVersion(database, "scenario_history", "live", OLD, 1);
     await insertScenario(database, "live", 2, null);
     await insertVersion(database, "scenario_history", "live", OLD, 2);
     await insertLibrary(database, "gone", OLD);

@@ -1,7 +1,7 @@
 import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
-import { countPrunable, prune, readCutoff } from "../../src/db/prune/prune.ts";
+import { countPrunable, prune, readCutoff } from "../../src/db/prune.ts";
 import { copyText } from "./copies.ts";
 import { forgetBefore } from "./histories.ts";
 import { look } from "./reader.ts";

@@ -335,15 +335,15 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "prune deletes recently removed rows",
-    file: "src/db/prune/prune-statements.ts",
-    line: "ctid < $3::tid AND removed_at < $1",
-    instead: "ctid < $3::tid AND removed_at - interval '9 days' < $1",
+    file: "src/db/prune.ts",
+    line: "ctid < $3::tid AND t.removed_at < $1",
+    instead: "ctid < $3::tid AND t.removed_at - interval '9 days' < $1",
   },
   {
     name: "prune leaves the bookmarks of what it deletes",
-    file: "src/db/prune/prune.ts",
-    line: 'librarySync: await deleteOf("library_sync"),',
-    instead: "librarySync: 0,",
+    file: "src/db/prune.ts",
+    line: "for (const [name, { table }] of TABLES) {",
+    instead: "for (const [name, { table }] of TABLES.slice(1)) {",
   },
   {
     name: "a run of a part takes the snapshot",

@@ -1,0 +1,207 @@
+import { hostname } from "node:os";
+import { ConfigurationError } from "../errors.ts";
+import type { LibraryKey } from "../model.ts";
+import { DAY_MS } from "../units.ts";
+import { createClock, readNow } from "./clock.ts";
+import { type Connection, oneRow, type Pool } from "./connect.ts";
+import { type Lease, withLease } from "./lease.ts";
+import { SYNC_LEASE } from "./lease-names.ts";
+import { readSnapshot } from "./transaction.ts";
+
+/**
+ * The rows of a table `t` that are old by themselves; $1 is the cutoff. All rows of an old library are old too. The versions of a
+ * removed row need no rule: they ended before it was removed. The tables are in the order in which a library is deleted.
+ */
+const OLD_ROWS = {
+  librarySync: { table: "library_sync", isOld: "false" },
+  scenarioAbsences: { table: "scenario_absences", isOld: "false" },
+  rejects: { table: "rejects", isOld: "t.resolved_at < $1" },
+  scenarioHistory: { table: "scenario_history", isOld: "t.valid_to < $1" },
+  libraryHistory: { table: "library_history", isOld: "t.valid_to < $1" },
+  scenarios: { table: "scenarios", isOld: "t.removed_at < $1" },
+  libraries: { table: "libraries", isOld: "t.removed_at < $1" },
+};
+
+/** How many rows of each table are old, or were deleted. */
+export type PrunedRows = Record<keyof typeof OLD_ROWS, number>;
+
+const TABLES = Object.entries(OLD_ROWS);
+
+const COUNT_PRUNABLE = `SELECT ${TABLES.map(
+  ([name, { table, isOld }]) => `(
+  SELECT count(*) FROM simcat.${table} t LEFT JOIN simcat.libraries l USING (owner, library_name)
+  WHERE ${isOld} OR l.removed_at < $1) AS "${name}"`,
+).join(", ")}`;
+
+/** Rows per transaction, so that neither vacuum nor the next run waits for long. */
+const PRUNED_AT_ONCE = 10_000;
+/** They contain about PRUNED_AT_ONCE scenarios. */
+const BLOCKS_AT_ONCE = 500;
+
+/** Some old libraries with about PRUNED_AT_ONCE scenarios, or one with more. */
+const SELECT_OLD_LIBRARIES = `
+SELECT owner, library_name AS name FROM (
+  SELECT owner, library_name, sum(scenario_count) OVER (ORDER BY owner, library_name) - scenario_count AS before
+  FROM simcat.libraries LEFT JOIN simcat.library_sync USING (owner, library_name) WHERE removed_at < $1 LIMIT 500
+) AS old WHERE coalesce(before, 0) < ${PRUNED_AT_ONCE}`;
+
+/** By `ctid`, because the planner would read the whole table if one library has most of its rows. */
+const deleteRows = (table: string, ctids: string) => `DELETE FROM simcat.${table} WHERE ctid = ANY (ARRAY(${ctids}))`;
+
+const deleteOfLibraries = (table: string) =>
+  deleteRows(
+    table,
+    `SELECT t.ctid FROM unnest($1::text[], $2::text[]) AS k(owner, library_name) CROSS JOIN LATERAL (
+  SELECT ctid FROM simcat.${table} r WHERE (r.owner, r.library_name) = (k.owner, k.library_name) OFFSET 0) AS t`,
+  );
+
+/**
+ * The old scenarios in the blocks from $2 up to $3. No index covers removed scenarios: reading block by block reads each block
+ * once; a LIMIT would read the whole table for each transaction.
+ */
+const DELETE_SCENARIOS =
+  "DELETE FROM simcat.scenarios t WHERE ctid >= $2::tid AND ctid < $3::tid AND t.removed_at < $1";
+
+const COUNT_SCENARIO_BLOCKS =
+  "SELECT pg_relation_size('simcat.scenarios') / current_setting('block_size')::int8 AS blocks";
+
+/** The old versions are found by the index on `valid_to`. There are too few rejects to need an index. */
+const deleteSome = ({ table, isOld }: { readonly table: string; readonly isOld: string }) =>
+  deleteRows(table, `SELECT ctid FROM simcat.${table} t WHERE ${isOld} LIMIT ${PRUNED_AT_ONCE}`);
+
+/** $1: when the history is pruned up to, $2 and $3: deleted versions of libraries and of scenarios. Each prune has its own cutoff. */
+const RECORD_PRUNE = `
+WITH recorded AS (
+  UPDATE simcat.prunes SET library_versions = library_versions + $2, scenario_versions = scenario_versions + $3
+  WHERE cutoff = $1 RETURNING 1
+)
+INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions)
+SELECT now(), $1, $2, $3 WHERE NOT EXISTS (SELECT FROM recorded)`;
+
+/** As the view `data_complete_as_of` has it, read from the tables: the role of a prune may have no rights on the views. */
+const SELECT_HISTORY_START = `
+SELECT (
+  SELECT greatest(finished_at, (SELECT max(cutoff) FROM simcat.prunes)) FROM simcat.sync_runs
+  WHERE scope IS NULL AND finished_at IS NOT NULL AND (status = 'ok' AND listing_complete IS NOT FALSE OR listing_complete AND (status = 'partial'
+    OR status = 'held' AND libraries_read + libraries_skipped + libraries_failed > 0))
+  ORDER BY id LIMIT 1
+) AS since`;
+
+/** Statements by `ctid` would delete other rows of a partitioned table: a `ctid` is unique only within one partition. */
+const SELECT_PARTITIONED =
+  "SELECT oid::regclass::text AS name FROM pg_class WHERE relnamespace = to_regnamespace('simcat') AND relkind = 'p'";
+
+/** No row is older than this, and Postgres has no dates for much greater ages. */
+const MAX_AGE_MS = 1000 * 365 * DAY_MS;
+
+/**
+ * The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old.
+ * @throws ConfigurationError if a table is partitioned
+ */
+export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortSignal): Promise<Date> {
+  const read = async (connection: Connection) => {
+    const { rows } = await connection.query<{ name: string }>(SELECT_PARTITIONED);
+    return { now: await readNow(connection), partitioned: rows };
+  };
+  const { now, partitioned } = await readSnapshot(pool, "reading the database's clock", read, signal);
+  if (partitioned.length > 0) {
+    const names = partitioned.map(({ name }) => name).join(", ");
+    throw new ConfigurationError(`prune cannot delete from partitioned tables: ${names}`, {
+      hint: "delete old rows by partition, or move them to a table without partitions",
+    });
+  }
+  return new Date(now.getTime() - Math.min(olderThanMs, MAX_AGE_MS));
+}
+
+/** Counts the rows that `prune` would delete. */
+export function countPrunable(pool: Pool, cutoff: Date, signal: AbortSignal): Promise<PrunedRows> {
+  const count = async (connection: Connection) => oneRow(await connection.query<PrunedRows>(COUNT_PRUNABLE, [cutoff]));
+  return readSnapshot(pool, "counting old rows", count, signal);
+}
+
+/** Since when the history is complete; null before the first run that saw everything. */
+export function readHistoryStart(pool: Pool, signal: AbortSignal): Promise<Date | null> {
+  const read = async (connection: Connection) =>
+    oneRow(await connection.query<{ since: Date | null }>(SELECT_HISTORY_START)).since;
+  return readSnapshot(pool, "reading since when the history is complete", read, signal);
+}
+
+/** Runs `prune` under the lease of the runs. @throws BusyError if a run is in progress */
+export async function pruneUnderLease(
+  pool: Pool,
+  cutoff: Date,
+  onProgress: (rows: number) => void,
+  signal: AbortSignal,
+): Promise<PrunedRows> {
+  const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
+  const work = (held: Lease) => prune({ pool, lease: held, cutoff, onProgress }, AbortSignal.any([signal, held.lost]));
+  return await withLease(pool, await createClock(pool, signal), lease, work, signal);
+}
+
+interface PruneTools {
+  readonly pool: Pool;
+  readonly lease: Lease;
+  /** Rows that ended before it are deleted. */
+  readonly cutoff: Date;
+  /** Called after each transaction with the number of rows deleted so far. */
+  readonly onProgress: (rows: number) => void;
+}
+
+/**
+ * Deletes removed libraries with all their rows, removed scenarios, old versions, and resolved rejects. If it is stopped between
+ * two transactions, the database is consistent, and the next prune continues.
+ */
+export async function prune({ pool, lease, cutoff, onProgress }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
+  const pruned: PrunedRows = { ...NOTHING_PRUNED };
+  const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>, { byKey = false } = {}) => {
+    signal.throwIfAborted();
+    const deleted = await lease.write({ operation: "deleting old rows", byKey }, async (connection) => {
+      const rows = { ...NOTHING_PRUNED, ...(await work(connection)) };
+      const { ofLibraries, ofScenarios } = versionsOf(rows);
+      if (ofLibraries + ofScenarios > 0) await connection.query(RECORD_PRUNE, [cutoff, ofLibraries, ofScenarios]);
+      return rows;
+    });
+    for (const [name] of TABLES) pruned[name as keyof PrunedRows] += deleted[name as keyof PrunedRows];
+    onProgress(sumOf(pruned));
+    return sumOf(deleted);
+  };
+
+  while ((await write((connection) => deleteLibraries(connection, cutoff), { byKey: true })) > 0);
+  const read = async (connection: Connection) =>
+    oneRow(await connection.query<{ blocks: number }>(COUNT_SCENARIO_BLOCKS)).blocks;
+  const blocks = await readSnapshot(pool, "looking for old rows", read, signal);
+  for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE) {
+    const range = [cutoff, `(${block},0)`, `(${block + BLOCKS_AT_ONCE},0)`];
+    await write(async (connection) => ({ scenarios: (await connection.query(DELETE_SCENARIOS, range)).rowCount ?? 0 }));
+  }
+  for (const name of ["libraryHistory", "scenarioHistory", "rejects"] as const) {
+    const text = deleteSome(OLD_ROWS[name]);
+    const work = async (connection: Connection) => ({ [name]: (await connection.query(text, [cutoff])).rowCount ?? 0 });
+    while ((await write(work)) === PRUNED_AT_ONCE);
+  }
+  return pruned;
+}
+
+const NOTHING_PRUNED = Object.fromEntries(TABLES.map(([name]) => [name, 0])) as PrunedRows;
+
+/**
+ * Deletes all rows of some old libraries in one transaction. If a bookmark outlived some scenarios, a library that returns
+ * unchanged would be skipped without them.
+ */
+async function deleteLibraries(connection: Connection, cutoff: Date): Promise<Partial<PrunedRows>> {
+  const { rows } = await connection.query<LibraryKey>(SELECT_OLD_LIBRARIES, [cutoff]);
+  const keys = [rows.map(({ owner }) => owner), rows.map(({ name }) => name)];
+  const deleted: Partial<PrunedRows> = {};
+  for (const [name, { table }] of TABLES) {
+    deleted[name as keyof PrunedRows] = (await connection.query(deleteOfLibraries(table), keys)).rowCount ?? 0;
+  }
+  return deleted;
+}
+
+/** Versions of libraries and of scenarios among these rows; a removed row is the last version of its item. */
+export const versionsOf = (rows: PrunedRows) => ({
+  ofLibraries: rows.libraries + rows.libraryHistory,
+  ofScenarios: rows.scenarios + rows.scenarioHistory,
+});
+
+export const sumOf = (rows: PrunedRows) => Object.values(rows).reduce((sum, count) => sum + count, 0);
