@@ -3,6 +3,7 @@ import { createCircuitBreaker } from "../circuit-breaker.ts";
 import type { Connection, Pool } from "../db/connect.ts";
 import type { TextParsers } from "../db/content-fields.ts";
 import {
+  type ColumnDifference,
   type ComparedRow,
   compareLibraryRow,
   compareScenarioRows,
@@ -15,6 +16,7 @@ import { readSnapshot } from "../db/transaction.ts";
 import { ContentError, UnauthorizedError } from "../errors.ts";
 import type {
   LibraryFailure,
+  LibraryKey,
   ListedLibrary,
   ReceivedContent,
   Scenario,
@@ -26,7 +28,6 @@ import type { Service } from "../service/client.ts";
 import { hashContent } from "../sync/read-library.ts";
 import { decide } from "../sync/rules/decide.ts";
 import type { RunEvent, RunSettings } from "../sync/run-types.ts";
-import type { ContentFindings, DifferenceKind, LibraryDifference, ScenarioDifference } from "./findings.ts";
 
 export interface CompareTools {
   readonly service: Service;
@@ -44,20 +45,62 @@ export interface LibraryPair {
 }
 
 /**
- * Reads the content of these libraries, `concurrency` at a time, and compares it with their rows. `now` is in database ms.
+ * How a row and the service differ. `missing`: the service has the item, the database does not. `removed`: the service has
+ * it, the database has marked it as removed. `unlisted`: only the database has it. `content`: both have it and differ.
+ */
+export type DifferenceKind = "missing" | "removed" | "unlisted" | "content";
+
+interface ScenarioDifference {
+  readonly id: ScenarioId;
+  readonly kind: DifferenceKind;
+  readonly columns: readonly ColumnDifference[];
+}
+
+export interface LibraryDifference {
+  readonly key: LibraryKey;
+  readonly kind: DifferenceKind;
+  /**
+   * The command that resolves it. `sync`: the next sync, which reads the library or marks it as removed in any case. `backfill`: only a
+   * backfill that compares every row. `allow-removals`: its removal is held.
+   */
+  readonly remedy: "sync" | "backfill" | "allow-removals";
+  /** Differences of the library's own row. */
+  readonly columns: readonly ColumnDifference[];
+  /** How many of its scenarios differ. */
+  readonly counts: Readonly<Record<DifferenceKind, number>>;
+  /** The first MAX_EXAMPLES scenarios of each kind. */
+  readonly examples: readonly ScenarioDifference[];
+  /** For an unlisted library whose removal a guard holds: since when. Otherwise null. */
+  readonly removalHeldAt: Date | null;
+}
+
+/** The result of one comparison. */
+export interface Findings {
+  /** Listed libraries in scope. */
+  readonly listed: number;
+  /** Compared scenarios. */
+  scenarios: number;
+  differences: LibraryDifference[];
+  unread: LibraryFailure[];
+  /** Items that could not be compared because they are rejects, with the reason of the first; null: an entry without a readable key. */
+  rejected: { readonly key: LibraryKey | null; readonly count: number; readonly reason: string }[];
+  /** Why the listing is incomplete, so that libraries that it lacks were not compared; null if it is complete. */
+  incomplete: string | null;
+}
+
+/**
+ * Reads the content of these libraries, `concurrency` at a time, compares it with their rows, and adds to `findings` what
+ * differs. `now` is in database ms.
  * @throws UnauthorizedError if the service revokes the key, SourceUnavailableError if the circuit breaker opens
  */
 export async function compareLibraries(
   libraries: readonly LibraryPair[],
   now: number,
+  findings: Findings,
   tools: CompareTools,
   signal: AbortSignal,
-): Promise<ContentFindings> {
+): Promise<void> {
   const { service, settings, onEvent } = tools;
-  const differences: LibraryDifference[] = [];
-  const unread: LibraryFailure[] = [];
-  const rejected: ContentFindings["rejected"][number][] = [];
-  let scenarios = 0;
   const breaker = createCircuitBreaker();
 
   const compare = async (pair: LibraryPair) => {
@@ -65,12 +108,11 @@ export async function compareLibraries(
     const { sink, finish } = compareContent(tools, pair.listed, signal);
     const read = await service.readContent(key, sink, signal);
     breaker.reset();
-    const found = await finish(read);
-    scenarios += found.scenarios;
-    if (found.difference !== null)
-      differences.push({ ...found.difference, remedy: remedyFor(pair, read, now, settings) });
+    const { scenarios, difference } = await finish(read);
+    findings.scenarios += scenarios;
+    if (difference !== null) findings.differences.push({ ...difference, remedy: remedyFor(pair, read, now, settings) });
     const [first] = read.rejects;
-    if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });
+    if (first !== undefined) findings.rejected.push({ key, count: read.rejects.length, reason: first.reason });
     onEvent({ kind: "stored", key });
   };
   const fail = async ({ listed: { key } }: LibraryPair, error: unknown) => {
@@ -81,7 +123,7 @@ export async function compareLibraries(
       throw new UnauthorizedError(message, { cause: error });
     }
     const failure = { key, code: error.code, message: error.message };
-    unread.push(failure);
+    findings.unread.push(failure);
     onEvent({ kind: "failed", ...failure });
     if (error.unavailable) breaker.countFailure(false);
     else breaker.reset();
@@ -91,7 +133,6 @@ export async function compareLibraries(
   await forEachConcurrently(libraries, settings.concurrency, (pair) =>
     compare(pair).catch((error) => fail(pair, error)),
   );
-  return { scenarios, differences, unread, rejected };
 }
 
 /** The next sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */

@@ -8,8 +8,21 @@ import type { Selection } from "../run-summary.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";
-import { type CompareTools, compareLibraries, type LibraryPair, summarizeScenarios } from "./compare-libraries.ts";
-import type { Findings, LibraryDifference, VerifyReport } from "./findings.ts";
+import {
+  type CompareTools,
+  compareLibraries,
+  type Findings,
+  type LibraryDifference,
+  type LibraryPair,
+  summarizeScenarios,
+} from "./compare-libraries.ts";
+
+export interface VerifyReport extends Findings {
+  readonly agrees: boolean;
+  readonly durationMs: number;
+  /** Libraries that differed in the first comparison and agreed in the second. */
+  readonly passing: number;
+}
 
 interface Sides {
   readonly listing: Listing;
@@ -38,18 +51,23 @@ export async function verifyStored(
   // It is compared again: it differs, or was removed after the listing was read.
   const gone = first.unread.filter(({ code }) => code === "not_found");
   const suspects = new Set([...first.differences, ...gone].map(textOf));
-  const findings = suspects.size === 0 ? first : await compareAgain(first, suspects, tools, signal);
+  const findings = { ...first, passing: 0 };
+  if (suspects.size > 0) {
+    const isSuspect = (found: Keyed) => suspects.has(textOf(found));
+    const others = <T extends Keyed>(found: readonly T[]) => found.filter((one) => !isSuspect(one));
+    const again = await readSides(tools, signal);
+    const quiet = { ...tools, onEvent: () => {} };
+    const second = await compareSides(quiet, again, (key) => isSuspect({ key }), signal);
+    findings.differences = second.differences;
+    findings.unread = [...others(first.unread), ...second.unread];
+    findings.rejected = [...others(first.rejected), ...second.rejected.filter(({ key }) => key !== null)];
+    findings.incomplete = first.incomplete ?? second.incomplete;
+    findings.passing = suspects.size - new Set([...second.differences, ...second.unread].map(textOf)).size;
+  }
   const { differences, unread, rejected, incomplete } = findings;
-  const confirmed = new Set([...differences, ...unread].map(textOf).filter((text) => suspects.has(text)));
-  return {
-    ...findings,
-    differences: sortByKey(differences),
-    unread: sortByKey(unread),
-    rejected: sortByKey(rejected),
-    agrees: differences.length + unread.length + rejected.length === 0 && incomplete === null,
-    durationMs: Math.round(performance.now() - startedAt),
-    passing: suspects.size - confirmed.size,
-  };
+  for (const found of [differences, unread, rejected]) found.sort(byLabel);
+  const agrees = differences.length + unread.length + rejected.length === 0 && incomplete === null;
+  return { ...findings, agrees, durationMs: Math.round(performance.now() - startedAt) };
 }
 
 interface Keyed {
@@ -57,11 +75,8 @@ interface Keyed {
 }
 
 const textOf = ({ key }: Keyed) => (key === null ? "" : keyText(key));
-
-function sortByKey<T extends Keyed>(found: readonly T[]): T[] {
-  const nameOf = ({ key }: Keyed) => (key === null ? "" : formatKey(key));
-  return found.toSorted((a, b) => (nameOf(a) === nameOf(b) ? 0 : nameOf(a) < nameOf(b) ? -1 : 1));
-}
+const labelOf = ({ key }: Keyed) => (key === null ? "" : formatKey(key));
+const byLabel = (a: Keyed, b: Keyed) => (labelOf(a) < labelOf(b) ? -1 : Number(labelOf(a) > labelOf(b)));
 
 /** Reads the service first: a run between the two reads then stores what was listed, or something newer. */
 async function readSides({ service, pool, source }: CompareTools, signal: AbortSignal): Promise<Sides> {
@@ -81,9 +96,18 @@ async function compareSides(
   signal: AbortSignal,
 ): Promise<Findings> {
   const both: LibraryPair[] = [];
-  const differences: LibraryDifference[] = [];
+  const listed = [...listing.libraries].filter(({ key }) => isInScope(key));
+  const rejects = listing.rejects.filter(({ key }) => key === null || isInScope(key));
+  const findings: Findings = {
+    listed: listed.length,
+    scenarios: 0,
+    differences: [],
+    unread: [],
+    rejected: rejects.map(({ key, reason }) => ({ key, count: 1, reason })),
+    incomplete: listing.incomplete,
+  };
   const addOneSided = (key: LibraryKey, kind: LibraryDifference["kind"], heldAt: number | null = null) =>
-    differences.push({
+    findings.differences.push({
       key,
       kind,
       remedy: heldAt === null ? "sync" : "allow-removals",
@@ -91,7 +115,6 @@ async function compareSides(
       ...summarizeScenarios([]),
       removalHeldAt: heldAt === null ? null : new Date(heldAt),
     });
-  const listed = [...listing.libraries].filter(({ key }) => isInScope(key));
   for (const one of listed) {
     const row = stored.get(keyText(one.key));
     if (row?.state === "live") both.push({ listed: one, stored: row });
@@ -103,33 +126,6 @@ async function compareSides(
         addOneSided(key, "unlisted", sync?.removalHeldAt);
   }
   tools.onEvent({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
-  const content = await compareLibraries(both, now, tools, signal);
-  const rejects = listing.rejects.filter(({ key }) => key === null || isInScope(key));
-  return {
-    ...content,
-    listed: listed.length,
-    differences: [...differences, ...content.differences],
-    rejected: [...rejects.map(({ key, reason }) => ({ key, count: 1, reason })), ...content.rejected],
-    incomplete: listing.incomplete,
-  };
-}
-
-/** Compares the suspects once more, and takes all other findings from the first comparison. */
-async function compareAgain(
-  first: Findings,
-  suspects: ReadonlySet<string>,
-  tools: CompareTools,
-  signal: AbortSignal,
-): Promise<Findings> {
-  const quiet = { ...tools, onEvent: () => {} };
-  const sides = await readSides(tools, signal);
-  const second = await compareSides(quiet, sides, (key) => suspects.has(keyText(key)), signal);
-  const isNoSuspect = (found: Keyed) => !suspects.has(textOf(found));
-  return {
-    ...first,
-    differences: second.differences,
-    unread: [...first.unread.filter(isNoSuspect), ...second.unread],
-    rejected: [...first.rejected.filter(isNoSuspect), ...second.rejected.filter(({ key }) => key !== null)],
-    incomplete: first.incomplete ?? second.incomplete,
-  };
+  await compareLibraries(both, now, findings, tools, signal);
+  return findings;
 }

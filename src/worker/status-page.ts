@@ -2,20 +2,24 @@ import type { RunRow } from "../db/read/recent-runs.ts";
 import { formatAgo, formatCount, formatElapsed, plural } from "../format.ts";
 import { formatKind } from "../output/status.ts";
 import {
+  badgeOf,
   card,
   column,
   errorText,
   failingList,
   foreignText,
+  formatBadge,
   htmlTable,
   libraryName,
   numbers,
+  type StatusBadge,
+  timeAndAge,
+  timeOf,
+  zonedTime,
 } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
 import { runsFigure, unsuccessfulRuns } from "../report/html/runs-figure.ts";
-import { badgeOf, formatBadge, type StatusBadge } from "../report/html/status-badge.ts";
-import { timeAndAge, timeOf, zonedTime } from "../report/html/times.ts";
 import type { CopyFigures } from "./copy-reads.ts";
 import { MISS_REASONS, type MissReason, type WorkerStatus } from "./worker-status.ts";
 

@@ -1,10 +1,7 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
-import { barChart } from "../../src/report/charts/bar-chart.ts";
-import { columnChart } from "../../src/report/charts/column-chart.ts";
-import { lineChart } from "../../src/report/charts/line-chart.ts";
-import { timeTicks } from "../../src/report/charts/svg.ts";
+import { barChart, columnChart, lineChart, timeTicks } from "../../src/report/charts.ts";
 import { type Html, toMarkup } from "../../src/report/html/html.ts";
 import { runsChart } from "../../src/report/html/runs-figure.ts";
 

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { createValueParsers } from "../../src/sync/value-parsers.ts";
-import type { VerifyReport } from "../../src/verify/findings.ts";
+import type { VerifyReport } from "../../src/verify/verify.ts";
 import { verifyStored } from "../../src/verify/verify.ts";
 import { CALM } from "./sim-service.ts";
 import type { Simulation } from "./simulation.ts";

@@ -1,6 +1,8 @@
-import { formatCount, plural } from "../../format.ts";
+import { scaleUtc } from "d3-scale";
+import { formatAgo, formatCount, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { printable } from "../../printable.ts";
+import type { RunStatus } from "../../run-summary.ts";
 import { type Html, html, type Part } from "./html.ts";
 
 /** HTML elements that several pages use. */
@@ -87,4 +89,81 @@ export function failingList(
   });
   const left = total - libraries.length;
   return html`<ul class="items">${items}</ul>${left > 0 ? html`<p class="soft">… and ${formatCount(left)} more; see ${rest}.</p>` : null}`;
+}
+
+/** Times for people. A page names the zone UTC once. Times are absolute first, because a page may be read a week later. */
+
+/** d3's names of months are English on every system. */
+const formatWith = (specifier: string): ((time: Date) => string) => scaleUtc().tickFormat(0, specifier);
+
+/** `20 Nov 2026`. */
+export const formatDay = formatWith("%-d %b %Y");
+/** `20 Nov 2026, 14:15`. */
+export const formatMinute = formatWith("%-d %b %Y, %H:%M");
+/** `November 2026`. */
+export const formatMonth = formatWith("%B %Y");
+
+/** `20 Nov 2026, 14:15`; `never` for null. */
+export function timeOf(at: Date | null): Html {
+  return at === null ? html`never` : html`<time datetime="${at.toISOString()}">${formatMinute(at)}</time>`;
+}
+
+/** The time and, for a page that is read at `now`, the time since. */
+export function timeAndAge(at: Date | null, now: Date): Html {
+  return html`${timeOf(at)}${at === null ? null : html` <small class="nowrap">${formatAgo(at, now)}</small>`}`;
+}
+
+/** `20 Nov 2026, 14:15 CET`. */
+export function zonedTime(at: Date, timezone = "UTC"): Html {
+  const text = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: timezone }).format(
+    at,
+  );
+  const zone = new Intl.DateTimeFormat("en-GB", { timeZone: timezone, timeZoneName: "short" })
+    .formatToParts(at)
+    .find(({ type }) => type === "timeZoneName");
+  return html`<time datetime="${at.toISOString()}">${text} ${zone?.value ?? timezone}</time>`;
+}
+
+/** A label with a colour and a shape. The shape distinguishes the variants without colour. */
+export interface StatusBadge {
+  readonly variant: "ok" | "partial" | "held" | "failed" | "neutral" | "running";
+  readonly label: string;
+}
+
+const BADGES: Readonly<Record<RunStatus, StatusBadge>> = {
+  ok: { variant: "ok", label: "ok" },
+  partial: { variant: "partial", label: "partial" },
+  held: { variant: "held", label: "held" },
+  source_unavailable: { variant: "failed", label: "source unavailable" },
+  source_untrusted: { variant: "failed", label: "source untrusted" },
+  unauthorized: { variant: "failed", label: "unauthorized" },
+  database_failed: { variant: "failed", label: "database failed" },
+  failed: { variant: "failed", label: "failed" },
+  interrupted: { variant: "neutral", label: "interrupted" },
+  lost_lease: { variant: "neutral", label: "lost lease" },
+  abandoned: { variant: "neutral", label: "abandoned" },
+  running: { variant: "running", label: "running" },
+};
+
+/** Path data in a box of 10 by 10. */
+const SHAPES: Readonly<Record<StatusBadge["variant"], string>> = {
+  ok: "M5 .5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9z",
+  partial: "M5 .5L9.8 9.3H.2z",
+  held: "M.8.8h8.4v8.4H.8z",
+  failed: "M2.2.4L5 3.2 7.8.4 9.6 2.2 6.8 5 9.6 7.8 7.8 9.6 5 6.8 2.2 9.6.4 7.8 3.2 5 .4 2.2z",
+  neutral: "M5 .2L9.8 5 5 9.8.2 5z",
+  running: "M1.5.5L9.5 5l-8 4.5z",
+};
+
+export const badgeOf = (status: RunStatus): StatusBadge => BADGES[status];
+
+/** The shape, at a position of an enclosing SVG. */
+export function shapeAt(variant: StatusBadge["variant"], x: number, y: number, size: number): Html {
+  return html`<path class="state-${variant}" transform="translate(${x} ${y}) scale(${size / 10})" d="${SHAPES[variant]}"/>`;
+}
+
+/** The shape and the label, for a line of text. */
+export function formatBadge({ variant, label }: StatusBadge): Html {
+  const shape = html`<svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${shapeAt(variant, 0, 0, 10)}</svg>`;
+  return html`<span class="nowrap state-${variant}">${shape} ${label}</span>`;
 }

@@ -3,11 +3,9 @@ import { scaleLog, scaleUtc } from "d3-scale";
 import { formatCount, formatElapsed } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { MINUTE_MS } from "../../units.ts";
-import { plot, timeTicks } from "../charts/svg.ts";
-import { errorText } from "./elements.ts";
+import { plot, timeTicks } from "../charts.ts";
+import { badgeOf, errorText, formatBadge, formatMinute, type StatusBadge, shapeAt, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
-import { badgeOf, formatBadge, type StatusBadge, shapeAt } from "./status-badge.ts";
-import { formatMinute, timeOf } from "./times.ts";
 
 export interface DrawnRun {
   readonly id: number;

@@ -1,12 +1,9 @@
 import { plural } from "../../format.ts";
 import { formatExplainCommand, remedyAfter } from "../../output/next-step.ts";
 import { HOUR_MS } from "../../units.ts";
-import { failingList } from "../html/elements.ts";
+import { badgeOf, failingList, formatBadge, formatMinute, type StatusBadge, timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { badgeOf, formatBadge, type StatusBadge } from "../html/status-badge.ts";
-import { formatMinute, timeOf } from "../html/times.ts";
-import { type Facts, OF_OWNERS, query } from "./facts.ts";
-import { declareSection } from "./section.ts";
+import { declareSection, type Facts, OF_OWNERS, query } from "./section.ts";
 
 interface Problem {
   readonly problem: string;

@@ -2,13 +2,19 @@ import { sum } from "d3-array";
 import { utcDay, utcHour, utcMonday, utcMonth } from "d3-time";
 import { formatCount, formatSpan, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
-import { columnChart, stepsOf } from "../charts/column-chart.ts";
-import { legend } from "../charts/svg.ts";
-import { column, htmlTable, libraryName, numbers } from "../html/elements.ts";
+import { columnChart, legend, stepsOf } from "../charts.ts";
+import {
+  column,
+  formatDay,
+  formatMinute,
+  formatMonth,
+  htmlTable,
+  libraryName,
+  numbers,
+  timeOf,
+} from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { formatDay, formatMinute, formatMonth, timeOf } from "../html/times.ts";
-import { OF_OWNERS, query } from "./facts.ts";
-import { declareSection, formatLibraryCount, note, numbersTable } from "./section.ts";
+import { declareSection, formatLibraryCount, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 type Entity = keyof typeof ENTITY_NAMES;
 type Kind = (typeof SERIES)[number]["kind"];

@@ -1,13 +1,10 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { utcDay, utcMonday, utcMonth } from "d3-time";
 import { byteUnitFor, formatBytes, formatCount, plural } from "../../format.ts";
-import { lineChart } from "../charts/line-chart.ts";
-import { formatTick, timeTicks } from "../charts/svg.ts";
-import { column, numbers } from "../html/elements.ts";
+import { formatTick, lineChart, timeTicks } from "../charts.ts";
+import { column, formatDay, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { formatDay } from "../html/times.ts";
-import { OF_OWNERS, query } from "./facts.ts";
-import { declareSection, formatLibraryCount, note, numbersTable } from "./section.ts";
+import { declareSection, formatLibraryCount, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 interface GrowthRow extends Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>> {
   /** A day in UTC. */

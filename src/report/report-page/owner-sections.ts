@@ -2,12 +2,10 @@ import { sum } from "d3-array";
 import { formatBytes, formatCount, plural } from "../../format.ts";
 import { truncate } from "../../output/text-width.ts";
 import { printable } from "../../printable.ts";
-import { type Bar, barChart } from "../charts/bar-chart.ts";
-import { type LegendItem, legend } from "../charts/svg.ts";
+import { type Bar, barChart, type LegendItem, legend } from "../charts.ts";
 import { type Column, column, foreignText, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { OF_OWNERS, query } from "./facts.ts";
-import { declareSection, formatLibraryCount, formatPercent, note, numbersTable } from "./section.ts";
+import { declareSection, formatLibraryCount, formatPercent, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 /** One owner; null for the sum of all others, which are many and not comparable with one, so they are not drawn. */
 interface OwnerRow {

@@ -1,13 +1,10 @@
 import { sum } from "d3-array";
 import { formatCount, formatElapsed, formatSpan, plural } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
-import { column, numbers } from "../html/elements.ts";
+import { badgeOf, column, formatBadge, numbers, timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
-import { badgeOf, formatBadge } from "../html/status-badge.ts";
-import { timeOf } from "../html/times.ts";
-import { query } from "./facts.ts";
-import { declareSection, note, numbersTable } from "./section.ts";
+import { declareSection, note, numbersTable, query } from "./section.ts";
 
 /** The durations and statuses of simcat's runs. A filter by owner does not apply to them. */
 export const runsSection = declareSection({

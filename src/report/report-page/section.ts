@@ -1,7 +1,11 @@
+import { readNow } from "../../db/clock.ts";
+import { type Connection, oneRow } from "../../db/connect.ts";
+import { type StatementParameters, statement } from "../../db/statement.ts";
 import { plural } from "../../format.ts";
-import { type Column, htmlTable } from "../html/elements.ts";
+import { DAY_MS, HOUR_MS } from "../../units.ts";
+import { type Column, type FailingLibrary, htmlTable } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
-import type { Facts, Query } from "./facts.ts";
+import type { DrawnRun } from "../html/runs-figure.ts";
 
 /** A section of the report: the SQL of its rows, its heading and its figure. `SECTIONS` in report-page.ts lists all of them. */
 export interface Section<Queries extends QueriesByName> {
@@ -42,3 +46,112 @@ export const formatPercent = (part: number, whole: number) => {
   if (share > 0 && share < 1) return "under 1 %";
   return share > 99 && share < 100 ? "over 99 %" : `${Math.round(share)} %`;
 };
+
+/** A query of a section. Its parameters by name are those of `readFacts`. */
+export type Query<Row> = (connection: Connection, parameters: StatementParameters) => Promise<readonly Row[]>;
+
+export function query<Row extends object>(sql: string): Query<Row> {
+  const bind = statement(sql);
+  return async (connection, parameters) => (await connection.query<Row>(bind(parameters))).rows;
+}
+
+/** The owners asked for; all for NULL. */
+export const OF_OWNERS = "($owners::text[] IS NULL OR owner = ANY($owners))";
+
+export interface ReportScope {
+  /** How far back "what changed" looks, in milliseconds. */
+  readonly sinceMs: number;
+  /** Only these; all when there is none. */
+  readonly owners: readonly string[];
+}
+
+/** The facts that every section may use. */
+export type Facts = Awaited<ReturnType<typeof readFacts>>["facts"];
+
+/** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
+const MAX_PAGE_ROWS = 12;
+
+/** Reads the facts, and returns them with the parameters of the sections' queries. */
+export async function readFacts(connection: Connection, { sinceMs, owners }: ReportScope) {
+  const now = await readNow(connection);
+  const since = new Date(now.getTime() - sinceMs);
+  const complete = oneRow({ rows: await COMPLETENESS(connection, {}) });
+  const { historyCompleteSince } = complete;
+  const changesSince = historyCompleteSince !== null && historyCompleteSince > since ? historyCompleteSince : since;
+  const step = stepOf(now.getTime() - changesSince.getTime());
+  const parameters = {
+    owners: owners.length === 0 ? null : owners,
+    since,
+    // No change is later than NULL.
+    changes_since: historyCompleteSince === null ? null : changesSince,
+    step,
+    max_shown: MAX_PAGE_ROWS,
+  };
+  const facts = {
+    now,
+    since,
+    changesSince,
+    step,
+    owners,
+    complete,
+    libraries: oneRow({ rows: await LIBRARIES(connection, parameters) }),
+    runs: (await RECENT_RUNS(connection, parameters)).toReversed(),
+    failing: await FAILING(connection, parameters),
+  };
+  return { facts, parameters };
+}
+
+interface Completeness {
+  readonly database: string;
+  readonly completeAsOf: Date | null;
+  readonly lastWholeRunId: number | null;
+  /** Libraries that hold `completeAsOf` back, those included whose date only has to settle. */
+  readonly librariesBehind: number;
+  readonly unaddressable: number;
+  /** Changes since then are known; null before the first run that saw everything. */
+  readonly historyCompleteSince: Date | null;
+}
+
+const COMPLETENESS = query<Completeness>(`
+SELECT current_database() AS database, complete_as_of AS "completeAsOf", last_whole_run_id AS "lastWholeRunId",
+  libraries_behind + libraries_settling AS "librariesBehind", unaddressable_libraries AS unaddressable,
+  history_complete_since AS "historyCompleteSince"
+FROM simcat_report.data_complete_as_of`);
+
+type LibraryCount = "libraries" | "owners" | "bytes" | "sizesUnread" | "active" | "quiet" | "stale" | "unknown";
+
+/** `active`, `quiet`, `stale` and `unknown` are the values of libraries.work_state. */
+interface LibraryTotals extends Readonly<Record<LibraryCount, number>> {
+  /** Days since the last work, of the library in the middle; null if no date is known. */
+  readonly medianDays: number | null;
+}
+
+/** A date in the next hours, which a wrong time zone causes, counts as today. */
+export const DAYS_SINCE_WORK = "greatest(0, floor(extract(epoch FROM now() - last_work_at) / 86400))::int";
+
+const LIBRARIES = query<LibraryTotals>(`
+SELECT count(*) AS libraries, count(DISTINCT owner) AS owners, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
+  count(*) FILTER (WHERE file_size_bytes IS NULL) AS "sizesUnread",
+  count(*) FILTER (WHERE work_state = 'active') AS active, count(*) FILTER (WHERE work_state = 'quiet') AS quiet,
+  count(*) FILTER (WHERE work_state = 'stale') AS stale, count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
+  percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS_SINCE_WORK}) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
+FROM simcat_report.libraries WHERE ${OF_OWNERS}`);
+
+const RECENT_RUNS = query<DrawnRun>(`
+SELECT run_id AS id, kind, status, started_at AS "startedAt", error,
+  (1000 * extract(epoch FROM coalesce(finished_at, now()) - started_at))::float8 AS "durationMs"
+FROM simcat_report.run_history ORDER BY run_id DESC LIMIT 40`);
+
+/** `total`: how many libraries fail. */
+const FAILING = query<FailingLibrary & { readonly total: number }>(`
+SELECT owner, library_name AS name, failures, open_rejects AS "openRejects", last_whole_read_at AS "lastGoodAt",
+  last_error AS "lastError", count(*) OVER () AS total
+FROM simcat_report.library_freshness WHERE ${OF_OWNERS} AND (failures > 0 OR open_rejects > 0)
+ORDER BY last_whole_read_at NULLS FIRST, owner, library_name LIMIT $max_shown`);
+
+/** The finest step that makes no more than about seventy of the time. */
+function stepOf(sinceMs: number): "hour" | "day" | "week" | "month" {
+  if (sinceMs <= 72 * HOUR_MS) return "hour";
+  if (sinceMs <= 70 * DAY_MS) return "day";
+  return sinceMs <= 70 * 7 * DAY_MS ? "week" : "month";
+}

@@ -1,11 +1,9 @@
 import { sum } from "d3-array";
 import { formatCount, plural } from "../../format.ts";
-import { barChart } from "../charts/bar-chart.ts";
-import { type LegendItem, legend } from "../charts/svg.ts";
+import { barChart, type LegendItem, legend } from "../charts.ts";
 import { column, foreignText, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { OF_OWNERS, query } from "./facts.ts";
-import { declareSection, formatLibraryCount, note, numbersTable } from "./section.ts";
+import { declareSection, formatLibraryCount, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 interface VersionRow {
   readonly packageName: string | null;

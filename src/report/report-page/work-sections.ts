@@ -3,13 +3,19 @@ import { scaleLinear, scaleSqrt } from "d3-scale";
 import { utcDay } from "d3-time";
 import { formatCount, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
-import { columnChart, stepsOf } from "../charts/column-chart.ts";
-import { lineChart } from "../charts/line-chart.ts";
-import { column, numbers } from "../html/elements.ts";
+import { columnChart, lineChart, stepsOf } from "../charts.ts";
+import { column, formatDay, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { formatDay } from "../html/times.ts";
-import { DAYS_SINCE_WORK, OF_OWNERS, query } from "./facts.ts";
-import { declareSection, formatLibraryCount, formatPercent, note, numbersTable } from "./section.ts";
+import {
+  DAYS_SINCE_WORK,
+  declareSection,
+  formatLibraryCount,
+  formatPercent,
+  note,
+  numbersTable,
+  OF_OWNERS,
+  query,
+} from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
 const ACTIVE_DAYS = 30;

@@ -1,0 +1,271 @@
+import { max, sum } from "d3-array";
+import { format } from "d3-format";
+import { type ScaleTime, scaleLinear, scaleUtc } from "d3-scale";
+import { area, curveLinear, curveStepAfter, line as linePath } from "d3-shape";
+import { type TimeInterval, utcDay, utcMonth } from "d3-time";
+import { truncate, widthOf } from "../output/text-width.ts";
+import { printable } from "../printable.ts";
+import { type Html, html, type Part } from "./html/html.ts";
+
+/** Pictures as SVG: lines, columns and bars. */
+
+/** All pictures have this width, so that letters have the same size in each. A picture scales with its column. */
+const WIDTH = 400;
+
+/** A colour of the stylesheet. A hollow shape is an outline, to be distinguishable without colour. */
+interface Paint {
+  readonly tone: "first" | "second";
+  readonly hollow?: boolean;
+}
+
+const paintClass = ({ tone, hollow = false }: Paint) => `${hollow ? "hollow" : "solid"} ${tone}`;
+
+/** `label` describes the picture to readers who do not see it. */
+function drawing(label: string, height: number, content: Part): Html {
+  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${label}">${content}</svg>`;
+}
+
+/** A tenth of a unit is finer than a pixel of any screen. */
+const rounded = (position: number) => Math.round(position * 10) / 10;
+
+function label(x: number, y: number, text: string, anchor: "start" | "middle" | "end" = "start"): Html {
+  return html`<text x="${rounded(x)}" y="${rounded(y)}"${anchor === "start" ? null : html` text-anchor="${anchor}"`}>${text}</text>`;
+}
+
+function line(x1: number, y1: number, x2: number, y2: number, className: string): Html {
+  return html`<path class="${className}" d="M${rounded(x1)} ${rounded(y1)}L${rounded(x2)} ${rounded(y2)}"/>`;
+}
+
+/** A rectangle between two corners in any order. */
+function rectangle(x1: number, y1: number, x2: number, y2: number, className: string, title: Part = null): Html {
+  const [left, top] = [rounded(Math.min(x1, x2)), rounded(Math.min(y1, y2))];
+  const [width, height] = [rounded(Math.abs(x2 - x1)), rounded(Math.abs(y2 - y1))];
+  const content = title === null ? null : html`<title>${title}</title>`;
+  return html`<rect class="${className}" x="${left}" y="${top}" width="${width}" height="${height}">${content}</rect>`;
+}
+
+/** A scale of d3 without a range, and the values that have labels. */
+export interface Axis {
+  readonly scale: { (value: number | Date): number; range(positions: readonly number[]): unknown };
+  readonly ticks: readonly { readonly value: number | Date; readonly text: string }[];
+}
+
+export interface PlotOptions {
+  readonly label: string;
+  /** The unit of `y`. */
+  readonly unit: string;
+  readonly x: Axis;
+  readonly y: Axis;
+}
+
+const HEIGHT = 190;
+/** The edges of the area in which values are drawn. The rest is for labels. */
+const PLOT = { left: 44, right: WIDTH - 14, top: 24, bottom: HEIGHT - 24 };
+
+/** A picture with values at the left and below. `draw` draws with the ranges of both scales set. */
+export function plot({ label: description, unit, x, y }: PlotOptions, draw: () => Part, background: Part = null): Html {
+  const { left, right, top, bottom } = PLOT;
+  x.scale.range([left, right]);
+  y.scale.range([bottom, top]);
+  const lines = y.ticks.map(({ value, text }) => {
+    const at = y.scale(value);
+    return [line(left, at, right, at, "grid"), label(left - 6, at + 4, text, "end")];
+  });
+  const marks = x.ticks.map(({ value, text }) => {
+    const at = x.scale(value);
+    // A label at an end stays inside of the picture.
+    const anchor = at > right - 16 ? "end" : at < left + 16 ? "start" : "middle";
+    const start = anchor === "end" ? right + 12 : anchor === "start" ? left - 8 : at;
+    return [line(at, bottom, at, bottom + 4, "axis"), label(start, bottom + 18, text, anchor)];
+  });
+  const axis = [line(left, bottom, right, bottom, "axis"), marks];
+  return drawing(description, HEIGHT, [background, label(0, top - 12, unit), lines, axis, draw()]);
+}
+
+/** `200`, `1.5k`, `2M`: at most five characters, for the left margin. */
+export const formatTick = format("~s");
+
+/** As many steps as have room, but none that is a fraction of a whole thing. */
+const wholeSteps = (largest: number) => Math.max(1, Math.min(4, Math.floor(largest)));
+
+/** The labels of more ticks would overlap. d3 returns about as many ticks as it is asked for. */
+const MAX_TIME_TICKS = 6;
+/** An axis of this many days or more has ticks at months. */
+const MONTHS_FROM_DAYS = 120;
+
+/** Round times in UTC: `14:00`, `20 Nov`, or `Nov` with the year at the first and in January. */
+export function timeTicks(scale: ScaleTime<number, number>): Axis["ticks"] {
+  const [from = new Date(0), to = from] = scale.domain();
+  const isMonthly = utcDay.count(from, to) >= MONTHS_FROM_DAYS;
+  const [hour, day, month, year] = ["%H:%M", "%-d %b", "%b", "%b %Y"].map((specifier) =>
+    scale.tickFormat(0, specifier),
+  );
+  const [most = [], ...fewer] = [5, 4, 3, 2].map((count) => scale.ticks(count));
+  // Between weeks and months, and between quarters and years, d3 has nothing: every other week or quarter.
+  const everyOther = most.filter((_, index) => index % 2 === 0);
+  const times = [most, everyOther, ...fewer].find(({ length }) => length <= MAX_TIME_TICKS) ?? [];
+  return times.map((value, index) => {
+    const isYear = index === 0 || utcMonth.count(new Date(0), value) % 12 === 0;
+    const format = utcDay(value) < value ? hour : isMonthly ? (isYear ? year : month) : day;
+    return { value, text: format?.(value) ?? "" };
+  });
+}
+
+export interface LegendItem extends Paint {
+  readonly name: string;
+}
+
+export function legend(items: readonly LegendItem[]): Html | null {
+  if (items.length === 0) return null;
+  const entries = items.map(
+    (item) =>
+      html`<li><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${rectangle(1, 1, 9, 9, paintClass(item))}</svg> ${item.name}</li>`,
+  );
+  return html`<ul class="legend">${entries}</ul>`;
+}
+
+/** A line over the area below it. */
+interface LineChart extends PlotOptions {
+  /** In order of `x`. */
+  readonly points: readonly Point[];
+  /** If true, a value holds until the next point. */
+  readonly isStepped?: boolean;
+  /** Points with their values. */
+  readonly marks: readonly (Point & { readonly text: string })[];
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export function lineChart({ points, isStepped = false, marks, ...options }: LineChart): Html {
+  const x = options.x.scale;
+  const y = options.y.scale;
+  const curve = isStepped ? curveStepAfter : curveLinear;
+  return plot(options, () => {
+    const positions = thin(points.map((point) => [rounded(x(point.x)), rounded(y(point.y))]));
+    return html`<path class="area" d="${area().curve(curve).y0(PLOT.bottom)(positions) ?? ""}"/>
+<path class="curve" d="${linePath().curve(curve)(positions) ?? ""}"/>
+<g class="marks">${marks.map((mark) => drawMark(x(mark.x), y(mark.y), mark.text))}</g>`;
+  });
+}
+
+const drawMark = (left: number, top: number, text: string) => [
+  // At the edge of the plot it would look like a frame.
+  left < PLOT.right - 1 ? line(left, top, left, PLOT.bottom, "leader") : null,
+  html`<circle class="solid first" cx="${rounded(left)}" cy="${rounded(top)}" r="3.5"/>`,
+  label(left + (left > PLOT.right - 60 ? -2 : -6), Math.max(PLOT.top - 2, top - 8), text, "end"),
+];
+
+/** Of several points at one position, the last. Thousands of days are not more than the positions of a picture. */
+const thin = (points: readonly [number, number][]) =>
+  points.filter(([x], index) => Math.floor(x) !== Math.floor(points[index + 1]?.[0] ?? -1));
+
+/** Counts by hour, day, week or month. */
+interface ColumnChart extends Pick<PlotOptions, "label" | "unit"> {
+  /** The counted time. The first and the last step may reach beyond it; that part is shaded, and their columns are narrower. */
+  readonly from: Date;
+  readonly to: Date;
+  readonly interval: TimeInterval;
+  /** Stacked on each other. */
+  readonly series: readonly ColumnSeries[];
+  /** Such as `20 Nov 2026: 5 libraries`. */
+  readonly describe: (start: Date, count: number) => string;
+}
+
+interface ColumnSeries extends LegendItem {
+  /** Drawn below the line. */
+  readonly below?: boolean;
+  /** By the start of the step in milliseconds; a missing one is 0. */
+  readonly counts: ReadonlyMap<number, number>;
+}
+
+/** A step that has only begun is still visible. */
+const MIN_WIDTH = 2;
+
+/** The starts of all steps from `from` to `to`. */
+export const stepsOf = (interval: TimeInterval, from: Date, to: Date): Date[] =>
+  interval.range(interval.floor(from), new Date(to.getTime() + 1));
+
+export function columnChart({ label, unit, from, to, interval, series, describe }: ColumnChart): Html {
+  const steps = stepsOf(interval, from, to);
+  const highest = (isBelow: boolean) => {
+    const stacked = series.filter(({ below = false }) => below === isBelow);
+    return max(steps, (start) => sum(stacked, ({ counts }) => counts.get(start.getTime()) ?? 0)) ?? 0;
+  };
+  const [above, below] = [highest(false), highest(true)];
+  const x = scaleUtc([interval.floor(from), interval.offset(interval.floor(to), 1)], [PLOT.left, PLOT.right]);
+  const y = scaleLinear()
+    .domain([-below, above + below === 0 ? 1 : above])
+    .nice(wholeSteps(above + below));
+  const ticks = y.ticks(wholeSteps(Math.max(...y.domain().map(Math.abs))));
+  const gap = Math.min(3, (PLOT.right - PLOT.left) / steps.length / 5);
+  const drawStep = (start: Date) => {
+    const left = Math.max(x(start), x(from));
+    const right = Math.max(left + gap + MIN_WIDTH, Math.min(x(interval.offset(start, 1)), x(to)));
+    const ends = { above: 0, below: 0 };
+    return series.map(({ name, below = false, counts, ...paint }) => {
+      const count = counts.get(start.getTime()) ?? 0;
+      if (count === 0) return null;
+      const side = below ? "below" : "above";
+      const base = ends[side];
+      ends[side] += below ? -count : count;
+      const title = `${describe(start, count)}, ${name}`;
+      return rectangle(left + gap / 2, y(base), right - gap / 2, y(ends[side]), paintClass(paint), title);
+    });
+  };
+  const shade = (left: number, right: number) =>
+    right - left < 1 ? null : rectangle(left, PLOT.top, right, PLOT.bottom, "shade");
+  return plot(
+    {
+      label,
+      unit,
+      x: { scale: x, ticks: timeTicks(x) },
+      y: { scale: y, ticks: ticks.map((value) => ({ value, text: formatTick(Math.abs(value)) })) },
+    },
+    () => [steps.map(drawStep), line(PLOT.left, y(0), PLOT.right, y(0), "axis")],
+    [shade(PLOT.left, x(from)), shade(x(to), PLOT.right)],
+  );
+}
+
+export interface Bar {
+  readonly name: string;
+  /** The end of the name, which is kept if a long name is cut: a version. */
+  readonly tail?: string;
+  /** One after the other. */
+  readonly parts: readonly (Paint & { readonly value: number })[];
+  readonly end: string;
+}
+
+const STEP = 24;
+const NAME_ROOM = 160;
+/** The width of a letter of a wide font, and of a digit. */
+const LETTER_WIDTH = 7.9;
+const DIGIT_WIDTH = 6.8;
+
+/** Horizontal bars for named things, each with its value at its end. There is no axis, because each value is printed. */
+export function barChart(description: string, bars: readonly Bar[]): Html {
+  const endRoom = DIGIT_WIDTH * (max(bars, ({ end }) => end.length) ?? 0) + 8;
+  const largest = max(bars, ({ parts }) => sum(parts, ({ value }) => value)) ?? 0;
+  const x = scaleLinear([0, Math.max(largest, Number.MIN_VALUE)], [NAME_ROOM, WIDTH - endRoom]);
+  const rows = bars.map((bar, index) => {
+    const top = index * STEP + 4;
+    let before = 0;
+    const parts = bar.parts.map(({ value, ...paint }) => {
+      const start = before;
+      before += value;
+      return value === 0 ? null : rectangle(x(start), top, x(before), top + STEP - 9, paintClass(paint));
+    });
+    const baseline = top + 12;
+    return [label(0, baseline, shortName(bar)), parts, label(x(before) + 6, baseline, bar.end)];
+  });
+  return drawing(description, bars.length * STEP + 4, rows);
+}
+
+/** The name is isolated, so that its writing direction does not affect the tail. */
+function shortName({ name, tail = "" }: Bar): string {
+  const letters = Math.floor((NAME_ROOM - 8) / LETTER_WIDTH);
+  const end = truncate(printable(tail), Math.floor(letters / 2));
+  return `\u2068${truncate(printable(name), letters - widthOf(end))}\u2069${end}`;
+}
