@@ -23,6 +23,7 @@ export async function withClient<T>(
     maxBodyBytes: 2 ** 30,
     version: "bench",
     environment: {},
+    mask: (text) => text,
   });
   try {
     return await work(service);

@@ -47,7 +47,6 @@ export function createRunLog(log: Logger): RunLog {
           "the service requested a pause",
         );
       }
-      if (event.kind === "warning") log.warn({ code: event.code, detail: event.message }, "warning");
       if (event.kind === "retry") {
         const { operation, reason, delayMs } = event;
         const level = operation === "listing" ? "warn" : delayMs >= LONG_WAIT_MS ? "info" : "debug";

@@ -4,7 +4,6 @@ import { FailedGet, get } from "./http/get.ts";
 import { type HttpContext, type HttpOptions, openHttpContext } from "./http/http-context.ts";
 import { listLibraries } from "./list-libraries.ts";
 import { type RequestedLibrary, readContent } from "./read-content.ts";
-import { redactKey } from "./redact.ts";
 import { listingPath } from "./urls.ts";
 import type { KeyFilter } from "./wire/wire-listing.ts";
 
@@ -38,14 +37,11 @@ type KeyState = "accepted" | "refused" | "unknown";
 export interface ServiceOptions extends HttpOptions {
   /** The owner of list entries without one. */
   readonly defaultOwner: string | null;
-  /** Removes secrets other than the key, and other spellings of the key, from messages and from payloads of rejects. */
-  readonly mask?: (text: string) => string;
 }
 
 export function openService(options: ServiceOptions): Service {
-  const { apiKey, defaultOwner, mask = (text: string) => text } = options;
-  const maskKey = redactKey(apiKey);
-  const context = openHttpContext(options, (text) => mask(maskKey(text)));
+  const { defaultOwner } = options;
+  const context = openHttpContext(options);
   const scopes = createAbortScopes(context.parsing.flush);
   const confirmKey = createKeyCheck(context);
   return {

@@ -6,14 +6,6 @@ export type Quote = (text: string, maxLength?: number) => string;
 
 const DEFAULT_MAX_LENGTH = 200;
 
-/** Replaces the key with `[key]`, also as JSON or a URL encodes it. */
-export function redactKey(apiKey: string): (text: string) => string {
-  const json = JSON.stringify(apiKey).slice(1, -1);
-  const forms = [apiKey, json, json.replaceAll("/", "\\/"), encodeURIComponent(apiKey)];
-  const longestFirst = [...new Set(forms)].filter((form) => form !== "").sort((a, b) => b.length - a.length);
-  return (text) => longestFirst.reduce((redacted, form) => redacted.replaceAll(form, "[key]"), text);
-}
-
 /** Redacts a reject, because it quotes an item, and the service may have echoed the request in it. */
 export function redactReject(reject: Reject, redact: (text: string) => string): Reject {
   const { path, reason, payload } = reject;

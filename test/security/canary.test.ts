@@ -90,7 +90,7 @@ test("no answer of the service makes simcat print or store a secret, even if it 
   }
   said.push(["the database", await dump(query)]);
 
-  expect(await query("SELECT count(*)::int AS rejects FROM simcat.rejects WHERE payload LIKE '%[key]%'")).not.toEqual([
+  expect(await query("SELECT count(*)::int AS rejects FROM simcat.rejects WHERE payload LIKE '%***%'")).not.toEqual([
     { rejects: 0 },
   ]);
   expectNone(said);

@@ -88,7 +88,7 @@ describe("a library's content", () => {
         code: "paged_answer",
         path: "",
         reason: "the service sent only one page of the scenarios, and simcat knows no way to ask for the rest",
-        payload: "</v1/x?key=[key]>; rel=next",
+        payload: "</v1/x?key=***>; rel=next",
       },
     ]);
   });

@@ -167,7 +167,7 @@ describe("a listing that the service refuses", () => {
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error).toBeInstanceOf(UnauthorizedError);
     expect(error.message).toBe(
-      `GET /libs answered ${status} (asked ${server.url}libs; it said "{"message":"the key [key] is not valid"}"); ` +
+      `GET /libs answered ${status} (asked ${server.url}libs; it said "{"message":"the key *** is not valid"}"); ` +
         "the service refused the key: check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant",
     );
     expect(server.targets).toHaveLength(1);

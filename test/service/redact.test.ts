@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { createQuote, redactKey } from "../../src/service/redact.ts";
+import { createRedactor } from "../../src/secrets.ts";
+import { createQuote } from "../../src/service/redact.ts";
 
-const quote = createQuote(redactKey('se"cr/et'));
+const quote = createQuote(createRedactor(['se"cr/et']));
 
 it.each([
   ['x\n{"level":"info"}', 'x\\u000a{"level":"info"}'],
@@ -22,6 +23,6 @@ it("cuts only text that exceeds its limit", () => {
 });
 
 it("never shows the key, whether plain or as JSON or a URL encodes it (fault 104)", () => {
-  const redact = redactKey('se"cr/et');
-  expect(redact('a se"cr/et b se\\"cr/et c se\\"cr\\/et d se%22cr%2Fet e')).toBe("a [key] b [key] c [key] d [key] e");
+  const redact = createRedactor(['se"cr/et']);
+  expect(redact('a se"cr/et b se\\"cr/et c se\\"cr\\/et d se%22cr%2Fet e')).toBe("a *** b *** c *** d *** e");
 });

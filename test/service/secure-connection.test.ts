@@ -19,7 +19,7 @@ async function listElsewhere(url: URL, environment: Record<string, string>): Pro
     const service = openService({
       baseUrl: new URL(${JSON.stringify(url.href)}), apiKey: ${JSON.stringify(KEY)}, defaultOwner: null, concurrency: 2,
       maxRps: null, requestTimeoutMs: 10000, maxRetries: 0, maxRetryWaitMs: 1000, maxBodyBytes: 1000000,
-      version: "1", environment: process.env,
+      version: "1", environment: process.env, mask: (text) => text,
     });
     const signal = new AbortController().signal;
     const { libraries } = await service.listLibraries(signal);

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
+import { createRedactor } from "../../src/secrets.ts";
 import { openService, type Service, type ServiceEvent, type ServiceOptions } from "../../src/service/client.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
 
@@ -96,6 +97,7 @@ export function open(url: URL, options: Partial<ServiceOptions> = {}): Service &
     maxBodyBytes: 2 ** 20,
     version: "1.2.3",
     environment: {},
+    mask: createRedactor([KEY]),
     onEvent: (event) => events.push(event),
     ...options,
     timing: { backoffBaseMs: 1, ...options.timing },

@@ -67,6 +67,7 @@ export function openWorkerService({ concurrency, maxRetries }: World, url: strin
     maxBodyBytes: 1 << 26,
     version: run,
     environment: {},
+    mask: (text) => text,
   });
 }
 

@@ -54,14 +54,6 @@ test("logs requested pauses and long waits as info, failed listings as warnings,
   ]);
 });
 
-test("logs a warning of the service's client with its code", () => {
-  const { log, lines } = written("json");
-  createRunLog(log).service({ kind: "warning", code: "socket_pause_unsupported", message: "undici differs" });
-  expect(lines.map((line) => JSON.parse(line))).toEqual([
-    expect.objectContaining({ level: "warn", code: "socket_pause_unsupported", detail: "undici differs" }),
-  ]);
-});
-
 test("logs a library's name as a field, which cannot forge a line", () => {
   const { log, lines } = written("json");
   const name = '"x\n{"level":"info"}\u001b[31m';

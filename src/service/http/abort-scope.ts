@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { StopSignal } from "../../async.ts";
 
 /**
@@ -47,48 +48,32 @@ interface AbortScopes {
   abortAll(reason: Error): void;
 }
 
-type Abort = (reason: unknown) => void;
-
 /** `flushDeferred` starts the deferred parsing of received responses. */
 export function createAbortScopes(flushDeferred: () => void): AbortScopes {
-  /** One listener for all calls of a signal, because Node warns of a leak from the eleventh on. */
-  const watched = new Map<AbortSignal, { readonly aborts: Set<Abort>; readonly unwatch: () => void }>();
+  const aborts = new Set<(reason: unknown) => void>();
   let closed: Error | null = null;
-
-  function watch(signal: AbortSignal) {
-    const aborts = new Set<Abort>();
-    const onAbort = () => {
-      flushDeferred();
-      setImmediate(() => {
-        for (const abort of aborts) abort(signal.reason);
-      });
-    };
-    const unwatch = () => {
-      signal.removeEventListener("abort", onAbort);
-      watched.delete(signal);
-    };
-    signal.addEventListener("abort", onAbort);
-    const entry = { aborts, unwatch };
-    watched.set(signal, entry);
-    return entry;
-  }
 
   function runScoped<T>(signal: AbortSignal, work: (scope: AbortScope) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       if (closed !== null) throw closed;
       const scope = new AbortScope();
-      const { aborts, unwatch } = watched.get(signal) ?? watch(signal);
       const forget = () => {
         aborts.delete(abort);
-        if (aborts.size === 0) unwatch();
+        signal.removeEventListener("abort", onAbort);
       };
       const abort = (reason: unknown) => {
-        scope.abort(reason);
         forget();
+        scope.abort(reason);
         reject(reason);
       };
+      const onAbort = () => {
+        flushDeferred();
+        setImmediate(() => abort(signal.reason));
+      };
       aborts.add(abort);
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", onAbort);
       work(scope).then(
         (value) => {
           forget();
@@ -106,7 +91,7 @@ export function createAbortScopes(flushDeferred: () => void): AbortScopes {
     runScoped,
     abortAll(reason) {
       closed = reason;
-      for (const { aborts } of watched.values()) for (const abort of aborts) abort(reason);
+      for (const abort of aborts) abort(reason);
     },
   };
 }

@@ -16,9 +16,7 @@ export type ServiceEvent =
   /** The same GET will be sent again after the delay. */
   | { readonly kind: "retry"; readonly operation: Operation; readonly reason: string; readonly delayMs: number }
   /** The service asked for a pause, and all requests wait. */
-  | { readonly kind: "throttled"; readonly operation: Operation; readonly waitMs: number }
-  /** Something is wrong with this installation. Reported at most once per client. */
-  | { readonly kind: "warning"; readonly code: "socket_pause_unsupported"; readonly message: string };
+  | { readonly kind: "throttled"; readonly operation: Operation; readonly waitMs: number };
 
 /** Durations in milliseconds that are not settings. Tests shorten them. */
 interface Timing {
@@ -66,6 +64,8 @@ export interface HttpOptions {
   readonly version: string;
   /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from here. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Removes secrets, the key included, from messages and from payloads of rejects. */
+  readonly mask: (text: string) => string;
   readonly onEvent?: (event: ServiceEvent) => void;
   readonly timing?: Partial<Timing>;
 }
@@ -108,15 +108,13 @@ class DeferredParsing {
 }
 
 /** Dependencies and state that all GETs of one client share. */
-export interface HttpContext {
+export interface HttpContext extends Pick<HttpOptions, "baseUrl" | "requestTimeoutMs" | "maxBodyBytes"> {
   readonly pool: ConnectionPool;
-  readonly baseUrl: URL;
   readonly origin: string;
   /** The path of the base URL without a trailing slash. */
   readonly basePath: string;
   /** Names and values in turn. */
   readonly headers: string[];
-  readonly requestTimeoutMs: number;
   /** Removes secrets from text of the service. */
   readonly redact: (text: string) => string;
   readonly quote: Quote;
@@ -125,17 +123,14 @@ export interface HttpContext {
   readonly limiter: Limiter;
   readonly retryPolicy: RetryPolicy;
   readonly timing: Timing;
-  readonly maxBodyBytes: number;
   readonly counters: { requests: number; retries: number; bytes: number; throttled: number };
   readonly onEvent: (event: ServiceEvent) => void;
   close(): Promise<void>;
 }
 
-export function openHttpContext(options: HttpOptions, redact: HttpContext["redact"]): HttpContext {
-  const { baseUrl, apiKey, version, concurrency, maxRps, requestTimeoutMs, environment } = options;
-  const { maxBodyBytes, maxRetries, maxRetryWaitMs, onEvent = () => {} } = options;
+export function openHttpContext(options: HttpOptions): HttpContext {
+  const { baseUrl, apiKey, version, requestTimeoutMs, maxBodyBytes, mask: redact, onEvent = () => {} } = options;
   const timing = { ...TIMING, ...options.timing };
-  const { backoffBaseMs, maxBackoffMs, cutEveryMs, keepAliveMs } = timing;
   const { origin } = baseUrl;
   const headers = [
     ["x-ss-api-key", apiKey],
@@ -144,11 +139,9 @@ export function openHttpContext(options: HttpOptions, redact: HttpContext["redac
     ["accept-encoding", "gzip"],
     ["cache-control", "no-cache"],
   ].flat();
-  const pool = openConnectionPool({ origin, concurrency, requestTimeoutMs, keepAliveMs, environment });
-  const limiter = createLimiter({ concurrency, maxRps, cutEveryMs });
-  const pauses = new SocketPauses((message) => {
-    onEvent({ kind: "warning", code: "socket_pause_unsupported", message });
-  });
+  const pool = openConnectionPool({ ...options, ...timing, origin });
+  const limiter = createLimiter({ ...options, ...timing });
+  const pauses = new SocketPauses();
   return {
     pool,
     baseUrl,
@@ -161,7 +154,7 @@ export function openHttpContext(options: HttpOptions, redact: HttpContext["redac
     parsing: new DeferredParsing(),
     pauses,
     limiter,
-    retryPolicy: { maxRetries, maxRetryWaitMs, backoffBaseMs, maxBackoffMs },
+    retryPolicy: { ...options, ...timing },
     timing,
     maxBodyBytes,
     counters: { requests: 0, retries: 0, bytes: 0, throttled: 0 },

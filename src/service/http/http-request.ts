@@ -105,10 +105,10 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   }
 
   #resume(): void {
-    if (!this.#isPaused || this.#controller === null) return;
+    if (!this.#isPaused) return;
     // Set first, because `resume` may deliver bytes that pause it again.
     this.#isPaused = false;
-    this.#context.pauses.resume(this, this.#controller);
+    this.#context.pauses.resume(this);
   }
 
   #finish(): void {
@@ -147,12 +147,12 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     this.#wake();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bufferedBytes += chunk.length;
     if (this.#bufferedBytes < READ_BATCH_BYTES) return;
     this.#isPaused = true;
-    this.#context.pauses.pause(this, controller);
+    this.#context.pauses.pause(this);
     this.#wake();
   }
 
