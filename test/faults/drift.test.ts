@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { changeLibrary, type Fields, type MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
@@ -33,12 +33,11 @@ const owing = ({ query }: Fixture) =>
   );
 
 test("three known scenarios that lose a field fail their library, whatever others have (fault 52)", async () => {
-  const made = await fixture([
+  const made = await syncedFixture([
     ...FIELDS.map((field) => library("alice", field, { scenarios: [1, 2, 3] })),
     ...FIELDS.map((field) => library("alice", `two ${field}`, { scenarios: [1, 2] })),
     library("alice", "some", { scenarios: [1, 2, 3] }),
   ]);
-  await made.simcat(["sync"]);
   const before = await kept(made.query, FIELDS);
   for (const field of FIELDS) {
     relist(made, field, [...idsTo(3).map(without(field)), scenario(4)]);
@@ -63,8 +62,7 @@ test("three known scenarios that lose a field fail their library, whatever other
 });
 
 test("drift fails every run until the service sends the field again (fault 52)", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   const before = await kept(made.query, ["Fire"]);
   for (const [at, lastModified] of [NOW, LATER].entries()) {
     relist(made, "Fire", idsTo(3).map(without("scenarioName")), lastModified);
@@ -83,8 +81,7 @@ test("drift fails every run until the service sends the field again (fault 52)",
 });
 
 test("the statement in docs/operations.md accepts a permanently removed field", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   relist(made, "Fire", idsTo(3).map(without("isResult")));
   expect((await made.simcat(["sync"])).code).toBe(2);
 
@@ -101,8 +98,9 @@ test("the statement in docs/operations.md accepts a permanently removed field", 
 
 test("a lost field is drift if other libraries lost it without a new date, whatever the field (fault 53)", async () => {
   const names = named(12);
-  const made = await fixture(names.map((name) => library("alice", name, { scenarios: [1, 2], description: "text" })));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(
+    names.map((name) => library("alice", name, { scenarios: [1, 2], description: "text" })),
+  );
   const before = await kept(made.query, names);
   for (const [at, name] of names.entries()) {
     relist(made, name, idsTo(2).map(without("scenarioName")), at < 4 ? NOW : OLD);
@@ -129,8 +127,7 @@ test("a lost field is drift if other libraries lost it without a new date, whate
 
 test("metadata fields that four of five libraries lost are edits of each (fault 54)", async () => {
   const fields = ["libraryOwner", "lastModified", "fileSize", "packageName", "packageVersion", "description"];
-  const made = await fixture(named(5).map((name) => library("alice", name, { description: name })));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(named(5).map((name) => library("alice", name, { description: name })));
   for (const name of named(3)) redescribe(made, name, Object.fromEntries(fields.map((field) => [field, undefined])));
   redescribe(made, "lib 03", { libraryName: undefined });
 
@@ -139,12 +136,11 @@ test("metadata fields that four of five libraries lost are edits of each (fault 
 });
 
 test("a library that gains a field hides no drift, and a removed one shows none (fault 54)", async () => {
-  const made = await fixture([
+  const made = await syncedFixture([
     ...named(5).map((name) => library("alice", name, { description: name })),
     library("alice", "gains", { metadataFields: { description: undefined } }),
     library("alice", "removed", { description: "text" }),
   ]);
-  await made.simcat(["sync"]);
   const before = await kept(made.query, named(3));
   for (const [at, name] of named(5).entries()) redescribe(made, name, { description: undefined }, at < 3 ? NOW : OLD);
   redescribe(made, "gains", { description: "text" });
@@ -158,8 +154,9 @@ test("a library that gains a field hides no drift, and a removed one shows none 
 });
 
 test("unclear answers of the others fail the library, and the next run asks again (fault 53)", async () => {
-  const made = await fixture(named(5).map((name) => library("alice", name, { scenarios: [1, 2], description: name })));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(
+    named(5).map((name) => library("alice", name, { scenarios: [1, 2], description: name })),
+  );
   redescribe(made, "lib 00", { description: undefined });
   relist(made, "lib 01", idsTo(2).map(without("isResult")));
   const answer = (name: string, action: FaultAction) => ({
@@ -182,8 +179,10 @@ test("unclear answers of the others fail the library, and the next run asks agai
 });
 
 test("without another library that had the field, one or two scenarios and metadata are edits", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] }), library("alice", "Water", NO_PACKAGE)]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([
+    library("alice", "Fire", { scenarios: [1, 2] }),
+    library("alice", "Water", NO_PACKAGE),
+  ]);
   relist(made, "Fire", idsTo(2).map(without("scenarioName")));
   redescribe(made, "Fire", { packageName: undefined });
   made.asked();
@@ -194,10 +193,9 @@ test("without another library that had the field, one or two scenarios and metad
 });
 
 test("a null that the service omits from now on overwrites nothing and asks nobody", async () => {
-  const made = await fixture(
+  const made = await syncedFixture(
     named(3).map((name) => library("alice", name, { description: name === "lib 00" ? null : name })),
   );
-  await made.simcat(["sync"]);
   redescribe(made, "lib 00", { description: undefined });
   made.asked();
 
@@ -208,13 +206,12 @@ test("a null that the service omits from now on overwrites nothing and asks nobo
 test("a service that omits isResult when it is false never drifts (fault 55)", async () => {
   const parents = (last: number) => idsTo(last).map(without("isResult"));
   const result = scenario(30, { parentId: 1 });
-  const made = await fixture([
+  const made = await syncedFixture([
     library("alice", "loses results", { scenarios: [...parents(25), result] }),
     library("alice", "only parents", { scenarios: parents(25) }),
     library("alice", "reuploaded", { scenarios: [...parents(5), result] }),
     library("alice", "untouched", { scenarios: [...parents(2), result] }),
   ]);
-  await made.simcat(["sync"]);
   made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: parents(25) })));
   expect((await made.simcat(["sync"])).code).toBe(0);
 
@@ -231,8 +228,7 @@ test("a service that omits isResult when it is false never drifts (fault 55)", a
 });
 
 test("three other scenarios without a field that every stored scenario has are drift", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: idsTo(3) })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: idsTo(3) })]);
   const before = await kept(made.query, ["Fire"]);
   relist(made, "Fire", idsTo(33, 31).map(without("lastModified")));
 
@@ -244,12 +240,11 @@ test("three other scenarios without a field that every stored scenario has are d
 });
 
 test("an empty list and a new library are stored during drift", async () => {
-  const made = await fixture([
+  const made = await syncedFixture([
     library("alice", "drifts", { scenarios: idsTo(20) }),
     library("alice", "empties", { scenarios: [1] }),
     library("alice", "fills", { scenarios: [] }),
   ]);
-  await made.simcat(["sync"]);
   relist(made, "drifts", idsTo(20).map(without("scenarioName")));
   relist(made, "empties", []);
   relist(made, "fills", idsTo(30).map(without("scenarioName")));
@@ -266,11 +261,10 @@ test("an empty list and a new library are stored during drift", async () => {
 
 test("a staged list drifts like a list in memory and leaves the staging table empty", async () => {
   const ids = idsTo(3_500);
-  const made = await fixture([
+  const made = await syncedFixture([
     library("alice", "long", { scenarios: ids }),
     library("alice", "two", { scenarios: [1] }),
   ]);
-  await made.simcat(["sync"]);
   const before = await kept(made.query, ["long"]);
   relist(made, "long", ids.map(without("isResult")));
   relist(made, "two", idsTo(3_600, 2).map(without("isResult")));
@@ -288,8 +282,7 @@ test("a staged list drifts like a list in memory and leaves the staging table em
 });
 
 test("the rejects of a drifted list are kept, and its item is counted once", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   relist(made, "Fire", [...idsTo(3).map(without("isResult")), scenario(0, { source: '{"scenarioId":"x"}' })]);
 
   const drifted = await made.simcat(["sync"]);

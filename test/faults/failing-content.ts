@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
@@ -30,10 +30,9 @@ export async function expectKeepsFailing(
 ): Promise<void> {
   const names = neighbours.map(({ name }) => name);
   const libraries = [...names, ...GOOD];
-  const { simcat, query, service, asked } = await fixture(
+  const { simcat, query, service, asked } = await syncedFixture(
     libraries.map((name) => library("alice", name, { description: "before", scenarios: [1, 2] })),
   );
-  expect((await simcat(["sync"])).code).toBe(0);
   const before = await kept(query, names);
   expect(before).toHaveLength(4 * names.length);
   for (const name of libraries) {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { gateAfter } from "../process/gate.ts";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { lastRun } from "./run-results.ts";
 
@@ -86,8 +86,7 @@ test("a run of one owner holds the removals that a run of everything would hold 
 });
 
 test("removals that a run is allowed to mark hold no removal elsewhere (fault 49)", async () => {
-  const made = await fixture([...libraries("alice", 0, 20), ...libraries("bob", 0, 10)]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([...libraries("alice", 0, 20), ...libraries("bob", 0, 10)]);
   drop(made, "alice", 0, 9);
   drop(made, "bob", 0, 1);
 
@@ -98,8 +97,7 @@ test("removals that a run is allowed to mark hold no removal elsewhere (fault 49
 });
 
 test("libraries that move to another owner are stored while their removal is held (fault 49)", async () => {
-  const made = await fixture(libraries("bob", 0, 10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries("bob", 0, 10));
   drop(made, "bob", 0, 5);
   made.service.edit((organization) => {
     for (let at = 0; at < 5; at++) {
@@ -116,8 +114,7 @@ test("libraries that move to another owner are stored while their removal is hel
 });
 
 test("a run of one owner holds no removal within the share of everything (fault 49)", async () => {
-  const made = await fixture([...libraries("alice", 0, 10), ...libraries("bob", 0, 2)]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([...libraries("alice", 0, 10), ...libraries("bob", 0, 2)]);
   drop(made, "alice", 0, 2);
 
   expect((await made.simcat(["sync", "--owner", "bob"])).code).toBe(0);
@@ -127,8 +124,7 @@ test("a run of one owner holds no removal within the share of everything (fault 
 });
 
 test("a hold ends neither after 24 hours nor with an incomplete listing (fault 49)", async () => {
-  const made = await fixture(libraries("alice", 0, 10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries("alice", 0, 10));
   drop(made, "alice", 0, 3);
   expect((await made.simcat(["sync"])).code).toBe(0);
   drop(made, "alice", 3, 4);
@@ -201,8 +197,7 @@ test("verify advises --allow-removals for held removals, and its advice helps (f
 });
 
 test("returning libraries are released from the hold, missing ones stay held (fault 49)", async () => {
-  const made = await fixture(libraries("alice", 0, 10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries("alice", 0, 10));
   drop(made, "alice", 0, 4);
   expect((await made.simcat(["sync"])).code).toBe(3);
 
@@ -236,8 +231,7 @@ test("two alternating listings stay held, however many libraries both contain (f
 });
 
 test("an empty listing holds the libraries that a later listing lacks (fault 49)", async () => {
-  const made = await fixture(libraries("alice", 0, 10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries("alice", 0, 10));
   made.service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
   expect((await made.simcat(["sync"])).code).toBe(3);
   drop(made, "alice", 0, 1);
@@ -259,8 +253,7 @@ test("a held run that is interrupted while reading has recorded its hold (fault 
   const { running, gate, ...made } = await waiting(async (gate) => {
     let isOpen = true;
     const onRequest: typeof gate.onRequest = (request) => (isOpen ? undefined : gate.onRequest(request));
-    const made = await fixture(libraries("alice", 0, 21), { onRequest });
-    await made.simcat(["sync"]);
+    const made = await syncedFixture(libraries("alice", 0, 21), { onRequest });
     isOpen = false;
     drop(made, "alice", 1, 21);
     put(made, "bob", 0, 60);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
@@ -26,8 +26,7 @@ const of = (owner: string, name: string) => `{"libraryName":${name},"uploadUser"
 
 /** Runs with an edited library, a new one and these entries between them; the `vanished` libraries were stored before. */
 async function runWith(entries: readonly string[], vanished: readonly string[], settings: Record<string, string> = {}) {
-  const made = await fixture(["edited", ...vanished].map((name) => library("alice", name, { scenarios: [1] })));
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  const made = await syncedFixture(["edited", ...vanished].map((name) => library("alice", name, { scenarios: [1] })));
   made.service.edit((organization) => {
     changeLibrary(organization, "alice", "edited", { lastModified: NOW });
     for (const name of vanished) organization.remove("alice", name);
@@ -93,8 +92,7 @@ test("an entry without a readable identity is a reject; others are stored, none 
 });
 
 test("a listing without any owner removes nothing and names the missing setting (fault 27)", async () => {
-  const made = await fixture(Array.from({ length: 150 }, (_, at) => library("alice", `lib ${at}`)));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(Array.from({ length: 150 }, (_, at) => library("alice", `lib ${at}`)));
   made.service.script([
     {
       match: { operation: "listing" },
@@ -265,10 +263,9 @@ test("an entry with an invalid date keeps its earlier values, and its library is
       "x",
     ],
   ] as const;
-  const { simcat, query, service, asked } = await fixture(
+  const { simcat, query, service, asked } = await syncedFixture(
     bad.map(([name]) => library("alice", name, { scenarios: [1] })),
   );
-  await simcat(["sync"]);
   for (const [name, source] of bad) {
     service.edit((organization) =>
       changeLibrary(organization, "alice", name, { description: "new", source: { entry: source } }),
@@ -350,11 +347,10 @@ test("a repeated entry gives one row, one read and a warning, however it is spel
 });
 
 test("contradictory entries are rejected; the library is read and its date not trusted (fault 28)", async () => {
-  const { simcat, query, service, asked } = await fixture([
+  const { simcat, query, service, asked } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
   ]);
-  await simcat(["sync"]);
   service.script([
     {
       match: { operation: "listing" },
@@ -395,8 +391,7 @@ test("contradictory entries are rejected; the library is read and its date not t
 });
 
 test("entries that differ under one date have the library read until they agree (fault 28)", async () => {
-  const { simcat, query, service, asked } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
-  await simcat(["sync"]);
+  const { simcat, query, service, asked } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
   const synced = () => query("SELECT bookmark, reread_reason FROM simcat.library_sync");
   expect(await synced()).toEqual([{ bookmark: OLD, reread_reason: null }]);
   service.script([

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { scenarioSource } from "../support/mock/answer.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { changeLibrary, changeScenario, type MockScenario } from "../support/mock/library.ts";
@@ -302,8 +302,7 @@ test("items over 16 MiB are rejected without their memory, as is a small bomb (f
 });
 
 test("a list entry over 16 MiB makes the listing incomplete (fault 159)", async () => {
-  const made = await fixture([library("alice", "Fire"), library("alice", "Water")]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire"), library("alice", "Water")]);
   const entry = `{"libraryName":"Water","uploadUser":"alice","more":"${"x".repeat(17 * 1024 * 1024)}"}`;
   made.service.script([
     {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
@@ -25,8 +25,9 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
     ["a wide number", '{"fileSize":"1 MB","x":1e140000}', "out_of_range", "x"],
     ["501 levels", `{"fileSize":"1 MB","x":${"[".repeat(500)}${"]".repeat(500)}}`, "too_deep", ""],
   ] as const;
-  const { simcat, query, service } = await fixture(bad.map(([name]) => library("alice", name, { scenarios: [1, 2] })));
-  await simcat(["sync"]);
+  const { simcat, query, service } = await syncedFixture(
+    bad.map(([name]) => library("alice", name, { scenarios: [1, 2] })),
+  );
   for (const [name, metadata] of bad) {
     service.edit((organization) =>
       changeLibrary(organization, "alice", name, {
@@ -298,10 +299,9 @@ test("unknown fields are kept exactly everywhere, and the run is ok (faults 35, 
 });
 
 test("a change only in an unknown field updates in place and makes no version (fault 39)", async () => {
-  const { simcat, query, service } = await fixture([
+  const { simcat, query, service } = await syncedFixture([
     library("alice", "Fire", { scenarios: [scenario(1, { fields: { tags: ["a"] } })] }),
   ]);
-  await simcat(["sync"]);
   service.edit((organization) =>
     changeLibrary(organization, "alice", "Fire", {
       metadataFields: { stars: 5 },

@@ -1,7 +1,7 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary, type Fields } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
@@ -51,8 +51,7 @@ test.each([
     library("ann", "Water", { libraryOwner: "Boreal Lab", scenarios: [1, 2] }),
   ],
 ])("swapped answers of %s fail both libraries and overwrite nothing (fault 51)", async (_, one, other) => {
-  const made = await fixture([one, other, library("cy", "Other", { scenarios: [1] })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([one, other, library("cy", "Other", { scenarios: [1] })]);
   const before = await kept(made.query, [one.name, other.name]);
   for (const { owner, name } of [one, other]) {
     made.service.edit((organization) => changeLibrary(organization, owner, name, { lastModified: NOW }));
@@ -93,8 +92,7 @@ test("a first run does not store swapped answers either", async () => {
 
 test("metadata of a library whose removal is held is not stored under another name (fault 51)", async () => {
   const names = ["Air", "Earth", "Fire", "Water"];
-  const made = await fixture(names.map((name) => library("ann", name, { scenarios: [1] })));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(names.map((name) => library("ann", name, { scenarios: [1] })));
   made.service.edit((organization) => {
     organization.remove("ann", "Air");
     organization.remove("ann", "Earth");
@@ -113,12 +111,10 @@ test("metadata of a library whose removal is held is not stored under another na
 });
 
 test("a libraryOwner with a library of the same name fails nothing and never settles (fault 48)", async () => {
-  const made = await fixture([
+  const made = await syncedFixture([
     library("ann", "Fire", { libraryOwner: "bob", scenarios: [1] }),
     library("bob", "Fire", { scenarios: [1, 2] }),
   ]);
-
-  expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 2, scenarios_inserted: 3 });
   expect(await suspectReads(made)).toEqual([
     { name: "Fire", suspect: 1 },
@@ -132,11 +128,10 @@ test("a libraryOwner with a library of the same name fails nothing and never set
 });
 
 test("swapped answers of one name under two owners heal in the next run (fault 51)", async () => {
-  const made = await fixture([
+  const made = await syncedFixture([
     library("ann", "Fire", { scenarios: [1] }),
     library("bob", "Fire", { scenarios: [1, 2] }),
   ]);
-  await made.simcat(["sync"]);
   for (const owner of ["ann", "bob"]) {
     made.service.edit((organization) => changeLibrary(organization, owner, "Fire", { lastModified: NOW }));
   }
@@ -149,7 +144,7 @@ test("swapped answers of one name under two owners heal in the next run (fault 5
 });
 
 test("an organization as libraryOwner settles, as do absent, null and empty names", async () => {
-  const made = await fixture([
+  const made = await syncedFixture([
     library("ann", "Fire", { libraryOwner: "Boreal Lab" }),
     library("ann", "Ice", { libraryOwner: "bob" }),
     library("ann", "Null", { metadataFields: { libraryName: null, libraryOwner: null } }),
@@ -157,8 +152,6 @@ test("an organization as libraryOwner settles, as do absent, null and empty name
     library("ann", "Water", { libraryOwner: "", metadataFields: { libraryName: "" } }),
     library("bob", "Fire"),
   ]);
-
-  expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 6 });
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_skipped: 6 });

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
@@ -68,8 +68,7 @@ test("a run that can read no content ends with 69, every time and with few libra
 });
 
 test("an outage ends each run after about twenty libraries, and the next run reads all (fault 145)", async () => {
-  const made = await fixture([library("zoe", "unchanged"), ...some("ann", 45)]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("zoe", "unchanged"), ...some("ann", 45)]);
   for (let at = 0; at < 45; at += 1) edit(made, "ann", `lib ${at}`);
   fail(made, SERVER_ERROR);
   made.asked();
@@ -100,8 +99,7 @@ test("an outage that begins during a run ends it, and what was read is stored", 
 });
 
 test("one broken library is partial each time: a readable one shows that the service is up (fault 145)", async () => {
-  const made = await fixture([library("ann", "broken"), ...some("ann", 3)]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("ann", "broken"), ...some("ann", 3)]);
   edit(made, "ann", "broken");
   fail(made, SERVER_ERROR, { library: "broken" });
   made.asked();
@@ -124,8 +122,7 @@ test("one broken library is partial each time: a readable one shows that the ser
 test.each(["metadata", "scenarios"] as const)(
   "an outage of the %s only ends each run with 69 (fault 145)",
   async (operation) => {
-    const made = await fixture(some("ann", 3));
-    await made.simcat(["sync"]);
+    const made = await syncedFixture(some("ann", 3));
     edit(made, "ann", "lib 0");
     made.service.script([{ match: { operation }, times: "always", action: SERVER_ERROR }]);
 
@@ -158,8 +155,7 @@ test("a single 404, or answers that cannot be stored, are no outage", async () =
 });
 
 test("two libraries that are gone are partial: a readable one shows that the service is up", async () => {
-  const made = await fixture([library("ann", "gone"), library("ann", "mute"), library("ann", "good")]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("ann", "gone"), library("ann", "mute"), library("ann", "good")]);
   for (const name of ["gone", "mute"]) edit(made, "ann", name);
   made.service.script([
     { match: { library: "gone" }, times: "always", action: { kind: "status", status: 404 } },

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
@@ -100,8 +100,7 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
 });
 
 test("a locked row fails its library; the others are stored while it is held (fault 90)", async () => {
-  const made = await fixture(thirty());
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(thirty());
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
       changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
@@ -147,8 +146,7 @@ test.each(["P0001", "57014"])(
 );
 
 test("a warning names a library whose failure record is refused too; the run continues (fault 91)", async () => {
-  const made = await fixture(thirty());
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(thirty());
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
       changeLibrary(organization, "alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
@@ -193,8 +191,7 @@ test.each([
   "ALTER TABLE simcat.library_sync DROP COLUMN content_hash CASCADE",
   "DROP SCHEMA simcat_report CASCADE; ALTER TABLE simcat.scenario_history ALTER COLUMN scenario_name TYPE bytea USING NULL",
 ])("damage that concerns every row is no library's failure: %s (fault 103)", async (damage) => {
-  const made = await fixture(["a", "b"].map((name) => library("alice", name, { scenarios: [1] })));
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  const made = await syncedFixture(["a", "b"].map((name) => library("alice", name, { scenarios: [1] })));
   await made.query(damage);
   made.service.edit((organization) => {
     const scenarios = [scenario(1, { scenarioName: "renamed" }), scenario(1.5)];
@@ -230,9 +227,7 @@ test("a trigger that refuses every library ends the run with the database's mess
 });
 
 test("a library whose listed text is refused fails unread; the others are stored (fault 91)", async () => {
-  const made = await fixture(thirty());
-  await made.simcat(["sync"]);
-  made.asked();
+  const made = await syncedFixture(thirty());
   made.service.edit((organization) => {
     for (const { name } of organization.libraries()) {
       changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
@@ -255,8 +250,7 @@ test("a library whose listed text is refused fails unread; the others are stored
 });
 
 test("a library whose removal is refused fails; the others are marked and stored (fault 91)", async () => {
-  const made = await fixture(thirty());
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(thirty());
   made.service.edit((organization) => {
     for (const at of [10, 11, 12]) organization.remove("alice", `lib ${at}`);
   });
@@ -276,8 +270,7 @@ test("a library whose removal is refused fails; the others are marked and stored
 });
 
 test("a library whose hold is refused fails; the other removals are held and stay held (fault 91)", async () => {
-  const made = await fixture(thirty());
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(thirty());
   made.service.edit((organization) => {
     for (let at = 10; at < 22; at++) organization.remove("alice", `lib ${at}`);
   });
@@ -297,8 +290,7 @@ const FAILURES = `SELECT failures::int, reread_reason AS reason, last_error LIKE
   FROM simcat.library_sync WHERE library_name = 'lib 11'`;
 
 test.each(["removal", "return"])("a library whose %s is refused is recorded as failed (fault 91)", async (change) => {
-  const made = await fixture(thirty());
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(thirty());
   const removed = made.service.organization.libraries().find(({ name }) => name === "lib 11");
   if (removed === undefined) throw new Error("there is no lib 11");
   made.service.edit((organization) => organization.remove("alice", "lib 11"));

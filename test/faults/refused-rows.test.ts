@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines } from "./run-results.ts";
@@ -8,10 +8,9 @@ import { lastRun, libraryLogLines } from "./run-results.ts";
 vi.setConfig({ testTimeout: 180_000 });
 
 test("rows that only Postgres refuses fail their library only, in a batch with others (fault 33)", async () => {
-  const made = await fixture(
+  const made = await syncedFixture(
     Array.from({ length: 12 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1, 2] })),
   );
-  await made.simcat(["sync"]);
   await made.query("ALTER TABLE simcat.scenarios ADD CONSTRAINT refuses CHECK (description <> 'poison')");
   made.service.edit((organization) => {
     for (let at = 0; at < 12; at++) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary, type MockLibrary, type MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
@@ -43,8 +43,7 @@ test("a repeated scenario is stored once, however the repetition is spelled (fau
 });
 
 test("two different scenarios with one id are both rejected, and the earlier row stays (fault 29)", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3, 4, 5] })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3, 4, 5] })]);
   const items = [
     '{"scenarioId":2,"description":"a"}',
     '{"scenarioId":2,"description":"b"}',

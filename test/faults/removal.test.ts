@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
@@ -51,8 +51,7 @@ test("an empty listing on the first run is ok, with no library (fault 42)", asyn
 });
 
 test("an empty listing is held in every run until it is allowed, even for one live library (fault 43)", async () => {
-  const made = await fixture(libraries(1));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(1));
   drop(made, 0, 1);
 
   const first = await made.simcat(["sync"]);
@@ -73,8 +72,7 @@ test("an empty listing is held in every run until it is allowed, even for one li
 });
 
 test("three of ten libraries may disappear at once (fault 44)", async () => {
-  const made = await fixture(libraries(10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(10));
   drop(made, 0, 3);
 
   expect((await made.simcat(["sync"])).code).toBe(0);
@@ -83,8 +81,7 @@ test("three of ten libraries may disappear at once (fault 44)", async () => {
 });
 
 test("four of ten removals are held, and the held run stores everything else (fault 43)", async () => {
-  const made = await fixture(libraries(10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(10));
   drop(made, 0, 4);
   made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: [1] })));
 
@@ -99,8 +96,7 @@ test("four of ten removals are held, and the held run stores everything else (fa
 });
 
 test("removals within 24 hours add up against the peak count; allowed or older ones do not count", async () => {
-  const made = await fixture(libraries(20));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(20));
   const sync = async (...args: string[]) => (await made.simcat(["sync", ...args])).code;
 
   drop(made, 0, 3);
@@ -127,8 +123,7 @@ test("removals within 24 hours add up against the peak count; allowed or older o
 });
 
 test("removals in a run that was allowed them count neither as removed nor in the base (fault 143)", async () => {
-  const made = await fixture(libraries(20));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(20));
   drop(made, 0, 10);
   expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
 
@@ -152,8 +147,7 @@ test("removals in a run that was allowed them count neither as removed nor in th
 });
 
 test("new libraries of an incomplete listing do not lower the share of later removals (fault 143)", async () => {
-  const made = await fixture(libraries(10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(10));
   drop(made, 0, 4);
   const nameless = library("bad", "entry", { source: { entry: '{"uploadUser":"alice"}' } });
   made.service.edit((organization) => {
@@ -195,8 +189,7 @@ test("libraries that were stored from cached listings are in the base of later r
 });
 
 test("a library that goes and returns repeatedly counts once among the removals of 24 hours (fault 143)", async () => {
-  const made = await fixture(libraries(10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(10));
   const sync = async () => (await made.simcat(["sync"])).code;
   for (let round = 0; round < 4; round++) {
     drop(made, 0, 1);
@@ -218,8 +211,7 @@ test("a library that goes and returns repeatedly counts once among the removals 
 });
 
 test("with --owner the share is of all live libraries, and no other owner's libraries are marked", async () => {
-  const made = await fixture([...libraries(10), ...libraries(10, "bob")]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([...libraries(10), ...libraries(10, "bob")]);
   drop(made, 0, 7);
   drop(made, 0, 1, "bob");
 
@@ -233,8 +225,7 @@ test("with --owner the share is of all live libraries, and no other owner's libr
 });
 
 test("a listing that shares nothing with ten live libraries stores nothing and is held", async () => {
-  const made = await fixture(libraries(10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(10));
   drop(made, 0, 10);
   made.service.edit((organization) => organization.put(library("stranger", "Fire", { scenarios: [1] })));
   made.asked();
@@ -254,8 +245,7 @@ test("a listing that shares nothing with ten live libraries stores nothing and i
 });
 
 test("a listing that shares nothing with nine live libraries is stored; its removals are held", async () => {
-  const made = await fixture(libraries(9));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(9));
   drop(made, 0, 9);
   made.service.edit((organization) => organization.put(library("stranger", "Fire", { scenarios: [1] })));
 
@@ -272,8 +262,7 @@ const seen = async (query: Fixture["query"]) => {
 };
 
 test("a paged listing is stored and removes nothing, and the run is partial (fault 45)", async () => {
-  const made = await fixture(libraries(5));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(5));
   drop(made, 0, 1);
   made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: [1] })));
   made.service.script([
@@ -319,8 +308,7 @@ test("a run over one page of a listing has not seen everything after a prune eit
 });
 
 test("a cached listing marks nothing that was read after the cache stored it (fault 45)", async () => {
-  const made = await fixture(libraries(10));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(10));
   drop(made, 0, 1);
   const cached = async (age: string, readAgo: string) => {
     await made.query("UPDATE simcat.library_sync SET content_read_at = now() - $1::interval", [readAgo]);
@@ -360,8 +348,7 @@ test("a listing from a cache of unknown age is no proof of freshness (fault 178)
 });
 
 test("an entry that a cache stored before a removal or hold changes neither, and its run says so (fault 153)", async () => {
-  const made = await fixture(libraries(20));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(20));
   drop(made, 0, 1);
   expect((await made.simcat(["sync"])).code).toBe(0);
   drop(made, 1, 9);
@@ -397,8 +384,7 @@ test("an entry that a cache stored before a removal or hold changes neither, and
 });
 
 test("a paged scenario list is stored, removes nothing, and leaves its library due for a read", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   made.service.edit((organization) =>
     changeLibrary(organization, "alice", "Fire", {
       lastModified: "2030-01-02 at 3:04 PM",
@@ -434,12 +420,11 @@ test("a paged scenario list is stored, removes nothing, and leaves its library d
 });
 
 test("a renamed or moved library is removed under its old key and added under its new one (fault 47)", async () => {
-  const made = await fixture([
+  const made = await syncedFixture([
     library("alice", "before", { scenarios: [1, 2] }),
     library("alice", "given", { scenarios: [scenario(1, { scenarioName: "alice's" })] }),
     ...libraries(8, "others"),
   ]);
-  await made.simcat(["sync"]);
   made.service.edit((organization) => {
     changeLibrary(organization, "alice", "before", { name: "after", scenarios: [scenario(1), scenario(3)] });
     organization.remove("alice", "given");
@@ -463,8 +448,7 @@ test("a renamed or moved library is removed under its old key and added under it
 });
 
 test("a returning library has its key, gapless versions, and the changes made meanwhile (fault 46)", async () => {
-  const made = await fixture(libraries(4));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(4));
   drop(made, 0, 1);
   expect((await made.simcat(["sync"])).code).toBe(0);
   made.service.edit((organization) =>
@@ -507,8 +491,7 @@ test("a returning library has its key, gapless versions, and the changes made me
 });
 
 test("a scenario removed under a new date is marked in the transaction of that read (fault 59)", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   made.service.edit((organization) =>
     changeLibrary(organization, "alice", "Fire", {
       lastModified: "2030-01-02 at 3:04 PM",
@@ -532,8 +515,7 @@ test("a scenario removed under a new date is marked in the transaction of that r
 });
 
 test("a scenario that returns has its id and gapless versions (faults 46, 59)", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const list = (scenarios: ReturnType<typeof scenario>[], lastModified: string) =>
     made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified, scenarios }));
   list([scenario(1)], "2030-01-02 at 3:04 PM");

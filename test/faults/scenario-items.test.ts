@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines } from "./run-results.ts";
@@ -25,10 +25,9 @@ const id = (value: string) => `{"scenarioId":${value},"scenarioName":"changed","
  * items are stored, 2 is unchanged, 3 is not marked, the bookmark does not move, and a reject describes 2.
  */
 async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
-  const { simcat, query, service, asked } = await fixture(
+  const { simcat, query, service, asked } = await syncedFixture(
     [...neighbours.map((one) => one.library), "good"].map((name) => library("alice", name, { scenarios: [1, 2, 3] })),
   );
-  await simcat(["sync"]);
   const edit = (name: string, source: string | null) =>
     service.edit((organization) =>
       changeLibrary(organization, "alice", name, {
@@ -246,11 +245,10 @@ test("large, negative or unusually spelled ids and parents are stored exactly (f
 });
 
 test("a library with only bad scenarios fails with one reject and keeps its copy (fault 36)", async () => {
-  const { simcat, query, service } = await fixture([
+  const { simcat, query, service } = await syncedFixture([
     library("alice", "bad", { scenarios: [1, 2, 3] }),
     library("alice", "good", { scenarios: [1] }),
   ]);
-  await simcat(["sync"]);
   service.edit((organization) => {
     changeLibrary(organization, "alice", "bad", {
       lastModified: NOW,

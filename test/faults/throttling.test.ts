@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import type { Fault } from "../support/mock/faults.ts";
 import type { RecordedRequest } from "../support/mock/recorder.ts";
 import { library } from "../support/organization.ts";
@@ -124,8 +124,7 @@ test("a library that always answers 503 with a Retry-After delays no other libra
 });
 
 test("libraries that failed last time and ask for a wait again pause only themselves (fault 18)", async () => {
-  const made = await fixture(LIBRARIES);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(LIBRARIES);
   await made.query(
     `UPDATE simcat.library_sync SET failures = 1, last_failed_at = now(), reread_reason = 'failure'
      WHERE library_name IN ('lib 0', 'lib 1')`,

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { serveRaw } from "../service/service-under-test.ts";
 import { runCli } from "../support/cli.ts";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
 
@@ -17,8 +17,7 @@ async function closedPort(): Promise<number> {
 }
 
 test("a refused connection or an unknown host name ends the run after bounded retries (fault 1)", async () => {
-  const { simcat, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
-  await simcat(["sync"]);
+  const { simcat, query } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
   const before = await everything(query);
 
   const refused = await simcat(["sync"], {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startPostgresProxy, type Verdict } from "./proxy.ts";
@@ -112,8 +112,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
 test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   "the answer to the COMMIT that marks a removed library is lost (%s): it counts once (fault 79)",
   async (verdict) => {
-    const { database, query, simcat, service } = await fixture(six());
-    await simcat(["sync"]);
+    const { database, query, simcat, service } = await syncedFixture(six());
     service.edit((organization) => organization.remove("alice", "Lib 3"));
     const proxy = await startPostgresProxy(database.url);
     let isMarking = false;

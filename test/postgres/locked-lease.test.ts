@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { startOwnServer } from "./own-server.ts";
 import { told } from "./told.ts";
@@ -13,9 +13,7 @@ test("a run ends after 60 s if the row of its lease stays locked, and names what
 
 /** A forgotten transaction that locks the row of a released lease. Nothing else holds it. */
 async function lockedLease(): Promise<void> {
-  const { database, start, simcat, asked } = await fixture([library("alice", "Fire")]);
-  await simcat(["sync"]);
-  asked();
+  const { database, start, asked } = await syncedFixture([library("alice", "Fire")]);
   const holder = await database.pool.connect();
   onTestFinished(() => holder.release());
   await holder.query("BEGIN; SET LOCAL application_name = 'forgotten'; SELECT FROM simcat.leases FOR UPDATE");

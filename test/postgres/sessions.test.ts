@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { connect, disconnect } from "../../src/db/connect.ts";
 import { type Gate, gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
@@ -177,8 +177,7 @@ test.each([
 test.each(["40P01", "40001"])(
   "a permanent %s ends the run with 69; the copy stays, and the next run recovers (fault 80)",
   async (state) => {
-    const made = await fixture(twenty());
-    await made.simcat(["sync"]);
+    const made = await syncedFixture(twenty());
     const before = await storedRows(made.query);
     editAll(made);
     await raising(made, 1_000_000, state, "INSERT OR UPDATE ON simcat.scenarios");

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
@@ -26,11 +26,10 @@ test("locks, a dead server and no free connection end a run in bounded time (fau
 
 async function lockedTable(table: string): Promise<void> {
   const where = `held: ${table}`;
-  const { query, database, service, simcat, asked } = await fixture([
+  const { query, database, service, simcat, asked } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
-  await simcat(["sync"]);
   const before = await storedRows(query);
   service.edit((organization) =>
     changeLibrary(organization, "bob", "Water", { lastModified: "2024-01-02 at 3:04 PM" }),

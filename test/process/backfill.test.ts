@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { type Gate, gateAfter } from "./gate.ts";
@@ -14,8 +14,7 @@ async function interrupted(
   before: (made: Fixture) => Promise<string[]> = async () => ["backfill"],
 ): Promise<Fixture & { readonly gate: Gate; readonly left: number }> {
   let gate: Gate | null = null;
-  const made = await fixture(libraries(), { onRequest: (request) => gate?.onRequest(request) });
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries(), { onRequest: (request) => gate?.onRequest(request) });
   const command = await before(made);
   gate = gateAfter(passing);
   const running = made.start(command, { SIMCAT_CONCURRENCY: "2" });

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { told } from "../postgres/told.ts";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
@@ -220,8 +220,7 @@ test("a run that waits for a dead run's lease announces it once (fault 96)", asy
 });
 
 test("a run whose last transaction fails has released its lease when it ends", async () => {
-  const { simcat, query, database } = await fixture(twenty());
-  await simcat(["sync"]);
+  const { simcat, query, database } = await syncedFixture(twenty());
   const proxy = await startPostgresProxy(database.url);
   let releases = 0;
   proxy.judge = (statement) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { type Gate, gateAfter } from "./gate.ts";
 import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
@@ -7,10 +7,12 @@ import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
 test("a library restored under its old date is read by the run after a killed one (faults 46, 62)", async () => {
   let gate: Gate | null = null;
   const stay = ["b", "c", "d", "e"].map((name) => library("alice", name, { scenarios: [1] }));
-  const { start, simcat, query, service } = await fixture([library("alice", "a", { scenarios: [1, 2] }), ...stay], {
-    onRequest: (request) => gate?.onRequest(request),
-  });
-  expect((await simcat(["sync"])).code).toBe(0);
+  const { start, simcat, query, service } = await syncedFixture(
+    [library("alice", "a", { scenarios: [1, 2] }), ...stay],
+    {
+      onRequest: (request) => gate?.onRequest(request),
+    },
+  );
   service.edit((organization) => organization.remove("alice", "a"));
   expect((await simcat(["sync"])).code).toBe(0);
   service.edit((organization) => organization.put(library("alice", "a", { scenarios: [2, 3] })));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 
@@ -101,12 +101,10 @@ test("a second sync of unchanged libraries requests only the listing and rewrite
 });
 
 test("one edited library costs two requests plus the listing, and history keeps the old version", async () => {
-  const { simcat, query, service, asked } = await fixture([
+  const { simcat, query, service, asked } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
-  await simcat(["sync"]);
-  asked();
   service.edit((organization) =>
     changeLibrary(organization, "alice", "Fire", {
       lastModified: NOW,
@@ -165,8 +163,7 @@ test("names are exact to the byte, in the service's URLs and in the database (fa
 });
 
 test("an entry without uploadUser is a reject; the rest is stored, 'undefined' not requested (fault 27)", async () => {
-  const { simcat, query, service } = await fixture([library("alice", "Fire"), library("bob", "Water")]);
-  await simcat(["sync"]);
+  const { simcat, query, service } = await syncedFixture([library("alice", "Fire"), library("bob", "Water")]);
   service.script([
     {
       match: { operation: "listing" },
@@ -223,8 +220,7 @@ test("a failing library leaves the others committed and recovers later", async (
 
 test("an emptied listing is held, and returning libraries are unchanged (faults 43, 46)", async () => {
   const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
-  const { simcat, query, service, asked } = await fixture(libraries);
-  await simcat(["sync"]);
+  const { simcat, query, service, asked } = await syncedFixture(libraries);
   service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
 
   const held = await simcat(["sync"]);
@@ -253,8 +249,7 @@ test("an emptied listing is held, and returning libraries are unchanged (faults 
 
 test("50 libraries, then 49: one is marked removed, its rows stay, its return restores it (faults 44, 46)", async () => {
   const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
-  const { simcat, query, service } = await fixture(libraries);
-  await simcat(["sync"]);
+  const { simcat, query, service } = await syncedFixture(libraries);
   service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "dropItems", from: 49 } }]);
 
   const { code, stdout } = await simcat(["sync"]);

@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 
 test("a date that a selected run saw is remembered: its library is read even if the old date returns", async () => {
-  const { simcat, query, service } = await fixture([
+  const { simcat, query, service } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
-  await simcat(["sync"]);
   const amend = (lastModified: string) =>
     service.edit((organization) =>
       changeLibrary(organization, "alice", "Fire", { lastModified, scenarios: [scenario(1, { scenarioName: "new" })] }),

@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import { runProgram } from "../../src/cli/program.ts";
 import { organizationOf } from "../../src/mock/organization.ts";
 import { type Ended, type Running, runCli, startCli } from "./cli.ts";
 import { freshTestDatabase, type TestDatabase } from "./database.ts";
@@ -47,4 +48,41 @@ export async function fixture(
       return lines;
     },
   };
+}
+
+/** As `fixture`, after a first sync of all libraries. */
+export async function syncedFixture(
+  libraries: readonly MockLibrary[],
+  options: Partial<MockServiceOptions> = {},
+): Promise<Fixture> {
+  const made = await fixture(libraries, options);
+  await syncInProcess(made.environment);
+  made.asked();
+  return made;
+}
+
+/** For the set-up of tests: starting a process takes ten times the processor time of the sync itself. */
+async function syncInProcess(environment: Readonly<Record<string, string>>): Promise<void> {
+  let output = "";
+  const write = (text: string) => {
+    output += `${text}\n`;
+  };
+  const exitCode = await runProgram(
+    {
+      environment,
+      dotenv: new Set(),
+      version: "0.0.0",
+      build: "0.0.0",
+      invocation: "simcat",
+      print: write,
+      note: write,
+      draw: write,
+      terminal: { isOut: false, isErr: false, columns: 80 },
+      stop: new AbortController().signal,
+      hide: () => {},
+      mask: (text) => text,
+    },
+    ["sync"],
+  );
+  if (exitCode !== 0) throw new Error(`the first sync ended with ${exitCode}\n${output}`);
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { API_KEY, fixture } from "../support/fixture.ts";
+import { API_KEY, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
@@ -26,8 +26,7 @@ test("the first start syncs at once and logs when the next run is due", async ()
 });
 
 test("a start soon after a good run waits for the next tick", async () => {
-  const { environment, query, simcat } = await fixture(three);
-  expect((await simcat(["sync"])).code).toBe(0);
+  const { environment, query } = await syncedFixture(three);
   const worker = startWorker(environment);
   expect(await worker.untilLogged("run_not_due")).toMatchObject({ run: 1, level: "info" });
   await worker.untilLogged("next_run");
@@ -36,8 +35,7 @@ test("a start soon after a good run waits for the next tick", async () => {
 });
 
 test("a good run older than the interval, or of selected libraries only, does not count", async () => {
-  const { environment, query, simcat } = await fixture(three);
-  await simcat(["sync"]);
+  const { environment, query, simcat } = await syncedFixture(three);
   await query("UPDATE simcat.sync_runs SET started_at = started_at - interval '367 days'");
   await simcat(["sync", "--owner", "ann"]);
   const worker = startWorker(environment);
@@ -285,8 +283,7 @@ test("an item that cannot be stored leaves the worker ready, and not up to date 
 });
 
 test("prunes the history once a day after a good run, and keeps what is younger than SIMCAT_KEEP_HISTORY", async () => {
-  const { environment, query, simcat } = await fixture(three);
-  await simcat(["sync"]);
+  const { environment, query } = await syncedFixture(three);
   const version = (name: string, days: number) => `
     INSERT INTO simcat.library_history (owner, library_name, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by)
     SELECT 'ann', '${name}', moment, moment, 1, moment - interval '1 day', moment, 1
@@ -307,8 +304,7 @@ test("prunes the history once a day after a good run, and keeps what is younger 
 });
 
 test("a prune that fails is a warning, and the worker goes on and stays ready", async () => {
-  const { environment, query, simcat } = await fixture(three);
-  await simcat(["sync"]);
+  const { environment, query } = await syncedFixture(three);
   await query(`INSERT INTO simcat.library_history
     (owner, library_name, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by)
     VALUES ('ann', 'old', '2020-01-01Z', '2020-01-01Z', 1, '2020-01-01Z', '2020-01-02Z', 1)`);
