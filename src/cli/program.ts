@@ -12,6 +12,11 @@ interface CommandEntry {
 
 /** In the order of the help. Only the command that is asked for is loaded. */
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  init: {
+    description: "ask for the service and the database, test both, and write .env",
+    example: "simcat init --base-url https://api.example.com/v1/",
+    load: async () => (await import("./init.ts")).defineInit,
+  },
   sync: {
     description: "run one incremental sync",
     example: "simcat sync --library example.user/helloworldCourse",
@@ -139,7 +144,10 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     .showSuggestionAfterError()
     .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
-    .addHelpText("after", "\nStart with: simcat demo (needs no setup), then simcat check (reports what is missing).\n");
+    .addHelpText(
+      "after",
+      "\nStart with: simcat demo (needs no setup), then simcat init (asks for what a run needs).\n",
+    );
   for (const [name, { description, example, load }] of Object.entries(COMMANDS)) {
     const command = new Command(name).description(description).addHelpText("after", `\nExample:\n  $ ${example}\n`);
     if (name === named) (await load())(command, run);

@@ -17,7 +17,10 @@ export interface CheckLine {
 const LABELS: Readonly<Record<CheckLine["result"], string>> = { ok: "ok", warn: "warn", fail: "FAIL", skipped: "skip" };
 
 /** The checks for people, one line each, and the number of failures. */
-export function formatChecks(lines: readonly CheckLine[]): string {
+export const formatChecks = (lines: readonly CheckLine[]) =>
+  [formatCheckLines(lines), "", formatTotal(lines)].join("\n");
+
+export function formatCheckLines(lines: readonly CheckLine[]): string {
   const width = Math.max(0, ...lines.map(({ check }) => check.length));
   const formatted = lines.flatMap(({ check, result, text, hint, details }) => {
     const withHint = hint === null ? text : `${text}; hint: ${hint}`;
@@ -27,7 +30,7 @@ export function formatChecks(lines: readonly CheckLine[]): string {
       ...details.map((detail) => indent + printable(detail)),
     ];
   });
-  return [...formatted, "", formatTotal(lines)].join("\n");
+  return formatted.join("\n");
 }
 
 function formatTotal(lines: readonly CheckLine[]): string {

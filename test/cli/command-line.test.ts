@@ -3,7 +3,9 @@ import { runCli, startCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 
 const COMMANDS =
-  "sync backfill start migrate check status libraries query explain verify prune report export mock db demo".split(" ");
+  "init sync backfill start migrate check status libraries query explain verify prune report export mock db demo".split(
+    " ",
+  );
 
 const SECRET = "swordfish-5f2c";
 

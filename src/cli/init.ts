@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { parseEnv } from "node:util";
+import type { Name } from "../config/settings.ts";
+import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
+import { type CheckLine, checkExitCode, formatCheckLines } from "../output/check.ts";
+import { checkConfiguration } from "./check/check-configuration.ts";
+import { checkDatabase } from "./check/check-database.ts";
+import { checkService } from "./check/check-service.ts";
+import type { DefineCommand } from "./command.ts";
+import type { Context } from "./context.ts";
+import { openPrompt, type Prompt } from "./prompt.ts";
+
+interface InitOptions {
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly databaseUrl?: string;
+  readonly force: boolean;
+}
+
+export const defineInit: DefineCommand = (command, run) =>
+  command
+    .option("--base-url <URL>", "the service's base URL (default: SIMCAT_BASE_URL, or asked)")
+    .option("--api-key <KEY>", "the API key (default: SIMCAT_API_KEY, or asked without showing it)")
+    .option("--database-url <URL>", 'a Postgres; "" is an embedded one, for trials (default: DATABASE_URL, or asked)')
+    .option("--force", "replace these settings in an existing .env; its other lines stay", false)
+    .action(run(init));
+
+interface InitQuestion {
+  readonly name: Name;
+  readonly text: string;
+  readonly given: string | undefined;
+  readonly isHidden?: boolean;
+  /** Whether an empty answer is one. */
+  readonly isOptional?: boolean;
+}
+
+/** Settings that are tested together. */
+interface Step {
+  readonly questions: readonly InitQuestion[];
+  readonly check: (context: Context) => Promise<CheckLine[]>;
+}
+
+/**
+ * Writes the settings of the service and the database to `.env`, after each was tested. Exits like `simcat check`, and then
+ * writes nothing.
+ */
+async function init(context: Context, options: InitOptions): Promise<number> {
+  const path = resolve(".env");
+  const prompt = openPrompt(context);
+  try {
+    await assertReplaceable(path, options, prompt);
+    const answers = new Map<Name, string>();
+    for (const step of steps(options)) {
+      const exitCode = await answerAndCheck(context, prompt, step, answers);
+      if (exitCode !== EXIT.ok) return exitCode;
+    }
+    await saveSettings(path, answers);
+  } finally {
+    prompt?.close();
+  }
+  context.print(`\nwrote ${path}, which only you can read\nnext: simcat backfill`);
+  return EXIT.ok;
+}
+
+const steps = ({ baseUrl, apiKey, databaseUrl }: InitOptions): readonly Step[] => [
+  {
+    questions: [
+      { name: "SIMCAT_BASE_URL", text: "Base URL of the service", given: baseUrl },
+      { name: "SIMCAT_API_KEY", text: "API key (not shown)", given: apiKey, isHidden: true },
+    ],
+    check: checkService,
+  },
+  {
+    questions: [
+      {
+        name: "DATABASE_URL",
+        text: "Postgres URL (not shown; empty: an embedded one, for trials)",
+        given: databaseUrl,
+        isHidden: true,
+        isOptional: true,
+      },
+    ],
+    check: checkDatabase,
+  },
+];
+
+/** @throws UsageError if there is a `.env` that may not be changed */
+async function assertReplaceable(path: string, { force }: InitOptions, prompt: Prompt | null): Promise<void> {
+  if (force || !existsSync(path)) return;
+  const answer =
+    (await prompt?.ask(`${path} exists. Replace the settings of service and database in it? [y/N] `)) ?? "";
+  if (/^y(es)?$/i.test(answer)) return;
+  throw new UsageError(`${path} exists, and was not changed`, { hint: "--force replaces these settings in it" });
+}
+
+/** Asks until the answers pass their checks; without a terminal once. Returns the exit code of the checks. */
+async function answerAndCheck(
+  context: Context,
+  prompt: Prompt | null,
+  { questions, check }: Step,
+  answers: Map<Name, string>,
+): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    for (const question of questions) {
+      const known = attempt === 1 ? findKnown(context, question, prompt !== null) : undefined;
+      const answer = known ?? (await ask(context, question, prompt));
+      if (answer !== null) answers.set(question.name, answer);
+    }
+    const given = { ...context, environment: { ...context.environment, ...Object.fromEntries(answers) } };
+    const invalid = checkConfiguration(given).filter(({ result }) => result === "fail");
+    const lines = invalid.length > 0 ? invalid : await check(given);
+    context.print(context.mask(formatCheckLines(lines)));
+    const exitCode = checkExitCode(lines);
+    if (exitCode === EXIT.ok || prompt === null) return exitCode;
+  }
+}
+
+/** The value of an option or of the environment. A terminal is asked about what an existing `.env` has. */
+function findKnown(
+  { environment, dotenv }: Context,
+  { name, given }: InitQuestion,
+  isAsked: boolean,
+): string | undefined {
+  return given ?? (isAsked && dotenv.has(name) ? undefined : environment[name]);
+}
+
+/** Null for a setting that a file has (`NAME_FILE`), or that nobody needs to give. @throws UsageError without a terminal */
+async function ask({ environment }: Context, question: InitQuestion, prompt: Prompt | null): Promise<string | null> {
+  const { name, text, isHidden = false, isOptional = false } = question;
+  if (environment[`${name}_FILE`]) return null;
+  if (prompt === null && isOptional) return null;
+  if (prompt === null) {
+    const option = `--${name
+      .replace(/^SIMCAT_/, "")
+      .toLowerCase()
+      .replaceAll("_", "-")}`;
+    throw new UsageError(`${name} is not set, and there is no terminal to ask on`, { hint: `give ${option}` });
+  }
+  for (;;) {
+    const answer = await prompt.ask(`${text}: `, { isHidden });
+    if (answer !== "" || isOptional) return answer;
+  }
+}
+
+/** Replaces these settings in the file, or creates it. Only its owner can read it. */
+async function saveSettings(path: string, answers: ReadonlyMap<Name, string>): Promise<void> {
+  const lines = existsSync(path) ? readFileSync(path, "utf8").split(/\r?\n/) : [];
+  const isOther = (line: string) => !answers.has(/^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] as Name);
+  const kept = lines.filter(isOther).join("\n").trimEnd();
+  const given = [...answers]
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name}=${quote(name, value)}\n`)
+    .join("");
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, `${kept === "" ? "" : `${kept}\n`}${given}`, { mode: 0o600, flag: "wx" });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new UsageError(`${path} cannot be written: ${fileErrorReason(error)}`, { cause: error });
+  }
+}
+
+/** The value as a `.env` file holds it. @throws UsageError for one that none can hold */
+function quote(name: Name, value: string): string {
+  const found = [value, `'${value}'`, `"${value}"`, `\`${value}\``].find((text) => parseEnv(`X=${text}\n`).X === value);
+  if (found !== undefined) return found;
+  throw new UsageError(`a .env file cannot hold this value of ${name}`, {
+    hint: `put it into a file, and set ${name}_FILE`,
+  });
+}

@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { organizationOf } from "../../src/mock/organization.ts";
+import { MAIN, startProgram } from "../support/cli.ts";
+import { useTestDatabase } from "../support/database.ts";
+import { startMockService } from "../support/mock/server.ts";
+import { library } from "../support/organization.ts";
+
+const KEY = "key-of-the-service";
+const database = useTestDatabase();
+let baseUrl: string;
+let directory: string;
+
+beforeEach(async () => {
+  const organization = organizationOf([library("ann", "forest", { scenarios: [1] })]);
+  const mock = await startMockService({ organization, apiKey: KEY });
+  baseUrl = mock.url;
+  directory = mkdtempSync(join(tmpdir(), "simcat-init-"));
+  return async () => {
+    await mock.stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+});
+
+const file = () => join(directory, ".env");
+const options = (key = KEY) => ["--base-url", baseUrl, "--api-key", key, "--database-url", database().url];
+
+function init(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const pretty = { SIMCAT_LOG_FORMAT: "pretty", ...environment };
+  return startProgram(process.execPath, [MAIN, "init", ...args], pretty, { cwd: directory }).ended;
+}
+
+describe("without a terminal", () => {
+  test("tests what the options give, and writes a file that only its owner reads", async () => {
+    const { code, stdout, stderr } = await init(options());
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(
+      /^ok {4}service .*\nok {4}key .*\n[\s\S]*\nok {4}database [\s\S]*\nwrote .*\nnext: simcat backfill\n$/,
+    );
+    expect(stdout).not.toContain(KEY);
+    expect(readFileSync(file(), "utf8")).toBe(
+      `SIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\nDATABASE_URL=${database().url}\n`,
+    );
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+  });
+
+  test("takes settings of the environment, leaves those in files there, and needs no database", async () => {
+    const keyFile = join(directory, "key");
+    writeFileSync(keyFile, KEY);
+    const state = { SIMCAT_STATE_DIR: join(directory, "state") };
+    expect(await init([], { SIMCAT_BASE_URL: baseUrl, SIMCAT_API_KEY_FILE: keyFile, ...state })).toMatchObject({
+      code: 0,
+    });
+    expect(readFileSync(file(), "utf8")).toBe(`SIMCAT_BASE_URL=${baseUrl}\n`);
+  });
+
+  test.each([
+    ["a wrong key", () => options("another-key"), 77, /^ok {4}service .*\nFAIL {2}key .*check SIMCAT_API_KEY/],
+    [
+      "no URL",
+      () => ["--base-url", "nonsense", "--api-key", KEY],
+      78,
+      /^FAIL {2}configuration {2}SIMCAT_BASE_URL is not a URL/,
+    ],
+    [
+      "an unreachable database",
+      () => [...options().slice(0, 4), "--database-url", "postgres://a:secret-word@127.0.0.1:1/x"],
+      69,
+      /^ok {4}service [\s\S]*\nFAIL {2}database .*ECONNREFUSED/,
+    ],
+  ])("writes nothing after %s", async (_, args, code, message) => {
+    const ended = await init(args());
+    expect(ended).toMatchObject({ code, stdout: expect.stringMatching(message) });
+    expect(ended.stdout).not.toContain("secret-word");
+    expect(() => statSync(file())).toThrow("ENOENT");
+  });
+
+  test("names the option that is missing", async () => {
+    expect(await init(["--base-url", baseUrl])).toMatchObject({
+      code: 64,
+      stderr: "simcat: SIMCAT_API_KEY is not set, and there is no terminal to ask on; give --api-key\n",
+    });
+  });
+
+  test("changes an existing file only with --force, and then keeps its other lines", async () => {
+    const before =
+      "# ours\nSIMCAT_CONCURRENCY=4\nexport SIMCAT_API_KEY=old-key-of-ours\nDATABASE_URL='postgres://old'\n";
+    writeFileSync(file(), before, { mode: 0o644 });
+    expect(await init(options())).toMatchObject({ code: 64, stderr: expect.stringContaining("--force replaces") });
+    expect(readFileSync(file(), "utf8")).toBe(before);
+
+    expect(
+      await init([...options().slice(0, 4), "--database-url", "", "--force"], { SIMCAT_STATE_DIR: directory }),
+    ).toMatchObject({ code: 0 });
+    expect(readFileSync(file(), "utf8")).toBe(
+      `# ours\nSIMCAT_CONCURRENCY=4\nSIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\n`,
+    );
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("on a terminal", () => {
+  /** Runs it on a pseudo-terminal. `type` waits until the output ends with a question. */
+  function start() {
+    const command = `${process.execPath} ${MAIN} init`;
+    const environment = { SIMCAT_STATE_DIR: join(directory, "state"), TERM: "xterm" };
+    const running = startProgram("script", ["-qec", command, "/dev/null"], environment, {
+      cwd: directory,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    onTestFinished(() => void running.process.stdin?.destroy());
+    const type = async (question: string, text: string) => {
+      const asked = new RegExp(`${question}[^\\n]*: $`);
+      await vi.waitFor(() => expect(stripVTControlCharacters(running.output())).toMatch(asked), 20_000);
+      running.process.stdin?.write(text);
+    };
+    return { running, type };
+  }
+
+  test("asks again after a failed check, and never shows the key", async () => {
+    const { running, type } = start();
+    await type("Base URL of the service", `${baseUrl}\r`);
+    await type("API key", "wrong-key-of-mine\r");
+    await type("check SIMCAT_API_KEY[\\s\\S]*Base URL of the service", `${baseUrl}\r`);
+    await type("API key", `${KEY}\r`);
+    await type("key {6}the service accepts it[\\s\\S]*Postgres URL", "\r");
+    const { code } = await running.ended;
+    expect(code).toBe(0);
+    expect(running.output()).not.toMatch(/wrong-key-of-mine|key-of-the-service/);
+    expect(readFileSync(file(), "utf8")).toBe(`SIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\n`);
+  });
+
+  test("ends at Ctrl-C without a file", async () => {
+    const { running, type } = start();
+    await type("Base URL of the service", "\u0003");
+    expect(await running.ended).toMatchObject({ code: 130 });
+    expect(() => statSync(file())).toThrow("ENOENT");
+  });
+});
