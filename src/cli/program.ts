@@ -10,7 +10,7 @@ interface CommandEntry {
   readonly load: () => Promise<DefineCommand>;
 }
 
-/** In the order of the help. Only the command that is asked for is loaded. */
+/** In the order of the help. Only the command that is asked for is loaded; completion asks for all. */
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   init: {
     description: "ask for the service and the database, test both, and write .env",
@@ -82,6 +82,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     example: "simcat export libraries scenarios --format parquet --out simcat-export",
     load: async () => (await import("./export.ts")).defineExport,
   },
+  completion: {
+    description: "print a script that completes commands, options, owners and libraries in a shell",
+    example: "simcat completion fish | source",
+    load: async () => (await import("./completion.ts")).defineCompletion,
+  },
   mock: {
     description: "run a mock of the service with generated data",
     example: "simcat mock --libraries 50 --edit-every 10s",
@@ -150,7 +155,7 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     );
   for (const [name, { description, example, load }] of Object.entries(COMMANDS)) {
     const command = new Command(name).description(description).addHelpText("after", `\nExample:\n  $ ${example}\n`);
-    if (name === named) (await load())(command, run);
+    if (name === named || named === "completion") (await load())(command, run);
     program.addCommand(command.copyInheritedSettings(program));
   }
   return program;

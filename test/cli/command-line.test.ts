@@ -3,7 +3,7 @@ import { runCli, startCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 
 const COMMANDS =
-  "init sync backfill start migrate check status libraries query explain verify prune report export mock db demo".split(
+  "init sync backfill start migrate check status libraries query explain verify prune report export completion mock db demo".split(
     " ",
   );
 

@@ -1,0 +1,92 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { addRows } from "../reporting/stored-rows.ts";
+import { MAIN, startProgram } from "../support/cli.ts";
+import { useTestDatabase } from "../support/database.ts";
+import { findProgram } from "../support/programs.ts";
+
+const database = useTestDatabase();
+let directory: string;
+
+beforeAll(async () => {
+  const names = ["forest", "lake", "$(reboot)", "two words"];
+  await addRows(
+    database(),
+    "libraries",
+    names.map((library_name) => ({ library_name })),
+  );
+  await addRows(
+    database(),
+    "library_sync",
+    names.map((library_name) => ({ library_name })),
+  );
+  directory = mkdtempSync(join(tmpdir(), "simcat-completion-"));
+  symlinkSync(MAIN, join(directory, "simcat"));
+  for (const shell of ["bash", "zsh", "fish"]) {
+    writeFileSync(join(directory, shell), execFileSync(process.execPath, [MAIN, "completion", shell], { env: {} }));
+  }
+  return () => rmSync(directory, { recursive: true, force: true });
+});
+
+/** What the script of a shell offers for the last word. */
+const OFFERS: Readonly<Record<string, (words: readonly string[]) => readonly string[]>> = {
+  bash: (words) => [
+    "-c",
+    `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _simcat; printf "%s\\n" "\${COMPREPLY[@]}"`,
+    join(directory, "bash"),
+    ...words,
+  ],
+  zsh: (words) => [
+    "-f",
+    "-c",
+    `compdef() { }; compadd() { for w in "\${@[2,-1]}"; do [[ "$w" == "\${words[-1]}"* ]] && print -r -- "$w"; done }; source "$0"; words=("$@"); CURRENT=$#; _simcat`,
+    join(directory, "zsh"),
+    ...words,
+  ],
+  fish: (words) => [
+    "-c",
+    `source ${join(directory, "fish")}; complete -C '${words.join(" ")}' | string split -f 1 \\t`,
+  ],
+};
+
+const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
+  [
+    ["simcat", "st"],
+    ["start", "status"],
+  ],
+  [["simcat", "--quiet", "expl"], ["explain"]],
+  [["simcat", "backfill", "--re"], ["--restart"]],
+  [["simcat", "export", "--format", "p"], ["parquet"]],
+  [["simcat", "completion", "b"], ["bash"]],
+  [["simcat", "sync", "--owner", ""], ["ann"]],
+  [
+    ["simcat", "sync", "--library", "ann/"],
+    ["ann/forest", "ann/lake"],
+  ],
+  [["simcat", "explain", "ann/f"], ["ann/forest"]],
+];
+
+const SHELLS = ["bash", "zsh", "fish"].filter((shell) => findProgram(shell, shell) !== null);
+
+test.each(SHELLS.flatMap((shell) => CASES.map(([words, offered]) => [shell, words, offered] as const)))(
+  "in %s, %j is completed with %j",
+  async (shell, words, offered) => {
+    const environment = {
+      PATH: [directory, dirname(process.execPath), process.env.PATH].join(":"),
+      HOME: directory,
+      DATABASE_URL: database().url,
+    };
+    const { ended } = startProgram(shell, OFFERS[shell]?.(words) ?? [], environment);
+    const { stdout, stderr } = await ended;
+    expect(stderr).toBe("");
+    expect(
+      stdout
+        .split("\n")
+        .filter((line) => line !== "")
+        .sort(),
+    ).toEqual([...offered].sort());
+  },
+);
