@@ -66,9 +66,9 @@ export const MUTATIONS: readonly TestedMutation[] = [
   },
   {
     name: "absences of the same run confirm a loss",
-    file: "src/db/store/missing-statements.ts",
-    line: "      AND a.run_id <> $run_id::int8\n  ) AS lacked_before",
-    instead: "  ) AS lacked_before",
+    file: "src/db/store/scenario-statements.ts",
+    line: "\n      AND a.run_id <> $run_id::int8)",
+    instead: ")",
     tests: ["test/postgres/commit.test.ts"],
   },
   {

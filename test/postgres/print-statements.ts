@@ -2,7 +2,7 @@
 import { COMPARE_LIBRARY, COMPARE_SCENARIOS } from "../../src/db/read/compare-rows.ts";
 import type { BoundStatement, StatementParameters } from "../../src/db/statement.ts";
 import { MERGE_LIBRARIES, REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/library-statements.ts";
-import { COUNT_CONFIRMED, INSERT_ABSENCES, REMOVE_MISSING } from "../../src/db/store/missing-statements.ts";
+import { SETTLE_MISSING } from "../../src/db/store/missing-scenarios.ts";
 import { INSERT_SCENARIOS, MERGE_SCENARIOS } from "../../src/db/store/scenario-statements.ts";
 
 /** Statements about scenarios are printed as for a batch of libraries; a staged list differs only in its source. */
@@ -12,9 +12,7 @@ const STATEMENTS: Readonly<Record<string, (parameters: StatementParameters) => B
   RESTORE_LIBRARIES,
   INSERT_SCENARIOS: INSERT_SCENARIOS.arrays,
   MERGE_SCENARIOS: MERGE_SCENARIOS.arrays,
-  COUNT_CONFIRMED: COUNT_CONFIRMED.arrays,
-  REMOVE_MISSING: REMOVE_MISSING.arrays,
-  INSERT_ABSENCES: INSERT_ABSENCES.arrays,
+  SETTLE_MISSING: SETTLE_MISSING.arrays,
   COMPARE_LIBRARY: COMPARE_LIBRARY.tables,
   COMPARE_SCENARIOS: COMPARE_SCENARIOS.tables,
 };

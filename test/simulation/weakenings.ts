@@ -41,13 +41,13 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "a partial read marks the scenarios it lacks",
-    file: "src/db/store/remove-missing-scenarios.ts",
+    file: "src/db/store/missing-scenarios.ts",
     line: "if (missing === 0 || library.isPartial) return",
     instead: "if (missing === 0) return",
   },
   {
     name: "a cached list confirms what an earlier one lacked",
-    file: "src/db/store/remove-missing-scenarios.ts",
+    file: "src/db/store/missing-scenarios.ts",
     line: "const isSuspect = library.suspectReads > 0;",
     instead: "const isSuspect = library.suspectReads < 0;",
   },
@@ -318,7 +318,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "the count of scenarios includes those marked as removed",
     file: "src/db/store/save-scenarios.ts",
-    line: "scenarioCount: scenarios - removed,",
+    line: "scenarioCount: scenarios - removal.removed,",
     instead: "scenarioCount: scenarios,",
   },
   {

@@ -80,6 +80,15 @@ export function keyArrays(keys: readonly LibraryKey[]): StatementParameters {
   return { owner: textArray(keys.map(({ owner }) => owner)), library_name: textArray(keys.map(({ name }) => name)) };
 }
 
+/** Joins the rows of a statement that answers by position with the items that it was about. */
+export function byPosition<Item, Row>(items: readonly Item[], rows: readonly Row[]): (readonly [Item, Row])[] {
+  return items.map((item, index) => {
+    const row = rows[index];
+    if (row === undefined) throw new RangeError(`${rows.length} rows for ${items.length} items`);
+    return [item, row];
+  });
+}
+
 /** The rest of an UPDATE … FROM or DELETE … USING about these libraries, where `row` is a row of the changed table. */
 export const ofKeys = (row: string) => `unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
 WHERE (${row}.owner, ${row}.library_name) = (i.owner, i.library_name)`;

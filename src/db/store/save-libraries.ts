@@ -1,7 +1,16 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { float8Array, int4Array, int8Array, keyArrays, libraryColumns, textArray, toArrays } from "./columns.ts";
+import {
+  byPosition,
+  float8Array,
+  int4Array,
+  int8Array,
+  keyArrays,
+  libraryColumns,
+  textArray,
+  toArrays,
+} from "./columns.ts";
 import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import { type SaveContext, type ScenarioCounts, saveScenarios } from "./save-scenarios.ts";
@@ -49,7 +58,7 @@ async function mergeLibraries(
 ): Promise<Set<LibraryContent>> {
   const arrays = toArrays(libraryColumns, batch, context.parsers);
   const { rows } = await connection.query<{ changed: boolean }>(MERGE_LIBRARIES({ ...arrays, run_id: context.runId }));
-  return new Set(batch.filter((_, index) => rows[index]?.changed));
+  return new Set(byPosition(batch, rows).flatMap(([library, { changed }]) => (changed ? [library] : [])));
 }
 
 /**

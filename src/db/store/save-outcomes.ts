@@ -4,6 +4,7 @@ import { formatLibraries, plural } from "../../format.ts";
 import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { InTransaction } from "../lease.ts";
+import { byPosition } from "./columns.ts";
 import { saveFailures } from "./save-failures.ts";
 import { refusedByDatabase, saveInHalves } from "./save-in-halves.ts";
 import { saveLibraries } from "./save-libraries.ts";
@@ -174,7 +175,7 @@ class BatchWriter {
         byKey: true,
         // What the first attempt stored already, the last one finds unchanged.
         afterLostCommit: (first, last) =>
-          last.map((library, index) => (library.changed ? library : (first[index] ?? library))),
+          byPosition(last, first).map(([library, before]) => (library.changed ? library : before)),
       },
       work(connection, part, isRepeated) {
         const contents = part.map(({ content }) => (isRepeated ? asMaybeStored(content) : content));
@@ -186,9 +187,8 @@ class BatchWriter {
   }
 
   async #report(batch: readonly PendingLibrary[], saved: readonly SavedLibrary[]): Promise<void> {
-    for (const [index, { action, content }] of batch.entries()) {
-      const library = saved[index];
-      if (library !== undefined) void this.results.push({ kind: "stored", action, content, saved: library });
+    for (const [{ action, content }, library] of byPosition(batch, saved)) {
+      void this.results.push({ kind: "stored", action, content, saved: library });
       if (content.kind !== "same") this.#stored += 1;
     }
     await this.#free(batch);

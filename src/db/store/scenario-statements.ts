@@ -15,7 +15,7 @@ import {
 
 /**
  * Statements that store the scenarios of a batch of libraries. All take the libraries as `$owner` and `$library_name`, one
- * element for each library, and the run as `$run_id`; their answers refer to a library by its position, `ord`.
+ * element for each library, and the run as `$run_id`, and return one row for each library, in their order.
  *
  * The planner expects one row for an owner and name, so left to itself it loops over a whole library for each row (10 s instead
  * of 60 ms for 5,000 stored scenarios). If one library has most of the rows, it expects all of them and scans the table for
@@ -42,6 +42,12 @@ const inPlaceOf = (row: string) => prefixed(row, [...NULL_FOR_ZERO, ...SCENARIO_
 /** Whether a row is a result: its flag says so, or it has no flag and a parent. */
 export const isResultSql = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
 
+/** Whether the read of an earlier run lacked this scenario of the library `lib` too. */
+export const lackedBeforeSql = (scenario: string) => `EXISTS (
+    SELECT FROM simcat.scenario_absences a
+    WHERE (a.owner, a.library_name, a.scenario_id) = (lib.owner, lib.library_name, ${scenario}.scenario_id)
+      AND a.run_id <> $run_id::int8)`;
+
 export const LIB =
   "lib AS (SELECT * FROM unnest($owner::text[], $library_name::text[]) WITH ORDINALITY AS l(owner, library_name, ord))";
 
@@ -67,6 +73,20 @@ export interface ScenarioBatch {
   readonly parameters: StatementParameters;
 }
 
+/** One library's list, merged with its stored scenarios. */
+export interface MergedCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Live scenarios that were stored, those of them that the list lacks, and those that an earlier read lacked too. */
+  readonly live: number;
+  readonly missing: number;
+  readonly confirmed: number;
+  /** Live scenarios after the merge, before any is marked as removed, and the results among them. */
+  readonly scenarios: number;
+  readonly results: number;
+}
+
 /** A statement for each location. */
 export const perLocation = <T>(build: (location: ScenarioLocation) => T): Readonly<Record<ScenarioLocation, T>> => ({
   arrays: build("arrays"),
@@ -89,8 +109,9 @@ WITH ${LIB}, written AS (
   FROM (${READ[location]}) AS r JOIN lib USING (ord)
   RETURNING owner, library_name, is_result, parent_id
 )
-SELECT lib.ord::int4 AS ord, count(*) AS inserted, count(*) FILTER (WHERE ${isResultSql("w")}) AS results
-FROM written w JOIN lib USING (owner, library_name) GROUP BY lib.ord`);
+SELECT count(w.owner) AS inserted, 0 AS updated, 0 AS unchanged, 0 AS live, 0 AS missing, 0 AS confirmed,
+  count(w.owner) AS scenarios, count(*) FILTER (WHERE ${isResultSql("w")}) AS results
+FROM lib LEFT JOIN written w USING (owner, library_name) GROUP BY ord ORDER BY ord`);
 
 const mergeScenarios = (location: ScenarioLocation) =>
   statement(`
@@ -115,20 +136,21 @@ WITH ${LIB}, met AS MATERIALIZED (
   FROM met WHERE is_read AND (changed OR in_place)
   ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET ${setExcluded([...SCENARIO_STORED, "changed_at", "removed_at", "run_id"])}
 )
-SELECT ord::int4 AS ord, count(*) FILTER (WHERE is_new) AS inserted,
+SELECT count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,
   count(*) FILTER (WHERE is_read AND NOT changed) AS unchanged,
   count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE is_live AND NOT is_read) AS missing,
+  count(*) FILTER (WHERE is_live AND NOT is_read AND ${lackedBeforeSql("met")}) AS confirmed,
   count(*) FILTER (WHERE is_read OR is_live) AS scenarios,
   count(*) FILTER (WHERE CASE WHEN is_read THEN ${isResultSql("met")} ELSE is_live AND is_old_result END) AS results
-FROM met GROUP BY ord`);
+FROM lib LEFT JOIN met USING (ord) GROUP BY ord ORDER BY ord`);
 
 /** Stores the scenarios of libraries that have no stored scenario. */
 export const INSERT_SCENARIOS = perLocation(insertScenarios);
 
 /**
  * Stores the scenarios of libraries that may have stored ones. For each library it counts the scenarios that are new, differ
- * (superseded into history) or are unchanged; the live ones before, and those of them that the read lacks; and the live ones and
- * results after. MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
+ * (superseded into history) or are unchanged; the live ones before, those of them that the read lacks, and those that an earlier
+ * read lacked too; and the live ones and results after. MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
  */
 export const MERGE_SCENARIOS = perLocation(mergeScenarios);
