@@ -18,13 +18,13 @@ export interface ConnectOptions {
   readonly max?: number;
   /** How long to retry while the database cannot be reached, in milliseconds. */
   readonly retryForMs?: number;
-  /** Called when work on this pool has waited for a second: once per outage, per lease and per index. */
+  /** Called when work on this pool has waited for a second: once per outage and per lease. */
   readonly onWait?: (wait: Wait) => void;
 }
 
 /** The reason why work on a pool is waiting. */
 interface Wait {
-  readonly code: "waiting_for_database" | "waiting_for_lease" | "waiting_for_index";
+  readonly code: "waiting_for_database" | "waiting_for_lease";
   readonly message: string;
 }
 

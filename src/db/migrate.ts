@@ -1,21 +1,11 @@
 import type { MigrationMeta } from "drizzle-orm/migrator";
-import { ConfigurationError } from "../errors.ts";
-import {
-  buildIndexes,
-  createJournal,
-  createSchema,
-  isConcurrent,
-  replaceJournal,
-  runStatements,
-  saveMigration,
-} from "./apply-migration.ts";
 import { applyViews, readViewPrivileges, restoreViewPrivileges } from "./apply-views.ts";
 import { type Connection, type ConnectOptions, connect, disconnect } from "./connect.ts";
-import { asDatabaseError } from "./db-errors.ts";
 import { missingError, readMissingObjects } from "./missing-objects.ts";
 import {
   assertMigratable,
   isReplaced,
+  JOURNAL,
   loadSchema,
   readJournal,
   type Schema,
@@ -48,7 +38,7 @@ interface MigrateResult {
 
 /**
  * Brings the schema up to date under a lock: of several processes, one migrates, and the others find it done. All missing
- * migrations and the views are one transaction, except indexes that are built concurrently on existing tables.
+ * migrations and the views are one transaction.
  * @throws ConfigurationError if the schema is newer than this program, or too old for it; if a table, a column, a constraint
  * or an index of an applied migration is missing; or if a view that must be dropped is used by one that is not simcat's
  */
@@ -57,66 +47,42 @@ export async function migrate(
   signal: AbortSignal,
   { folder, ...options }: MigrateOptions = {},
 ): Promise<MigrateResult> {
-  const pool = await connect(url, { max: 2, ...options }, signal);
-  const schema = loadSchema(folder);
-  const runLocked = <T>(work: (connection: Connection) => Promise<T>) =>
-    withTransaction(
+  const pool = await connect(url, { max: 1, ...options }, signal);
+  try {
+    const schema = loadSchema(folder);
+    return await withTransaction(
       pool,
       { operation: "migrating the schema", lockTimeoutMs: MIGRATION_LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS },
       async (connection) => {
         await connection.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
         await connection.query(FIXED_SETTINGS);
-        return work(connection);
+        return applyMissing(connection, schema);
       },
       signal,
     );
-  try {
-    for (let total = 0; ; ) {
-      const step = await runLocked((connection) => applyMissing(connection, schema));
-      total += step.applied;
-      const { next } = step;
-      if (next === null) return { applied: total, recreated: step.recreated };
-      total += await runLocked(async (connection) => {
-        if ((await readJournal(connection)).migrations.includes(next.folderMillis)) return 0;
-        await buildIndexes(connection, pool, next);
-        await saveMigration(connection, next);
-        return 1;
-      });
-    }
-  } catch (error) {
-    if (error instanceof ConfigurationError || signal.aborted) throw error;
-    throw asDatabaseError("migrating the schema", error);
   } finally {
     await disconnect(pool);
   }
 }
 
-interface MigrationStep extends MigrateResult {
-  /** The next migration if it must be applied outside of a transaction; null if all are applied. */
-  readonly next: MigrationMeta | null;
-}
-
-/** Applies the missing migrations up to the first that builds an index concurrently. If none is left, updates the views. */
-async function applyMissing(connection: Connection, schema: Schema): Promise<MigrationStep> {
+/** Applies the missing migrations, then updates the views. */
+async function applyMissing(connection: Connection, schema: Schema): Promise<MigrateResult> {
   const [baseline] = schema.migrations;
-  if (baseline !== undefined && isReplaced(await readJournal(connection))) await replaceJournal(connection, baseline);
+  if (baseline !== undefined && isReplaced(await readJournal(connection))) {
+    await connection.query(`DELETE FROM ${JOURNAL}`);
+    await saveMigration(connection, baseline);
+  }
   const { migrations: applied, views } = await readJournal(connection);
   const state = toSchemaState(schema, { migrations: applied, views });
   assertMigratable(state);
   if (state.kind === "behind") await createJournal(connection);
   const before = await readViewPrivileges(connection);
-  const isNew = applied.length === 0;
-  const missing = schema.migrations.filter(({ folderMillis }) => !applied.includes(folderMillis));
-  // A new database has no readers, so nothing has to be built concurrently.
-  const stop = isNew ? -1 : missing.findIndex(isConcurrent);
-  const batch = stop === -1 ? missing : missing.slice(0, stop);
-  for (const migration of batch) {
+  for (const migration of schema.migrations) {
+    if (applied.includes(migration.folderMillis)) continue;
     await runStatements(connection, migration);
     await saveMigration(connection, migration);
   }
-  const next = missing[stop] ?? null;
-  if (next !== null) return { applied: batch.length, recreated: [], next };
-  const lost = isNew ? [] : await readMissingViews(connection, schema.views);
+  const lost = applied.length === 0 ? [] : await readMissingViews(connection, schema.views);
   const recorded = views?.hashes ?? {};
   await createSchema(connection, "simcat_report");
   await applyViews(connection, schema.views, recorded, new Set(lost.map(({ name }) => name)));
@@ -124,7 +90,34 @@ async function applyMissing(connection: Connection, schema: Schema): Promise<Mig
   if (state.kind === "behind") await saveViews(connection, schema.views);
   await setSearchPath(connection);
   const recreated = lost.filter(({ name }) => name in recorded).map(({ label }) => label);
-  return { applied: state.kind === "behind" ? state.missing : 0, recreated, next };
+  return { applied: state.kind === "behind" ? state.missing : 0, recreated };
+}
+
+async function runStatements(connection: Connection, { sql }: MigrationMeta): Promise<void> {
+  for (const statement of sql) {
+    const schema = /^(?:--.*\n|\s)*CREATE SCHEMA IF NOT EXISTS "?(\w+)"?;?\s*$/.exec(statement)?.[1];
+    // drizzle-kit writes CONCURRENTLY for some indexes, which is not possible in a transaction.
+    if (schema === undefined) await connection.query(statement.replace(/\bINDEX CONCURRENTLY\b/, "INDEX"));
+    else await createSchema(connection, schema);
+  }
+}
+
+/** Creates the schema if it is missing. IF NOT EXISTS demands CREATE on the database even if the schema exists. */
+async function createSchema(connection: Connection, name: string): Promise<void> {
+  const { rowCount } = await connection.query("SELECT FROM pg_namespace WHERE nspname = $1", [name]);
+  if (rowCount === 0) await connection.query(`CREATE SCHEMA ${name}`);
+}
+
+async function createJournal(connection: Connection): Promise<void> {
+  await createSchema(connection, "simcat_migrations");
+  await connection.query(
+    `CREATE TABLE IF NOT EXISTS ${JOURNAL} (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
+  );
+}
+
+/** Records in the journal that a migration was applied. */
+async function saveMigration(connection: Connection, { hash, folderMillis }: MigrationMeta): Promise<void> {
+  await connection.query(`INSERT INTO ${JOURNAL} (hash, created_at) VALUES ($1, $2)`, [hash, folderMillis]);
 }
 
 /** @throws ConfigurationError if anything but a view or a function is missing */
