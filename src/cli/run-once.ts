@@ -2,6 +2,7 @@ import { createClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { EXIT, SimcatError, UsageError } from "../errors.ts";
 import { formatJson } from "../format.ts";
+import type { RunObserver } from "../output/run-log.ts";
 import { formatSummary, toRunJson } from "../output/summary.ts";
 import type { RunKind, RunRequest, RunStatus } from "../run-summary.ts";
 import { isEverything, parseSelection } from "../sync/rules/selection.ts";
@@ -10,7 +11,7 @@ import type { RunEvent, RunResult } from "../sync/run-types.ts";
 import { withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, type ServiceConfig } from "./settings.ts";
-import { showProgress } from "./show-progress.ts";
+import { showProgress, toServiceEvents } from "./show-progress.ts";
 
 export interface RunOptions {
   readonly library: readonly string[];
@@ -46,36 +47,39 @@ export async function runOnce(context: Context, kind: RunKind, options: RunOptio
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
   const result = await withDatabase(context, config, "migrate", (pool) =>
-    runWithProgress(context, config, pool, request),
+    observeRun(context, config, pool, request, showProgress(context, config).observers),
   );
   const exitCode = exitCodeOf(result);
   context.print(json ? formatJson(toRunJson(result.summary, exitCode)) : formatSummary(result.summary));
   return exitCode;
 }
 
-async function runWithProgress(
+/** Performs one run, which the observers see from its start to its end. */
+export async function observeRun(
   context: Context,
   config: ServiceConfig,
   pool: Pool,
   request: RunRequest,
+  observers: readonly RunObserver[],
 ): Promise<RunResult> {
   const { mask, version, stop } = context;
-  const { progress, lines, onServiceEvent } = showProgress(context, config);
-  const clock = await createClock(pool, stop);
   const onEvent = (event: RunEvent) => {
-    progress.event(event);
-    lines?.event(event);
+    for (const one of observers) one.event?.(event);
   };
-  return withService(context, config, onServiceEvent, async (service) => {
-    try {
+  const end = () => {
+    for (const one of observers) one.end?.();
+  };
+  try {
+    const clock = await createClock(pool, stop);
+    return await withService(context, config, toServiceEvents(observers), async (service) => {
       const result = await runSync({ pool, clock, service, settings: config, version, mask, onEvent }, request, stop);
-      progress.end();
-      lines?.finished(result.summary);
+      end();
+      for (const one of observers) await one.finished?.(result.summary);
       return result;
-    } finally {
-      progress.end();
-    }
-  });
+    });
+  } finally {
+    end();
+  }
 }
 
 const EXIT_CODES: Readonly<Partial<Record<RunStatus, number>>> = {

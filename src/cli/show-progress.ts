@@ -1,15 +1,16 @@
 import type { Config } from "../config.ts";
 import { createLog, isColored } from "../log.ts";
 import { createProgressLine } from "../output/progress.ts";
-import { createRunLog } from "../output/run-log.ts";
+import { createRunLog, type RunObserver } from "../output/run-log.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
+import type { RunEvent } from "../sync/run-types.ts";
 import { withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import type { ServiceConfig } from "./settings.ts";
 
 /**
- * Shows the progress of work with the service, and its waits. A terminal shows a line that is redrawn, and log lines only
- * with --verbose. `lines` is null if nothing is logged.
+ * Observes work with the service. A terminal shows its progress on a line that is redrawn, and log lines only with
+ * --verbose; without a terminal all of it is logged.
  */
 export function showProgress({ terminal, draw, mask, environment }: Context, config: Config) {
   const log = createLog(config, terminal.isErr, draw, mask, isColored(environment, terminal.isErr));
@@ -17,20 +18,21 @@ export function showProgress({ terminal, draw, mask, environment }: Context, con
   const screen = !isLogged && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
   const runLog = createRunLog(log);
   const progress = createProgressLine(screen, runLog);
-  const lines = isLogged ? runLog : null;
-  const onServiceEvent = (event: ServiceEvent) => {
-    progress.service(event);
-    lines?.service(event);
-  };
-  return { progress, lines, onServiceEvent };
+  return { progress, observers: isLogged ? [progress, runLog] : [progress] };
 }
 
-/** Runs `work` with a client of the service, for a command that shows only its waits. */
+/** Runs `work` with a client of the service, and shows its progress and its waits. */
 export async function withWatchedService<T>(
   context: Context,
   config: ServiceConfig,
-  work: (service: Service) => Promise<T>,
+  work: (service: Service, onProgress: (event: RunEvent) => void) => Promise<T>,
 ): Promise<T> {
-  const { progress, onServiceEvent } = showProgress(context, config);
-  return withService(context, config, onServiceEvent, work).finally(progress.end);
+  const { progress, observers } = showProgress(context, config);
+  const watched = (service: Service) => work(service, progress.event);
+  return withService(context, config, toServiceEvents(observers), watched).finally(progress.end);
 }
+
+/** Passes each event to all observers. */
+export const toServiceEvents = (observers: readonly RunObserver[]) => (event: ServiceEvent) => {
+  for (const one of observers) one.service?.(event);
+};

@@ -1,7 +1,12 @@
 import { aborted, withTimeout } from "../async.ts";
-import { loadSchema } from "../db/schema-state.ts";
+import type { Connection } from "../db/connect.ts";
+import { assertUsable, loadSchema, readSchemaState } from "../db/schema-state.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { createLog, isColored, type Logger } from "../log.ts";
+import { createProgressLine } from "../output/progress.ts";
+import { createRunLog } from "../output/run-log.ts";
 import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
+import type { RunRequest } from "../run-summary.ts";
 import { createCopyReads } from "../worker/copy-reads.ts";
 import { openHttpServer, type Routes, textAnswer } from "../worker/http-server.ts";
 import { createMetrics } from "../worker/metrics.ts";
@@ -10,11 +15,20 @@ import { createSchedule } from "../worker/schedule.ts";
 import { formatStatusPage } from "../worker/status-page.ts";
 import { createStatusReader, createWorkerState, toReadyJson } from "../worker/worker-status.ts";
 import type { DefineCommand } from "./command.ts";
-import { withDatabase, withService } from "./connections.ts";
+import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { observeRun } from "./run-once.ts";
 import { loadServiceSettings, withCurrentKey } from "./settings.ts";
 
 export const defineStart: DefineCommand = (command, run) => command.action(run(start));
+
+const SCHEDULED_SYNC: RunRequest = {
+  kind: "sync",
+  trigger: "schedule",
+  selection: { libraries: [], owners: [] },
+  allowRemovals: false,
+  restart: false,
+};
 
 /** A run counts as stuck if it makes no progress for this long after its longest request and wait. */
 const STUCK_MARGIN_MS = 60_000;
@@ -67,12 +81,19 @@ export async function start(context: Context): Promise<number> {
     );
     const work = withDatabase(context, config, "migrate", (pool, _, ensureRunning) => {
       state.pool = pool;
-      const withClient: WorkerContext["withService"] = async (onEvent, run) => {
+      const run: WorkerContext["run"] = async (observers) => {
         await ensureRunning(stop);
-        return withService(context, withCurrentKey(context, config), onEvent, run);
+        const current = withCurrentKey(context, config);
+        // Another process may have migrated the schema since the last run.
+        const readState = (connection: Connection) => readSchemaState(connection, schema);
+        assertUsable(await readSnapshot(pool, "looking at the schema", readState, stop));
+        const runLog = createRunLog(log);
+        const shown = [...observers, createProgressLine(null, runLog), runLog];
+        return observeRun(context, current, pool, SCHEDULED_SYNC, shown);
       };
-      const tools = { settings: config, version, pool, schema, schedule, mask, log, metrics, state, reads };
-      return runSyncLoop({ ...tools, withService: withClient }, stop).finally(() => {
+      const { keepHistoryMs } = config;
+      const tools = { keepHistoryMs, pool, schedule, run, mask, log, metrics, state, reads };
+      return runSyncLoop(tools, stop).finally(() => {
         state.pool = null;
       });
     });

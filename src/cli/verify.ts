@@ -5,10 +5,10 @@ import { parseSelection } from "../sync/rules/selection.ts";
 import { createValueParsers } from "../sync/value-parsers.ts";
 import { verifyStored } from "../verify/verify.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, libraryOption, ownerOption } from "./command.ts";
-import { withDatabase, withService } from "./connections.ts";
+import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth } from "./context.ts";
 import { loadServiceSettings } from "./settings.ts";
-import { showProgress } from "./show-progress.ts";
+import { withWatchedService } from "./show-progress.ts";
 
 interface VerifyOptions extends JsonOptions {
   readonly library: readonly string[];
@@ -22,13 +22,12 @@ export const defineVerify: DefineCommand = (command, run) =>
 async function verify(context: Context, { library, owner, json }: VerifyOptions): Promise<number> {
   const selection = parseSelection(library, owner);
   const settings = loadServiceSettings(context);
-  const { progress, onServiceEvent } = showProgress(context, settings);
   const parsers = createValueParsers(settings.serviceTimezone);
   const report = await withDatabase(context, settings, "require", (pool, source) =>
-    withService(context, settings, onServiceEvent, (service) =>
-      verifyStored({ service, pool, source, parsers, onEvent: progress.event, settings }, selection, context.stop),
+    withWatchedService(context, settings, (service, onEvent) =>
+      verifyStored({ service, pool, source, parsers, onEvent, settings }, selection, context.stop),
     ),
-  ).finally(progress.end);
+  );
   const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
   context.print(json ? formatJson(toVerifyJson(report, exitCode)) : formatVerify(report, outputWidth(context)));
   return exitCode;

@@ -22,18 +22,6 @@ export function formatProgress({ done, total, failed, elapsedMs }: Progress): st
 
 const LOG_EVERY_MS = 30_000;
 
-interface ProgressLine {
-  event(event: RunEvent): void;
-  service(event: ServiceEvent): void;
-  /** Clears the line. */
-  end(): void;
-}
-
-interface ProgressLog {
-  progress(progress: Progress): void;
-  waiting(text: string): void;
-}
-
 /** A shorter wait for the service is not shown. */
 const SHOWN_WAIT_MS = 1_000;
 /** A shorter wait for the service is not logged. */
@@ -43,7 +31,10 @@ export const LONG_WAIT_MS = 10_000;
  * Shows a run's progress and its waits for the service: redraws a terminal line five times per second. Without a terminal,
  * logs the progress every 30 seconds, and each wait once.
  */
-export function createProgressLine(screen: Screen | null, log: ProgressLog): ProgressLine {
+export function createProgressLine(
+  screen: Screen | null,
+  log: { progress(progress: Progress): void; waiting(text: string): void },
+) {
   const waits = createServiceWaits();
   let progress: Progress = { done: 0, total: 0, failed: 0, elapsedMs: 0 };
   let startedAt = 0;
@@ -77,7 +68,7 @@ export function createProgressLine(screen: Screen | null, log: ProgressLog): Pro
   const timer = screen === null ? setInterval(write, 1_000) : setInterval(() => draw(screen), 200);
   timer.unref();
   return {
-    event(event) {
+    event(event: RunEvent) {
       if (event.kind === "planned" && event.toRead > 0) {
         progress = { ...progress, total: event.toRead };
         startedAt = performance.now();
@@ -87,6 +78,7 @@ export function createProgressLine(screen: Screen | null, log: ProgressLog): Pro
       if (event.kind === "failed") progress = { ...progress, done: progress.done + 1, failed: progress.failed + 1 };
     },
     service: waits.event,
+    /** Clears the line. */
     end() {
       clearInterval(timer);
       clear();

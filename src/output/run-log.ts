@@ -5,22 +5,23 @@ import type { RunEvent } from "../sync/run-types.ts";
 import { LONG_WAIT_MS, type Progress } from "./progress.ts";
 import { toSnakeCase } from "./summary.ts";
 
-interface RunLog {
-  event(event: RunEvent): void;
-  service(event: ServiceEvent): void;
-  progress(progress: Progress): void;
-  /** Logs a long wait for the service. */
-  waiting(text: string): void;
-  finished(summary: RunSummary): void;
+/** Sees a run, or other work with the service: its log, its progress line, the metrics of the worker. */
+export interface RunObserver {
+  event?(event: RunEvent): void;
+  service?(event: ServiceEvent): void;
+  /** A run has ended, and has a summary. */
+  finished?(summary: RunSummary): void | Promise<void>;
+  /** The work has ended, with or without a summary. */
+  end?(): void;
 }
 
 /** The operator must fix these. The other statuses end by themselves, or leave a decision that can wait. */
 const NEEDS_FIX: readonly RunStatus[] = ["unauthorized", "source_untrusted", "failed"];
 
 /** Logs a run: its start, each failure, each warning, each group of rejects, and its summary. Every line has a stable `code`. */
-export function createRunLog(log: Logger): RunLog {
+export function createRunLog(log: Logger) {
   return {
-    event(event) {
+    event(event: RunEvent) {
       if (event.kind === "started") log.info({ code: "run_started", run: event.id, kind: event.run }, "run started");
       if (event.kind === "planned") {
         const { listed, toRead, skipped } = event;
@@ -40,7 +41,7 @@ export function createRunLog(log: Logger): RunLog {
         log.warn({ code, owner: key.owner, library: key.name, error: message }, "library failed");
       }
     },
-    service(event) {
+    service(event: ServiceEvent) {
       if (event.kind === "throttled") {
         log.info(
           { code: "throttled", operation: event.operation, wait_ms: event.waitMs },
@@ -60,13 +61,14 @@ export function createRunLog(log: Logger): RunLog {
         log.trace({ code: "request", operation, outcome, duration_ms: Math.round(ms) }, "request ended");
       }
     },
-    progress({ done, total, failed }) {
+    progress({ done, total, failed }: Progress) {
       log.info({ code: "run_progress", done, total, failed }, "reading libraries");
     },
-    waiting(text) {
+    /** Logs a long wait for the service. */
+    waiting(text: string) {
       log.info({ code: "waiting_for_service" }, text);
     },
-    finished(summary) {
+    finished(summary: RunSummary) {
       for (const { code, message, key } of summary.warnings) {
         log.warn({ code, ...(key ? { owner: key.owner, library: key.name } : {}), detail: message }, "warning");
       }

@@ -45,29 +45,26 @@ export interface CopyState {
   readonly error: Error | null;
 }
 
-export interface CopyReads {
-  /** Waits up to three seconds for the basics and one more for the figures. */
-  read(): Promise<CopyState>;
-  /** Discards both at the end of a run, and reads the basics while the database is known to be reachable. */
-  refresh(): Promise<void>;
-}
+export type CopyReads = ReturnType<typeof createCopyReads>;
 
 const SHOWN_RUNS = 30;
 const BASICS_WAIT_MS = 3_000;
 const FIGURES_WAIT_MS = 1_000;
 const FIGURES_TIMEOUT_MS = 60_000;
 
-export function createCopyReads(pool: () => Pool | null, schema: Schema): CopyReads {
+export function createCopyReads(pool: () => Pool | null, schema: Schema) {
   const basics = createCache(() => readWithin(pool(), BASICS_WAIT_MS, readBasics(schema)), BASICS_WAIT_MS);
   const figures = createCache(() => readWithin(pool(), FIGURES_TIMEOUT_MS, readFigures), FIGURES_WAIT_MS);
   return {
-    async read() {
+    /** Waits up to three seconds for the basics and one more for the figures. */
+    async read(): Promise<CopyState> {
       const { value, error } = await basics.get();
       // An unreachable database is not asked for more, because a client is waiting.
       const { value: counted } = value === null || error !== null ? figures.last() : await figures.get();
       return { basics: value, figures: counted, error };
     },
-    async refresh() {
+    /** Discards both at the end of a run, and reads the basics while the database is known to be reachable. */
+    async refresh(): Promise<void> {
       basics.expire();
       figures.expire();
       await basics.get();
@@ -121,26 +118,24 @@ async function readWithin<T>(
   read: (connection: Connection) => Promise<T>,
 ): Promise<(T & ReadMoment) | null> {
   if (pool === null) return null;
-  let timedOut = false;
   try {
     const connection = await pool.connect();
-    const timer = setTimeout(() => {
-      timedOut = true;
-      connection.release(true);
-    }, timeoutMs);
-    try {
+    const readAll = async () => {
       const readAt = performance.now();
       await connection.query(begin({ snapshot: true }));
       const now = await readNow(connection);
       const value = { ...(await read(connection)), readAt, now };
       await connection.query("COMMIT");
-      if (!timedOut) connection.release();
       return value;
-    } catch (error) {
-      if (!timedOut) connection.release(true);
-      throw timedOut ? noAnswer(timeoutMs) : error;
+    };
+    let isUsable = false;
+    try {
+      const value = await withTimeout(readAll(), timeoutMs);
+      if (value === "timeout") throw noAnswer(timeoutMs);
+      isUsable = true;
+      return value;
     } finally {
-      clearTimeout(timer);
+      connection.release(!isUsable);
     }
   } catch (error) {
     throw databaseError("reading the state of the copy", error);
@@ -160,15 +155,8 @@ interface Cached<T> {
   readonly error: Error | null;
 }
 
-interface Cache<T> {
-  /** Waits up to `waitMs` for a fresh value. Concurrent callers share one read. A read that fails leaves the last value. */
-  get(): Promise<Cached<T>>;
-  last(): Cached<T>;
-  /** What was read or began to be read until now is not fresh. */
-  expire(): void;
-}
-
-function createCache<T>(read: () => Promise<T | null>, waitMs: number): Cache<T> {
+/** Concurrent callers share one read. A read that fails leaves the last value. */
+function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
   let cached: Cached<T> = { value: null, error: null };
   let expiredAt = Number.NEGATIVE_INFINITY;
   let freshUntil = Number.NEGATIVE_INFINITY;
@@ -186,7 +174,8 @@ function createCache<T>(read: () => Promise<T | null>, waitMs: number): Cache<T>
     reading = null;
   };
   return {
-    async get() {
+    /** Waits up to `waitMs` for a fresh value. */
+    async get(): Promise<Cached<T>> {
       const giveUpAt = performance.now() + waitMs;
       while (performance.now() > freshUntil) {
         reading ??= refresh();
@@ -196,6 +185,7 @@ function createCache<T>(read: () => Promise<T | null>, waitMs: number): Cache<T>
       return cached;
     },
     last: () => cached,
+    /** What was read or began to be read until now is not fresh. */
     expire() {
       expiredAt = performance.now();
       freshUntil = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { hostNameOf } from "../config/readers.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -13,12 +13,7 @@ interface Answer {
 /** Route functions by path. They are called only for GET and HEAD, and must change nothing. */
 export type Routes = Readonly<Record<string, () => Promise<Answer>>>;
 
-export interface HttpServer {
-  /** Such as `http://127.0.0.1:9464`. */
-  readonly url: string;
-  /** Waits up to one second for answers in progress, then closes their connections. */
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof openHttpServer>>;
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -51,7 +46,7 @@ const HEADERS = {
 };
 
 /** @throws ConfigurationError if the server cannot listen on the address */
-export async function openHttpServer(options: HttpServerOptions, routes: Routes): Promise<HttpServer> {
+export async function openHttpServer(options: HttpServerOptions, routes: Routes) {
   const { host, port } = options;
   const server = createServer(LIMITS, (request, response) => {
     const isAllowed = isAllowedHost(request.headers.host, [host, ...options.allowedHosts]);
@@ -66,7 +61,16 @@ export async function openHttpServer(options: HttpServerOptions, routes: Routes)
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
-  return { url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`, close: () => close(server) };
+  return {
+    /** Such as `http://127.0.0.1:9464`. */
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    /** Waits up to one second for answers in progress, then closes their connections. */
+    async close(): Promise<void> {
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+      await new Promise((resolve) => server.close(resolve));
+      clearTimeout(timer);
+    },
+  };
 }
 
 /**
@@ -91,34 +95,19 @@ function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException):
   );
 }
 
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
-  await closed;
-  clearTimeout(timer);
-}
-
 async function respond(
   { method = "" }: IncomingMessage,
   response: ServerResponse,
   { onError }: HttpServerOptions,
   answer: () => Promise<Answer>,
 ): Promise<void> {
-  try {
-    const { status, contentType, body, headers } = await answer();
-    const bytes = Buffer.from(body, "utf8");
-    response.writeHead(status, {
-      ...HEADERS,
-      "content-type": contentType,
-      "content-length": bytes.length,
-      ...headers,
-    });
-    response.end(method === "HEAD" ? undefined : bytes);
-  } catch (error) {
+  const { status, contentType, body, headers } = await answer().catch((error): Answer => {
     onError(error);
-    if (!response.headersSent) response.writeHead(500, { ...HEADERS, "content-type": "text/plain; charset=utf-8" });
-    response.end();
-  }
+    return { status: 500, contentType: "text/plain; charset=utf-8", body: "" };
+  });
+  const bytes = Buffer.from(body, "utf8");
+  response.writeHead(status, { ...HEADERS, "content-type": contentType, "content-length": bytes.length, ...headers });
+  response.end(method === "HEAD" ? undefined : bytes);
 }
 
 export const textAnswer = (status: number, body: string, headers = {}): Answer => ({

@@ -1,10 +1,6 @@
 import { aborted } from "../async.ts";
-import type { Settings } from "../config/settings.ts";
-import { createClock } from "../db/clock.ts";
-import type { Connection, Pool } from "../db/connect.ts";
+import type { Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/db-errors.ts";
-import { assertUsable, readSchemaState, type Schema } from "../db/schema-state.ts";
-import { readSnapshot } from "../db/transaction.ts";
 import {
   BusyError,
   ConfigurationError,
@@ -15,13 +11,10 @@ import {
 } from "../errors.ts";
 import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
-import { createProgressLine } from "../output/progress.ts";
-import { createRunLog } from "../output/run-log.ts";
-import type { RunRequest, RunSummary } from "../run-summary.ts";
-import type { Service, ServiceEvent } from "../service/client.ts";
-import { runSync } from "../sync/run.ts";
+import type { RunObserver } from "../output/run-log.ts";
+import type { RunSummary } from "../run-summary.ts";
 import { outcomeOfError } from "../sync/run-outcome.ts";
-import type { RunEvent, RunResult, RunSettings } from "../sync/run-types.ts";
+import type { RunResult } from "../sync/run-types.ts";
 import type { CopyReads } from "./copy-reads.ts";
 import type { Metrics } from "./metrics.ts";
 import { createHistoryPruner } from "./prune-history.ts";
@@ -30,20 +23,11 @@ import { MISS_REASONS, type MissReason, pauseOf, type WorkerState } from "./work
 
 /** The dependencies of the loop and of its runs. */
 export interface WorkerContext {
-  readonly settings: RunSettings & Pick<Settings, "keepHistoryMs">;
-  readonly version: string;
+  readonly keepHistoryMs: number | null;
   readonly pool: Pool;
-  /** The schema that the database must have. */
-  readonly schema: Schema;
   readonly schedule: Schedule;
-  /**
-   * Runs `work` with a client of the service. The API key is read again for each run.
-   * @throws ConfigurationError if the key cannot be read
-   */
-  readonly withService: <T>(
-    onEvent: (event: ServiceEvent) => void,
-    work: (service: Service) => Promise<T>,
-  ) => Promise<T>;
+  /** Runs `sync` once; the observers see it. Throws if it cannot start. */
+  readonly run: (observers: readonly RunObserver[]) => Promise<RunResult>;
   /** Replaces the secrets in a message. */
   readonly mask: (message: string) => string;
   readonly log: Logger;
@@ -51,14 +35,6 @@ export interface WorkerContext {
   readonly state: WorkerState;
   readonly reads: CopyReads;
 }
-
-const REQUEST: RunRequest = {
-  kind: "sync",
-  trigger: "schedule",
-  selection: { libraries: [], owners: [] },
-  allowRemovals: false,
-  restart: false,
-};
 
 /**
  * Runs `sync` on schedule until `signal` is aborted, and at the start if the last good run is older than the interval. One
@@ -73,7 +49,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
       { code: "next_run", at: schedule.next(pauseOf(state) ?? undefined).toISOString() },
       "waiting for the next run",
     );
-  const pruneHistory = createHistoryPruner(context, context.settings.keepHistoryMs);
+  const pruneHistory = createHistoryPruner(context, context.keepHistoryMs);
   const runAndPrune = async () => {
     const result = await runScheduled(context, signal);
     if (result !== null && endedWell(result.summary)) await pruneHistory(signal);
@@ -134,12 +110,12 @@ async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolea
  * @returns the result of the run; null if it did not start
  */
 async function runScheduled(context: WorkerContext, signal: AbortSignal): Promise<RunResult | null> {
-  const { state, metrics, log } = context;
+  const { state, metrics, log, reads } = context;
   state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
   try {
-    const { summary, error } = await runAndLog(context, signal);
+    // If the database is unreachable afterwards, probes and the page still show this run.
+    const { summary, error } = await context.run([metrics, observeProgress(state), { finished: reads.refresh }]);
     const { id, status, error: message } = summary;
-    metrics.finished(summary);
     state.trouble =
       status === "ok" || status === "partial" ? null : { code: status, message: message ?? status, runId: id };
     const waitMs = error instanceof SourceUnavailableError ? error.retryAfterMs : null;
@@ -157,46 +133,21 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
   }
 }
 
-async function runAndLog(context: WorkerContext, signal: AbortSignal): Promise<RunResult> {
-  const { settings, version, pool, schema, mask, metrics, state, reads } = context;
-  const runLog = createRunLog(context.log);
-  const progress = createProgressLine(null, runLog);
-  const onRunEvent = (event: RunEvent) => {
-    progress.event(event);
-    runLog.event(event);
-    updateProgress(state, event);
+function observeProgress(state: WorkerState): RunObserver {
+  return {
+    event(event) {
+      const { current } = state;
+      if (current === null) return;
+      if (event.kind === "started") current.id = event.id;
+      if (event.kind === "planned") current.toRead = event.toRead;
+      if (event.kind === "stored") current.progressAt = performance.now();
+      if (event.kind === "stored" || event.kind === "failed") current.done += 1;
+    },
+    service(event) {
+      const isContent = event.kind === "request" && event.operation === "scenarios" && event.outcome === "2xx";
+      if (isContent && state.current !== null) state.current.progressAt = performance.now();
+    },
   };
-  const onServiceEvent = (event: ServiceEvent) => {
-    metrics.service(event);
-    runLog.service(event);
-    progress.service(event);
-    const isContent = event.kind === "request" && event.operation === "scenarios" && event.outcome === "2xx";
-    if (isContent && state.current !== null) state.current.progressAt = performance.now();
-  };
-  try {
-    const result = await context.withService(onServiceEvent, async (service) => {
-      // Another process may have migrated the schema since the last run.
-      const readState = (connection: Connection) => readSchemaState(connection, schema);
-      assertUsable(await readSnapshot(pool, "looking at the schema", readState, signal));
-      const clock = await createClock(pool, signal);
-      const tools = { pool, clock, service, settings, version, mask, onEvent: onRunEvent };
-      return runSync(tools, REQUEST, signal);
-    });
-    // If the database is unreachable afterwards, probes and the page still show this run.
-    await reads.refresh();
-    runLog.finished(result.summary);
-    return result;
-  } finally {
-    progress.end();
-  }
-}
-
-function updateProgress({ current }: WorkerState, event: RunEvent): void {
-  if (current === null) return;
-  if (event.kind === "started") current.id = event.id;
-  if (event.kind === "planned") current.toRead = event.toRead;
-  if (event.kind === "stored") current.progressAt = performance.now();
-  if (event.kind === "stored" || event.kind === "failed") current.done += 1;
 }
 
 /** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` report it. */

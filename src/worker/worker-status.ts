@@ -82,7 +82,7 @@ export interface WorkerStatus extends Pick<WorkerState, "current" | "missedTicks
 
 interface StatusOptions {
   readonly state: Readonly<WorkerState>;
-  readonly reads: CopyReads;
+  readonly reads: Pick<CopyReads, "read">;
   readonly schedule: Schedule;
   /** A run without progress for longer than this is considered stuck. */
   readonly stuckAfterMs: number;
@@ -108,8 +108,7 @@ export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask 
     const at = performance.now();
     const { current, missedTicks } = state;
     const goodRunEndedAt = basics && goodRunEnd(basics);
-    const progressAt = current?.progressAt ?? Number.NEGATIVE_INFINITY;
-    const isProgressing = at - progressAt <= stuckAfterMs;
+    const isProgressing = at - (current?.progressAt ?? Number.NEGATIVE_INFINITY) <= stuckAfterMs;
     const databaseError = error && mask(error.message);
     const lateBefore = schedule.lateBefore();
     return {
@@ -147,7 +146,7 @@ interface ReadinessFacts extends Pick<CopyState, "basics" | "figures"> {
  */
 function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "reasons"> {
   const { state, basics, databaseError, isProgressing } = facts;
-  const late = basics === null ? [] : judgeAge(facts, basics);
+  const late = judgeAge(facts);
   const blocking: StatusReason[] = [];
   if (state.phase === "stopping") blocking.push({ code: "stopping", message: "the worker is stopping" });
   if (state.phase === "starting")
@@ -160,7 +159,9 @@ function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "re
   return { ready: blocking.length === 0 && basics !== null, reasons: [...blocking, ...others] };
 }
 
-function judgeAge({ goodRunEndedAt, lateBefore }: ReadinessFacts, { lastGoodRun }: Basics): StatusReason[] {
+function judgeAge({ basics, goodRunEndedAt, lateBefore }: ReadinessFacts): StatusReason[] {
+  if (basics === null) return [];
+  const { lastGoodRun } = basics;
   if (goodRunEndedAt === null || lastGoodRun === null)
     return [{ code: "no_good_run", message: "no run of all libraries has succeeded yet" }];
   if (goodRunEndedAt >= lateBefore) return [];

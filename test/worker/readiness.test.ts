@@ -59,10 +59,7 @@ function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, ...copy }: Facts) {
   };
   return createStatusReader({
     state: { ...createWorkerState(), phase: "working", ...state },
-    reads: {
-      read: async () => ({ basics: basics(), figures: figures(), error: null, ...copy }),
-      refresh: async () => {},
-    },
+    reads: { read: async () => ({ basics: basics(), figures: figures(), error: null, ...copy }) },
     schedule,
     stuckAfterMs: 3 * MINUTE,
     mask: (text) => text.replaceAll("secret", "***"),
