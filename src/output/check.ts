@@ -1,4 +1,4 @@
-import { EXIT } from "../errors.ts";
+import { EXIT, SimcatError, toError } from "../errors.ts";
 import { plural } from "../format.ts";
 import { printable } from "../printable.ts";
 
@@ -12,6 +12,28 @@ export interface CheckLine {
   readonly details: readonly string[];
   /** The exit code of a run in this state; null unless the check failed. */
   readonly exitCode: number | null;
+}
+
+const DEFAULTS = { hint: null, details: [], exitCode: null } as const;
+
+export const ok = (check: string, text: string, details: readonly string[] = []): CheckLine => {
+  return { ...DEFAULTS, check, result: "ok", text, details };
+};
+
+export const warn = (check: string, text: string, hint: string | null, details: readonly string[] = []): CheckLine => {
+  return { ...DEFAULTS, check, result: "warn", text, hint, details };
+};
+
+export const skipped = (check: string, text: string): CheckLine => ({ ...DEFAULTS, check, result: "skipped", text });
+
+export function fail(check: string, exitCode: number, text: string, hint: string | null): CheckLine {
+  return { ...DEFAULTS, check, result: "fail", text, hint, exitCode };
+}
+
+/** The line of a check that ended with this error. */
+export function failedBy(check: string, error: unknown): CheckLine {
+  if (error instanceof SimcatError) return fail(check, error.exitCode, error.summary, error.hint);
+  return fail(check, EXIT.failed, toError(error).message, null);
 }
 
 const LABELS: Readonly<Record<CheckLine["result"], string>> = { ok: "ok", warn: "warn", fail: "FAIL", skipped: "skip" };

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { judgeClock, judgeEncryption, judgeSchema, judgeServer } from "../../src/cli/check/check-database.ts";
 import { checkListing } from "../../src/cli/check/check-service.ts";
-import { judgeClock, judgeEncryption, judgeSchema, judgeServer } from "../../src/cli/check/judge-database.ts";
-import { failedBy, ok } from "../../src/cli/check/lines.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import type { Listing, Reject } from "../../src/model.ts";
+import { failedBy, ok } from "../../src/output/check.ts";
 import { listingOf } from "../support/listing.ts";
 
 const SERVER = {

@@ -2,10 +2,9 @@ import { describeUnknown, unknownNames } from "../../config/unknown-names.ts";
 import { type Config, describeConfig, type Needs } from "../../config.ts";
 import { ConfigurationError, type ConfigurationProblem, EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
-import type { CheckLine } from "../../output/check.ts";
+import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
 import type { Context } from "../context.ts";
 import { describeExposed, loadSettings } from "../settings.ts";
-import { fail, ok, warn } from "./lines.ts";
 
 const CHECK = "configuration";
 

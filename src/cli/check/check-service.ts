@@ -3,14 +3,13 @@ import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
 import type { LibraryKey, Listing } from "../../model.ts";
-import type { CheckLine } from "../../output/check.ts";
+import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check.ts";
 import type { Service } from "../../service/client.ts";
 import { DISCARD } from "../../service/read-content.ts";
 import type { Context } from "../context.ts";
 import type { ServiceConfig } from "../settings.ts";
 import { withWatchedService } from "../show-progress.ts";
 import { loadEssential } from "./check-configuration.ts";
-import { fail, failedBy, ok, skipped, warn } from "./lines.ts";
 
 const ESSENTIAL = ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"];
 
