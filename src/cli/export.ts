@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
-import { exportViews } from "../export/export-views.ts";
-import type { ExportFormat } from "../export/formats.ts";
-import { csvFormat, jsonlFormat } from "../export/formats.ts";
+import { type ExportProgress, exportViews } from "../export/export-views.ts";
+import { csvFormat, type ExportFormat, jsonlFormat } from "../export/formats.ts";
 import { parseMoment } from "../export/moment.ts";
 import { formatJson } from "../format.ts";
-import { createExportProgress, formatExport } from "../output/export.ts";
+import { formatExport, formatExportProgress } from "../output/export.ts";
+import { createStatusLine } from "../output/screen.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
@@ -46,14 +46,14 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
   const config = loadSettings(context, { service: false, database: true });
   const directory = resolve(options.out);
   const isShown = terminal.isErr && config.logLevel !== "warn" && config.logLevel !== "error";
-  const progress = createExportProgress(isShown ? { columns: terminal.columns, draw } : null, (text) =>
+  const line = createStatusLine(isShown ? { columns: terminal.columns, draw } : null, (text) =>
     notify(context, config, "info", "export_progress", text),
   );
-  const onProgress = progress.show;
+  const onProgress = (progress: ExportProgress) => line.show(formatExportProgress(progress));
   const manifest = await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners }, { listing: null, pool, source }, stop);
     return exportViews(pool, { views, format, directory, asOf, since, owners, version, onProgress }, stop);
-  }).finally(progress.end);
+  }).finally(line.end);
   context.print(options.json ? formatJson(manifest) : formatExport(directory, manifest, outputWidth(context)));
   return EXIT.ok;
 }

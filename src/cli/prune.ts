@@ -2,7 +2,7 @@ import { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, versionsO
 import { EXIT, UsageError } from "../errors.ts";
 import { formatJson, plural } from "../format.ts";
 import { formatPrune, toPruneJson } from "../output/prune.ts";
-import { clearLine, drawLine } from "../output/screen.ts";
+import { createStatusLine } from "../output/screen.ts";
 import { DAY_MS } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
@@ -36,30 +36,18 @@ async function pruneHistory(context: Context, { olderThan, dryRun, json }: Prune
       `simcat: --older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`,
     );
   }
+  const { terminal, draw } = context;
+  const line = createStatusLine(terminal.isErr ? { columns: terminal.columns, draw } : null, () => {});
   const report = await withDatabase(context, config, "require", async (pool) => {
     const cutoff = await readCutoff(pool, olderThanMs, context.stop);
     const rows = await (dryRun
       ? countPrunable(pool, cutoff, context.stop)
-      : withCounter(context, (onProgress) => pruneUnderLease(pool, cutoff, onProgress, context.stop)));
+      : pruneUnderLease(pool, cutoff, (count) => line.show(`${plural(count, "row")} deleted`), context.stop));
     const start = await readHistoryStart(pool, context.stop);
     const { ofLibraries, ofScenarios } = versionsOf(rows);
     const movesStart = dryRun && start !== null && start < cutoff && ofLibraries + ofScenarios > 0;
     return { dryRun, olderThanMs, cutoff, rows, historyCompleteSince: movesStart ? cutoff : start };
-  });
+  }).finally(line.end);
   context.print(json ? formatJson(toPruneJson(report)) : formatPrune(report));
   return EXIT.ok;
-}
-
-/** Shows on a terminal how many rows are deleted while `work` runs. */
-async function withCounter<T>(
-  { terminal, draw }: Context,
-  work: (onProgress: (rows: number) => void) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work((rows) => {
-      if (terminal.isErr) drawLine({ columns: terminal.columns, draw }, `${plural(rows, "row")} deleted`);
-    });
-  } finally {
-    if (terminal.isErr) clearLine({ draw });
-  }
 }

@@ -2,7 +2,6 @@ import type { QueryArrayConfig } from "pg";
 import type { Connection, Pool } from "../db/connect.ts";
 import { cancelOnAbort, streamRows } from "../db/read/stream-rows.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { UsageError } from "../errors.ts";
 import { createExportFiles, type ExportFiles } from "./export-files.ts";
 import type { ExportFormat } from "./formats.ts";
 import type { Moment } from "./moment.ts";
@@ -64,7 +63,7 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
   const planned = planExport(all, request.views, request);
   const read = ["data_complete_as_of", ...(request.asOf === null ? [] : ["library_versions", "scenario_versions"])];
   await lockTables(connection, [...planned.map(({ view }) => view), ...all.filter(({ name }) => read.includes(name))]);
-  const state = await readState(connection, request);
+  const state = await readExportState(connection, request.asOf, request.since);
   const { asOf, since } = state;
   const facts = {
     simcat_version: version,
@@ -110,17 +109,4 @@ const AS_TEXT: Pick<QueryArrayConfig, "rowMode" | "types"> = {
 async function lockTables(connection: Connection, views: readonly ReportView[]): Promise<void> {
   const names = views.filter(({ isView }) => isView).map(({ name }) => `simcat_report.${quoteIdentifier(name)}`);
   await connection.query(`LOCK TABLE ${names.join(", ")} IN ACCESS SHARE MODE`);
-}
-
-/** @throws UsageError for a moment in the future or before the history */
-async function readState(connection: Connection, request: Pick<ExportRequest, "asOf" | "since">) {
-  const state = await readExportState(connection, request.asOf, request.since);
-  const { asOf, since, exportedAt, historyCompleteSince } = state;
-  const now = `by the database's clock it is ${exportedAt}`;
-  if (state.asOfIsInFuture) throw new UsageError(`--as-of ${asOf} is in the future: ${now}`);
-  if (state.sinceIsInFuture) throw new UsageError(`--since ${since} is in the future: ${now}`);
-  if (!state.asOfIsTooEarly) return state;
-  throw new UsageError(`--as-of ${asOf} is too early: the history is complete since ${historyCompleteSince}`, {
-    hint: "choose that moment or a later one",
-  });
 }

@@ -24,25 +24,19 @@ export interface EncoderOptions {
 /** In characters. */
 const BUFFER_CHARS = 256 * 1024;
 
-interface LineLayout {
-  readonly header: string;
-  readonly toLine: (values: readonly string[]) => string;
-}
-
 /** A format whose rows are lines of UTF-8 text. */
 function createTextFormat(
-  { extension, isSafe }: Pick<ExportFormat, "extension" | "isSafe">,
-  encoderOf: (type: ExportType) => (value: string | null) => string,
-  linesOf: (names: readonly string[]) => LineLayout,
+  { extension, isSafe, hasHeader }: Pick<ExportFormat, "extension" | "isSafe"> & { readonly hasHeader: boolean },
+  encoderOf: (column: ExportColumn) => (value: string | null) => string,
+  toLine: (values: readonly string[]) => string,
 ): ExportFormat {
   return {
     extension,
     isSafe,
     times: "iso",
     createEncoder({ columns, write }) {
-      const encoders = columns.map(({ type }) => encoderOf(type));
-      const { header, toLine } = linesOf(columns.map(({ name }) => name));
-      let lines = header;
+      const encoders = columns.map(encoderOf);
+      let lines = hasHeader ? toLine(columns.map(({ name }) => toField(name))) : "";
       const end = () => {
         if (lines !== "") write(Buffer.from(lines, "utf8"));
         lines = "";
@@ -64,15 +58,13 @@ const NUMERIC: readonly ExportType[] = ["bigint", "integer", "double precision",
  */
 export const csvFormat = (isSafe: boolean): ExportFormat =>
   createTextFormat(
-    { extension: "csv", isSafe },
-    (type) => {
+    { extension: "csv", isSafe, hasHeader: true },
+    ({ type }) => {
       const encode = isSafe && !NUMERIC.includes(type) ? toSafeField : toField;
       return (value) => (value === null ? "" : encode(value));
     },
-    (names) => ({ header: toCsvLine(names.map(toField)), toLine: toCsvLine }),
+    (fields) => `${fields.join(",")}\r\n`,
   );
-
-const toCsvLine = (fields: readonly string[]) => `${fields.join(",")}\r\n`;
 
 /** Spaces at either end are quoted, because some programs strip them. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$|^$/;
@@ -89,12 +81,13 @@ const JSON_TYPES: readonly ExportType[] = [...NUMERIC, "boolean", "jsonb"];
 
 /** One JSON object per line. Numbers have all their digits, and jsonb is embedded as Postgres prints it, without being parsed. */
 export const jsonlFormat = createTextFormat(
-  { extension: "jsonl", isSafe: false },
-  (type) => (JSON_TYPES.includes(type) ? toToken : JSON.stringify),
-  (names) => {
-    const keys = names.map((name) => `${JSON.stringify(name)}:`);
-    return { header: "", toLine: (values) => `{${values.map((value, at) => keys[at] + value).join(",")}}\n` };
+  { extension: "jsonl", isSafe: false, hasHeader: false },
+  ({ name, type }) => {
+    const key = JSON.stringify(name);
+    const encode = JSON_TYPES.includes(type) ? toToken : JSON.stringify;
+    return (value) => `${key}:${encode(value)}`;
   },
+  (members) => `{${members.join(",")}}\n`,
 );
 
 /** JSON has no NaN and no infinity. */

@@ -11,7 +11,7 @@ export interface Moment {
 const MAX_AGO_MS = 100 * 365 * DAY_MS;
 
 const SHAPE =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,6})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/i;
+  /^(\d{4}-\d{2}-\d{2})(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/i;
 
 /**
  * Parses an ISO 8601 date (its start), a timestamp, or a duration before now such as `7d`. Without a zone it is UTC.
@@ -20,19 +20,15 @@ const SHAPE =
 export function parseMoment(option: string, text: string): Moment {
   const agoMs = parseDuration(text);
   if (agoMs !== null && agoMs <= MAX_AGO_MS) return { agoMs };
-  const [, year, month, day, hour, , , zone] = SHAPE.exec(text) ?? [];
-  if (isDay(Number(year), Number(month), Number(day))) {
-    return { iso: hour === undefined || zone !== undefined ? text : `${text}Z` };
-  }
+  const [, date = "", hour, zone] = SHAPE.exec(text) ?? [];
+  if (isDay(date)) return { iso: hour === undefined || zone !== undefined ? text : `${text}Z` };
   throw new UsageError(`${option} ${JSON.stringify(text)} is not a moment`, {
     hint: "write it as 2026-07-01, 2026-07-01T12:00:00Z, or 7d for seven days ago",
   });
 }
 
-/** False for a day that no month has, and for NaN. */
-function isDay(year: number, month: number, day: number): boolean {
-  if (!(year >= 1)) return false;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+/** False for a day that no month has, which JavaScript reads as one of the next month, and for the year 0. */
+function isDay(date: string): boolean {
+  const parsed = new Date(`${date}T00:00Z`);
+  return !date.startsWith("0000") && !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(date);
 }

@@ -1,4 +1,5 @@
 import { type Connection, oneRow } from "../db/connect.ts";
+import { UsageError } from "../errors.ts";
 import type { Moment } from "./moment.ts";
 
 /** A view of simcat_report, as the catalogue describes it. Every role may read the catalogue. */
@@ -68,11 +69,16 @@ CROSS JOIN LATERAL (
     (to_jsonb(c) ->> 'history_complete_since')::timestamptz AS history_complete_since
 ) AS m`;
 
-export async function readExportState(
-  connection: Connection,
-  asOf: Moment | null,
-  since: Moment | null,
-): Promise<ExportState> {
-  const values = [asOf?.iso, asOf?.agoMs, since?.iso, since?.agoMs];
-  return oneRow(await connection.query<ExportState>(SELECT_STATE, values));
+/** @throws UsageError for a moment in the future or before the history */
+export async function readExportState(connection: Connection, asOfMoment: Moment | null, sinceMoment: Moment | null) {
+  const values = [asOfMoment?.iso, asOfMoment?.agoMs, sinceMoment?.iso, sinceMoment?.agoMs];
+  const state = oneRow(await connection.query<ExportState>(SELECT_STATE, values));
+  const { asOf, since, exportedAt, historyCompleteSince } = state;
+  const now = `by the database's clock it is ${exportedAt}`;
+  if (state.asOfIsInFuture) throw new UsageError(`--as-of ${asOf} is in the future: ${now}`);
+  if (state.sinceIsInFuture) throw new UsageError(`--since ${since} is in the future: ${now}`);
+  if (!state.asOfIsTooEarly) return state;
+  throw new UsageError(`--as-of ${asOf} is too early: the history is complete since ${historyCompleteSince}`, {
+    hint: "choose that moment or a later one",
+  });
 }

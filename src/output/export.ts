@@ -1,6 +1,5 @@
 import type { ExportProgress, Manifest } from "../export/export-views.ts";
-import { formatBytes, formatCount, formatElapsed, plural } from "../format.ts";
-import { clearLine, drawLine, type Screen } from "./screen.ts";
+import { formatBytes, formatCount, plural } from "../format.ts";
 import { formatTable } from "./table.ts";
 
 /** The summary at the end of an export. */
@@ -20,27 +19,5 @@ export function formatExport(
   ].join("\n");
 }
 
-const REDRAW_MS = 200;
-const LOG_MS = 30_000;
-
-/** Redraws a line of a terminal. Without a terminal, calls `log` now and then. */
-export function createExportProgress(screen: Screen | null, log: (text: string) => void) {
-  const startedAt = performance.now();
-  let shownAt = startedAt;
-  let isDrawn = false;
-  return {
-    show({ view, index, count, rows }: ExportProgress) {
-      const now = performance.now();
-      if (now - shownAt < (screen === null ? LOG_MS : REDRAW_MS)) return;
-      shownAt = now;
-      isDrawn = screen !== null;
-      const text = `${view} (${index} of ${count}): ${plural(rows, "row")}, ${formatElapsed(now - startedAt)}`;
-      if (screen === null) log(text);
-      else drawLine(screen, text);
-    },
-    /** Clears the line. */
-    end() {
-      if (screen !== null && isDrawn) clearLine(screen);
-    },
-  };
-}
+export const formatExportProgress = ({ view, index, count, rows }: ExportProgress) =>
+  `${view} (${index} of ${count}): ${plural(rows, "row")}`;
