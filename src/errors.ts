@@ -165,15 +165,25 @@ export class InterruptedError extends SimcatError {
   }
 }
 
-const UNAVAILABLE: readonly ContentErrorCode[] = ["network", "timeout", "truncated", "throttled", "server_error"];
-const UNREAD: readonly ContentErrorCode[] = [
-  ...UNAVAILABLE,
-  "unauthorized",
-  "not_found",
-  "client_error",
-  "invalid_response",
-  "too_large",
-];
+/** Why content could not be stored, and whether it was received: `unavailable` and `unread` mean that it was not. */
+const CONTENT_ERRORS = {
+  network: "unavailable",
+  timeout: "unavailable",
+  truncated: "unavailable",
+  throttled: "unavailable",
+  server_error: "unavailable",
+  unauthorized: "unread",
+  not_found: "unread",
+  client_error: "unread",
+  invalid_response: "unread",
+  too_large: "unread",
+  all_rejected: "read",
+  drift: "read",
+  mismatched: "read",
+  rejected_by_database: "read",
+} as const;
+
+export type ContentErrorCode = keyof typeof CONTENT_ERRORS;
 
 /**
  * The content of one library could not be read. The run continues, keeps what is stored of that library, and the next run
@@ -192,8 +202,8 @@ export class ContentError extends Error {
     this.rejects = options.rejects ?? [];
     this.name = "ContentError";
     this.code = code;
-    this.unavailable = UNAVAILABLE.includes(code);
-    this.unread = UNREAD.includes(code);
+    this.unavailable = CONTENT_ERRORS[code] === "unavailable";
+    this.unread = CONTENT_ERRORS[code] !== "read";
   }
 
   /** The failure as it is counted, logged and stored. `mask` takes the secrets out of the message. */
@@ -201,22 +211,6 @@ export class ContentError extends Error {
     return { key, code: this.code, message: mask(this.message), rejects: this.rejects };
   }
 }
-
-export type ContentErrorCode =
-  | "network"
-  | "timeout"
-  | "truncated"
-  | "server_error"
-  | "throttled"
-  | "unauthorized"
-  | "not_found"
-  | "client_error"
-  | "invalid_response"
-  | "too_large"
-  | "all_rejected"
-  | "drift"
-  | "mismatched"
-  | "rejected_by_database";
 
 /** Returns whether an error of the system or of Postgres has one of these codes. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {

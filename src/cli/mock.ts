@@ -1,5 +1,5 @@
 import { EXIT, UsageError } from "../errors.ts";
-import { plural } from "../format.ts";
+import { formatLibraries } from "../format.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { startMockService } from "../mock/server.ts";
 import { type DefineCommand, parseDurationOption, parseWholeNumber } from "./command.ts";
@@ -42,7 +42,7 @@ async function mock(context: Context, options: MockOptions): Promise<number> {
     const isKeySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
     context.print(
       [
-        `a mock of the Simulation Cloud service with ${plural(libraries, "library", "libraries")} listens at ${service.url}`,
+        `a mock of the Simulation Cloud service with ${formatLibraries(libraries)} listens at ${service.url}`,
         editEvery === undefined
           ? "its content does not change (--edit-every 10s would edit it)"
           : `it edits itself every ${editEvery}`,

@@ -1,8 +1,7 @@
 import { readStatus } from "../db/read/read-status.ts";
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
-import { formatStatus } from "../output/status.ts";
-import { toStatusJson } from "../output/status-json.ts";
+import { formatStatus, toStatusJson } from "../output/status.ts";
 import { isSettled } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";

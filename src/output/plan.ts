@@ -1,6 +1,5 @@
-import { plural } from "../format.ts";
+import { formatLibraries, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
-import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { PlannedListing } from "../sync/plan-run.ts";
 import type { RemovalVerdict } from "../sync/rules/guard.ts";
@@ -46,20 +45,15 @@ interface PlannedStep {
 export function formatPlan(planned: PlannedListing, verdict: RemovalVerdict, isVerbose: boolean): string {
   const plan = toPlanJson(planned, verdict);
   const skipped = Object.entries(plan.skip).filter(([, count]) => count > 0);
-  const gone = (verb: "remove" | "held") => (key: LibraryKey) => ({
-    verb,
-    name: printable(formatKey(key)),
-    why: "no longer listed",
-  });
-  const steps: PlannedStep[] = [
-    ...plan.read.map(({ owner, library, reason, write }) => ({
-      verb: "read" as const,
-      name: printable(formatKey({ owner, name: library })),
-      why: `${reason}; ${write}`,
-    })),
-    ...(verdict.kind === "pass" ? planned.plan.missing.map(gone("remove")) : []),
-    ...(verdict.kind === "held" ? planned.plan.missing.map(gone("held")) : []),
-  ];
+  const steps: PlannedStep[] = plan.read.map(({ owner, library, reason, write }) => ({
+    verb: "read",
+    name: printable(formatKey({ owner, name: library })),
+    why: `${reason}; ${write}`,
+  }));
+  const verb = verdict.kind === "held" ? "held" : "remove";
+  for (const key of planned.plan.missing)
+    if (verb === "held" || verdict.kind === "pass")
+      steps.push({ verb, name: printable(formatKey(key)), why: "no longer listed" });
   const rejects = plan.rejects.map(({ reason, code }) => ({
     verb: "reject" as const,
     name: printable(reason),
@@ -68,9 +62,9 @@ export function formatPlan(planned: PlannedListing, verdict: RemovalVerdict, isV
   const max = isVerbose ? Number.POSITIVE_INFINITY : MAX_LISTED;
   const groups = [...groupSteps(steps), ...groupSteps(rejects)];
   const lines = [
-    `dry run: ${plural(plan.listed, "library", "libraries")} listed; nothing was written`,
+    `dry run: ${formatLibraries(plan.listed)} listed; nothing was written`,
     ...groups.filter(({ verb }) => verb !== "reject").flatMap((group) => formatGroup(group, max)),
-    ...skipped.map(([reason, count]) => `  skip    ${plural(count, "library", "libraries")}  (${reason})`),
+    ...skipped.map(([reason, count]) => `  skip    ${formatLibraries(count)}  (${reason})`),
     ...groups.filter(({ verb }) => verb === "reject").flatMap((group) => formatGroup(group, max)),
     ...(plan.incomplete === null ? [] : [`  ${plan.incomplete}; nothing would be marked as removed`]),
     ...(plan.held === null ? [] : [`  held: ${plan.held}`]),
@@ -95,6 +89,6 @@ function groupSteps(steps: readonly PlannedStep[]): StepGroup[] {
 }
 
 function formatGroup({ verb, why, names }: StepGroup, max: number): string[] {
-  const total = verb === "reject" ? plural(names.length, "item") : plural(names.length, "library", "libraries");
+  const total = verb === "reject" ? plural(names.length, "item") : formatLibraries(names.length);
   return (names.length > max ? [total] : names).map((text) => `  ${verb.padEnd(6)}  ${text}  (${why})`);
 }

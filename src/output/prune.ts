@@ -1,5 +1,5 @@
 import { type PrunedRows, sumOf } from "../db/prune.ts";
-import { formatCount, plural } from "../format.ts";
+import { formatCount, formatLibraries, plural } from "../format.ts";
 import { formatDuration } from "../units.ts";
 
 /** The result of a prune, or of its dry run. */
@@ -45,7 +45,7 @@ export function formatPrune({ dryRun, olderThanMs, cutoff, rows, historyComplete
     : "history is not complete, because no run has seen everything yet";
   return [
     `${head}, ${age}`,
-    `  removed    ${plural(rows.libraries, "library", "libraries")}, ${plural(rows.scenarios, "scenario")}`,
+    `  removed    ${formatLibraries(rows.libraries)}, ${plural(rows.scenarios, "scenario")}`,
     `  history    ${versions}`,
     `  rejects    ${formatCount(rows.rejects)} resolved`,
     `  other      ${plural(rows.librarySync, "bookmark")} and ${plural(rows.scenarioAbsences, "absence")} of the removed libraries`,

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatElapsed, plural } from "../format.ts";
+import { formatBytes, formatCount, formatElapsed, formatLibraries, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable, printableLines } from "../printable.ts";
 import type { RunCounts, RunSummary } from "../run-summary.ts";
@@ -23,7 +23,7 @@ export function formatSummary(summary: RunSummary): string {
     `  service    ${plural(counts.requests, "request")}, ${plural(counts.retries, "retry", "retries")}, ${formatBytes(counts.bytes)}`,
   ];
   if (counts.silentChanges > 0) {
-    const changed = `${plural(counts.silentChanges, "library", "libraries")} changed under an unchanged date`;
+    const changed = `${formatLibraries(counts.silentChanges)} changed under an unchanged date`;
     lines.push(`  silent     ${changed}: the service gave no new date; only full reads find this (SIMCAT_FULL_EVERY)`);
   }
   for (const { key, code, message } of failures.slice(0, MAX_FAILURES)) {

@@ -1,6 +1,7 @@
 import { aborted } from "../async.ts";
 import type { Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/db-errors.ts";
+import { pruneUnderLease, readCutoff, sumOf } from "../db/prune.ts";
 import {
   BusyError,
   ConfigurationError,
@@ -8,6 +9,7 @@ import {
   InterruptedError,
   SimcatError,
   SourceUnavailableError,
+  toError,
 } from "../errors.ts";
 import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
@@ -15,14 +17,15 @@ import type { RunObserver } from "../output/run-log.ts";
 import type { RunSummary } from "../run-summary.ts";
 import { outcomeOfError } from "../sync/run-outcome.ts";
 import type { RunResult } from "../sync/run-types.ts";
+import { DAY_MS, formatDuration } from "../units.ts";
 import type { CopyReads } from "./copy-reads.ts";
 import type { Metrics } from "./metrics.ts";
-import { createHistoryPruner } from "./prune-history.ts";
 import type { Schedule } from "./schedule.ts";
 import { MISS_REASONS, type MissReason, pauseOf, type WorkerState } from "./worker-status.ts";
 
 /** The dependencies of the loop and of its runs. */
 export interface WorkerContext {
+  /** Null: all history is kept. */
   readonly keepHistoryMs: number | null;
   readonly pool: Pool;
   readonly schedule: Schedule;
@@ -49,7 +52,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
       { code: "next_run", at: schedule.next(pauseOf(state) ?? undefined).toISOString() },
       "waiting for the next run",
     );
-  const pruneHistory = createHistoryPruner(context, context.keepHistoryMs);
+  const pruneHistory = createHistoryPruner(context);
   const runAndPrune = async () => {
     const result = await runScheduled(context, signal);
     if (result !== null && endedWell(result.summary)) await pruneHistory(signal);
@@ -168,4 +171,29 @@ function reportNotStarted({ state, metrics, log, mask }: WorkerContext, thrown: 
   const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   if (status === "database_failed") log.warn(line, "run could not start");
   else log.error(line, "run could not start");
+}
+
+/**
+ * Returns a function that prunes the history at most once in 24 hours, under the lease of the runs. A failure is a warning,
+ * and the next attempt is a day later.
+ */
+function createHistoryPruner({ pool, log, mask, keepHistoryMs }: WorkerContext) {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  return async (signal: AbortSignal): Promise<void> => {
+    if (keepHistoryMs === null || performance.now() < nextAt || signal.aborted) return;
+    nextAt = performance.now() + DAY_MS;
+    try {
+      const cutoff = await readCutoff(pool, keepHistoryMs, signal);
+      const rows = sumOf(await pruneUnderLease(pool, cutoff, () => {}, signal));
+      const older = formatDuration(keepHistoryMs);
+      log.info({ code: "history_pruned", rows, before: cutoff.toISOString() }, `history older than ${older} pruned`);
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = mask(toError(error).message);
+      log.warn(
+        { code: "prune_failed", error: reason },
+        "the history could not be pruned; the next attempt is in a day",
+      );
+    }
+  };
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { StatusRows } from "../../src/db/read/read-status.ts";
 import type { LiveRun, RunRow } from "../../src/db/read/recent-runs.ts";
-import { formatStatus } from "../../src/output/status.ts";
-import { toStatusJson } from "../../src/output/status-json.ts";
+import { formatStatus, toStatusJson } from "../../src/output/status.ts";
 
 const NOW = new Date("2026-07-01T12:00:00Z");
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);

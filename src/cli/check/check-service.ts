@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
 import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
-import { plural } from "../../format.ts";
+import { formatLibraries, plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
 import type { LibraryKey, Listing } from "../../model.ts";
 import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check.ts";
@@ -32,7 +32,7 @@ async function checkAnswers(context: Context, config: ServiceConfig): Promise<Ch
   try {
     return await withWatchedService(context, config, async (service) => {
       const listing = await service.listLibraries(context.stop);
-      const count = plural(listing.libraries.length, "library", "libraries");
+      const count = formatLibraries(listing.libraries.length);
       const answered = ok("service", `${href} answered; ${count} listed`);
       const content = await checkContent(service, listing, context.stop);
       return [answered, ok("key", "the service accepts it"), ...checkListing(listing, config), ...content];

@@ -1,6 +1,6 @@
 import { sum } from "d3-array";
 import { utcDay, utcHour, utcMonday, utcMonth } from "d3-time";
-import { formatCount, formatSpan, plural } from "../../format.ts";
+import { formatCount, formatLibraries, formatSpan, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { columnChart, legend, stepsOf } from "../charts.ts";
 import {
@@ -14,7 +14,7 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { declareSection, formatLibraryCount, note, numbersTable, OF_OWNERS, query } from "./section.ts";
+import { declareSection, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 type Entity = keyof typeof ENTITY_NAMES;
 type Kind = (typeof SERIES)[number]["kind"];
@@ -85,7 +85,7 @@ FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, l
       : `since ${formatMinute(changesSince)}`;
     if (changes.length === 0) return `Nothing changed ${time}`;
     const totals = totalsOf(changes, "scenario");
-    return `${formatLibraryCount(first?.total ?? 0)} changed ${time}; ${totals === "" ? "no scenarios" : `scenarios: ${totals}`}`;
+    return `${formatLibraries(first?.total ?? 0)} changed ${time}; ${totals === "" ? "no scenarios" : `scenarios: ${totals}`}`;
   },
   figure({ now, since, changesSince, changes, changed, step }) {
     // Why an earlier part of the time has no changes: the initial load, or a prune.
@@ -145,5 +145,5 @@ function changedTable(changed: readonly ChangedLibrary[]): Html | null {
     column("last change (UTC)", (row) => timeOf(row.lastChangedAt)),
   ]);
   const left = first.total - changed.length;
-  return html`${table}${left > 0 ? note(`… and ${formatLibraryCount(left)} more; see the view simcat_report.activity.`) : null}`;
+  return html`${table}${left > 0 ? note(`… and ${formatLibraries(left)} more; see the view simcat_report.activity.`) : null}`;
 }

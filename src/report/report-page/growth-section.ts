@@ -1,10 +1,10 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { utcDay, utcMonday, utcMonth } from "d3-time";
-import { byteUnitFor, formatBytes, formatCount, plural } from "../../format.ts";
+import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { formatTick, lineChart, timeTicks } from "../charts.ts";
 import { column, formatDay, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { declareSection, formatLibraryCount, note, numbersTable, OF_OWNERS, query } from "./section.ts";
+import { declareSection, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 interface GrowthRow extends Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>> {
   /** A day in UTC. */
@@ -40,7 +40,7 @@ FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE
     if (first === undefined || last === undefined) return null;
     if (first === last) {
       const { libraries, parents, results, bytes } = last;
-      const text = `${formatLibraryCount(libraries)}, ${plural(parents, "parent")}, ${plural(results, "result")}, ${formatBytes(bytes)}`;
+      const text = `${formatLibraries(libraries)}, ${plural(parents, "parent")}, ${plural(results, "result")}, ${formatBytes(bytes)}`;
       return note(`The first snapshot: ${text}. The first good run of each day adds one.`);
     }
     const { step, rows } = listedRows(growth);

@@ -1,11 +1,11 @@
 import { sum } from "d3-array";
-import { formatBytes, formatCount, plural } from "../../format.ts";
+import { formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { truncate } from "../../output/text-width.ts";
 import { printable } from "../../printable.ts";
 import { type Bar, barChart, type LegendItem, legend } from "../charts.ts";
 import { type Column, column, foreignText, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { declareSection, formatLibraryCount, formatPercent, note, numbersTable, OF_OWNERS, query } from "./section.ts";
+import { declareSection, formatPercent, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 /** One owner; null for the sum of all others, which are many and not comparable with one, so they are not drawn. */
 interface OwnerRow {
@@ -70,7 +70,7 @@ export const storageSection = declareSection({
       barOf: ({ bytes }) => ({ parts: [{ tone: "first", value: bytes }], end: formatBytes(bytes) }),
       formatOthers: ({ bytes }) => `${formatBytes(bytes)} (${formatPercent(bytes, all)})`,
       remark: note(
-        sizesUnread === 0 ? null : `Not included: ${formatLibraryCount(sizesUnread)} of unknown size. `,
+        sizesUnread === 0 ? null : `Not included: ${formatLibraries(sizesUnread)} of unknown size. `,
         "Sizes are those of the service, which rounds them.",
       ),
       columns: [

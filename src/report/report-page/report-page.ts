@@ -1,7 +1,7 @@
 import { sum } from "d3-array";
 import type { Connection, Pool } from "../../db/connect.ts";
 import { readSnapshot } from "../../db/transaction.ts";
-import { formatAgo, formatBytes, formatCount, formatSpan, plural } from "../../format.ts";
+import { formatAgo, formatBytes, formatCount, formatLibraries, formatSpan, plural } from "../../format.ts";
 import { card, foreignText, formatDay, formatMinute, timeOf, zonedTime } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import { formatPage } from "../html/page.ts";
@@ -10,7 +10,7 @@ import { changesSection } from "./changes-section.ts";
 import { growthSection } from "./growth-section.ts";
 import { parentsSection, storageSection } from "./owner-sections.ts";
 import { runsSection } from "./runs-section.ts";
-import { type Facts, formatLibraryCount, type ReportScope, type RowsOf, readFacts } from "./section.ts";
+import { type Facts, type ReportScope, type RowsOf, readFacts } from "./section.ts";
 import { versionsSection } from "./versions-section.ts";
 import { activeSection, agesSection } from "./work-sections.ts";
 
@@ -94,6 +94,6 @@ ${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owne
 ${card("complete as of (UTC)", completeAsOf === null ? "not yet" : timeOf(completeAsOf), completeAsOf && formatAgo(completeAsOf, now).replace("ago", "before this report"))}
 ${card("libraries", formatCount(libraries.libraries), libraries.libraries === 0 ? null : `of ${plural(libraries.owners, "owner")}`)}
 ${card("scenarios", formatCount(scenarios), `${plural(parentCount, "parent")}, ${plural(scenarios - parentCount, "result")}`)}
-${card("stored", formatBytes(libraries.bytes), libraries.sizesUnread === 0 ? null : `without ${formatLibraryCount(libraries.sizesUnread)} of unknown size`)}
+${card("stored", formatBytes(libraries.bytes), libraries.sizesUnread === 0 ? null : `without ${formatLibraries(libraries.sizesUnread)} of unknown size`)}
 </dl></header>`;
 }

@@ -1,7 +1,6 @@
 import { readNow } from "../../db/clock.ts";
 import { type Connection, oneRow } from "../../db/connect.ts";
 import { type StatementParameters, statement } from "../../db/statement.ts";
-import { plural } from "../../format.ts";
 import { DAY_MS, HOUR_MS } from "../../units.ts";
 import { type Column, type FailingLibrary, htmlTable } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
@@ -36,9 +35,6 @@ export const numbersTable = <Row>(rows: readonly Row[], columns: readonly Column
 /** A line below a picture; null if all parts are null. */
 export const note = (...parts: readonly Part[]): Html | null =>
   parts.every((part) => part === null) ? null : html`<p class="soft">${parts}</p>`;
-
-/** `1 library`, `1,234 libraries`. */
-export const formatLibraryCount = (count: number) => plural(count, "library", "libraries");
 
 /** A rounded share. Only an exact 0 or 100 % is printed as such. */
 export const formatPercent = (part: number, whole: number) => {

@@ -1,9 +1,9 @@
 import { sum } from "d3-array";
-import { formatCount, plural } from "../../format.ts";
+import { formatCount, formatLibraries, plural } from "../../format.ts";
 import { barChart, type LegendItem, legend } from "../charts.ts";
 import { column, foreignText, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { declareSection, formatLibraryCount, note, numbersTable, OF_OWNERS, query } from "./section.ts";
+import { declareSection, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 interface VersionRow {
   readonly packageName: string | null;
@@ -44,10 +44,10 @@ ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_vers
     const behind = sum(versions, (row) => ((row.versionsBehind ?? 0) > 0 ? row.libraries : 0));
     if (known === 0) return "No library names its package and version";
     if (behind > 0)
-      return `${formatCount(behind)} of ${formatLibraryCount(known)} ${behind === 1 ? "does" : "do"} not use the newest version of their package in use`;
+      return `${formatCount(behind)} of ${formatLibraries(known)} ${behind === 1 ? "does" : "do"} not use the newest version of their package in use`;
     return known === 1
       ? "The only library uses the newest version of its package in use"
-      : `All ${formatLibraryCount(known)} use the newest version of their package in use`;
+      : `All ${formatLibraries(known)} use the newest version of their package in use`;
   },
   figure({ versions }, finding) {
     const chosen = new Set(versions.toSorted((a, b) => b.libraries - a.libraries).slice(0, MAX_BARS));

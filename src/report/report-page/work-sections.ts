@@ -1,21 +1,12 @@
 import { cumsum } from "d3-array";
 import { scaleLinear, scaleSqrt } from "d3-scale";
 import { utcDay } from "d3-time";
-import { formatCount, plural } from "../../format.ts";
+import { formatCount, formatLibraries, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
 import { columnChart, lineChart, stepsOf } from "../charts.ts";
 import { column, formatDay, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import {
-  DAYS_SINCE_WORK,
-  declareSection,
-  formatLibraryCount,
-  formatPercent,
-  note,
-  numbersTable,
-  OF_OWNERS,
-  query,
-} from "./section.ts";
+import { DAYS_SINCE_WORK, declareSection, formatPercent, note, numbersTable, OF_OWNERS, query } from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
 const ACTIVE_DAYS = 30;
@@ -49,7 +40,7 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP 
       to: now,
       interval: utcDay,
       series: [{ name: "last work", tone: "first", counts }],
-      describe: (day, count) => `${formatDay(day)}: ${formatLibraryCount(count)}`,
+      describe: (day, count) => `${formatDay(day)}: ${formatLibraries(count)}`,
     });
     return html`${chart}
 ${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Shaded: outside of the ${ACTIVE_DAYS} days. `, undated)}
@@ -127,7 +118,7 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROU
     return html`${chart}
 ${note(
   "Last work is the newest date of a library and its scenarios. The time axis is a square root, so that recent days have room. ",
-  unknown === 0 ? null : `Without ${formatLibraryCount(unknown)} of unknown date.`,
+  unknown === 0 ? null : `Without ${formatLibraries(unknown)} of unknown date.`,
 )}
 ${numbersTable(states, [
   column("state", ({ state }) => state),
