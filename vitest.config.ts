@@ -4,7 +4,7 @@ import { LongestFirst } from "./test/support/longest-first.ts";
 /** Files that need neither a database nor the built command. */
 const quick = [
   "test/*.test.ts",
-  "test/{mock,mutations,output,service,sync}/*.test.ts",
+  "test/{mock,mutations,off-heap,output,service,sync}/*.test.ts",
   "test/cli/{check-judgements,waiting}.test.ts",
   "test/deploy/{operations,release}.test.ts",
   "test/docs/{configuration,faults,links}.test.ts",

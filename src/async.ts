@@ -71,19 +71,18 @@ export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | 
  * @throws the first error, after everything that was begun has ended
  */
 export async function forEachConcurrently<T>(
-  items: readonly T[],
+  items: Iterable<T>,
   concurrency: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const queue = items.values();
+  const queue = items[Symbol.iterator]();
   const errors: unknown[] = [];
   const worker = async () => {
-    for (const item of queue) {
-      if (errors.length > 0) return;
-      await work(item).catch((error) => errors.push(error));
+    for (let next = queue.next(); !next.done && errors.length === 0; next = queue.next()) {
+      await work(next.value).catch((error) => errors.push(error));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   if (errors.length > 0) throw errors[0];
 }
 

@@ -6,7 +6,11 @@ import { withService } from "../tools/service.ts";
 
 export const memory: Bench = {
   work: "peak resident memory of the process",
-  run: async (world) => [await measureScenarios(world), await measureListing(world)],
+  run: async (world) => [
+    await measureScenarios(world),
+    await measureListing(world),
+    ...(await measureBackfills(world)),
+  ],
 };
 
 function measureScenarios({ tiny, database }: World) {
@@ -39,5 +43,23 @@ function measureListing({ tiny, database }: World) {
       target: { atMost: 400 },
       detail: `sync in ${formatSeconds(seconds)}`,
     };
+  });
+}
+
+function measureBackfills({ tiny, database }: World) {
+  const count = tiny ? 100 : 300_000;
+  return withService({ libraries: count, scenarios: 1, latencyMs: 0 }, async ({ url }) => {
+    await database.reset();
+    const measure = async (which: string, atMost: number) => {
+      const { peakMB, seconds } = await runCli(["backfill"], url, database);
+      return {
+        name: `${which} backfill of ${formatCount(count)} libraries × 1 scenario`,
+        values: [peakMB],
+        unit: "MB",
+        target: { atMost },
+        detail: `backfill in ${formatSeconds(seconds)}`,
+      };
+    };
+    return [await measure("first", 350), await measure("second", 400)];
   });
 }

@@ -16,7 +16,7 @@ export function toPlanJson(planned: PlannedListing, verdict: RemovalVerdict) {
     in_scope: plan.listedInScope,
     read: storesNothing
       ? []
-      : plan.actions.map(({ listed, reason, stored }) => ({
+      : Array.from(plan.actions, ({ listed, reason, stored }) => ({
           owner: listed.key.owner,
           library: listed.key.name,
           reason,

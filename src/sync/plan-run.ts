@@ -1,7 +1,7 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
 import { type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
-import { streamStored } from "../db/read/stored-libraries.ts";
+import { parseStored, streamStored } from "../db/read/stored-libraries.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { keyText } from "../key.ts";
@@ -82,7 +82,7 @@ export async function planRun(
   const namesLibraries = selection.libraries.length > 0;
   const cached = isCached ? { cachedAt } : {};
   const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, ...cached };
-  const startPlanner = () => createPlanner(listing.libraries, context, selection);
+  const startPlanner = () => createPlanner(listing.libraries, parseStored, context, selection);
   const timed = { listing, listedAt, asOf };
   if (pool === null) return { ...timed, plan: startPlanner().finish(), openRejects: false };
   const { planner, openRejects } = await readSnapshot(

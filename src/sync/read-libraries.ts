@@ -21,20 +21,20 @@ export async function* readLibraries(
   signal: AbortSignal,
 ): AsyncGenerator<ReadOutcome> {
   for (const failure of alreadyFailed) yield { kind: "failed", failure };
-  const failedKeys = new Set(alreadyFailed.map(({ key }) => keyText(key)));
-  const actions =
-    alreadyFailed.length === 0
-      ? planned.plan.actions
-      : planned.plan.actions.filter(({ listed }) => !failedKeys.has(keyText(listed.key)));
-  if (actions.length === 0) return;
+  if (planned.plan.actions.length === 0) return;
   const readers = new ReadQueue(run, await createLibraryReader(run, planned), planned.plan.witness, signal);
-  const reading = readers.readAll(actions);
+  const reading = readers.readAll(exceptFailed(planned.plan.actions, alreadyFailed));
   try {
     yield* readers.outcomes;
   } finally {
     readers.stop();
     await reading;
   }
+}
+
+function* exceptFailed(actions: Iterable<ReadAction>, failed: readonly FailedLibrary[]): Generator<ReadAction> {
+  const keys = new Set(failed.map(({ key }) => keyText(key)));
+  for (const action of actions) if (!keys.has(keyText(action.listed.key))) yield action;
 }
 
 /** Concurrent readers of one queue of libraries. */
@@ -63,7 +63,7 @@ class ReadQueue {
   }
 
   /** Never rejects: closes `outcomes` with the error that ended the run, if any. */
-  async readAll(actions: readonly ReadAction[]): Promise<void> {
+  async readAll(actions: Iterable<ReadAction>): Promise<void> {
     try {
       await this.#readQueue(actions);
       await this.#assertRead();
@@ -78,7 +78,7 @@ class ReadQueue {
     this.#stopped.abort(reason);
   }
 
-  async #readQueue(actions: readonly ReadAction[]): Promise<void> {
+  async #readQueue(actions: Iterable<ReadAction>): Promise<void> {
     await forEachConcurrently(actions, this.#run.settings.concurrency, async (action) => {
       try {
         this.#signal.throwIfAborted();

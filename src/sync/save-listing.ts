@@ -27,21 +27,20 @@ export async function saveListing(
 
 /** The changes of the whole listing, whatever the run's selection. */
 export function toListingWrite(
-  { listing, listedAt, plan, openRejects }: PlannedListing,
+  { listing: { libraries, rejects, incomplete }, listedAt, plan, openRejects }: PlannedListing,
   verdict: RemovalVerdict,
 ): ListingWrite {
   // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.
-  const isTrusted = listing.incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
-  let goodEntries: Set<string> | undefined;
+  const isTrusted = incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
   const isGoodEntry = (key: LibraryKey) => {
-    goodEntries ??= new Set([...listing.libraries].filter((one) => one.source !== null).map((one) => keyText(one.key)));
-    return goodEntries.has(keyText(key));
+    const index = libraries.find(key);
+    return index !== undefined && libraries.at(index).source !== null;
   };
   return {
     changed: plan.changed,
     restored: plan.restored,
     returned: plan.returned,
-    rejects: listing.rejects,
+    rejects,
     isOver: openRejects ? (key) => isTrusted || (key !== null && isGoodEntry(key)) : null,
     seenAt: listedAt,
   };

@@ -26,7 +26,7 @@ test("every bench runs and prints a figure for everything that it measures", asy
     "nothing-new": 1,
     "one-percent": 1,
     latency: 2,
-    memory: 2,
+    memory: 4,
     growth: 1,
     "start-up": 3,
   });

@@ -45,10 +45,10 @@ export const MUTATIONS: readonly TestedMutation[] = [
   },
   {
     name: "a replaced entry of the listing stays in the cache of the last parsed one",
-    file: "src/service/off-heap/listing-store.ts",
+    file: "src/off-heap/listing-store.ts",
     line: "last = undefined;\n",
     instead: "\n",
-    tests: ["test/service/listing-store.test.ts"],
+    tests: ["test/off-heap/listing-store.test.ts"],
   },
   {
     name: "a library that was read after a cache stored the listing is missing",

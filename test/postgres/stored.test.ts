@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readStored, readStoredLibrary, streamStored } from "../../src/db/read/stored-libraries.ts";
+import { parseStored, readStored, readStoredLibrary, streamStored } from "../../src/db/read/stored-libraries.ts";
 import { streamRows } from "../../src/db/read/stream-rows.ts";
 import { keyText } from "../../src/key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../src/model.ts";
@@ -82,6 +82,7 @@ test("what is stored is read back exactly, whatever its texts contain", async ()
   try {
     await connection.query("BEGIN");
     expect(await readStored(connection)).toEqual(new Map(LIBRARIES.map((one) => [keyText(one.key), one])));
+    await streamStored(connection, (library, text) => expect(parseStored(text)).toEqual(library));
     await connection.query("COMMIT");
     for (const one of LIBRARIES) expect(await readStoredLibrary(connection, one.key)).toEqual(one);
     expect(await readStoredLibrary(connection, key("nobody's"))).toBeNull();

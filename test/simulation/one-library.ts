@@ -65,8 +65,8 @@ const entryOf = ({ text }: Listing): ListedLibrary => ({ key: KEY, lastModified:
 export function plan({ stored }: Store, listing: Listing, fullEveryMs: number) {
   const libraries = listingOf(listing.isListed ? [entryOf(listing)] : []);
   const context = { now: listing.startedAt, fullEveryMs, backfillSince: null };
-  const planner = createPlanner(libraries, context, EVERYTHING);
-  if (stored !== null) planner.addStored(stored);
+  const planner = createPlanner(libraries, JSON.parse, context, EVERYTHING);
+  if (stored !== null) planner.addStored(stored, JSON.stringify(stored));
   return { planned: planner.finish(), libraries };
 }
 

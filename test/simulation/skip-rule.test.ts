@@ -107,7 +107,7 @@ function playHistory(history: History, rule: Rule, quiet: number): Outcome {
     const made = plan(store, listing, history.fullEvery);
     store = recordListing(store, listing, made);
     if (mishap === "dies after listing") return;
-    for (const action of made.planned.actions.filter(rule)) {
+    for (const action of [...made.planned.actions].filter(rule)) {
       reads += 1;
       const [metadata, scenarios] = [at(began + delays[2]), at(began + delays[3])];
       if (mishap === "fails" || !metadata.isListed || !scenarios.isListed) store = recordFailure(store);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ListedLibrary, ReadAction, RereadReason, StoredLibrary, SyncState } from "../../src/model.ts";
 import type { Selection } from "../../src/run-summary.ts";
-import { decide } from "../../src/sync/rules/decide.ts";
-import { createPlanner, orderActions } from "../../src/sync/rules/plan.ts";
+import { decide, type PlanContext } from "../../src/sync/rules/decide.ts";
+import { createPlanner, createReadOrder } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING, parseSelection } from "../../src/sync/rules/selection.ts";
 import { fullReadDueAt } from "../../src/sync/rules/settle.ts";
 import { listingOf } from "../support/listing.ts";
@@ -154,10 +154,17 @@ test("a backfill reads libraries not read since it began, settled or not", () =>
   expect(decide(listed("a"), stored("a", FRESH), { ...WEEKLY, backfillSince: NOW })).toEqual(read);
 });
 
-function plan(listing: readonly ListedLibrary[], rows: readonly StoredLibrary[], selection: Selection = EVERYTHING) {
-  const planner = createPlanner(listingOf(listing), WEEKLY, selection);
-  for (const row of rows) planner.addStored(row);
-  return planner.finish();
+function plan(
+  listing: readonly ListedLibrary[],
+  rows: readonly StoredLibrary[],
+  selection: Selection = EVERYTHING,
+  context: PlanContext = WEEKLY,
+) {
+  const planner = createPlanner(listingOf(listing), JSON.parse, context, selection);
+  for (const row of rows) planner.addStored(row, JSON.stringify(row));
+  const made = planner.finish();
+  expect(made.actions).toHaveLength([...made.actions].length);
+  return { ...made, actions: [...made.actions], changed: [...made.changed] };
 }
 
 test("a plan lists the libraries to read, the skipped ones and the missing ones", () => {
@@ -201,11 +208,8 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
 });
 
 describe("a listing that a cache stored before", () => {
-  const planAt = (cachedAt: number, listing: readonly ListedLibrary[], row: StoredLibrary) => {
-    const planner = createPlanner(listingOf(listing), { ...WEEKLY, cachedAt }, EVERYTHING);
-    planner.addStored(row);
-    return planner.finish();
-  };
+  const planAt = (cachedAt: number, listing: readonly ListedLibrary[], row: StoredLibrary) =>
+    plan(listing, [row], EVERYTHING, { ...WEEKLY, cachedAt });
 
   test("a library's last read does not show that it is missing, and holds no removal", () => {
     const readAt = SEEN + 10 * MINUTE;
@@ -276,7 +280,11 @@ test("an entry without a date counts as listed", () => {
 });
 
 const READ_AT = SETTLED.contentReadAt ?? 0;
-const order = (actions: readonly ReadAction[]) => orderActions(actions, WEEKLY).map(({ listed: { key } }) => key.name);
+function order(actions: readonly ReadAction[]) {
+  const reads = createReadOrder(actions.length, WEEKLY);
+  for (const [index, { stored, reason }] of actions.entries()) reads.add(index, { stored, reason });
+  return Array.from(reads.sorted(), (index) => actions[index]?.listed.key.name);
+}
 
 function action(name: string, reason: ReadAction["reason"], sync: Partial<SyncState> = {}): ReadAction {
   return { listed: listed(name), stored: stored(name, sync), reason };
@@ -361,13 +369,13 @@ test("runs that are all cut short still read every undated library in turn (faul
   const readAt = new Map<string, number>();
   let longest = 0;
   for (let run = 0, now = NOW; run < 30; run += 1, now += DAY) {
-    const planner = createPlanner(listingOf(names.map((name) => listed(name, null))), { ...WEEKLY, now }, EVERYTHING);
-    for (const name of names) {
+    const rows = names.map((name) => {
       const contentReadAt = readAt.get(name) ?? null;
-      if (run > 0)
-        planner.addStored(stored(name, { listedText: null, bookmark: null, contentReadAt, bookmarkSeenAt: NOW }));
-    }
-    for (const { listed: one } of planner.finish().actions.slice(0, 100)) {
+      return stored(name, { listedText: null, bookmark: null, contentReadAt, bookmarkSeenAt: NOW });
+    });
+    const listing = names.map((name) => listed(name, null));
+    const { actions } = plan(listing, run > 0 ? rows : [], EVERYTHING, { ...WEEKLY, now });
+    for (const { listed: one } of actions.slice(0, 100)) {
       longest = Math.max(longest, now - (readAt.get(one.key.name) ?? NOW));
       readAt.set(one.key.name, now);
     }

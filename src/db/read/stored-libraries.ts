@@ -89,15 +89,15 @@ const rowsInSlice = (relation: string, slice?: Slice) =>
 /** Keeps the hash table of all keys in memory. */
 const WITH_MEMORY = "SET LOCAL work_mem = '64MB'";
 
-/** Passes each stored library to `onLibrary`; a million of them are never in memory at once. In the caller's transaction. */
+/** Passes each stored library, and its text for `parseStored`; a million are never in memory at once. In the caller's transaction. */
 export function streamStored(
   connection: Connection,
-  onLibrary: (library: StoredLibrary) => void,
+  onLibrary: (library: StoredLibrary, text: string) => void,
   source: ReadSource = "tables",
   slice?: Slice,
 ): Promise<void> {
   const select = `${WITH_MEMORY}; ${selectStored(source, slice)}`;
-  return streamRows<Row>(connection, select, (row) => onLibrary(toStored(row)));
+  return streamRows<Row>(connection, select, ({ line }) => onLibrary(parseStored(line), line));
 }
 
 /** All stored libraries, by `keyText`. In the caller's transaction. */
@@ -119,10 +119,10 @@ export async function readStoredLibrary(
     key.owner,
     key.name,
   ]);
-  return rows[0] ? toStored(rows[0]) : null;
+  return rows[0] ? parseStored(rows[0].line) : null;
 }
 
-function toStored({ line }: Row): StoredLibrary {
+export function parseStored(line: string): StoredLibrary {
   if (line.startsWith(SEPARATOR)) return decodeCompactRow(line);
   const { owner, name, ...row }: FullRow = JSON.parse(line);
   const key = { owner, name };

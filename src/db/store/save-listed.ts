@@ -10,7 +10,7 @@ import { saveListingRejects } from "./save-rejects.ts";
 /** The changes of a listing, to be written before any content is read. */
 export interface ListingWrite {
   /** Libraries listed for the first time, or under another text than the last time. */
-  readonly changed: readonly ListedLibrary[];
+  readonly changed: Iterable<ListedLibrary>;
   /** Libraries that are marked as removed and listed again. */
   readonly restored: readonly LibraryKey[];
   /** Libraries that are listed again after a guard held their removal. */
@@ -40,6 +40,7 @@ FROM ${ofKeys("y")}`);
 
 const END_HOLDS = statement(`UPDATE simcat.library_sync y SET removal_held_at = NULL FROM ${ofKeys("y")}`);
 
+/** Rows of one transaction. */
 const ROWS_AT_ONCE = 10_000;
 
 /**
@@ -53,22 +54,28 @@ export async function saveListed(
   onRefused: (key: LibraryKey | null, error: unknown) => void,
 ): Promise<void> {
   const seen_at = seenAt / 1000;
-  const save = <T>(
-    items: readonly T[],
+  const save = async <T>(
+    items: Iterable<T>,
     keyOf: (item: T) => LibraryKey | null,
-    work: (connection: Connection, some: readonly T[]) => Promise<void>,
-  ) =>
-    saveInHalves(items, {
-      write,
-      options: { operation: "recording the listing" },
-      work,
-      onRefused: async (item, error) => onRefused(keyOf(item), error),
-    });
+    work: (connection: Connection, some: readonly T[]) => Promise<unknown>,
+  ) => {
+    for (const some of inBatches(items, ROWS_AT_ONCE)) {
+      await saveInHalves(some, {
+        write,
+        options: { operation: "recording the listing" },
+        work,
+        onRefused: async (item, error) => onRefused(keyOf(item), error),
+      });
+    }
+  };
   const itself = (key: LibraryKey) => key;
   await save(
     changed,
     ({ key }) => key,
-    (connection, some) => saveChanged(connection, some, seen_at),
+    (connection, some) => {
+      const listed_text = textArray(some.map(({ lastModified }) => lastModified));
+      return connection.query(UPSERT_LISTED({ ...keyArrays(some.map(({ key }) => key)), listed_text, seen_at }));
+    },
   );
   await save(restored, itself, async (connection, some) => {
     await connection.query(RESTORE_LIBRARIES({ ...keyArrays(some), run_id: runId }));
@@ -86,10 +93,12 @@ export async function saveListed(
   );
 }
 
-async function saveChanged(connection: Connection, changed: readonly ListedLibrary[], seen_at: number): Promise<void> {
-  for (let index = 0; index < changed.length; index += ROWS_AT_ONCE) {
-    const some = changed.slice(index, index + ROWS_AT_ONCE);
-    const listed_text = textArray(some.map(({ lastModified }) => lastModified));
-    await connection.query(UPSERT_LISTED({ ...keyArrays(some.map(({ key }) => key)), listed_text, seen_at }));
+function* inBatches<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
+  let batch: T[] = [];
+  for (const item of items) {
+    if (batch.push(item) < size) continue;
+    yield batch;
+    batch = [];
   }
+  yield batch;
 }

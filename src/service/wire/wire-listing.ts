@@ -1,7 +1,7 @@
 import { LIST_FIELDS, type LibraryKey, type ListedLibrary, type Listing, type Reject } from "../../model.ts";
+import { createListingStore } from "../../off-heap/listing-store.ts";
 import { jsonEqual } from "../json/exact-json.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
-import { createListingStore } from "../off-heap/listing-store.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import {
   type EntryContent,

@@ -8,10 +8,10 @@ import {
   type ScenarioId,
   type ScenarioSink,
 } from "../../model.ts";
+import { createIdSet } from "../../off-heap/id-set.ts";
 import { jsonEqual, parseExact } from "../json/exact-json.ts";
 import { Decimal, mayLoseDigits } from "../json/json-text.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
-import { createIdSet } from "../off-heap/id-set.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import {
   hasAnyField,

@@ -1,13 +1,18 @@
 import type { LibraryKey, ListedLibraries, ListedLibrary, ReadAction, SkipReason, StoredLibrary } from "../../model.ts";
+import { createTextList } from "../../off-heap/text-list.ts";
 import type { Selection } from "../../run-summary.ts";
 import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
 import { isOverdue, lastTriedAt } from "./settle.ts";
 
-/** The libraries to read, and the other results of comparing the listing with the database. "In scope" means selected by this run. */
+/**
+ * The libraries to read, and the other results of comparing the listing with the database. "In scope" means selected by this run.
+ *
+ * It keeps libraries as numbers and texts, and makes the items of `actions` and `changed` while they are iterated.
+ */
 export interface Plan {
   /** In the order in which they are to be read. */
-  readonly actions: readonly ReadAction[];
+  readonly actions: Iterable<ReadAction> & { readonly length: number };
   readonly skipped: Readonly<Record<SkipReason, number>>;
   /** Live, in scope, and not listed. */
   readonly missing: readonly LibraryKey[];
@@ -19,8 +24,8 @@ export interface Plan {
   readonly missingButCached: readonly LibraryKey[];
   /** Listed by an earlier run, never stored, in scope, and not listed any more. */
   readonly neverStored: readonly LibraryKey[];
-  /** Listed for the first time, or with another date than the last time, in scope or not. */
-  readonly changed: readonly ListedLibrary[];
+  /** Listed for the first time, or with another date than the last time, in scope or not. In the order of the listing. */
+  readonly changed: Iterable<ListedLibrary>;
   /** Marked as removed and listed again, in scope; not if a cache answered the listing and stored it before the removal. */
   readonly restored: readonly LibraryKey[];
   /** Listed again after an earlier run held their removal, in scope or not; not if a cache stored the listing before that. */
@@ -39,7 +44,8 @@ export interface Plan {
 
 /** Compares a listing with the stored libraries, which are added one by one in any order. */
 interface Planner {
-  addStored(stored: StoredLibrary): void;
+  /** `text` is what `parseStored` makes the library of. */
+  addStored(stored: StoredLibrary, text: string): void;
   finish(): Plan;
 }
 
@@ -47,15 +53,23 @@ const NOT_STORED = 0;
 const CHANGED_DATE = 1;
 const SAME_DATE = 2;
 
-/** Libraries that need no read are only counted, so that a million of them take little memory. */
-export function createPlanner(listing: ListedLibraries, context: PlanContext, selection: Selection): Planner {
+/** Libraries that need no read are only counted, and of those that were stored and are read, only the texts are kept. */
+export function createPlanner(
+  listing: ListedLibraries,
+  parseStored: (text: string) => StoredLibrary,
+  context: PlanContext,
+  selection: Selection,
+): Planner {
   const isSelected = selectorOf(selection);
   const { cachedAt = Number.POSITIVE_INFINITY } = context;
   /** Whether the listing does not show an event of this time, in database ms, because a cache had stored it before. */
   const isUnseen = (at: number) => at >= cachedAt;
   /** One state per listed library, by its index. */
   const states = new Uint8Array(listing.length);
-  const reads = new Map<number, ReadAction>();
+  const reads = createReadOrder(listing.length, context);
+  const texts = createTextList(parseStored);
+  /** The index in `texts` of a library that is read and was stored before, by its index of the listing. */
+  const textIndexes = new Uint32Array(listing.length);
   const skipped = { unchanged: 0, settling: 0, "backing off": 0 };
   const live = { count: 0, listed: 0 };
   const missing: LibraryKey[] = [];
@@ -69,16 +83,18 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
   let witness: LibraryKey | null = null;
   let listedInScope = 0;
 
-  const consider = (listed: ListedLibrary, index: number, stored: StoredLibrary | null) => {
-    if (!isSelected(listed.key)) return;
+  /** Whether the library is read. */
+  const consider = (listed: ListedLibrary, index: number, stored: StoredLibrary | null): boolean => {
+    if (!isSelected(listed.key)) return false;
     listedInScope += 1;
-    const decision = decide(listed, stored, context);
-    if (decision.kind === "read") reads.set(index, { listed, stored, reason: decision.reason });
-    else skipped[decision.reason] += 1;
+    const { kind, reason } = decide(listed, stored, context);
+    if (kind === "read") reads.add(index, { stored, reason });
+    else skipped[reason] += 1;
+    return kind === "read";
   };
 
   return {
-    addStored(stored) {
+    addStored(stored, text) {
       const { key } = stored;
       const isLive = stored.state === "live";
       if (isLive) live.count += 1;
@@ -107,27 +123,35 @@ export function createPlanner(listing: ListedLibraries, context: PlanContext, se
       if (heldAt !== null && context.cachedAt === undefined) returned.push(listed.key);
       states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : CHANGED_DATE;
       if (stored.state === "removed" && isSelected(key)) restored.push(listed.key);
-      consider(listed, index, stored);
-      if (witness === null && isLive && stored.sync?.failures === 0 && !reads.has(index)) witness = listed.key;
+      if (consider(listed, index, stored)) textIndexes[index] = texts.add(text);
+      else if (witness === null && isLive && stored.sync?.failures === 0) witness = listed.key;
     },
     finish() {
-      const changed: ListedLibrary[] = [];
-      for (const [index, state] of states.entries()) {
-        if (state === SAME_DATE) continue;
-        const listed = listing.at(index);
-        changed.push(listed);
-        if (state === NOT_STORED) consider(listed, index, null);
-      }
-      const inListingOrder = [...reads].sort(([a], [b]) => a - b).map(([, action]) => action);
+      for (const [index, state] of states.entries()) if (state === NOT_STORED) consider(listing.at(index), index, null);
+      const order = reads.sorted();
       return {
-        actions: orderActions(inListingOrder, context),
+        actions: {
+          length: order.length,
+          *[Symbol.iterator]() {
+            for (const index of order) {
+              const listed = listing.at(index);
+              const stored = states[index] === NOT_STORED ? null : texts.at(textIndexes[index] ?? 0);
+              const decision = decide(listed, stored, context);
+              if (decision.kind === "read") yield { listed, stored, reason: decision.reason };
+            }
+          },
+        },
         skipped,
         missing,
         unheld,
         unheldElsewhere,
         missingButCached,
         neverStored,
-        changed,
+        changed: {
+          *[Symbol.iterator]() {
+            for (const [index, state] of states.entries()) if (state !== SAME_DATE) yield listing.at(index);
+          },
+        },
         restored,
         returned,
         heldSince,
@@ -155,29 +179,35 @@ const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
 const FAILED = 5;
 
 /**
+ * Sorts libraries, by their indexes of a listing of this length.
+ *
  * New and changed libraries are first, so that an interrupted run is useful, and libraries that failed last time are last.
  * Within a rank the oldest content is first, and overdue libraries precede all ranks: interrupted runs starve no library.
  */
-export function orderActions(
-  actions: readonly ReadAction[],
-  context: Pick<PlanContext, "now" | "fullEveryMs">,
-): ReadAction[] {
-  const ranks: ReadAction[][] = Array.from({ length: FAILED + 1 }, () => []);
-  for (const action of actions) ranks[rankOf(action, context)]?.push(action);
-  return ranks.flatMap(oldestFirst);
+export function createReadOrder(length: number, context: Pick<PlanContext, "now" | "fullEveryMs">) {
+  const indexes: number[] = [];
+  const ranks = new Uint8Array(length);
+  /** Sorting by an array of times takes 1.1 s for a million libraries in random order, against 3.2 s for the libraries themselves. */
+  const times = new Float64Array(length);
+  return {
+    add(index: number, action: Omit<ReadAction, "listed">) {
+      const sync = action.stored?.sync ?? null;
+      indexes.push(index);
+      ranks[index] = rankOf(action, context);
+      times[index] = sync ? (lastTriedAt(sync) ?? 0) : 0;
+    },
+    /** Libraries that were never tried are first in their rank; of equal ones the listing's order is kept. */
+    sorted: () =>
+      indexes.sort((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || (times[a] ?? 0) - (times[b] ?? 0) || a - b),
+  };
 }
 
-function rankOf({ stored, reason }: ReadAction, context: Pick<PlanContext, "now" | "fullEveryMs">): number {
+function rankOf(
+  { stored, reason }: Omit<ReadAction, "listed">,
+  context: Pick<PlanContext, "now" | "fullEveryMs">,
+): number {
   const sync = stored?.sync ?? null;
   if (sync === null) return RANKS[reason];
   if (isOverdue(context.now, sync, context.fullEveryMs)) return OVERDUE;
   return sync.failures > 0 ? FAILED : RANKS[reason];
-}
-
-/** Libraries that were never tried sort first; of equal ones the listing's order is kept. */
-function oldestFirst(actions: readonly ReadAction[]): ReadAction[] {
-  // Sort indices by an array of times: 1.1 s for a million libraries in random order, against 3.2 s for the actions themselves.
-  const times = Float64Array.from(actions, ({ stored }) => (stored?.sync ? (lastTriedAt(stored.sync) ?? 0) : 0));
-  const order = Uint32Array.from(actions.keys()).sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
-  return Array.from(order, (index) => actions[index]).filter((action) => action !== undefined);
 }

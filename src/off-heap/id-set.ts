@@ -1,5 +1,5 @@
-import { hashInteger, randomSeed } from "../../hash.ts";
-import type { ScenarioId } from "../../model.ts";
+import { hashInteger, randomSeed } from "../hash.ts";
+import type { ScenarioId } from "../model.ts";
 
 interface IdSet {
   has(id: ScenarioId): boolean;

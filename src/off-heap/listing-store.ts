@@ -1,11 +1,12 @@
-import { hashKey, randomSeed } from "../../hash.ts";
-import type { LibraryKey, ListedLibraries, ListedLibrary } from "../../model.ts";
+import { hashKey, randomSeed } from "../hash.ts";
+import type { LibraryKey, ListedLibraries, ListedLibrary } from "../model.ts";
 import { createIdSet } from "./id-set.ts";
+import { createTextList } from "./text-list.ts";
 
 /*
- * This folder keeps a million listed libraries, and the ids of a list of a million scenarios, outside of the heap of V8. It promises
- * what the collections of the language do: `createListingStore` is an array with a `Map` from keys to its indexes, and `createIdSet`
- * is a `Set`. A reader who believes that may skip the folder.
+ * This folder keeps a million libraries, and the ids of a list of a million scenarios, outside of the heap of V8. It promises what the
+ * collections of the language do: `createTextList` is an array, `createListingStore` an array with a `Map` from keys to its indexes,
+ * and `createIdSet` a `Set`. A reader who believes that may skip the folder.
  */
 
 interface ListingStore extends ListedLibraries {
@@ -27,7 +28,7 @@ const MAX_OBJECTS = 20_000;
  * whenever one is needed: as objects, one million libraries took 470 MB of heap; as texts they take 150 MB outside of it.
  */
 export function createListingStore(parse: (source: string) => ListedLibrary): ListingStore {
-  const texts = createStringArena();
+  const texts = createTextList(parse);
   const keys = createKeyIndex();
   const objects: ListedLibrary[] = [];
   const replaced = new Map<number, ListedLibrary>();
@@ -41,7 +42,7 @@ export function createListingStore(parse: (source: string) => ListedLibrary): Li
   const at = (index: number) => {
     const library = objects[index];
     if (library !== undefined) return library;
-    if (last?.index !== index) last = { index, library: replaced.get(index) ?? parse(texts.at(index - MAX_OBJECTS)) };
+    if (last?.index !== index) last = { index, library: replaced.get(index) ?? texts.at(index - MAX_OBJECTS) };
     return last.library;
   };
   const find = (key: LibraryKey) =>
@@ -129,56 +130,6 @@ function createKeyIndex(): KeyIndex {
       const hash = hashKey(key, seed);
       hashes[count] = hash;
       insert(hash, count++);
-    },
-  };
-}
-
-interface StringArena {
-  add(text: string): void;
-  /** The text that was added after `index` others. */
-  at(index: number): string;
-}
-
-const PAGE_BYTES = 2 ** 20;
-/** One UTF-16 code unit takes at most three bytes of UTF-8. */
-const MAX_BYTES_PER_UNIT = 3;
-/** Three numbers per text: page, start offset, end offset (exclusive). */
-const NUMBERS_PER_TEXT = 3;
-
-/** Keeps well-formed texts as bytes outside of the heap, where the garbage collector neither scans nor moves them. */
-function createStringArena(): StringArena {
-  const pages: Buffer[] = [];
-  let positions = new Uint32Array(NUMBERS_PER_TEXT * 1024);
-  let count = 0;
-  let page = Buffer.alloc(0);
-  let usedBytes = 0;
-
-  return {
-    add(text) {
-      const maxBytes = text.length * MAX_BYTES_PER_UNIT;
-      if (usedBytes + maxBytes > page.length) {
-        page = Buffer.allocUnsafeSlow(Math.max(PAGE_BYTES, maxBytes));
-        pages.push(page);
-        usedBytes = 0;
-      }
-      const position = count * NUMBERS_PER_TEXT;
-      if (position === positions.length) {
-        const oldPositions = positions;
-        positions = new Uint32Array(oldPositions.length * 2);
-        positions.set(oldPositions);
-      }
-      positions[position] = pages.length - 1;
-      positions[position + 1] = usedBytes;
-      usedBytes += page.write(text, usedBytes);
-      positions[position + 2] = usedBytes;
-      count++;
-    },
-    at(index) {
-      const position = index * NUMBERS_PER_TEXT;
-      const [pageIndex = 0, start, end] = positions.subarray(position, position + NUMBERS_PER_TEXT);
-      const found = pages[pageIndex];
-      if (found === undefined) throw new RangeError(`the arena has no text ${index}`);
-      return found.toString("utf8", start, end);
     },
   };
 }
