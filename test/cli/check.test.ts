@@ -5,10 +5,10 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { check } from "../../src/cli/check.ts";
 import { unencryptedAddress } from "../../src/db/server.ts";
+import { createContext, type Environment } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { createContext, type Environment } from "./test-context.ts";
 
 /** No server listens on this port. */
 const CLOSED = "127.0.0.1:9";
@@ -25,10 +25,10 @@ interface Line {
 async function checked(environment: Environment) {
   const context = createContext(environment);
   const exitCode = await check(context, { json: true });
-  const lines: Line[] = JSON.parse(context.printed());
+  const lines: Line[] = JSON.parse(context.stdout());
   const results = Object.fromEntries(lines.map((line) => [line.check, line.result]));
   const line = (name: string) => lines.find((candidate) => candidate.check === name);
-  return { exitCode, lines, results, line, printed: context.printed() };
+  return { exitCode, lines, results, line, printed: context.stdout() };
 }
 
 const ALL_OK = {
@@ -91,7 +91,7 @@ describe("check", () => {
     const { environment } = await fixture(ORGANIZATION);
     const context = createContext(environment);
     expect(await check(context, { json: false })).toBe(0);
-    const lines = context.printed().split("\n");
+    const lines = context.stdout().trimEnd().split("\n");
     expect(lines).toContain("ok    key            the service accepts it");
     expect(lines.at(-1)).toBe("ready to run");
   });

@@ -23,7 +23,7 @@ test("counts follow removals, returns, flags, rejects, and libraries that appear
     made.service.edit(change);
     return made.simcat(["sync", "--allow-removals"]);
   };
-  await made.simcat(["backfill"]);
+  await made.call(["backfill"]);
   expect(await kept(made)).toEqual([
     { library: "Lake", scenarios: 5, results: 3 },
     { library: "Fire", scenarios: 1, results: 0 },
@@ -53,7 +53,7 @@ test("counts follow removals, returns, flags, rejects, and libraries that appear
 
 test("neither status nor the worker's routes read the scenarios table (fault 111)", async () => {
   const made = await fixture(SMALL);
-  await made.simcat(["backfill"]);
+  await made.call(["backfill"]);
   const worker = startWorker(made.environment);
   await worker.untilLogged("next_run");
   const holder = await made.database.pool.connect();

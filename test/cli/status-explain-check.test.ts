@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { explain } from "../../src/cli/explain.ts";
 import { status } from "../../src/cli/status.ts";
+import { createContext, type Environment, runSync } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { createContext, type Environment, runSync } from "./test-context.ts";
 
 async function statusOf(environment: Environment) {
   const context = createContext(environment);
   expect(await status(context, { json: true })).toBe(0);
-  return JSON.parse(context.printed());
+  return JSON.parse(context.stdout());
 }
 
 async function explained(environment: Environment, name: string) {
   const context = createContext(environment);
   expect(await explain(context, { json: true }, name)).toBe(0);
-  return JSON.parse(context.printed());
+  return JSON.parse(context.stdout());
 }
 
 /** A run that began the given number of minutes ago. */
@@ -33,7 +33,7 @@ describe("status", () => {
     const database = await freshTestDatabase();
     const context = createContext({ DATABASE_URL: database.url });
     expect(await status(context, { json: false })).toBe(0);
-    expect(context.printed()).toBe(
+    expect(context.stdout().trimEnd()).toBe(
       "no run yet\nnext: nothing has been synced yet: run simcat check, then simcat backfill",
     );
   });
@@ -270,7 +270,7 @@ describe("explain", () => {
     expect(await runSync(environment)).toBe(0);
     const context = createContext(environment);
     expect(await explain(context, { json: false }, "ann/Lib")).toBe(0);
-    const [name, verdict] = context.printed().split("\n");
+    const [name, verdict] = context.stdout().split("\n");
     expect(name).toBe("ann/Lib");
     expect(verdict).toMatch(/^It will be skipped: unchanged and settled; next full read by \d{4}-.* \(in \d d\)\.$/);
   });

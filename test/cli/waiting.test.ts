@@ -2,7 +2,9 @@ import { createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { checkService } from "../../src/cli/check/check-service.ts";
 import { status } from "../../src/cli/status.ts";
-import { createContext } from "./test-context.ts";
+import { createContext } from "../support/call-cli.ts";
+
+const TERMINAL = { isOut: false, isErr: true, columns: 80 };
 
 /** Accepts connections and never answers. */
 async function silentServer(): Promise<string> {
@@ -21,7 +23,12 @@ test("a terminal shows a line while simcat waits for the database (fault 96)", a
   const stop = new AbortController();
   const note = vi.fn();
   const draw = vi.fn();
-  const context = { ...createContext({ DATABASE_URL: await silentServer() }), note, draw, stop: stop.signal };
+  const context = {
+    ...createContext({ DATABASE_URL: await silentServer() }, stop.signal),
+    terminal: TERMINAL,
+    note,
+    draw,
+  };
   const running = status(context, { json: false });
   const ended = expect(running).rejects.toThrow("enough");
 
@@ -38,7 +45,7 @@ test("a terminal shows a line while simcat waits for the service (fault 149)", a
   const draw = vi.fn();
   const url = (await silentServer()).replace(/^postgres:\/\/user@(.*)\/db$/, "http://$1/");
   const environment = { SIMCAT_BASE_URL: url, SIMCAT_API_KEY: "a-key-of-16-chars" };
-  const running = checkService({ ...createContext(environment), draw, stop: stop.signal });
+  const running = checkService({ ...createContext(environment, stop.signal), terminal: TERMINAL, draw });
   const ended = expect(running).rejects.toThrow("enough");
 
   const wait = expect.stringMatching(/^\rwaiting for the service: no complete answer for \d\.\d s/);

@@ -83,7 +83,7 @@ test("drift fails every run until the service sends the field again (fault 52)",
 test("the statement in docs/operations.md accepts a permanently removed field", async () => {
   const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   relist(made, "Fire", idsTo(3).map(without("isResult")));
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
 
   await made.query("UPDATE simcat.scenarios SET raw = raw - 'isResult'");
 
@@ -213,7 +213,7 @@ test("a service that omits isResult when it is false never drifts (fault 55)", a
     library("alice", "untouched", { scenarios: [...parents(2), result] }),
   ]);
   made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: parents(25) })));
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
 
   relist(made, "loses results", parents(25));
   relist(

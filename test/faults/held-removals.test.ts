@@ -34,8 +34,7 @@ const held = ({ query }: Fixture) =>
 
 /** A copy of alice's 21 libraries, and a service that replaced 20 of them with 60 of bob's. */
 async function swapped(): Promise<Fixture> {
-  const made = await fixture(libraries("alice", 0, 21));
-  await made.simcat(["sync"]);
+  const made = await syncedFixture(libraries("alice", 0, 21));
   drop(made, "alice", 1, 21);
   put(made, "bob", 0, 60);
   return made;
@@ -46,7 +45,7 @@ const NUMBERS =
 
 test("a held removal stays held even if new libraries outnumber the missing ones (fault 49)", async () => {
   const made = await swapped();
-  const sync = (...args: string[]) => made.simcat(["sync", ...args]);
+  const sync = (...args: string[]) => made.call(["sync", ...args]);
 
   for (const run of [await sync(), await sync(), await made.simcat(["backfill"])]) {
     expect([run.code, run.stdout]).toEqual([3, expect.stringContaining(NUMBERS)]);
@@ -77,7 +76,7 @@ test("a held removal stays held even if new libraries outnumber the missing ones
 test("a run of one owner holds the removals that a run of everything would hold (fault 49)", async () => {
   const made = await swapped();
 
-  expect((await made.simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  expect((await made.call(["sync", "--owner", "bob"])).code).toBe(0);
   expect(await held(made)).toHaveLength(20);
   const run = await made.simcat(["sync"]);
 
@@ -90,7 +89,7 @@ test("removals that a run is allowed to mark hold no removal elsewhere (fault 49
   drop(made, "alice", 0, 9);
   drop(made, "bob", 0, 1);
 
-  expect((await made.simcat(["sync", "--owner", "alice", "--allow-removals"])).code).toBe(0);
+  expect((await made.call(["sync", "--owner", "alice", "--allow-removals"])).code).toBe(0);
   expect(await held(made)).toEqual([]);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await live(made)).toEqual({ alice: 11, bob: 9 });
@@ -106,7 +105,7 @@ test("libraries that move to another owner are stored while their removal is hel
   });
 
   for (const _ of ["held", "held before"]) {
-    expect((await made.simcat(["sync"])).code).toBe(3);
+    expect((await made.call(["sync"])).code).toBe(3);
     expect(await live(made)).toEqual({ ann: 5, bob: 10 });
   }
   expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
@@ -117,7 +116,7 @@ test("a run of one owner holds no removal within the share of everything (fault 
   const made = await syncedFixture([...libraries("alice", 0, 10), ...libraries("bob", 0, 2)]);
   drop(made, "alice", 0, 2);
 
-  expect((await made.simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  expect((await made.call(["sync", "--owner", "bob"])).code).toBe(0);
   expect(await held(made)).toEqual([]);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await live(made)).toEqual({ alice: 8, bob: 2 });
@@ -126,9 +125,9 @@ test("a run of one owner holds no removal within the share of everything (fault 
 test("a hold ends neither after 24 hours nor with an incomplete listing (fault 49)", async () => {
   const made = await syncedFixture(libraries("alice", 0, 10));
   drop(made, "alice", 0, 3);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   drop(made, "alice", 3, 4);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   made.service.script([
     {
       match: { operation: "listing" },
@@ -136,7 +135,7 @@ test("a hold ends neither after 24 hours nor with an incomplete listing (fault 4
       action: { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } },
     },
   ]);
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   await made.query(
     "UPDATE simcat.libraries SET first_seen_at = first_seen_at - interval '2 d', changed_at = changed_at - interval '2 d', removed_at = removed_at - interval '2 d'",
   );
@@ -156,7 +155,7 @@ test("a hold ends neither after 24 hours nor with an incomplete listing (fault 4
 
 test("explain says that a removal is held, since when, and what resolves it (fault 123)", async () => {
   const made = await swapped();
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   const [row] = await made.query<{ since: Date }>(
     "SELECT removal_held_at AS since FROM simcat.library_sync WHERE library_name = 'lib 7' AND owner = 'alice'",
   );
@@ -183,7 +182,7 @@ test("verify advises --allow-removals for held removals, and its advice helps (f
   };
   drop(made, "bob", 0, 60);
   expect(await advice()).toEqual([2, "  to do      simcat sync marks as removed what is no longer listed"]);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
 
   expect(await advice()).toEqual([
     2,
@@ -199,13 +198,13 @@ test("verify advises --allow-removals for held removals, and its advice helps (f
 test("returning libraries are released from the hold, missing ones stay held (fault 49)", async () => {
   const made = await syncedFixture(libraries("alice", 0, 10));
   drop(made, "alice", 0, 4);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
 
   put(made, "alice", 1, 4);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   expect(await held(made)).toEqual([{ owner: "alice", name: "lib 0" }]);
   put(made, "alice", 0, 1);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await held(made)).toEqual([]);
 
   drop(made, "alice", 0, 3);
@@ -215,11 +214,11 @@ test("returning libraries are released from the hold, missing ones stay held (fa
 
 test("two alternating listings stay held, however many libraries both contain (fault 49)", async () => {
   const made = await swapped();
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
 
   put(made, "alice", 1, 21);
   drop(made, "bob", 0, 60);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   drop(made, "alice", 1, 21);
   put(made, "bob", 0, 60);
   const back = await made.simcat(["sync"]);
@@ -233,7 +232,7 @@ test("two alternating listings stay held, however many libraries both contain (f
 test("an empty listing holds the libraries that a later listing lacks (fault 49)", async () => {
   const made = await syncedFixture(libraries("alice", 0, 10));
   made.service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   drop(made, "alice", 0, 1);
 
   expect((await made.simcat(["sync"])).code).toBe(3);
@@ -265,7 +264,7 @@ test("a held run that is interrupted while reading has recorded its hold (fault 
   expect(await held(made)).toHaveLength(20);
 
   put(made, "bob", 60, 100);
-  expect((await made.simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  expect((await made.call(["sync", "--owner", "bob"])).code).toBe(0);
   const next = await made.simcat(["sync"]);
   expect([next.code, next.stdout]).toEqual([3, expect.stringContaining(NUMBERS)]);
 });

@@ -199,9 +199,11 @@ test("unaddressable entries are counted; all other libraries are complete and ca
 
 test("keys of 2,600 bytes are stored and keys of 2,601 bytes rejected, in any script (fault 32)", async () => {
   const names = [noise(2_595), noise(2_596), "é".repeat(1_297), "🌲".repeat(648), "🌲".repeat(649)];
-  const { simcat, query, service } = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
+  const { call, simcat, query, service } = await fixture(
+    names.map((name) => library("alice", name, { scenarios: [1] })),
+  );
 
-  expect((await simcat(["sync"])).code).toBe(2);
+  expect((await call(["sync"])).code).toBe(2);
   for (const name of names) {
     service.edit((organization) =>
       changeLibrary(organization, "alice", name, {
@@ -391,7 +393,7 @@ test("contradictory entries are rejected; the library is read and its date not t
 });
 
 test("entries that differ under one date have the library read until they agree (fault 28)", async () => {
-  const { simcat, query, service, asked } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
+  const { call, simcat, query, service, asked } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
   const synced = () => query("SELECT bookmark, reread_reason FROM simcat.library_sync");
   expect(await synced()).toEqual([{ bookmark: OLD, reread_reason: null }]);
   service.script([
@@ -399,11 +401,11 @@ test("entries that differ under one date have the library read until they agree 
   ]);
   for (const _ of [1, 2]) {
     asked();
-    expect((await simcat(["sync"])).code).toBe(2);
+    expect((await call(["sync"])).code).toBe(2);
     expect(asked()).toHaveLength(3);
     expect(await synced()).toEqual([{ bookmark: OLD, reread_reason: "rejects" }]);
   }
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(asked()).toHaveLength(3);
   expect(await synced()).toEqual([{ bookmark: OLD, reread_reason: null }]);
   expect((await simcat(["sync"])).code).toBe(0);

@@ -155,7 +155,7 @@ test("descriptions of 5 MB are stored exactly in libraries and scenarios (fault 
   ]);
   const hash = (text: string) => createHash("md5").update(text).digest("hex");
 
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   const read = () =>
     made.query(
       "SELECT md5(l.description) AS library, md5(s.description) AS scenario, md5(raw->>'description') AS raw FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) WHERE scenario_id = 1",
@@ -220,7 +220,7 @@ test("SIMCAT_MAX_BODY counts decoded bytes: the limit passes, one byte more fail
 test("a listing over SIMCAT_MAX_BODY ends as source_untrusted; one at the limit is read", async () => {
   const made = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   const listing = '[{"libraryName":"Fire","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}]';
-  await made.simcat(["sync"]);
+  await made.call(["sync"]);
 
   const exact = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${listing.length}B` });
   const over = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${listing.length - 1}B` });

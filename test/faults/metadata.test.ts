@@ -89,11 +89,11 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
 });
 
 test("rejected metadata leaves the doubt about the stored one (fault 57)", async () => {
-  const { simcat, query, service } = await fixture([
+  const { call, simcat, query, service } = await fixture([
     library("alice", "Fire", { metadataFields: { lastModified: "2023-09-11 at 2:57 PM" } }),
   ]);
   const suspectReads = () => query("SELECT suspect_reads, reread_reason FROM simcat.library_sync");
-  await simcat(["sync"]);
+  await call(["sync"]);
   expect(await suspectReads()).toEqual([{ suspect_reads: 1, reread_reason: null }]);
   service.edit((organization) =>
     changeLibrary(organization, "alice", "Fire", { source: { metadata: '{"fileSize":5}' } }),

@@ -48,8 +48,8 @@ test("a run that can read no content ends with 69, every time and with few libra
     const made = await fixture(some("ann", count));
     fail(made, action);
 
-    for (const command of ["backfill", "sync", "sync", "sync"]) {
-      const ended = await made.simcat([command], ONE_ATTEMPT);
+    for (const [at, command] of ["backfill", "sync", "sync", "sync"].entries()) {
+      const ended = await (at === 0 ? made.simcat : made.call)([command], ONE_ATTEMPT);
       expect(ended.code).toBe(69);
       expect(await lastRun(made.query)).toMatchObject({
         status: "source_unavailable",
@@ -62,7 +62,7 @@ test("a run that can read no content ends with 69, every time and with few libra
     expect(await failing(made)).toEqual([{ failures: 1, libraries: count }]);
 
     made.service.script([]);
-    expect((await made.simcat(["sync"])).code).toBe(0);
+    expect((await made.call(["sync"])).code).toBe(0);
     expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: count });
   }
 });
@@ -74,7 +74,7 @@ test("an outage ends each run after about twenty libraries, and the next run rea
   made.asked();
 
   for (let run = 1; run <= 4; run += 1) {
-    expect((await made.simcat(["sync"], ONE_ATTEMPT)).code).toBe(69);
+    expect((await made.call(["sync"], ONE_ATTEMPT)).code).toBe(69);
     expect(made.asked().length).toBeLessThan(60);
   }
   expect((await lastRun(made.query)).status).toBe("source_unavailable");
@@ -105,7 +105,7 @@ test("one broken library is partial each time: a readable one shows that the ser
   made.asked();
 
   for (const selector of [[], [], ["--library", "ann/broken"]]) {
-    const ended = await made.simcat(["sync", ...selector], ONE_ATTEMPT);
+    const ended = await made.call(["sync", ...selector], ONE_ATTEMPT);
     expect(ended.code).toBe(2);
     expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1 });
     expect(others(made, "broken")).toEqual(["metadata", "scenarios"]);
@@ -131,8 +131,7 @@ test.each(["metadata", "scenarios"] as const)(
 );
 
 test("a run that read nothing ends with 69 if the readable library is gone, too (fault 145)", async () => {
-  const made = await fixture([library("ann", "broken"), library("ann", "good")]);
-  await made.simcat(["sync"]);
+  const made = await syncedFixture([library("ann", "broken"), library("ann", "good")]);
   edit(made, "ann", "broken");
   made.service.script([
     { match: { library: "broken" }, times: "always", action: SERVER_ERROR },
@@ -186,7 +185,7 @@ test("a library that failed three times is tried less often, or at once if its d
   fail(made, { kind: "status", status: 404 }, { library: "broken" });
   const syncAgain = async (...args: string[]) => {
     made.asked();
-    const { code, stdout } = await made.simcat(["sync", ...args], ONE_ATTEMPT);
+    const { code, stdout } = await made.call(["sync", ...args], ONE_ATTEMPT);
     const isAsked = made.asked().some((path) => path.includes("/broken/"));
     return {
       code,

@@ -82,7 +82,7 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
     (await made.query<{ n: number }>("SELECT last_value::int AS n FROM public.attempts"))[0]?.n ?? 0;
   await poison(made, "scenarios", { "lib 100": "P0001" });
 
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
 
   const first = await attempts();
   // The batch, then one half of each size down to one: at most 256, 128, …, 1.

@@ -101,11 +101,11 @@ test("a reject is one row: kept while it lasts, resolved when fixed, reopened wh
          resolved_at >= last_seen_at AS resolved_after FROM simcat.rejects ORDER BY id`,
     );
 
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect(await rows()).toEqual([{ id: 1, run: 1, resolved: false, seen_again: false, resolved_after: null }]);
 
   made.asked();
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect(made.asked().toSorted()).toEqual([
     "GET /libs",
     "GET /libs/user/alice/Fire/metadata",
@@ -114,10 +114,10 @@ test("a reject is one row: kept while it lasts, resolved when fixed, reopened wh
   expect(await rows()).toEqual([{ id: 1, run: 2, resolved: false, seen_again: true, resolved_after: null }]);
 
   list(made, [scenario(1)]);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await rows()).toEqual([{ id: 1, run: 2, resolved: true, seen_again: true, resolved_after: true }]);
   made.asked();
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(made.asked()).toEqual(["GET /libs"]);
 
   list(made, bad);
@@ -139,18 +139,18 @@ test("up to 100 rejects of a library are kept, all are counted, and a fix resolv
   ]);
 
   list(made, [scenario(1), ...bad(1_000)]);
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect(await open(made)).toHaveLength(100);
   expect(await made.query("SELECT count(*)::int AS rows FROM simcat.rejects")).toEqual([{ rows: 200 }]);
 
   list(made, [scenario(1)]);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await open(made)).toEqual([]);
 
   const edit = (change: Partial<MockLibrary>) =>
     made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", change));
   edit({ entryFields: { lastModified: 5 }, scenarios: [scenario(1), ...bad(2_000)] });
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect(await kinds(made)).toEqual([
     { kind: "listing", open: 1 },
     { kind: "scenario", open: 99 },
@@ -185,7 +185,7 @@ test("rejects of a library that is no longer listed are resolved", async () => {
     library("alice", "Fire", { scenarios: [scenario(1), raw("5")] }),
     ...Array.from({ length: 4 }, (_, at) => library("bob", `lib ${at}`)),
   ]);
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   made.service.edit((organization) => organization.remove("alice", "Fire"));
 
   expect((await made.simcat(["sync"])).code).toBe(0);

@@ -97,7 +97,7 @@ test("four of ten removals are held, and the held run stores everything else (fa
 
 test("removals within 24 hours add up against the peak count; allowed or older ones do not count", async () => {
   const made = await syncedFixture(libraries(20));
-  const sync = async (...args: string[]) => (await made.simcat(["sync", ...args])).code;
+  const sync = async (...args: string[]) => (await made.call(["sync", ...args])).code;
 
   drop(made, 0, 3);
   expect(await sync()).toBe(0);
@@ -125,7 +125,7 @@ test("removals within 24 hours add up against the peak count; allowed or older o
 test("removals in a run that was allowed them count neither as removed nor in the base (fault 143)", async () => {
   const made = await syncedFixture(libraries(20));
   drop(made, 0, 10);
-  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+  expect((await made.call(["sync", "--allow-removals"])).code).toBe(0);
 
   drop(made, 10, 14);
   const held = await made.simcat(["sync"]);
@@ -134,13 +134,13 @@ test("removals in a run that was allowed them count neither as removed nor in th
     expect.stringContaining("4 of 10 libraries would be marked removed (40.00 %)"),
   ]);
   restore(made, 13, 14);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   restore(made, 10, 13);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
 
   // A library that returns is in the base again.
   restore(made, 0, 4);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   drop(made, 10, 14);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await live(made.query)).toBe(10);
@@ -153,7 +153,7 @@ test("new libraries of an incomplete listing do not lower the share of later rem
   made.service.edit((organization) => {
     for (const one of [...libraries(30, "bob"), nameless]) organization.put(one);
   });
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   made.service.edit((organization) => organization.remove("bad", "entry"));
 
   const held = await made.simcat(["sync"]);
@@ -163,7 +163,7 @@ test("new libraries of an incomplete listing do not lower the share of later rem
     expect.stringContaining("4 of 10 libraries would be marked removed (40.00 %)"),
   ]);
   restore(made, 0, 4);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   drop(made, 0, 4);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect([await live(made.query), await live(made.query, "bob")]).toEqual([6, 30]);
@@ -174,12 +174,12 @@ test("libraries that were stored from cached listings are in the base of later r
   const cached = { match: { operation: "listing" }, action: { kind: "headers", set: { age: "600" } } } as const;
   for (let run = 0; run < 2; run++) {
     made.service.script([cached]);
-    expect((await made.simcat(["sync"])).code).toBe(0);
+    expect((await made.call(["sync"])).code).toBe(0);
   }
   made.service.script([]);
   for (const name of ["lib 0", "lib 1", "lib 2"]) made.service.edit((organization) => organization.remove("ann", name));
 
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(
     await made.query("SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL"),
   ).toEqual([{ removed: 3 }]);
@@ -190,7 +190,7 @@ test("libraries that were stored from cached listings are in the base of later r
 
 test("a library that goes and returns repeatedly counts once among the removals of 24 hours (fault 143)", async () => {
   const made = await syncedFixture(libraries(10));
-  const sync = async () => (await made.simcat(["sync"])).code;
+  const sync = async () => (await made.call(["sync"])).code;
   for (let round = 0; round < 4; round++) {
     drop(made, 0, 1);
     expect(await sync()).toBe(0);
@@ -215,9 +215,9 @@ test("with --owner the share is of all live libraries, and no other owner's libr
   drop(made, 0, 7);
   drop(made, 0, 1, "bob");
 
-  expect((await made.simcat(["sync", "--owner", "alice"])).code).toBe(3);
+  expect((await made.call(["sync", "--owner", "alice"])).code).toBe(3);
   restore(made, 0, 7);
-  expect((await made.simcat(["sync", "--owner", "alice"])).code).toBe(0);
+  expect((await made.call(["sync", "--owner", "alice"])).code).toBe(0);
   drop(made, 0, 6);
   expect((await made.simcat(["sync", "--owner", "alice"])).code).toBe(0);
 
@@ -297,8 +297,8 @@ test("a run over one page of a listing has not seen everything after a prune eit
   const made = await fixture(libraries(5));
   const paged = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } } as const;
   made.service.script([{ match: { operation: "listing" }, action: paged }]);
-  expect((await made.simcat(["sync"])).code).toBe(2);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(0);
   await made.query("UPDATE simcat.rejects SET resolved_at = resolved_at - interval '2 days'");
 
   expect((await made.simcat(["prune", "--older-than", "1d"])).code).toBe(0);
@@ -313,7 +313,7 @@ test("a cached listing marks nothing that was read after the cache stored it (fa
   const cached = async (age: string, readAgo: string) => {
     await made.query("UPDATE simcat.library_sync SET content_read_at = now() - $1::interval", [readAgo]);
     made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age } } }]);
-    const ended = await made.simcat(["sync"]);
+    const ended = await made.call(["sync"]);
     return [ended.code, logLines(ended).filter(({ code }) => code === "listing_cached").length, await live(made.query)];
   };
 
@@ -332,7 +332,7 @@ test("a listing from a cache of unknown age is no proof of freshness (fault 178)
     );
   const sync = async (...ages: string[]) => {
     made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age: ages } } }]);
-    const ended = await made.simcat(["sync"]);
+    const ended = await made.call(["sync"]);
     return [ended.code, logLines(ended).find(({ code }) => code === "listing_cached")?.detail ?? null];
   };
   const unknown = [0, expect.stringContaining("stored for an unknown time: edits since then are not seen. Its Age")];
@@ -350,9 +350,9 @@ test("a listing from a cache of unknown age is no proof of freshness (fault 178)
 test("an entry that a cache stored before a removal or hold changes neither, and its run says so (fault 153)", async () => {
   const made = await syncedFixture(libraries(20));
   drop(made, 0, 1);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   drop(made, 1, 9);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   const state = async () => {
     const [row] = await made.query(
       `SELECT (SELECT count(*)::int FROM simcat.libraries WHERE removed_at IS NOT NULL) AS removed,
@@ -377,7 +377,7 @@ test("an entry that a cache stored before a removal or hold changes neither, and
     { level: "warn", detail: expect.stringContaining("which it had stored for 1 h") },
   ]);
   drop(made, 1, 9);
-  expect((await made.simcat(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   restore(made, 1, 9);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await state()).toEqual({ removed: 0, held: 0, versions: 2, isOld: false });
@@ -399,7 +399,7 @@ test("a paged scenario list is stored, removes nothing, and leaves its library d
     },
   ]);
 
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect(await made.query("SELECT kind, code, payload FROM simcat.rejects")).toEqual([
     { kind: "scenario", code: "paged_answer", payload: '<x>; rel="prev", <y>; rel=next' },
   ]);
@@ -450,12 +450,12 @@ test("a renamed or moved library is removed under its old key and added under it
 test("a returning library has its key, gapless versions, and the changes made meanwhile (fault 46)", async () => {
   const made = await syncedFixture(libraries(4));
   drop(made, 0, 1);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   made.service.edit((organization) =>
     organization.put(library("alice", "lib 0", { scenarios: [scenario(1, { description: "meanwhile" }), 2] })),
   );
 
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
 
   expect(
     await made.query(
@@ -484,7 +484,7 @@ test("a returning library has its key, gapless versions, and the changes made me
   const [same] = made.service.organization.libraries().filter(({ name }) => name === "lib 1");
   if (same === undefined) throw new Error("lib 1 is missing");
   made.service.edit((organization) => void organization.remove(same.owner, same.name));
-  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(0);
+  expect((await made.call(["sync", "--allow-removals"])).code).toBe(0);
   made.service.edit((organization) => organization.put(same));
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 1, libraries_changed: 1 });
@@ -519,7 +519,7 @@ test("a scenario that returns has its id and gapless versions (faults 46, 59)", 
   const list = (scenarios: ReturnType<typeof scenario>[], lastModified: string) =>
     made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified, scenarios }));
   list([scenario(1)], "2030-01-02 at 3:04 PM");
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   list([scenario(1), scenario(2)], "2030-01-03 at 3:04 PM");
 
   expect((await made.simcat(["sync"])).code).toBe(0);

@@ -18,9 +18,9 @@ async function passMinutes(query: Fixture["query"], minutes: number): Promise<vo
 }
 
 /** Returns the names of the libraries whose content one sync read. */
-async function readBy({ simcat, asked }: Fixture, args: readonly string[] = ["sync"]): Promise<string[]> {
+async function readBy({ call, asked }: Fixture, args: readonly string[] = ["sync"]): Promise<string[]> {
   asked();
-  const { code, stdout } = await simcat(args);
+  const { code, stdout } = await call(args);
   if (code !== 0) throw new Error(`ended with ${code}: ${stdout}`);
   const read = asked().filter((line) => line.endsWith("/metadata"));
   return read.map((line) => decodeURIComponent(line.split("/").at(-2) ?? "")).sort();

@@ -119,7 +119,7 @@ test("a second read marks only the scenarios that the first one lacked too", asy
     shrinking("lacks one more", ids(1, 10), ids(5, 10)),
     shrinking("grows", ids(1, 10), []),
   ]);
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   list(
     made,
     [
@@ -133,7 +133,7 @@ test("a second read marks only the scenarios that the first one lacked too", asy
     "2030-01-03 at 3:04 PM",
   );
 
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
 
   expect(await counts(made)).toEqual(
     byName([
@@ -161,7 +161,7 @@ test("a second read marks only the scenarios that the first one lacked too", asy
 
 test("a failed read between the two neither confirms nor discards the missing scenarios", async () => {
   const made = await shrunkenOrganization([shrinking("Fire", ids(1, 10), [])]);
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   made.service.script([
     { match: { operation: "scenarios" }, times: "always", action: { kind: "status", status: 500 } },
   ]);
@@ -179,7 +179,7 @@ test("a read with rejects confirms nothing, and a whole one forgets what earlier
   const held = [{ name: "Fire", live: 10, removed: 0, reread_reason: "shrunk" }];
   const lastSuccess = () => made.query("SELECT last_success_at::text AS at FROM simcat.library_sync");
   const success = await lastSuccess();
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect(await counts(made)).toEqual(held);
   expect(await lastSuccess()).toEqual(success);
   const bad = scenario(0, { source: '{"scenarioId":"x"}' });
@@ -188,7 +188,7 @@ test("a read with rejects confirms nothing, and a whole one forgets what earlier
     [ids(1, 10).map((id) => scenario(id)), null],
   ] as const) {
     made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { scenarios }));
-    await made.simcat(["sync"]);
+    await made.call(["sync"]);
     expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, reread_reason }]);
     expect(isDeepStrictEqual(await lastSuccess(), success)).toBe(reread_reason !== null);
   }
@@ -204,7 +204,7 @@ test("a cached list confirms nothing; the first read without a cache does (fault
     made.service.script([
       { match: { operation: "scenarios" }, times: "always", action: { kind: "headers", set: { age } } },
     ]);
-    expect((await made.simcat(["sync"])).code).toBe(2);
+    expect((await made.call(["sync"])).code).toBe(2);
     expect(await counts(made)).toEqual([{ name: "Fire", live: 20, removed: 0, reread_reason: "shrunk" }]);
   }
   made.service.script([]);

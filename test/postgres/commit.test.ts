@@ -140,8 +140,8 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   "the answer to the COMMIT that withholds scenarios is lost (%s): the repetition confirms nothing (fault 79)",
   async (verdict) => {
     const ids = Array.from({ length: 10 }, (_, at) => at + 1);
-    const { database, query, simcat, service } = await fixture([library("alice", "Fire", { scenarios: ids })]);
-    await simcat(["sync"]);
+    const { database, query, call, simcat, service } = await fixture([library("alice", "Fire", { scenarios: ids })]);
+    await call(["sync"]);
     const scenarios = ids.slice(4).map((id) => scenario(id));
     service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified: NEWER, scenarios }));
     const proxy = await startPostgresProxy(database.url);

@@ -30,9 +30,9 @@ async function interrupted(
 }
 
 test("an interrupted backfill is continued: the next one reads only what is left (fault 65)", async () => {
-  const { simcat, query, asked, left } = await interrupted();
+  const { call, simcat, query, asked, left } = await interrupted();
 
-  expect((await simcat(["backfill"])).code).toBe(0);
+  expect((await call(["backfill"])).code).toBe(0);
 
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThan(12);
@@ -51,13 +51,13 @@ test("an interrupted backfill is continued: the next one reads only what is left
 });
 
 test("a backfill that another organization's listing held leaves the interrupted one to be continued (fault 65)", async () => {
-  const { simcat, asked, left, service } = await interrupted();
+  const { call, simcat, asked, left, service } = await interrupted();
   const own = libraries();
   service.edit((organization) => {
     for (const { name } of own) organization.remove("alice", name);
     organization.put(library("stranger", "Fire"));
   });
-  expect((await simcat(["backfill"])).code).toBe(3);
+  expect((await call(["backfill"])).code).toBe(3);
   service.edit((organization) => {
     organization.remove("stranger", "Fire");
     for (const one of own) organization.put(one);
@@ -100,10 +100,10 @@ test("an interrupted --restart is continued as one: the next backfill compares t
 });
 
 test("a sync after an interrupted --restart compares every row of the libraries it reads (fault 75)", async () => {
-  const { simcat, query, asked, countAltered } = await altered();
+  const { call, simcat, query, asked, countAltered } = await altered();
   await query("UPDATE simcat.library_sync SET reread_reason = 'restored'");
 
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
   expect(await countAltered()).toBe(0);
 
@@ -114,9 +114,9 @@ test("a sync after an interrupted --restart compares every row of the libraries 
 });
 
 test("a backfill of another scope does not continue it, but a later one of the same scope does (fault 65)", async () => {
-  const { simcat, asked, left } = await interrupted();
+  const { call, simcat, asked, left } = await interrupted();
 
-  expect((await simcat(["backfill", "--library", "alice/Lib 0"])).code).toBe(0);
+  expect((await call(["backfill", "--library", "alice/Lib 0"])).code).toBe(0);
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(2);
   expect((await simcat(["backfill"])).code).toBe(0);
 
@@ -124,12 +124,12 @@ test("a backfill of another scope does not continue it, but a later one of the s
 });
 
 test("a backfill interrupted longer ago than SIMCAT_FULL_EVERY restarts, a recent one does not (fault 65)", async () => {
-  const { simcat, query, asked, left } = await interrupted();
+  const { call, simcat, query, asked, left } = await interrupted();
   await query(
     `UPDATE simcat.sync_runs SET backfill_since = backfill_since - interval '2 days' WHERE backfill_since IS NOT NULL`,
   );
 
-  expect((await simcat(["backfill", "--library", "alice/Lib 0"])).code).toBe(0);
+  expect((await call(["backfill", "--library", "alice/Lib 0"])).code).toBe(0);
   asked();
   expect((await simcat(["backfill"], { SIMCAT_FULL_EVERY: "47h" })).code).toBe(0);
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(24);
@@ -154,13 +154,13 @@ test("a backfill interrupted under a clock that was ahead restarts under the rig
 });
 
 test("changes made after an interrupted backfill are read and not overwritten by older ones (fault 65)", async () => {
-  const { simcat, query, service, asked } = await interrupted();
+  const { call, simcat, query, service, asked } = await interrupted();
   service.edit((organization) => {
     for (const { name } of organization.libraries()) {
       changeLibrary(organization, "alice", name, { lastModified: "2024-01-02 at 3:04 PM", description: "newer" });
     }
   });
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   asked();
 
   expect((await simcat(["backfill"])).code).toBe(0);

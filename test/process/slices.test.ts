@@ -56,8 +56,8 @@ test("four slices store what one backfill does, and the next sync completes the 
 
 test("slices mark no removals; the next sync does, and the tables equal those of one process", async () => {
   const made = await fixture(libraries(300));
-  const { simcat, query, service } = made;
-  await simcat(["sync"]);
+  const { call, simcat, query, service } = made;
+  await call(["sync"]);
   const listed = service.organization.libraries();
   for (const { owner, name } of listed.slice(0, 20)) {
     service.edit((organization) => organization.remove(owner, name));
@@ -85,8 +85,8 @@ test.each([
   ["a slice that has no library yet", `${emptySlice(30)}/64`],
 ])("%s of another organization's listing is held and stores nothing", async (_, slice) => {
   const made = await fixture(libraries(30));
-  const { simcat, query } = made;
-  await simcat(["sync"]);
+  const { call, simcat, query } = made;
+  await call(["sync"]);
   const other = await fixture(Array.from({ length: 300 }, (_, at) => library("stranger", `Lib ${at}`)));
   const before = await rowVersions(query);
 
@@ -144,7 +144,7 @@ test("beside a live slice, its siblings run, and everything else ends with 75 (f
 test("the successor of a killed slice waits for its lease, abandons its run alone and fences it out (fault 180)", async () => {
   const gate = gateAfter(3);
   const made = await fixture(libraries(60), { onRequest: gate.onRequest });
-  const { start, simcat, query, service } = made;
+  const { start, call, simcat, query, service } = made;
   const doomed = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
   doomed.process.kill("SIGKILL");
@@ -156,7 +156,7 @@ test("the successor of a killed slice waits for its lease, abandons its run alon
   expect((await query(statuses))[0]).toEqual({ slice: "1/2", status: "running" });
 
   const began = performance.now();
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
 
   expect(performance.now() - began).toBeLessThan(25_000);
   expect(await query(statuses)).toEqual([
@@ -273,8 +273,8 @@ test("metadata that names a library of another slice fails as mismatched and ove
   const [two] = keysIn({ index: 2, count: 2 }, 40).filter(({ owner }) => owner === "owner 1");
   if (one === undefined || two === undefined) throw new Error("the slices have no library of this owner");
   const made = await fixture(libraries(40));
-  const { simcat, query, service } = made;
-  await simcat(["sync"]);
+  const { call, simcat, query, service } = made;
+  await call(["sync"]);
   service.edit((organization) =>
     changeLibrary(organization, one.owner, one.name, { lastModified: NOW, metadataFields: { libraryName: two.name } }),
   );

@@ -24,8 +24,8 @@ const SMALL = [
 
 describe("simcat report", () => {
   test("has the title of --title instead of the service and the database, as text", async () => {
-    const { simcat } = await fixture(SMALL);
-    await simcat(["backfill"]);
+    const { call, simcat } = await fixture(SMALL);
+    await call(["backfill"]);
     const out = join(folder(), "page.html");
 
     expect((await simcat(["report", "--out", out, "--title", "Forests & <b>lakes</b>"])).code).toBe(0);
@@ -37,8 +37,8 @@ describe("simcat report", () => {
   });
 
   test("writes a page of a small organization, and prints its path, size and findings", async () => {
-    const { simcat, database } = await fixture(SMALL);
-    await simcat(["backfill"]);
+    const { call, simcat, database } = await fixture(SMALL);
+    await call(["backfill"]);
     const out = join(folder(), "page.html");
     writeFileSync(out, "the page of yesterday");
 
@@ -78,12 +78,12 @@ describe("simcat report", () => {
   });
 
   test("reports changes since the initial load, of one owner, and as JSON", async () => {
-    const { simcat, service } = await fixture(SMALL);
-    await simcat(["backfill"]);
+    const { call, simcat, service } = await fixture(SMALL);
+    await call(["backfill"]);
     service.edit((organization) =>
       changeLibrary(organization, "ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" }),
     );
-    await simcat(["sync"]);
+    await call(["sync"]);
     const out = join(folder(), "page.html");
 
     const { code, stdout } = await simcat(["report", "--json", "--owner", "ann", "--since", "36h", "--out", out]);
@@ -123,8 +123,8 @@ describe("simcat report", () => {
   });
 
   test("names the service's host, but not its path or the key, and the database", async () => {
-    const { simcat, service, database } = await fixture(SMALL);
-    await simcat(["backfill"]);
+    const { call, simcat, service, database } = await fixture(SMALL);
+    await call(["backfill"]);
     const out = join(folder(), "page.html");
     await simcat(["report", "--out", out]);
     const { host } = new URL(service.url);
@@ -134,16 +134,16 @@ describe("simcat report", () => {
 
   test("counts what went with a removed library, and what is active", async () => {
     const today = new Date().toISOString();
-    const { simcat, service } = await fixture([
+    const { call, simcat, service } = await fixture([
       ...SMALL,
       library("cat", "Rain", { lastModified: today, scenarios: [1, 2, scenario(3, { parentId: 1 })] }),
       ...["a", "b", "c", "d"].map((name) => library("dan", name)),
     ]);
-    await simcat(["backfill"]);
+    await call(["backfill"]);
     service.edit((organization) => organization.remove("cat", "Rain"));
     const out = join(folder(), "page.html");
     const before = await simcat(["report", "--out", out]);
-    await simcat(["sync"]);
+    await call(["sync"]);
     const after = await simcat(["report", "--out", out]);
     expect(before.stdout).toContain("1 of 8 libraries is active: work in the last 30 days");
     expect(after.stdout).toContain("0 of 7 libraries are active: work in the last 30 days");

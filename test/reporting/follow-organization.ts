@@ -2,7 +2,7 @@ import pg from "pg";
 import { EXIT } from "../../src/errors.ts";
 import { createOrganization, type Organization } from "../../src/mock/organization.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
-import { runSync } from "../cli/test-context.ts";
+import { runSync } from "../support/call-cli.ts";
 import { createDateSource } from "../support/mock/date-source.ts";
 import { makeAnyEdit } from "../support/mock/edits.ts";
 import { changeLibrary } from "../support/mock/library.ts";

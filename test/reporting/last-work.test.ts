@@ -160,7 +160,7 @@ async function put(made: Fixture, at: number, scenarios: readonly MockScenario[]
   made.service.edit((all) =>
     changeLibrary(all, "ann", "Lake", { lastModified: `2023-01-${String(at).padStart(2, "0")}`, scenarios }),
   );
-  const { code } = await made.simcat(["sync", ...args]);
+  const { code } = await made.call(["sync", ...args]);
   return { code, ...(await read(made)) };
 }
 
@@ -176,7 +176,7 @@ test("the last work follows edits, removals, returns, rejects, dates in the futu
   const unusable = [dated(4, "2099-01-01"), dated(5, "soon")];
   const first = library("ann", "Lake", { lastModified: "2023-01-01", scenarios: [...LIST, ...unusable] });
   const made = await fixture([first]);
-  await made.simcat(["backfill"]);
+  await made.call(["backfill"]);
   expect(await read(made)).toEqual({ work: "2024-05-03 #3" });
 
   expect(await put(made, 2, LIST.slice(0, 2))).toEqual({ code: 0, work: "2024-05-03 #2" });
@@ -193,12 +193,12 @@ test("the last work follows edits, removals, returns, rejects, dates in the futu
   expect(await put(made, 9, twelve.slice(0, 3))).toEqual({ code: 0, work: "2024-07-12 #3" });
 
   made.service.edit((all) => all.remove("ann", "Lake"));
-  await made.simcat(["sync", "--allow-removals"]);
+  await made.call(["sync", "--allow-removals"]);
   expect(await read(made)).toEqual({ work: null });
   made.service.edit((all) =>
     all.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: twelve.slice(0, 2) })),
   );
-  await made.simcat(["sync"]);
+  await made.call(["sync"]);
   expect(await read(made)).toEqual({ work: "2024-07-11 #2" });
   expect((await made.simcat(["prune", "--older-than", "1ms"])).code).toBe(0);
   expect(await read(made)).toEqual({ work: "2024-07-11 #2" });

@@ -79,7 +79,7 @@ test("the first sync stores everything that the service has", async () => {
 });
 
 test("a second sync of unchanged libraries requests only the listing and rewrites no row (fault 57)", async () => {
-  const { simcat, query, asked } = await fixture([
+  const { call, simcat, query, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
@@ -88,7 +88,7 @@ test("a second sync of unchanged libraries requests only the listing and rewrite
       `SELECT 'l' AS t, xmin::text, ctid::text FROM simcat.libraries UNION ALL SELECT 's', xmin::text, ctid::text FROM simcat.scenarios
        UNION ALL SELECT 'y', xmin::text, ctid::text FROM simcat.library_sync ORDER BY 1, 2, 3`,
     );
-  await simcat(["sync"]);
+  await call(["sync"]);
   const before = await rows();
   asked();
 
@@ -220,7 +220,7 @@ test("a failing library leaves the others committed and recovers later", async (
 
 test("an emptied listing is held, and returning libraries are unchanged (faults 43, 46)", async () => {
   const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
-  const { simcat, query, service, asked } = await syncedFixture(libraries);
+  const { call, simcat, query, service, asked } = await syncedFixture(libraries);
   service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
 
   const held = await simcat(["sync"]);
@@ -232,11 +232,11 @@ test("an emptied listing is held, and returning libraries are unchanged (faults 
     { removed: 0 },
   ]);
   asked();
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(asked()).toEqual(["GET /libs"]);
 
   service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
-  expect((await simcat(["sync", "--allow-removals"])).code).toBe(0);
+  expect((await call(["sync", "--allow-removals"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
     { removed: 50 },
   ]);
@@ -294,13 +294,13 @@ test("an unreachable database ends with 69 without a request to the service (fau
 });
 
 test("--dry-run reports what would be done and why, and writes nothing", async () => {
-  const { simcat, query, service } = await fixture([
+  const { call, simcat, query, service } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
   ]);
   const first = await simcat(["sync", "--dry-run"]);
   expect(first.stdout).toContain("read    alice/Fire  (never read; insert)");
-  await simcat(["sync"]);
+  await call(["sync"]);
   service.edit((organization) => changeLibrary(organization, "bob", "Water", { lastModified: NOW }));
   const everything = () =>
     query(

@@ -24,18 +24,18 @@ test("a date that a selected run saw is remembered: its library is read even if 
 });
 
 test("a selected run records every listed library and marks nothing outside its scope", async () => {
-  const { simcat, query, service } = await fixture([
+  const { call, simcat, query, service } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water", { scenarios: [1] }),
     library("bob", "Ice", { scenarios: [1] }),
   ]);
-  expect((await simcat(["sync", "--owner", "bob"])).code).toBe(0);
+  expect((await call(["sync", "--owner", "bob"])).code).toBe(0);
   expect(await query("SELECT owner, bookmark IS NOT NULL AS stored FROM simcat.library_sync ORDER BY owner")).toEqual([
     { owner: "alice", stored: false },
     { owner: "bob", stored: true },
     { owner: "bob", stored: true },
   ]);
-  await simcat(["sync"]);
+  await call(["sync"]);
   service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "dropItems", from: 0, count: 1 } }]);
   expect((await simcat(["sync", "--owner", "bob"])).code).toBe(0);
   expect(await query("SELECT owner FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { runProgram } from "../../src/cli/program.ts";
 import { organizationOf } from "../../src/mock/organization.ts";
+import { callCli } from "./call-cli.ts";
 import { type Ended, type Running, runCli, startCli } from "./cli.ts";
 import { freshTestDatabase, type TestDatabase } from "./database.ts";
 import type { MockLibrary } from "./mock/library.ts";
@@ -14,6 +14,11 @@ export interface Fixture {
   readonly environment: Readonly<Record<string, string>>;
   /** Runs the built CLI against the service and the database. */
   simcat(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ended>;
+  /**
+   * Runs a command within the test's process, which takes a fifth of the processor time: for runs that only lead to the one
+   * that a test is about, and for tables of many runs.
+   */
+  call(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ended>;
   start(args: readonly string[], more?: Readonly<Record<string, string>>): Running;
   query<T = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** Requests to the service since the last call, as `METHOD path`, in order of arrival. */
@@ -40,6 +45,7 @@ export async function fixture(
     database,
     environment,
     simcat: (args, more = {}) => runCli(args, { ...environment, ...more }),
+    call: (args, more = {}) => callCli(args, { ...environment, ...more }),
     start: (args, more = {}) => startCli(args, { ...environment, ...more }),
     query: database.query as Fixture["query"],
     asked() {
@@ -56,33 +62,8 @@ export async function syncedFixture(
   options: Partial<MockServiceOptions> = {},
 ): Promise<Fixture> {
   const made = await fixture(libraries, options);
-  await syncInProcess(made.environment);
+  const { code, stdout } = await made.call(["sync"]);
+  if (code !== 0) throw new Error(`the first sync ended with ${code}\n${stdout}`);
   made.asked();
   return made;
-}
-
-/** For the set-up of tests: starting a process takes ten times the processor time of the sync itself. */
-async function syncInProcess(environment: Readonly<Record<string, string>>): Promise<void> {
-  let output = "";
-  const write = (text: string) => {
-    output += `${text}\n`;
-  };
-  const exitCode = await runProgram(
-    {
-      environment,
-      dotenv: new Set(),
-      version: "0.0.0",
-      build: "0.0.0",
-      invocation: "simcat",
-      print: write,
-      note: write,
-      draw: write,
-      terminal: { isOut: false, isErr: false, columns: 80 },
-      stop: new AbortController().signal,
-      hide: () => {},
-      mask: (text) => text,
-    },
-    ["sync"],
-  );
-  if (exitCode !== 0) throw new Error(`the first sync ended with ${exitCode}\n${output}`);
 }

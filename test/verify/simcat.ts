@@ -1,12 +1,10 @@
-import type { Context } from "../../src/cli/context.ts";
-import { printError } from "../../src/cli/notify.ts";
-import { runProgram } from "../../src/cli/program.ts";
 import { KEY } from "../mock/raw-client.ts";
+import { callCli } from "../support/call-cli.ts";
 import type { TestDatabase } from "../support/database.ts";
 import type { MockService } from "../support/mock/server.ts";
 
 export interface Said {
-  readonly code: number;
+  readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
@@ -16,36 +14,15 @@ export async function simcat(
   { database, service }: { readonly database: TestDatabase; readonly service?: MockService },
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  stop: AbortSignal = new AbortController().signal,
+  stop?: AbortSignal,
 ): Promise<Said> {
-  const out: string[] = [];
-  const err: string[] = [];
-  const context: Context = {
-    environment: {
-      DATABASE_URL: database.url,
-      SIMCAT_MAX_RETRIES: "0",
-      ...(service ? { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: KEY } : {}),
-      ...environment,
-    },
-    dotenv: new Set(),
-    version: "0.0.0",
-    build: "0.0.0",
-    print: (text) => out.push(text),
-    note: (text) => err.push(text),
-    draw: (text) => err.push(text),
-    terminal: { isOut: false, isErr: false, columns: 80 },
-    stop,
-    hide: () => {},
-    mask: (text) => text,
-    invocation: "simcat",
+  const own = {
+    DATABASE_URL: database.url,
+    SIMCAT_MAX_RETRIES: "0",
+    ...(service ? { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: KEY } : {}),
   };
-  let code: number;
-  try {
-    code = await runProgram(context, args);
-  } catch (error) {
-    code = printError(context, error);
-  }
-  return { code, out: out.join("\n"), err: err.join("\n") };
+  const { code, stdout, stderr } = await callCli(args, { ...own, ...environment }, stop);
+  return { code, out: stdout.replace(/\n$/, ""), err: stderr.replace(/\n$/, "") };
 }
 
 /** Every row of every table of simcat's with its version's place and maker: equal before and after when nothing was written. */

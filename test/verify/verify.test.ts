@@ -548,7 +548,7 @@ async function verifyJson(
   sides: TwoSides,
   args: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
-): Promise<{ code: number; out: VerifyJson }> {
+): Promise<{ code: number | null; out: VerifyJson }> {
   const { code, out } = await simcat(sides, ["verify", "--json", ...args], environment);
   return { code, out: JSON.parse(out) };
 }

@@ -64,12 +64,12 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
 
   test("a live status page is styled under its own CSP, and shows a hostile name as text (fault 108)", async () => {
     const hostile = "<img src=x onerror=alert(1)>";
-    const { environment, simcat } = await fixture([library("ann", hostile, { scenarios: [1] })], {
+    const { environment, call } = await fixture([library("ann", hostile, { scenarios: [1] })], {
       faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],
     });
     // A picture needs two runs.
-    await simcat(["sync"]);
-    await simcat(["sync"]);
+    await call(["sync"]);
+    await call(["sync"]);
     const worker = startWorker(environment);
     await worker.untilLogged("next_run");
     const { url } = await worker.untilLogged("worker_started");

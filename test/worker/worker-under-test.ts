@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from "vitest";
-import type { Context } from "../../src/cli/context.ts";
 import { start } from "../../src/cli/start.ts";
 import { InterruptedError } from "../../src/errors.ts";
+import { createContext } from "../support/call-cli.ts";
 
 type LogLine = Readonly<Record<string, unknown>>;
 
@@ -37,20 +37,9 @@ export const YEARLY = "0 0 1 1 *";
 export function startWorker(environment: Readonly<Record<string, string>>): WorkerUnderTest {
   const stop = new AbortController();
   const lines: LogLine[] = [];
-  const context: Context = {
-    environment: { SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: YEARLY, ...environment },
-    dotenv: new Set(),
-    version: "9.9.9",
-    build: "0.0.0",
-    print: () => {},
-    note: () => {},
-    draw: (text) => void lines.push(JSON.parse(text)),
-    terminal: { isOut: false, isErr: false, columns: 80 },
-    stop: stop.signal,
-    hide: () => {},
-    mask: (text) => text,
-    invocation: "simcat",
-  };
+  const settings = { SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: YEARLY, ...environment };
+  const draw = (text: string) => void lines.push(JSON.parse(text));
+  const context = { ...createContext(settings, stop.signal), version: "9.9.9", draw };
   const ended = start(context);
   // A test that expects a failure awaits `ended` itself.
   ended.catch(() => {});
