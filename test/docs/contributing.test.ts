@@ -5,7 +5,6 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 
 const COPIED = [
@@ -88,12 +87,10 @@ test("the example of a new field gives a column that is filled, versioned, compa
 
   // The service answers as before, so only the new version of the hash makes simcat store the value.
   expect(await simcat("backfill")).toMatchObject({ code: 0 });
-  made.service.edit((organization) =>
-    changeLibrary(organization, "ann", "Fire", {
-      lastModified: "2023-10-12 at 3:57 PM",
-      metadataFields: { projectName: "Montane" },
-    }),
-  );
+  made.service.change("ann", "Fire", {
+    lastModified: "2023-10-12 at 3:57 PM",
+    metadataFields: { projectName: "Montane" },
+  });
   expect(await simcat("sync")).toMatchObject({ code: 0 });
   expect(
     await made.query(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
-import { changeLibrary, type Fields, type MockScenario } from "../support/mock/library.ts";
+import type { Fields, MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
@@ -20,11 +20,11 @@ const failures = (libraries: readonly string[], code = "drift") =>
 
 /** Replaces the scenario list of one of alice's libraries, with a date. */
 function relist({ service }: Fixture, name: string, scenarios: readonly MockScenario[], lastModified = NOW): void {
-  service.edit((organization) => changeLibrary(organization, "alice", name, { lastModified, scenarios }));
+  service.change("alice", name, { lastModified, scenarios });
 }
 
 function redescribe({ service }: Fixture, name: string, metadataFields: Fields, lastModified = NOW): void {
-  service.edit((organization) => changeLibrary(organization, "alice", name, { lastModified, metadataFields }));
+  service.change("alice", name, { lastModified, metadataFields });
 }
 
 const owing = ({ query }: Fixture) =>
@@ -144,7 +144,7 @@ test("a library that gains a field hides no drift, and a removed one shows none 
   const before = await kept(made.query, named(3));
   for (const [at, name] of named(5).entries()) redescribe(made, name, { description: undefined }, at < 3 ? NOW : OLD);
   redescribe(made, "gains", { description: "text" });
-  made.service.edit((organization) => organization.remove("alice", "removed"));
+  made.service.remove("alice", "removed");
 
   const drifted = await made.simcat(["sync"]);
 
@@ -212,7 +212,7 @@ test("a service that omits isResult when it is false never drifts (fault 55)", a
     library("alice", "reuploaded", { scenarios: [...parents(5), result] }),
     library("alice", "untouched", { scenarios: [...parents(2), result] }),
   ]);
-  made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: parents(25) })));
+  made.service.put(library("alice", "new", { scenarios: parents(25) }));
   expect((await made.call(["sync"])).code).toBe(0);
 
   relist(made, "loses results", parents(25));
@@ -248,9 +248,7 @@ test("an empty list and a new library are stored during drift", async () => {
   relist(made, "drifts", idsTo(20).map(without("scenarioName")));
   relist(made, "empties", []);
   relist(made, "fills", idsTo(30).map(without("scenarioName")));
-  made.service.edit((organization) =>
-    organization.put(library("alice", "new", { scenarios: idsTo(25).map(without("scenarioName")) })),
-  );
+  made.service.put(library("alice", "new", { scenarios: idsTo(25).map(without("scenarioName")) }));
 
   const drifted = await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" });
 

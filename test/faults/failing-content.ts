@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines } from "./run-results.ts";
 
@@ -36,13 +35,11 @@ export async function expectKeepsFailing(
   const before = await kept(query, names);
   expect(before).toHaveLength(4 * names.length);
   for (const name of libraries) {
-    service.edit((organization) =>
-      changeLibrary(organization, "alice", name, {
-        lastModified: NOW,
-        description: "after",
-        scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(3)],
-      }),
-    );
+    service.change("alice", name, {
+      lastModified: NOW,
+      description: "after",
+      scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(3)],
+    });
   }
   service.script(
     neighbours.map(({ name, operation, action }) => ({ match: { library: name, operation }, times: "always", action })),

@@ -11,14 +11,11 @@ const libraries = (owner: string, from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => library(owner, `lib ${from + at}`, { scenarios: [1] }));
 
 const put = ({ service }: Fixture, owner: string, from: number, to: number) =>
-  service.edit((organization) => {
-    for (const one of libraries(owner, from, to)) organization.put(one);
-  });
+  service.put(...libraries(owner, from, to));
 
-const drop = ({ service }: Fixture, owner: string, from: number, to: number) =>
-  service.edit((organization) => {
-    for (let at = from; at < to; at++) organization.remove(owner, `lib ${at}`);
-  });
+const drop = ({ service }: Fixture, owner: string, from: number, to: number): void => {
+  for (let at = from; at < to; at++) service.remove(owner, `lib ${at}`);
+};
 
 const live = async ({ query }: Fixture) =>
   Object.fromEntries(
@@ -98,11 +95,9 @@ test("removals that a run is allowed to mark hold no removal elsewhere (fault 49
 test("libraries that move to another owner are stored while their removal is held (fault 49)", async () => {
   const made = await syncedFixture(libraries("bob", 0, 10));
   drop(made, "bob", 0, 5);
-  made.service.edit((organization) => {
-    for (let at = 0; at < 5; at++) {
-      organization.put(library("ann", `lib ${at}`, { libraryOwner: "bob", scenarios: [1] }));
-    }
-  });
+  for (let at = 0; at < 5; at++) {
+    made.service.put(library("ann", `lib ${at}`, { libraryOwner: "bob", scenarios: [1] }));
+  }
 
   for (const _ of ["held", "held before"]) {
     expect((await made.call(["sync"])).code).toBe(3);

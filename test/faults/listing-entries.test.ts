@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
@@ -27,13 +26,11 @@ const of = (owner: string, name: string) => `{"libraryName":${name},"uploadUser"
 /** Runs with an edited library, a new one and these entries between them; the `vanished` libraries were stored before. */
 async function runWith(entries: readonly string[], vanished: readonly string[], settings: Record<string, string> = {}) {
   const made = await syncedFixture(["edited", ...vanished].map((name) => library("alice", name, { scenarios: [1] })));
-  made.service.edit((organization) => {
-    changeLibrary(organization, "alice", "edited", { lastModified: NOW });
-    for (const name of vanished) organization.remove("alice", name);
-    for (const [at, source] of entries.entries())
-      organization.put(library("bad", `entry ${at}`, { source: { entry: source } }));
-    organization.put(library("alice", "new", { scenarios: [1] }));
-  });
+  made.service.change("alice", "edited", { lastModified: NOW });
+  for (const name of vanished) made.service.remove("alice", name);
+  for (const [at, source] of entries.entries())
+    made.service.put(library("bad", `entry ${at}`, { source: { entry: source } }));
+  made.service.put(library("alice", "new", { scenarios: [1] }));
   made.asked();
   const ended = await made.simcat(["sync"], settings);
   return { ...made, ended, requests: made.asked() };
@@ -121,10 +118,8 @@ test("a default owner applies to entries without uploadUser; null counts as abse
     library("alice", "null"),
     library("alice", "named"),
   ]);
-  service.edit((organization) => {
-    changeLibrary(organization, "alice", "absent", { source: { entry: entries[0] ?? "" } });
-    changeLibrary(organization, "alice", "null", { source: { entry: entries[1] ?? "" } });
-  });
+  service.change("alice", "absent", { source: { entry: entries[0] ?? "" } });
+  service.change("alice", "null", { source: { entry: entries[1] ?? "" } });
 
   const ended = await simcat(["sync"], { SIMCAT_DEFAULT_OWNER: "alice" });
 
@@ -184,12 +179,10 @@ test("unaddressable entries are counted; all other libraries are complete and ca
   expect(await made.query(complete)).toEqual([{ isWhole: true, unaddressable: 7 }]);
 
   // Entries beyond the number kept per kind do not hide entries that name no library.
-  made.service.edit((organization) => {
-    for (let at = 0; at < 101; at++) {
-      organization.put(library("empty", `${at}`, { source: { entry: `{"libraryName":"","uploadUser":"u${at}"}` } }));
-    }
-    organization.put(library("ownerless", "x", { source: { entry: '{"libraryName":"x"}' } }));
-  });
+  for (let at = 0; at < 101; at++) {
+    made.service.put(library("empty", `${at}`, { source: { entry: `{"libraryName":"","uploadUser":"u${at}"}` } }));
+  }
+  made.service.put(library("ownerless", "x", { source: { entry: '{"libraryName":"x"}' } }));
   await made.simcat(["sync"]);
   const [{ run } = { run: 0 }] = await made.query<{ run: number }>(
     "SELECT last_whole_run_id::int AS run FROM simcat_report.data_complete_as_of",
@@ -205,12 +198,10 @@ test("keys of 2,600 bytes are stored and keys of 2,601 bytes rejected, in any sc
 
   expect((await call(["sync"])).code).toBe(2);
   for (const name of names) {
-    service.edit((organization) =>
-      changeLibrary(organization, "alice", name, {
-        lastModified: NOW,
-        scenarios: [scenario(1, { description: "new" })],
-      }),
-    );
+    service.change("alice", name, {
+      lastModified: NOW,
+      scenarios: [scenario(1, { description: "new" })],
+    });
   }
   expect((await simcat(["sync"])).code).toBe(2);
 
@@ -269,9 +260,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
     bad.map(([name]) => library("alice", name, { scenarios: [1] })),
   );
   for (const [name, source] of bad) {
-    service.edit((organization) =>
-      changeLibrary(organization, "alice", name, { description: "new", source: { entry: source } }),
-    );
+    service.change("alice", name, { description: "new", source: { entry: source } });
   }
   asked();
 
@@ -296,7 +285,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
     ),
   ).toEqual([{ last_modified: OLD, listed: OLD, description: "new", bookmark: OLD, reread_reason: "rejects" }]);
 
-  for (const [name] of bad) service.edit((organization) => changeLibrary(organization, "alice", name, { source: {} }));
+  for (const [name] of bad) service.change("alice", name, { source: {} });
   expect((await simcat(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },
@@ -308,13 +297,11 @@ test("a repeated entry gives one row, one read and a warning, however it is spel
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
   ]);
-  service.edit((organization) => {
-    organization.put(
-      library("x", "spelt otherwise", {
-        source: { entry: `{ "lastModified":"${OLD}","uploadUser":"ali\\u0063e", "libraryName":"Fire"}` },
-      }),
-    );
-  });
+  service.put(
+    library("x", "spelt otherwise", {
+      source: { entry: `{ "lastModified":"${OLD}","uploadUser":"ali\\u0063e", "libraryName":"Fire"}` },
+    }),
+  );
   service.script([
     {
       match: { operation: "listing" },

@@ -3,7 +3,6 @@ import { expect, test, vi } from "vitest";
 import { serve } from "../mock/service.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
 
@@ -29,11 +28,9 @@ async function changedOrganization(): Promise<Fixture> {
     library("alice", "vanished", { scenarios: [1] }),
     library("alice", "same", { scenarios: [1] }),
   ]);
-  made.service.edit((organization) => {
-    changeLibrary(organization, "alice", "edited", { lastModified: "2030-01-02 at 3:04 PM" });
-    organization.remove("alice", "vanished");
-    organization.put(library("alice", "new"));
-  });
+  made.service.change("alice", "edited", { lastModified: "2030-01-02 at 3:04 PM" });
+  made.service.remove("alice", "vanished");
+  made.service.put(library("alice", "new"));
   return made;
 }
 

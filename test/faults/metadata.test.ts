@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
@@ -29,13 +28,11 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
     bad.map(([name]) => library("alice", name, { scenarios: [1, 2] })),
   );
   for (const [name, metadata] of bad) {
-    service.edit((organization) =>
-      changeLibrary(organization, "alice", name, {
-        lastModified: NOW,
-        scenarios: [scenario(1), scenario(3)],
-        source: { metadata },
-      }),
-    );
+    service.change("alice", name, {
+      lastModified: NOW,
+      scenarios: [scenario(1), scenario(3)],
+      source: { metadata },
+    });
   }
 
   const ended = await simcat(["sync"]);
@@ -78,7 +75,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
     { id: 3, removed_at: null, rows: bad.length },
   ]);
 
-  for (const [name] of bad) service.edit((organization) => changeLibrary(organization, "alice", name, { source: {} }));
+  for (const [name] of bad) service.change("alice", name, { source: {} });
   expect((await simcat(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },
@@ -95,9 +92,7 @@ test("rejected metadata leaves the doubt about the stored one (fault 57)", async
   const suspectReads = () => query("SELECT suspect_reads, reread_reason FROM simcat.library_sync");
   await call(["sync"]);
   expect(await suspectReads()).toEqual([{ suspect_reads: 1, reread_reason: null }]);
-  service.edit((organization) =>
-    changeLibrary(organization, "alice", "Fire", { source: { metadata: '{"fileSize":5}' } }),
-  );
+  service.change("alice", "Fire", { source: { metadata: '{"fileSize":5}' } });
 
   expect((await simcat(["sync", "--library", "alice/Fire"])).code).toBe(2);
 
@@ -302,12 +297,10 @@ test("a change only in an unknown field updates in place and makes no version (f
   const { simcat, query, service } = await syncedFixture([
     library("alice", "Fire", { scenarios: [scenario(1, { fields: { tags: ["a"] } })] }),
   ]);
-  service.edit((organization) =>
-    changeLibrary(organization, "alice", "Fire", {
-      metadataFields: { stars: 5 },
-      scenarios: [scenario(1, { fields: { tags: ["b"] } })],
-    }),
-  );
+  service.change("alice", "Fire", {
+    metadataFields: { stars: 5 },
+    scenarios: [scenario(1, { fields: { tags: ["b"] } })],
+  });
 
   expect((await simcat(["backfill"])).code).toBe(0);
   expect(

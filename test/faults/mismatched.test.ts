@@ -2,7 +2,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary, type Fields } from "../support/mock/library.ts";
+import type { Fields } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
@@ -54,7 +54,7 @@ test.each([
   const made = await syncedFixture([one, other, library("cy", "Other", { scenarios: [1] })]);
   const before = await kept(made.query, [one.name, other.name]);
   for (const { owner, name } of [one, other]) {
-    made.service.edit((organization) => changeLibrary(organization, owner, name, { lastModified: NOW }));
+    made.service.change(owner, name, { lastModified: NOW });
   }
   const behind = await openProxy(made, swap(`${one.owner}/${one.name}`, `${other.owner}/${other.name}`));
 
@@ -93,15 +93,11 @@ test("a first run does not store swapped answers either", async () => {
 test("metadata of a library whose removal is held is not stored under another name (fault 51)", async () => {
   const names = ["Air", "Earth", "Fire", "Water"];
   const made = await syncedFixture(names.map((name) => library("ann", name, { scenarios: [1] })));
-  made.service.edit((organization) => {
-    organization.remove("ann", "Air");
-    organization.remove("ann", "Earth");
-  });
+  made.service.remove("ann", "Air");
+  made.service.remove("ann", "Earth");
   expect((await made.call(["sync"])).code).toBe(3);
   const before = await kept(made.query, ["Fire"]);
-  made.service.edit((organization) =>
-    changeLibrary(organization, "ann", "Fire", { lastModified: NOW, metadataFields: { libraryName: "Air" } }),
-  );
+  made.service.change("ann", "Fire", { lastModified: NOW, metadataFields: { libraryName: "Air" } });
 
   expect((await made.simcat(["sync"])).code).toBe(3);
   expect(await made.query("SELECT failures::int FROM simcat.library_sync WHERE library_name = 'Fire'")).toEqual([
@@ -122,7 +118,7 @@ test("a libraryOwner with a library of the same name fails nothing and never set
   ]);
 
   const edit = { lastModified: NOW, scenarios: [scenario(1, { scenarioName: "renamed" })] };
-  made.service.edit((organization) => changeLibrary(organization, "ann", "Fire", edit));
+  made.service.change("ann", "Fire", edit);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 1, scenarios_updated: 1 });
 });
@@ -133,7 +129,7 @@ test("swapped answers of one name under two owners heal in the next run (fault 5
     library("bob", "Fire", { scenarios: [1, 2] }),
   ]);
   for (const owner of ["ann", "bob"]) {
-    made.service.edit((organization) => changeLibrary(organization, owner, "Fire", { lastModified: NOW }));
+    made.service.change(owner, "Fire", { lastModified: NOW });
   }
 
   expect((await made.simcat(["sync"], await openProxy(made, swap("ann/Fire", "bob/Fire")))).code).toBe(0);
@@ -180,7 +176,7 @@ test("metadata that names no listed library is stored with a warning and never s
   // Rejected metadata leaves the stored one, so the suspicion stays.
   const rename = (metadataFields: Fields) => {
     for (const name of names) {
-      made.service.edit((organization) => changeLibrary(organization, "ann", name, { metadataFields }));
+      made.service.change("ann", name, { metadataFields });
     }
   };
   rename({ fileSize: 5 });

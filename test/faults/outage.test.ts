@@ -1,7 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { lastRun } from "./run-results.ts";
 
@@ -21,9 +20,7 @@ function fail({ service }: Fixture, action: FaultAction, match: { owner?: string
 }
 
 function edit({ service }: Fixture, owner: string, name: string): void {
-  service.edit((organization) =>
-    changeLibrary(organization, owner, name, { lastModified: "2030-01-02 at 3:04 PM", description: "edited" }),
-  );
+  service.change(owner, name, { lastModified: "2030-01-02 at 3:04 PM", description: "edited" });
 }
 
 /** The content requests, without those of this owner or library. */

@@ -87,11 +87,9 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
   const first = await attempts();
   // The batch, then one half of each size down to one: at most 256, 128, …, 1.
   expect(first).toBeLessThanOrEqual(9);
-  made.service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
-    }
-  });
+  for (const { name } of made.service.organization.libraries()) {
+    made.service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
+  }
   expect((await made.simcat(["sync"])).code).toBe(2);
   expect((await attempts()) - first).toBe(1);
   expect(await made.query("SELECT count(*)::int AS stored FROM simcat.scenarios WHERE scenario_id = 2")).toEqual([
@@ -101,11 +99,9 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
 
 test("a locked row fails its library; the others are stored while it is held (fault 90)", async () => {
   const made = await syncedFixture(thirty());
-  made.service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
-    }
-  });
+  for (const { name } of made.service.organization.libraries()) {
+    made.service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
+  }
   const holder = await made.database.pool.connect();
   onTestFinished(() => holder.release());
   await holder.query("BEGIN");
@@ -147,11 +143,9 @@ test.each(["P0001", "57014"])(
 
 test("a warning names a library whose failure record is refused too; the run continues (fault 91)", async () => {
   const made = await syncedFixture(thirty());
-  made.service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
-    }
-  });
+  for (const { name } of made.service.organization.libraries()) {
+    made.service.change("alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
+  }
   await poison(made, "library_sync", { "lib 11": "P0001" });
 
   const ended = await made.simcat(["backfill"]);
@@ -228,11 +222,9 @@ test("a trigger that refuses every library ends the run with the database's mess
 
 test("a library whose listed text is refused fails unread; the others are stored (fault 91)", async () => {
   const made = await syncedFixture(thirty());
-  made.service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
-    }
-  });
+  for (const { name } of made.service.organization.libraries()) {
+    made.service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
+  }
   await poison(made, "library_sync", { "lib 11": "P0001" });
 
   const ended = await made.simcat(["sync"]);
@@ -251,9 +243,7 @@ test("a library whose listed text is refused fails unread; the others are stored
 
 test("a library whose removal is refused fails; the others are marked and stored (fault 91)", async () => {
   const made = await syncedFixture(thirty());
-  made.service.edit((organization) => {
-    for (const at of [10, 11, 12]) organization.remove("alice", `lib ${at}`);
-  });
+  for (const at of [10, 11, 12]) made.service.remove("alice", `lib ${at}`);
   await poison(made, "libraries", { "lib 11": "P0001" });
 
   const ended = await made.simcat(["sync"]);
@@ -271,9 +261,7 @@ test("a library whose removal is refused fails; the others are marked and stored
 
 test("a library whose hold is refused fails; the other removals are held and stay held (fault 91)", async () => {
   const made = await syncedFixture(thirty());
-  made.service.edit((organization) => {
-    for (let at = 10; at < 22; at++) organization.remove("alice", `lib ${at}`);
-  });
+  for (let at = 10; at < 22; at++) made.service.remove("alice", `lib ${at}`);
   await poison(made, "library_sync", { "lib 11": "P0001" });
 
   for (const _ of ["held", "held before"]) {
@@ -293,10 +281,10 @@ test.each(["removal", "return"])("a library whose %s is refused is recorded as f
   const made = await syncedFixture(thirty());
   const removed = made.service.organization.libraries().find(({ name }) => name === "lib 11");
   if (removed === undefined) throw new Error("there is no lib 11");
-  made.service.edit((organization) => organization.remove("alice", "lib 11"));
+  made.service.remove("alice", "lib 11");
   if (change === "return") {
     await made.simcat(["sync"]);
-    made.service.edit((organization) => organization.put(removed));
+    made.service.put(removed);
   }
   await poison(made, "libraries", { "lib 11": "P0001" });
 

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary, type MockLibrary, type MockScenario } from "../support/mock/library.ts";
+import type { MockLibrary, MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 
 const list = ({ service }: Fixture, scenarios: readonly MockScenario[], name = "Fire"): void => {
-  service.edit((organization) => changeLibrary(organization, "alice", name, { scenarios }));
+  service.change("alice", name, { scenarios });
 };
 const raw = (source: string): MockScenario => scenario(0, { source });
 const open = ({ query }: Fixture) =>
@@ -56,7 +56,7 @@ test("two different scenarios with one id are both rejected, and the earlier row
     '{"scenarioId":5,"x":1}',
   ];
   list(made, [scenario(1, { description: "new" }), ...items.map(raw)]);
-  made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified: NOW }));
+  made.service.change("alice", "Fire", { lastModified: NOW });
 
   const ended = await made.simcat(["sync"]);
 
@@ -147,8 +147,7 @@ test("up to 100 rejects of a library are kept, all are counted, and a fix resolv
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await open(made)).toEqual([]);
 
-  const edit = (change: Partial<MockLibrary>) =>
-    made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", change));
+  const edit = (change: Partial<MockLibrary>) => made.service.change("alice", "Fire", change);
   edit({ entryFields: { lastModified: 5 }, scenarios: [scenario(1), ...bad(2_000)] });
   expect((await made.call(["sync"])).code).toBe(2);
   expect(await kinds(made)).toEqual([
@@ -186,7 +185,7 @@ test("rejects of a library that is no longer listed are resolved", async () => {
     ...Array.from({ length: 4 }, (_, at) => library("bob", `lib ${at}`)),
   ]);
   expect((await made.call(["sync"])).code).toBe(2);
-  made.service.edit((organization) => organization.remove("alice", "Fire"));
+  made.service.remove("alice", "Fire");
 
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await open(made)).toEqual([]);

@@ -1,6 +1,5 @@
 import { expect, test, vi } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
@@ -11,15 +10,11 @@ const libraries = (count: number, owner = "alice") =>
   Array.from({ length: count }, (_, at) => library(owner, `lib ${at}`, { scenarios: [1] }));
 
 function drop({ service }: Fixture, from: number, to: number, owner = "alice"): void {
-  service.edit((organization) => {
-    for (let at = from; at < to; at++) organization.remove(owner, `lib ${at}`);
-  });
+  for (let at = from; at < to; at++) service.remove(owner, `lib ${at}`);
 }
 
 function restore({ service }: Fixture, from: number, to: number): void {
-  service.edit((organization) => {
-    for (let at = from; at < to; at++) organization.put(library("alice", `lib ${at}`, { scenarios: [1] }));
-  });
+  for (let at = from; at < to; at++) service.put(library("alice", `lib ${at}`, { scenarios: [1] }));
 }
 
 const live = async (query: Fixture["query"], owner = "alice") =>
@@ -83,7 +78,7 @@ test("three of ten libraries may disappear at once (fault 44)", async () => {
 test("four of ten removals are held, and the held run stores everything else (fault 43)", async () => {
   const made = await syncedFixture(libraries(10));
   drop(made, 0, 4);
-  made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: [1] })));
+  made.service.put(library("alice", "new", { scenarios: [1] }));
 
   const held = await made.simcat(["sync"]);
 
@@ -150,11 +145,9 @@ test("new libraries of an incomplete listing do not lower the share of later rem
   const made = await syncedFixture(libraries(10));
   drop(made, 0, 4);
   const nameless = library("bad", "entry", { source: { entry: '{"uploadUser":"alice"}' } });
-  made.service.edit((organization) => {
-    for (const one of [...libraries(30, "bob"), nameless]) organization.put(one);
-  });
+  for (const one of [...libraries(30, "bob"), nameless]) made.service.put(one);
   expect((await made.call(["sync"])).code).toBe(2);
-  made.service.edit((organization) => organization.remove("bad", "entry"));
+  made.service.remove("bad", "entry");
 
   const held = await made.simcat(["sync"]);
 
@@ -177,14 +170,14 @@ test("libraries that were stored from cached listings are in the base of later r
     expect((await made.call(["sync"])).code).toBe(0);
   }
   made.service.script([]);
-  for (const name of ["lib 0", "lib 1", "lib 2"]) made.service.edit((organization) => organization.remove("ann", name));
+  for (const name of ["lib 0", "lib 1", "lib 2"]) made.service.remove("ann", name);
 
   expect((await made.call(["sync"])).code).toBe(0);
   expect(
     await made.query("SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL"),
   ).toEqual([{ removed: 3 }]);
 
-  made.service.edit((organization) => organization.remove("ann", "lib 3"));
+  made.service.remove("ann", "lib 3");
   expect((await made.simcat(["sync"])).code).toBe(3);
 });
 
@@ -227,7 +220,7 @@ test("with --owner the share is of all live libraries, and no other owner's libr
 test("a listing that shares nothing with ten live libraries stores nothing and is held", async () => {
   const made = await syncedFixture(libraries(10));
   drop(made, 0, 10);
-  made.service.edit((organization) => organization.put(library("stranger", "Fire", { scenarios: [1] })));
+  made.service.put(library("stranger", "Fire", { scenarios: [1] }));
   made.asked();
 
   const held = await made.simcat(["sync"]);
@@ -247,7 +240,7 @@ test("a listing that shares nothing with ten live libraries stores nothing and i
 test("a listing that shares nothing with nine live libraries is stored; its removals are held", async () => {
   const made = await syncedFixture(libraries(9));
   drop(made, 0, 9);
-  made.service.edit((organization) => organization.put(library("stranger", "Fire", { scenarios: [1] })));
+  made.service.put(library("stranger", "Fire", { scenarios: [1] }));
 
   expect((await made.simcat(["sync"])).code).toBe(3);
   expect([await live(made.query), await live(made.query, "stranger")]).toEqual([9, 1]);
@@ -264,7 +257,7 @@ const seen = async (query: Fixture["query"]) => {
 test("a paged listing is stored and removes nothing, and the run is partial (fault 45)", async () => {
   const made = await syncedFixture(libraries(5));
   drop(made, 0, 1);
-  made.service.edit((organization) => organization.put(library("alice", "new", { scenarios: [1] })));
+  made.service.put(library("alice", "new", { scenarios: [1] }));
   made.service.script([
     {
       match: { operation: "listing" },
@@ -385,12 +378,10 @@ test("an entry that a cache stored before a removal or hold changes neither, and
 
 test("a paged scenario list is stored, removes nothing, and leaves its library due for a read", async () => {
   const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
-  made.service.edit((organization) =>
-    changeLibrary(organization, "alice", "Fire", {
-      lastModified: "2030-01-02 at 3:04 PM",
-      scenarios: [scenario(1), scenario(3)],
-    }),
-  );
+  made.service.change("alice", "Fire", {
+    lastModified: "2030-01-02 at 3:04 PM",
+    scenarios: [scenario(1), scenario(3)],
+  });
   made.service.script([
     {
       match: { operation: "scenarios" },
@@ -425,11 +416,9 @@ test("a renamed or moved library is removed under its old key and added under it
     library("alice", "given", { scenarios: [scenario(1, { scenarioName: "alice's" })] }),
     ...libraries(8, "others"),
   ]);
-  made.service.edit((organization) => {
-    changeLibrary(organization, "alice", "before", { name: "after", scenarios: [scenario(1), scenario(3)] });
-    organization.remove("alice", "given");
-    organization.put(library("bob", "given", { scenarios: [scenario(1, { scenarioName: "bob's" })] }));
-  });
+  made.service.change("alice", "before", { name: "after", scenarios: [scenario(1), scenario(3)] });
+  made.service.remove("alice", "given");
+  made.service.put(library("bob", "given", { scenarios: [scenario(1, { scenarioName: "bob's" })] }));
 
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(
@@ -451,9 +440,7 @@ test("a returning library has its key, gapless versions, and the changes made me
   const made = await syncedFixture(libraries(4));
   drop(made, 0, 1);
   expect((await made.call(["sync"])).code).toBe(0);
-  made.service.edit((organization) =>
-    organization.put(library("alice", "lib 0", { scenarios: [scenario(1, { description: "meanwhile" }), 2] })),
-  );
+  made.service.put(library("alice", "lib 0", { scenarios: [scenario(1, { description: "meanwhile" }), 2] }));
 
   expect((await made.call(["sync"])).code).toBe(0);
 
@@ -485,19 +472,17 @@ test("a returning library has its key, gapless versions, and the changes made me
   if (same === undefined) throw new Error("lib 1 is missing");
   made.service.edit((organization) => void organization.remove(same.owner, same.name));
   expect((await made.call(["sync", "--allow-removals"])).code).toBe(0);
-  made.service.edit((organization) => organization.put(same));
+  made.service.put(same);
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 1, libraries_changed: 1 });
 });
 
 test("a scenario removed under a new date is marked in the transaction of that read (fault 59)", async () => {
   const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
-  made.service.edit((organization) =>
-    changeLibrary(organization, "alice", "Fire", {
-      lastModified: "2030-01-02 at 3:04 PM",
-      scenarios: [scenario(1), scenario(3, { description: "new" }), scenario(4)],
-    }),
-  );
+  made.service.change("alice", "Fire", {
+    lastModified: "2030-01-02 at 3:04 PM",
+    scenarios: [scenario(1), scenario(3, { description: "new" }), scenario(4)],
+  });
 
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(
@@ -517,7 +502,7 @@ test("a scenario removed under a new date is marked in the transaction of that r
 test("a scenario that returns has its id and gapless versions (faults 46, 59)", async () => {
   const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const list = (scenarios: ReturnType<typeof scenario>[], lastModified: string) =>
-    made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified, scenarios }));
+    made.service.change("alice", "Fire", { lastModified, scenarios });
   list([scenario(1)], "2030-01-02 at 3:04 PM");
   expect((await made.call(["sync"])).code).toBe(0);
   list([scenario(1), scenario(2)], "2030-01-03 at 3:04 PM");

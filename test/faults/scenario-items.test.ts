@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines } from "./run-results.ts";
 
@@ -29,16 +28,14 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
     [...neighbours.map((one) => one.library), "good"].map((name) => library("alice", name, { scenarios: [1, 2, 3] })),
   );
   const edit = (name: string, source: string | null) =>
-    service.edit((organization) =>
-      changeLibrary(organization, "alice", name, {
-        lastModified: NOW,
-        scenarios: [
-          scenario(1, { scenarioName: "renamed" }),
-          ...(source === null ? [] : [scenario(2, { source })]),
-          scenario(4),
-        ],
-      }),
-    );
+    service.change("alice", name, {
+      lastModified: NOW,
+      scenarios: [
+        scenario(1, { scenarioName: "renamed" }),
+        ...(source === null ? [] : [scenario(2, { source })]),
+        scenario(4),
+      ],
+    });
   for (const one of neighbours) edit(one.library, one.source);
   edit("good", null);
 
@@ -249,13 +246,11 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
     library("alice", "bad", { scenarios: [1, 2, 3] }),
     library("alice", "good", { scenarios: [1] }),
   ]);
-  service.edit((organization) => {
-    changeLibrary(organization, "alice", "bad", {
-      lastModified: NOW,
-      scenarios: ["a", "b", "c"].map((name) => scenario(0, { source: `{"scenarioId":"${name}"}` })),
-    });
-    changeLibrary(organization, "alice", "good", { lastModified: NOW });
+  service.change("alice", "bad", {
+    lastModified: NOW,
+    scenarios: ["a", "b", "c"].map((name) => scenario(0, { source: `{"scenarioId":"${name}"}` })),
   });
+  service.change("alice", "good", { lastModified: NOW });
 
   const ended = await simcat(["sync"]);
 
@@ -278,7 +273,7 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
     { live: 4 },
   ]);
 
-  service.edit((organization) => changeLibrary(organization, "alice", "bad", { scenarios: [scenario(1)] }));
+  service.change("alice", "bad", { scenarios: [scenario(1)] });
   expect((await simcat(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },

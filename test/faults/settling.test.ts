@@ -1,7 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
 
@@ -73,11 +72,9 @@ test("a listing dates from its last byte, content from its first request, howeve
 test("an edit hidden by the date's own minute is found by the read after the window (fault 57)", async () => {
   const made = await fixture([library("alice", "fresh", { lastModified: present(), scenarios: [1] })]);
   await readBy(made);
-  made.service.edit((organization) =>
-    changeLibrary(organization, "alice", "fresh", {
-      scenarios: [scenario(1, { scenarioName: "edited in the same minute" })],
-    }),
-  );
+  made.service.change("alice", "fresh", {
+    scenarios: [scenario(1, { scenarioName: "edited in the same minute" })],
+  });
 
   await passMinutes(made.query, 64);
   expect(await readBy(made)).toEqual(["fresh"]);
@@ -267,10 +264,8 @@ test("a date that goes backwards is read twice before it is trusted (fault 57)",
     library("alice", "forth", { scenarios: [1] }),
   ]);
   await readBy(made);
-  made.service.edit((organization) => {
-    changeLibrary(organization, "alice", "back", { lastModified: "2020-01-01 at 1:01 PM" });
-    changeLibrary(organization, "alice", "forth", { lastModified: "2024-01-01 at 1:01 PM" });
-  });
+  made.service.change("alice", "back", { lastModified: "2020-01-01 at 1:01 PM" });
+  made.service.change("alice", "forth", { lastModified: "2024-01-01 at 1:01 PM" });
 
   expect(await readBy(made)).toEqual(["back", "forth"]);
   await passMinutes(made.query, 1);
@@ -285,10 +280,9 @@ test("a date that goes from A to B and back is read each time, also if B could n
     library("alice", "flaps", { scenarios: [1] }),
     library("alice", "fails", { scenarios: [1] }),
   ]);
-  const date = (lastModified: string) =>
-    made.service.edit((organization) => {
-      for (const name of ["flaps", "fails"]) changeLibrary(organization, "alice", name, { lastModified });
-    });
+  const date = (lastModified: string) => {
+    for (const name of ["flaps", "fails"]) made.service.change("alice", name, { lastModified });
+  };
   await readBy(made);
   expect(await readBy(made)).toEqual([]);
 
@@ -307,9 +301,7 @@ test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are 
   const names = Array.from({ length: 12 }, (_, at) => `lib ${at}`);
   const made = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
   await readBy(made);
-  made.service.edit((organization) =>
-    changeLibrary(organization, "alice", "lib 0", { scenarios: [scenario(1, { scenarioName: "undated" })] }),
-  );
+  made.service.change("alice", "lib 0", { scenarios: [scenario(1, { scenarioName: "undated" })] });
 
   await passMinutes(made.query, 3.5 * 24 * 60 - 5);
   expect(await readBy(made)).toEqual([]);
@@ -340,9 +332,7 @@ test("reads stored by a clock a year ahead are repeated once the clock is right 
   ]);
   await readBy(made);
   await passMinutes(made.query, -365 * 24 * 60);
-  made.service.edit((organization) =>
-    changeLibrary(organization, "alice", "old", { scenarios: [1, 2].map((id) => scenario(id)) }),
-  );
+  made.service.change("alice", "old", { scenarios: [1, 2].map((id) => scenario(id)) });
 
   expect(await readBy(made)).toEqual(["fresh", "old"]);
 

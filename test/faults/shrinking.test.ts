@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, test, vi } from "vitest";
 import { type Fixture, fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
@@ -40,9 +39,7 @@ function list(
   lastModified: string,
 ): void {
   for (const [name, listed] of lists) {
-    service.edit((organization) =>
-      changeLibrary(organization, "alice", name, { lastModified, scenarios: listed.map((id) => scenario(id)) }),
-    );
+    service.change("alice", name, { lastModified, scenarios: listed.map((id) => scenario(id)) });
   }
 }
 
@@ -187,7 +184,7 @@ test("a read with rejects confirms nothing, and a whole one forgets what earlier
     [[...ids(5, 10).map((id) => scenario(id)), bad], "rejects"],
     [ids(1, 10).map((id) => scenario(id)), null],
   ] as const) {
-    made.service.edit((organization) => changeLibrary(organization, "alice", "Fire", { scenarios }));
+    made.service.change("alice", "Fire", { scenarios });
     await made.call(["sync"]);
     expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, reread_reason }]);
     expect(isDeepStrictEqual(await lastSuccess(), success)).toBe(reread_reason !== null);

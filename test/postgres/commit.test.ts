@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startPostgresProxy, type Verdict } from "./proxy.ts";
 
@@ -13,14 +12,12 @@ const six = () => Array.from({ length: 6 }, (_, at) => library("alice", `Lib ${a
 async function edited(): Promise<Fixture> {
   const made = await fixture(six());
   await made.simcat(["sync"]);
-  made.service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, {
-        lastModified: NEWER,
-        scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
-      });
-    }
-  });
+  for (const { name } of made.service.organization.libraries()) {
+    made.service.change("alice", name, {
+      lastModified: NEWER,
+      scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
+    });
+  }
   return made;
 }
 
@@ -113,7 +110,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   "the answer to the COMMIT that marks a removed library is lost (%s): it counts once (fault 79)",
   async (verdict) => {
     const { database, query, simcat, service } = await syncedFixture(six());
-    service.edit((organization) => organization.remove("alice", "Lib 3"));
+    service.remove("alice", "Lib 3");
     const proxy = await startPostgresProxy(database.url);
     let isMarking = false;
     let isLost = false;
@@ -143,7 +140,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
     const { database, query, call, simcat, service } = await fixture([library("alice", "Fire", { scenarios: ids })]);
     await call(["sync"]);
     const scenarios = ids.slice(4).map((id) => scenario(id));
-    service.edit((organization) => changeLibrary(organization, "alice", "Fire", { lastModified: NEWER, scenarios }));
+    service.change("alice", "Fire", { lastModified: NEWER, scenarios });
     const proxy = await startPostgresProxy(database.url);
     let isWithholding = false;
     let isLost = false;

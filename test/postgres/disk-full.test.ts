@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startOwnServer } from "./own-server.ts";
 import { told } from "./told.ts";
@@ -48,9 +47,7 @@ test("a full disk ends the run with 69 and a hint; the copy stays, and free spac
   await query(`CREATE TABLESPACE small LOCATION '${disk}'`);
   await query("ALTER TABLE simcat.scenarios SET TABLESPACE small");
   const before = await storedRows(query);
-  service.edit((organization) => {
-    changeLibrary(organization, "alice", "Fire", { lastModified: "2024-01-02 at 3:04 PM", scenarios: big() });
-  });
+  service.change("alice", "Fire", { lastModified: "2024-01-02 at 3:04 PM", scenarios: big() });
   writeFileSync(join(disk, "ballast"), Buffer.alloc(2 * 2 ** 20));
 
   const ended = await simcat(["sync"], toServer);

@@ -4,7 +4,6 @@ import { gateAfter } from "../process/gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { startPgbouncer } from "./pgbouncer.ts";
@@ -29,14 +28,12 @@ bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT
   expect((await simcat(["migrate"], through)).code).toBe(0);
   expect((await simcat(["sync"], through)).code).toBe(0);
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
-  service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, {
-        lastModified: "2024-01-02 at 3:04 PM",
-        scenarios: [scenario(2), scenario(4)],
-      });
-    }
-  });
+  for (const { name } of service.organization.libraries()) {
+    service.change("alice", name, {
+      lastModified: "2024-01-02 at 3:04 PM",
+      scenarios: [scenario(2), scenario(4)],
+    });
+  }
   expect((await simcat(["backfill"], through)).code).toBe(0);
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
   const before = await empty.query("SELECT xmin::text, * FROM simcat.scenarios ORDER BY 2, 3, 4");

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startOwnServer } from "./own-server.ts";
 import { sessionsWhere, untilSession } from "./sessions.ts";
@@ -52,14 +51,12 @@ test("a crash that loses the last commits during a sync leaves a consistent copy
   const toServer = { DATABASE_URL: server.url };
   await simcat(["sync"], toServer);
   await query("CHECKPOINT");
-  service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, {
-        lastModified: NEWER,
-        scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(4)],
-      });
-    }
-  });
+  for (const { name } of service.organization.libraries()) {
+    service.change("alice", name, {
+      lastModified: NEWER,
+      scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(4)],
+    });
+  }
   gate = gateAfter(24);
   const running = start(["sync"], { ...toServer, SIMCAT_CONCURRENCY: "2" });
   await gate.reached;

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { createRole } from "./roles.ts";
 
@@ -76,12 +75,10 @@ test.each([
     asked();
     expect((await simcat(["sync"], asRole)).code).toBe(0);
     expect(asked()).toEqual(["GET /libs"]);
-    service.edit((organization) =>
-      changeLibrary(organization, "o\\w'ner", "back\\slash", {
-        lastModified: NEWER,
-        scenarios: [scenario(1, { scenarioName: "O'\\" })],
-      }),
-    );
+    service.change("o\\w'ner", "back\\slash", {
+      lastModified: NEWER,
+      scenarios: [scenario(1, { scenarioName: "O'\\" })],
+    });
     expect((await simcat(["sync"], asRole)).code).toBe(0);
     expect(await storedRows(query)).toEqual(serviceRows(service.organization));
     expect(await brokenHistories(query)).toEqual([]);

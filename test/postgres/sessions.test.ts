@@ -3,7 +3,6 @@ import { connect, disconnect } from "../../src/db/connect.ts";
 import { type Gate, gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole, GRANTS } from "./roles.ts";
@@ -20,14 +19,12 @@ async function gated(passing: number): Promise<Fixture & { readonly gate: Gate }
 
 /** Gives every library another date, name and scenario. */
 function editAll({ service }: Fixture): void {
-  service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, {
-        lastModified: NEWER,
-        scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
-      });
-    }
-  });
+  for (const { name } of service.organization.libraries()) {
+    service.change("alice", name, {
+      lastModified: NEWER,
+      scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
+    });
+  }
 }
 
 async function expectWhole({ query, service }: Fixture): Promise<void> {

@@ -2,7 +2,6 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
@@ -31,9 +30,7 @@ async function lockedTable(table: string): Promise<void> {
     library("bob", "Water", { scenarios: [1] }),
   ]);
   const before = await storedRows(query);
-  service.edit((organization) =>
-    changeLibrary(organization, "bob", "Water", { lastModified: "2024-01-02 at 3:04 PM" }),
-  );
+  service.change("bob", "Water", { lastModified: "2024-01-02 at 3:04 PM" });
   asked();
   const holder = await database.pool.connect();
   onTestFinished(() => holder.release());

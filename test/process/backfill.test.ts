@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { type Gate, gateAfter } from "./gate.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
@@ -53,15 +52,11 @@ test("an interrupted backfill is continued: the next one reads only what is left
 test("a backfill that another organization's listing held leaves the interrupted one to be continued (fault 65)", async () => {
   const { call, simcat, asked, left, service } = await interrupted();
   const own = libraries();
-  service.edit((organization) => {
-    for (const { name } of own) organization.remove("alice", name);
-    organization.put(library("stranger", "Fire"));
-  });
+  for (const { name } of own) service.remove("alice", name);
+  service.put(library("stranger", "Fire"));
   expect((await call(["backfill"])).code).toBe(3);
-  service.edit((organization) => {
-    organization.remove("stranger", "Fire");
-    for (const one of own) organization.put(one);
-  });
+  service.remove("stranger", "Fire");
+  for (const one of own) service.put(one);
   asked();
 
   expect((await simcat(["backfill"])).code).toBe(0);
@@ -155,11 +150,9 @@ test("a backfill interrupted under a clock that was ahead restarts under the rig
 
 test("changes made after an interrupted backfill are read and not overwritten by older ones (fault 65)", async () => {
   const { call, simcat, query, service, asked } = await interrupted();
-  service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, { lastModified: "2024-01-02 at 3:04 PM", description: "newer" });
-    }
-  });
+  for (const { name } of service.organization.libraries()) {
+    service.change("alice", name, { lastModified: "2024-01-02 at 3:04 PM", description: "newer" });
+  }
   expect((await call(["sync"])).code).toBe(0);
   asked();
 

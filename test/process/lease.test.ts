@@ -3,7 +3,6 @@ import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { told } from "../postgres/told.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
@@ -65,14 +64,12 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
   late.process.kill("SIGSTOP");
   gate.open();
   // Requests that the stopped run sent before, and whose answers it has not read yet, are older than this.
-  service.edit((organization) => {
-    for (const { name } of organization.libraries()) {
-      changeLibrary(organization, "alice", name, {
-        lastModified: "2024-01-02 at 3:04 PM",
-        scenarios: [scenario(2), scenario(4)],
-      });
-    }
-  });
+  for (const { name } of service.organization.libraries()) {
+    service.change("alice", name, {
+      lastModified: "2024-01-02 at 3:04 PM",
+      scenarios: [scenario(2), scenario(4)],
+    });
+  }
   await expireLease(query);
   const [stored] = await query<{ count: number }>(
     "SELECT count(*)::int FROM simcat.library_sync WHERE content_read_at IS NOT NULL",

@@ -13,9 +13,9 @@ test("a library restored under its old date is read by the run after a killed on
       onRequest: (request) => gate?.onRequest(request),
     },
   );
-  service.edit((organization) => organization.remove("alice", "a"));
+  service.remove("alice", "a");
   expect((await simcat(["sync"])).code).toBe(0);
-  service.edit((organization) => organization.put(library("alice", "a", { scenarios: [2, 3] })));
+  service.put(library("alice", "a", { scenarios: [2, 3] }));
 
   gate = gateAfter(0);
   const doomed = start(["sync"]);

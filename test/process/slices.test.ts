@@ -2,7 +2,6 @@ import { expect, test, vi } from "vitest";
 import { isInSlice, type Slice } from "../../src/slice.ts";
 import { told } from "../postgres/told.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
 import { brokenHistories, expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
@@ -60,11 +59,11 @@ test("slices mark no removals; the next sync does, and the tables equal those of
   await call(["sync"]);
   const listed = service.organization.libraries();
   for (const { owner, name } of listed.slice(0, 20)) {
-    service.edit((organization) => organization.remove(owner, name));
+    service.remove(owner, name);
   }
   for (const { owner, name } of listed.slice(100, 140)) {
     const change = { lastModified: NOW, scenarios: [scenario(1), scenario(3)] };
-    service.edit((organization) => changeLibrary(organization, owner, name, change));
+    service.change(owner, name, change);
   }
 
   expect(await runSlices(made, "sync", 4)).toEqual([0, 0, 0, 0]);
@@ -275,9 +274,7 @@ test("metadata that names a library of another slice fails as mismatched and ove
   const made = await fixture(libraries(40));
   const { call, simcat, query, service } = made;
   await call(["sync"]);
-  service.edit((organization) =>
-    changeLibrary(organization, one.owner, one.name, { lastModified: NOW, metadataFields: { libraryName: two.name } }),
-  );
+  service.change(one.owner, one.name, { lastModified: NOW, metadataFields: { libraryName: two.name } });
 
   const { code, stdout } = await simcat(["sync", "--slice", "1/2"], RATE);
 

@@ -256,7 +256,7 @@ test("a pruned library that is listed again unchanged is stored again", async ()
   expect(await simcatOn("prune", "--older-than", "1d")).toBe(0);
   expect(await countRows(sides.database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 1, librarySync: 1 });
 
-  sides.service.edit((organization) => organization.put(gone));
+  sides.service.put(gone);
   expect(await simcatOn("sync")).toBe(0);
   expect(await simcatOn("verify")).toBe(0);
   expect(await countRows(sides.database)).toMatchObject({ libraries: 2, scenarios: 3 });

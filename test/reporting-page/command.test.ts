@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 
 function folder(): string {
@@ -80,9 +79,7 @@ describe("simcat report", () => {
   test("reports changes since the initial load, of one owner, and as JSON", async () => {
     const { call, simcat, service } = await fixture(SMALL);
     await call(["backfill"]);
-    service.edit((organization) =>
-      changeLibrary(organization, "ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" }),
-    );
+    service.change("ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" });
     await call(["sync"]);
     const out = join(folder(), "page.html");
 
@@ -140,7 +137,7 @@ describe("simcat report", () => {
       ...["a", "b", "c", "d"].map((name) => library("dan", name)),
     ]);
     await call(["backfill"]);
-    service.edit((organization) => organization.remove("cat", "Rain"));
+    service.remove("cat", "Rain");
     const out = join(folder(), "page.html");
     const before = await simcat(["report", "--out", out]);
     await call(["sync"]);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { useTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
-import { changeLibrary, type MockScenario } from "../support/mock/library.ts";
+import type { MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { addRows, day, emptyTables } from "./stored-rows.ts";
 
@@ -157,9 +157,7 @@ const LIST = [dated(1, "2024-05-01 at 1:00 PM"), dated(2, "2024-05-03 at 1:00 PM
 
 /** Changes the list of `Lake` and its date, and syncs. @returns the exit code and the last work of the library, by day */
 async function put(made: Fixture, at: number, scenarios: readonly MockScenario[], args: readonly string[] = []) {
-  made.service.edit((all) =>
-    changeLibrary(all, "ann", "Lake", { lastModified: `2023-01-${String(at).padStart(2, "0")}`, scenarios }),
-  );
+  made.service.change("ann", "Lake", { lastModified: `2023-01-${String(at).padStart(2, "0")}`, scenarios });
   const { code } = await made.call(["sync", ...args]);
   return { code, ...(await read(made)) };
 }
@@ -192,12 +190,10 @@ test("the last work follows edits, removals, returns, rejects, dates in the futu
   expect(await put(made, 9, twelve.slice(0, 3))).toEqual({ code: 2, work: "2024-07-21 #12" });
   expect(await put(made, 9, twelve.slice(0, 3))).toEqual({ code: 0, work: "2024-07-12 #3" });
 
-  made.service.edit((all) => all.remove("ann", "Lake"));
+  made.service.remove("ann", "Lake");
   await made.call(["sync", "--allow-removals"]);
   expect(await read(made)).toEqual({ work: null });
-  made.service.edit((all) =>
-    all.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: twelve.slice(0, 2) })),
-  );
+  made.service.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: twelve.slice(0, 2) }));
   await made.call(["sync"]);
   expect(await read(made)).toEqual({ work: "2024-07-11 #2" });
   expect((await made.simcat(["prune", "--older-than", "1ms"])).code).toBe(0);

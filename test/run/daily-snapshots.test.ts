@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { serve } from "../mock/service.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { movableClock } from "../support/database-clock.ts";
-import { changeLibrary, type MockLibrary } from "../support/mock/library.ts";
+import type { MockLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { fingerprintRows, simcat } from "../verify/simcat.ts";
 
@@ -72,7 +72,7 @@ test("a later run of the same day writes nothing into the snapshots, even after 
     return TABLES.map((table) => all[table]);
   };
   const before = await prints();
-  service.edit((one) => changeLibrary(one, "alice", "Fire", { lastModified: "2026-03-01 at 8:30 AM", scenarios: [] }));
+  service.change("alice", "Fire", { lastModified: "2026-03-01 at 8:30 AM", scenarios: [] });
   await setClock("2026-03-01T23:00:00Z");
 
   expect((await run("sync", "--allow-removals")).code).toBe(0);
@@ -87,9 +87,7 @@ test("a row ends only when the state changes, and days without a run are not fil
   await run("sync");
   await setClock("2026-03-02T08:00:00Z");
   await run("sync");
-  service.edit((one) =>
-    changeLibrary(one, "alice", "Fire", { lastModified: "2026-03-03 at 9:00 AM", packageVersion: "5.0.0" }),
-  );
+  service.change("alice", "Fire", { lastModified: "2026-03-03 at 9:00 AM", packageVersion: "5.0.0" });
   await setClock("2026-03-05T08:00:00Z");
   await run("sync");
 
@@ -120,7 +118,7 @@ test("a removed library stays, not live, after a prune too, and is live again wh
   expect((await run("prune", "--older-than", "1h")).code).toBe(0);
   expect(await database.query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "bob" }]);
   await run("sync");
-  service.edit((one) => one.put(fire));
+  service.put(fire);
   await setClock("2026-03-04T08:00:00Z");
   expect((await run("sync")).code).toBe(0);
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
@@ -105,12 +104,10 @@ test("one edited library costs two requests plus the listing, and history keeps 
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
-  service.edit((organization) =>
-    changeLibrary(organization, "alice", "Fire", {
-      lastModified: NOW,
-      scenarios: [scenario(1, { scenarioName: "renamed", lastModified: NOW }), scenario(3)],
-    }),
-  );
+  service.change("alice", "Fire", {
+    lastModified: NOW,
+    scenarios: [scenario(1, { scenarioName: "renamed", lastModified: NOW }), scenario(3)],
+  });
 
   const { code } = await simcat(["sync"]);
 
@@ -301,7 +298,7 @@ test("--dry-run reports what would be done and why, and writes nothing", async (
   const first = await simcat(["sync", "--dry-run"]);
   expect(first.stdout).toContain("read    alice/Fire  (never read; insert)");
   await call(["sync"]);
-  service.edit((organization) => changeLibrary(organization, "bob", "Water", { lastModified: NOW }));
+  service.change("bob", "Water", { lastModified: NOW });
   const everything = () =>
     query(
       `SELECT (SELECT json_agg(t ORDER BY t::text) FROM (SELECT xmin::text, * FROM simcat.libraries) t) AS l,

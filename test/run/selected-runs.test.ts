@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 
 test("a date that a selected run saw is remembered: its library is read even if the old date returns", async () => {
@@ -9,9 +8,7 @@ test("a date that a selected run saw is remembered: its library is read even if 
     library("bob", "Water", { scenarios: [1] }),
   ]);
   const amend = (lastModified: string) =>
-    service.edit((organization) =>
-      changeLibrary(organization, "alice", "Fire", { lastModified, scenarios: [scenario(1, { scenarioName: "new" })] }),
-    );
+    service.change("alice", "Fire", { lastModified, scenarios: [scenario(1, { scenarioName: "new" })] });
   amend("2023-10-01 at 1:00 PM");
   expect((await simcat(["sync", "--library", "bob/Water"])).code).toBe(0);
   amend("2023-09-11 at 2:56 PM");

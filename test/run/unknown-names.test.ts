@@ -78,7 +78,7 @@ test("an owner or a library that is only listed, or only stored, is known (fault
   const { simcat, service } = await fixture([...ORGANIZATION, library("carol", "Ice", { scenarios: [1] })]);
   const code = async (...args: string[]) => (await simcat(args)).code;
   expect(await code("sync", "--owner", "alice", "--library", "bob/Q1%2FQ2 50%25")).toBe(0);
-  service.edit((organization) => organization.remove("alice", "Fire"));
+  service.remove("alice", "Fire");
 
   expect(await code("sync", "--owner", "alice", "--dry-run")).toBe(0);
   expect(await code("verify", "--owner", "alice")).toBe(2);

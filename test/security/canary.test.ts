@@ -139,7 +139,7 @@ test("no failure of the database, the address or the configuration reveals a sec
   await run("a key with a line break", 78, { SIMCAT_API_KEY: `${CANARY_KEY}\n` });
   await run("secrets in the selectors", 64, {}, ["sync", "--library", CANARY_KEY]);
   await run("a session cut in a transaction", 0, { DATABASE_URL: proxy.url(roleUrl) });
-  service.edit((organization) => organization.put(library("carol", "New", { scenarios: [1] })));
+  service.put(library("carol", "New", { scenarios: [1] }));
   await query(`REVOKE INSERT ON simcat.scenarios FROM ${role}`);
   await run("a missing privilege", 69, {});
   service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "hang" } }]);

@@ -161,10 +161,8 @@ describe("a library or scenario on one side only", () => {
     ]);
     await sides.database.query("DELETE FROM simcat.scenarios WHERE library_name = 'deleted' OR scenario_id = 3");
     await sides.database.query("DELETE FROM simcat.libraries WHERE library_name = 'deleted'");
-    sides.service.edit((organization) => {
-      organization.remove("o", "gone");
-      organization.put(library("o", "shorter", { scenarios: [2, 3, 4] }));
-    });
+    sides.service.remove("o", "gone");
+    sides.service.put(library("o", "shorter", { scenarios: [2, 3, 4] }));
 
     const { code, out } = await simcat(sides, ["verify"]);
     expect(code).toBe(2);
@@ -269,9 +267,7 @@ describe("a library that differs", () => {
     const wide = (digit: number) =>
       `{"scenarioId": 1, "pad": "${"x".repeat(5_000)}", "n": 12345678901234567890.12345678${digit}}`;
     const sides = await stored([library("o", "a", { source: { scenarios: `[${wide(1)}]` } })]);
-    sides.service.edit((organization) =>
-      organization.put(library("o", "a", { source: { scenarios: `[${wide(2)}]` } })),
-    );
+    sides.service.put(library("o", "a", { source: { scenarios: `[${wide(2)}]` } }));
     const { code, out } = await verifyJson(sides);
     expect(code).toBe(2);
     expect(out.differences[0]?.scenarios.examples[0]?.columns).toEqual([
@@ -287,10 +283,8 @@ describe("a library that differs", () => {
     const edited = (index: number, lastModified: string) =>
       library("o", `l${index}`, { lastModified, description: lastModified, scenarios: [1, 2] });
     const sides = await stored([0, 1, 2].map((index) => edited(index, "2023-09-11 at 2:56 PM")));
-    sides.service.edit((organization) => {
-      for (const index of [0, 1]) organization.put(edited(index, "2023-09-12 at 9:00 AM"));
-      organization.put(library("o", "new"));
-    });
+    for (const index of [0, 1]) sides.service.put(edited(index, "2023-09-12 at 9:00 AM"));
+    sides.service.put(library("o", "new"));
     const { out } = await simcat(sides, ["verify"]);
     expect(out).toContain("  to do      simcat sync stores 3 libraries, which it reads in any case");
     expect(out).not.toContain("backfill");
@@ -399,7 +393,7 @@ test("two contradicting items of a long list are rejected and no difference", as
   const sides = await stored([list('{"x": 1, "scenarioId": 3}')]);
   expect(await verifyJson(sides)).toMatchObject({ code: 0, out: { scenarios_compared: 6_000 } });
 
-  sides.service.edit((organization) => organization.put(list('{"x": 2, "scenarioId": 3}')));
+  sides.service.put(list('{"x": 2, "scenarioId": 3}'));
   const { code, out } = await verifyJson(sides);
   expect(code).toBe(2);
   expect(out).toMatchObject({ differences: [], scenarios_compared: 5_999, rejects: [{ library: "long", count: 2 }] });

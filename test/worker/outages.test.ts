@@ -181,7 +181,7 @@ test("an update of the installed files does not affect a running worker (fault 1
       .find((line) => line.includes("worker_started")) ?? "",
   );
   expect((await fetch(url)).status).toBe(200);
-  service.edit((organization) => organization.put(library("ann", "B", { scenarios: [2] })));
+  service.put(library("ann", "B", { scenarios: [2] }));
   await vi.waitFor(
     async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain('{outcome="changed"} 2'),
     WAIT,

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { API_KEY, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library } from "../support/organization.ts";
 import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
 
@@ -184,10 +183,8 @@ test.each([
   const { environment, service } = await fixture(ten);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilLogged("run_finished");
-  service.edit((organization) => {
-    for (const { owner, name } of ten) organization.remove(owner, name);
-    for (const other of others) organization.put(other);
-  });
+  for (const { owner, name } of ten) service.remove(owner, name);
+  for (const other of others) service.put(other);
   await vi.waitFor(() => expect(worker.lines).toContainEqual(expect.objectContaining({ status: "held" })), WAIT);
   const lastSuccess = await worker.metric("simcat_last_success_timestamp_seconds");
   await vi.waitFor(async () => {
@@ -241,7 +238,7 @@ test("a library that fails leaves the worker ready, and is named in /readyz and 
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await vi.waitFor(async () => expect(await (await worker.get("/")).text()).toContain("up to date"), WAIT);
   service.script([{ match: { library: "C" }, times: "always", action: { kind: "status", status: 404 } }]);
-  service.edit((organization) => changeLibrary(organization, "bob", "C", { lastModified: "2026-07-02 12:00:00" }));
+  service.change("bob", "C", { lastModified: "2026-07-02 12:00:00" });
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
     const failing = body.reasons.find(({ code }) => code === "failing_libraries");
@@ -272,7 +269,7 @@ test.each<[string, FaultAction]>([
 
 test("an item that cannot be stored leaves the worker ready, and not up to date (fault 173)", async () => {
   const { environment, service } = await fixture(three);
-  service.edit((organization) => organization.put(library("ann", "..")));
+  service.put(library("ann", ".."));
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilLogged("run_finished");
   await vi.waitFor(async () => {

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Organization } from "../../../src/mock/organization.ts";
 import { listen, SERVER_OPTIONS } from "../../../src/mock/server.ts";
+import { changeLibrary, type MockLibrary } from "./library.ts";
 import { createListener, type Listener, type ListenerOptions } from "./listener.ts";
 
 export interface MockServiceOptions extends ListenerOptions {
@@ -14,6 +15,11 @@ export interface MockService extends Omit<Listener, "respond"> {
   readonly url: string;
   readonly organization: Organization;
   edit<T>(change: (organization: Organization) => T): T;
+  /** Adds libraries, or replaces those of the same name. */
+  put(...libraries: readonly MockLibrary[]): void;
+  /** Changes fields of one library. Throws if there is no such library. */
+  change(owner: string, name: string, fields: Partial<MockLibrary>): void;
+  remove(owner: string, name: string): void;
   /** Stops the server and destroys all sockets. */
   stop(): Promise<void>;
 }
@@ -31,6 +37,11 @@ export async function startMockService(options: MockServiceOptions): Promise<Moc
     url: `${tls ? "https" : "http"}://${host}:${port}${pathPrefix}`,
     organization,
     edit: (change) => change(organization),
+    put: (...libraries) => {
+      for (const library of libraries) organization.put(library);
+    },
+    change: (owner, name, fields) => void changeLibrary(organization, owner, name, fields),
+    remove: (owner, name) => void organization.remove(owner, name),
     stop: close,
   };
 }
