@@ -21,16 +21,23 @@ export function formatExplanation(rows: LibraryRows, fullEveryMs: number): strin
 
 type Fact = readonly [name: string, text: string];
 
+const UNKNOWN_DATE = "not visible to this role";
+
+/** Null if this role cannot know them: the views show the stored date, which is both only if it is settled. */
+const datesOf = (sync: SyncState, { source }: LibraryRows) => (source === "tables" || isSettled(sync) ? sync : null);
+
 function formatBasis({ lastGoodRun, now }: LibraryRows): string {
   const basis = "Based on the last listing that was read; explain sends no request.";
   if (lastGoodRun === null) return `${basis} No run of all libraries has succeeded yet.`;
   return `${basis} Last good run: ${lastGoodRun.id}, ${formatMoment(lastGoodRun.startedAt, now)}.`;
 }
 
-function formatDates(sync: SyncState, { now }: LibraryRows): Fact[] {
+function formatDates(sync: SyncState, rows: LibraryRows): Fact[] {
+  const { now } = rows;
+  const dates = datesOf(sync, rows);
   return [
-    ["listed date", quoteOrNone(sync.listedText)],
-    ["bookmark", quoteOrNone(sync.bookmark)],
+    ["listed date", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.listedText)],
+    ["bookmark", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.bookmark)],
     ["settled", formatSettled(sync, now)],
     ["owes", sync.rereadReason === null ? "nothing" : `a read: ${sync.rereadReason}`],
   ];
@@ -45,7 +52,7 @@ function formatReads(sync: SyncState, { now, key, reads }: LibraryRows, fullEver
       : `${formatCount(sync.failures)} in a row, the last ${formatMoment(lastFailedAt, now)}: ${printable(lastError ?? "")}`;
   return [
     ["content read", momentOf(sync.contentReadAt, now)],
-    ["full read due", isRead ? momentOf(fullReadDueAt(sync, key, fullEveryMs), now) : "at the next run"],
+    ["full read due", isRead ? momentOf(fullReadDueAt(sync, key, fullEveryMs), now) : "at the next read"],
     ["last good copy", formatMoment(lastSuccessAt, now)],
     ["failures", failures],
   ];
@@ -74,7 +81,8 @@ function formatLibraryRejects({ now, rejects }: LibraryRows): string[] {
     return `  ${printable(`${code} (${where}): ${reason}`)}${firstSeenAt === null ? "" : seen}`;
   });
   const more = open > shown.length ? [`  … and ${formatCount(open - shown.length)} more`] : [];
-  return [`${"rejects".padEnd(14)}  ${formatCount(open)} open, ${formatCount(resolved)} resolved`, ...lines, ...more];
+  const counts = `${formatCount(open)} open${resolved === null ? "" : `, ${formatCount(resolved)} resolved`}`;
+  return [`${"rejects".padEnd(14)}  ${counts}`, ...lines, ...more];
 }
 
 /** A text with quotes, so that spaces at its ends are visible. */
@@ -91,7 +99,7 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
     now,
     verdict: { next_run: verdict.kind, reason: verdict.reason, text: formatVerdict(verdict, rows) },
     last_good_run: lastGoodRun === null ? null : { id: lastGoodRun.id, started_at: lastGoodRun.startedAt },
-    ...toDatesJson(sync),
+    ...toDatesJson(sync, rows),
     full_read_due_at: sync?.contentReadAt ? dateOf(fullReadDueAt(sync, key, fullEveryMs)) : null,
     failures: sync?.failures ?? 0,
     last_error: reads.lastError,
@@ -118,10 +126,11 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
   };
 }
 
-function toDatesJson(sync: SyncState | null) {
+function toDatesJson(sync: SyncState | null, rows: LibraryRows) {
+  const dates = sync && datesOf(sync, rows);
   return {
-    listed_text: sync?.listedText ?? null,
-    bookmark: sync?.bookmark ?? null,
+    listed_text: dates?.listedText ?? null,
+    bookmark: dates?.bookmark ?? null,
     settled: sync !== null && isSettled(sync),
     window_ends_at: sync === null ? null : dateOf(windowEnd(sync)),
     next_read_due_at: sync === null ? null : dateOf(waitsToSettle(sync) ? nextReadAt(sync) : nextTryAt(sync)),

@@ -234,6 +234,7 @@ describe("the reader", () => {
       verdict: { ...fully.verdict, text: explained.verdict.text },
       window_ends_at: explained.window_ends_at,
       full_read_due_at: expect.any(String),
+      resolved_rejects: null,
     });
     const [verified] = await answers("verify", "--json");
     expect(verified).toMatchObject({ agrees: true, scenarios_compared: 3, exit_code: 0 });
@@ -282,6 +283,39 @@ describe("the reader", () => {
         stderr: "simcat: the database has no views of simcat yet; run: simcat migrate\n",
       });
     }
+  });
+
+  test("explains a held removal and a library that was never stored (fault 187)", async () => {
+    const database = await cluster.database();
+    const { mock, environment } = await service();
+    const migrator = {
+      ...environment,
+      SIMCAT_MAX_RETRIES: "0",
+      DATABASE_URL: cluster.url(database, "simcat_migrator"),
+    };
+    const reader = { ...environment, DATABASE_URL: cluster.url(database, "simcat_reader") };
+    await runCli(["sync"], migrator);
+    mock.edit((organization) => {
+      organization.remove("bob", "Water");
+      organization.put(library("zoe", "Broken"));
+    });
+    mock.script([{ match: { library: "Broken" }, times: "always", action: { kind: "status", status: 404 } }]);
+    expect(await runCli(["sync"], migrator)).toMatchObject({ code: 3 });
+
+    const explain = async (name: string, environment: Record<string, string>) => {
+      const { stdout } = await runCli(["explain", name], environment);
+      const [json] = [await runCli(["explain", name, "--json"], environment)];
+      return { text: stdout, ...JSON.parse(json.stdout) };
+    };
+    const held = await explain("bob/Water", reader);
+    const fullyHeld = await explain("bob/Water", migrator);
+    expect(held.text).toContain("It will not be read: the last listing lacks it. A guard has held its removal since");
+    expect(held).toMatchObject({ removal_held_at: fullyHeld.removal_held_at, verdict: { reason: "removal held" } });
+    expect((await explain("zoe/Broken", migrator)).text).toMatch(/listed date +"/);
+    const failing = await explain("zoe/Broken", reader);
+    expect(failing.text).toMatch(/listed date +not visible to this role\nbookmark +not visible to this role\n/);
+    expect(failing.text).toMatch(/rejects +0 open$/m);
+    expect(failing).toMatchObject({ listed_text: null, resolved_rejects: null, failures: 1 });
   });
 
   test("reads every view of simcat_report, those made later too, and no other table", async () => {

@@ -42,6 +42,7 @@ const LAST_RUN = {
 
 const key = { owner: "ann", name: "Q1/Q2" };
 const ROWS: LibraryRows = {
+  source: "tables",
   key,
   now: NOW,
   lastGoodRun: LAST_RUN,

@@ -49,6 +49,7 @@ export async function readLibraryRecord(pool: Pool, source: ReadSource, key: Lib
     const open = await count(rejects, "resolved_at IS NULL");
     return {
       key,
+      source,
       now: await readNow(connection),
       lastGoodRun: await readLastGoodRun(connection, source),
       stored: await readStoredLibrary(connection, key, source),
@@ -64,7 +65,8 @@ export async function readLibraryRecord(pool: Pool, source: ReadSource, key: Lib
       versions: { library: await count(library_history), scenarios: await count(scenario_history) },
       rejects: {
         open,
-        resolved: (await count(rejects)) - open,
+        /** Null for a reader of the views, which show open rejects only. */
+        resolved: source === "tables" ? (await count(rejects)) - open : null,
         shown: await rows<RejectFacts>(
           'kind, code, path, reason, first_seen_at AS "firstSeenAt", last_seen_at AS "lastSeenAt"',
           rejects,
