@@ -168,7 +168,11 @@ export async function finishRun(
 /** When the newest backfill of this scope began, in database ms, if it was not completed; otherwise null. */
 export async function readUnfinishedBackfill(connection: Connection, selection: Selection): Promise<number | null> {
   const [newest] = await drizzle(connection)
-    .select({ isCompleted: sql<boolean>`${sql.raw(IS_GOOD)}`, since: epochMs(syncRuns.backfillSince) })
+    .select({
+      // Held with nothing read: the listing lacked all libraries that were left.
+      isCompleted: sql<boolean>`${sql.raw(IS_GOOD)} AND NOT (status = 'held' AND libraries_read = 0)`,
+      since: epochMs(syncRuns.backfillSince),
+    })
     .from(syncRuns)
     .where(and(eq(syncRuns.kind, "backfill"), hasScope(toScope(selection))))
     .orderBy(desc(syncRuns.id))

@@ -32,17 +32,23 @@ export function createPeers({ pool, lease, service }: Run, libraries: ListedLibr
     const stored = await withTransaction(pool, options, (connection) => findPeers(connection, lost), lease.lost);
     const others = stored.filter((one) => keyText(one) !== keyText(key) && libraries.has(one)).slice(0, MAX_PEERS);
     const of = others.map(keyText);
-    for (const other of others) if (await hasField(lost, other, signal)) return { testimony: "has", of };
-    return { testimony: others.length === 0 ? "none" : "lacks", of };
+    let testimony: Testimony = others.length === 0 ? "none" : "unclear";
+    for (const other of others) {
+      const heard = await hear(lost, other, signal);
+      if (heard === "has") return { testimony: "has", of };
+      if (heard === "lacks") testimony = "lacks";
+    }
+    return { testimony, of };
   }
 
-  async function hasField(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<boolean> {
+  async function hear(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<"has" | "lacks" | "unclear"> {
     try {
       const { metadata, present, cached } = await service.readContent(key, DISCARD, signal);
-      if (cached || metadata === null || hasOtherName(metadata, key)) return false;
-      return lost.of === "metadata" ? !metadata.absent.includes(lost.field) : present[lost.field] > 0;
+      if (cached || metadata === null || hasOtherName(metadata, key)) return "unclear";
+      const has = lost.of === "metadata" ? !metadata.absent.includes(lost.field) : present[lost.field] > 0;
+      return has ? "has" : "lacks";
     } catch (error) {
-      if (error instanceof ContentError) return false;
+      if (error instanceof ContentError) return "unclear";
       throw error;
     }
   }

@@ -63,6 +63,26 @@ test("a backfill that another organization's listing held leaves the interrupted
   expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(2 * left);
 });
 
+test("a held backfill that reads nothing leaves the interrupted one to be continued (fault 189)", async () => {
+  const { simcat, asked, left, service, query } = await interrupted();
+  const own = libraries();
+  const unread = await query<{ name: string }>(
+    "SELECT library_name AS name FROM simcat.library_sync ORDER BY content_read_at LIMIT $1",
+    [left],
+  );
+  service.edit((organization) => {
+    for (const { name } of unread) organization.remove("alice", name);
+  });
+  expect((await simcat(["backfill"])).code).toBe(3);
+  expect(asked().filter((line) => CONTENT.test(line))).toEqual([]);
+  service.edit((organization) => {
+    for (const one of own) organization.put(one);
+  });
+
+  expect((await simcat(["backfill"])).code).toBe(0);
+  expect(asked().filter((line) => CONTENT.test(line))).toHaveLength(2 * left);
+});
+
 test("--restart restarts an interrupted backfill (fault 65)", async () => {
   const { simcat, asked } = await interrupted();
 

@@ -46,18 +46,23 @@ export function findLostFields({ items, present }: Received, { metadata, scenari
   return lost;
 }
 
-/** What the answers of other libraries show, whose stored rows have a value of the field; `none`: there is no such library. */
-export type Testimony = "has" | "lacks" | "none";
+/**
+ * What the answers of other libraries show, whose stored rows have a value of the field. `unclear`: none of them could be read,
+ * or a cache may have answered. `none`: there is no such library.
+ */
+export type Testimony = "has" | "lacks" | "unclear" | "none";
 
 /** Whether the library's own scenarios prove drift, whatever other libraries have. */
 export function isProven(lost: LostField): boolean {
   return lost.of === "scenarios" && lost.isShared && lost.count >= ENOUGH_SCENARIOS;
 }
 
-/** Why a lost field is drift; null if it is an edit. */
+/** Why a lost field is or may be drift; null if it is an edit. */
 export function explainDrift(lost: LostField, testimony: Testimony): string | null {
   if (testimony === "has") return null;
   if (testimony === "lacks") return `${describe(lost)}, and no other library that was asked still has it`;
+  if (testimony === "unclear")
+    return `${describe(lost)}; that may be an edit, but no other library that had it could be read to compare`;
   return lost.of === "scenarios" && lost.count >= ENOUGH_SCENARIOS ? describe(lost) : null;
 }
 
@@ -68,4 +73,4 @@ function describe(lost: LostField): string {
 }
 
 export const DRIFT_ADVICE =
-  "The service seems to have changed the shape of its answers, so nothing of this library was overwritten. Look for a newer simcat; if the field is gone for good, docs/operations.md (Drift) says how to accept it";
+  "Nothing of this library was overwritten, and later runs try again. If the service has changed the shape of its answers, look for a newer simcat; if the field is gone for good, docs/operations.md (Drift) says how to accept it";
