@@ -19,7 +19,7 @@ const LAUNCHER = `#!/usr/bin/env node
 try {
   await import("./program.js");
 } catch (error) {
-  if (error?.code !== "ERR_MODULE_NOT_FOUND") throw error;
+  if (error?.code !== "ERR_MODULE_NOT_FOUND" && error?.code !== "ENOENT") throw error;
   console.error(\`simcat: a file of the program is missing; reinstall simcat (\${error.message})\`);
   process.exit(78);
 }

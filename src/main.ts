@@ -179,8 +179,9 @@ async function reportError(error: unknown): Promise<number> {
     writeErr(`simcat failed: ${toError(error).message}; raise the limit of open files (ulimit -n)\n`);
     return EXIT.failed;
   }
-  if (hasErrorCode(error, "ERR_MODULE_NOT_FOUND")) {
-    writeErr(`simcat: a file of the program is missing; reinstall simcat (${toError(error).message})\n`);
+  if (hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND")) {
+    const [reason] = toError(error).message.split("\n");
+    writeErr(`simcat: a file of the program is missing; reinstall simcat (${reason})\n`);
     return EXIT.configuration;
   }
   try {

@@ -15,8 +15,9 @@ interface LockHolder {
 
 /** Which locks on which tables block the work. */
 const BLOCKING = {
-  /** Readers queue after a session that waits for such a lock, too. */
-  readers: "l.mode = 'AccessExclusiveLock' AND n.nspname IN ('simcat', 'simcat_migrations')",
+  /** Those that block writers, and `AccessExclusiveLock` readers too. Both queue after a session that waits for one. */
+  tables:
+    "l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') AND n.nspname IN ('simcat', 'simcat_migrations')",
   /** Whoever locks or changes a row of the table holds one of these. */
   lease: "l.mode <> 'AccessShareLock' AND n.nspname = 'simcat' AND c.relname = 'leases'",
 };
@@ -36,11 +37,9 @@ WHERE ${BLOCKING[blocking]} AND l.pid IS DISTINCT FROM pg_backend_pid() AND c.re
   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared), relation LIMIT 1`;
 
-/** The error of a read. If it waited for a lock in vain, names the session that holds the lock. */
+/** The error of a transaction. If it waited for a lock in vain, names the session that holds the lock. */
 export async function lockError(pool: Pool, operation: string, error: unknown, signal: AbortSignal): Promise<unknown> {
-  const holder = isContention(driverError(error))
-    ? await readLockHolder(pool, operation, "readers", signal)
-    : undefined;
+  const holder = isContention(driverError(error)) ? await readLockHolder(pool, operation, "tables", signal) : undefined;
   return holder === undefined ? asDatabaseError(operation, error) : lockedBy(holder, error);
 }
 

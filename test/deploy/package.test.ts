@@ -46,21 +46,28 @@ test("the packed program can be executed, and names its version and the commit t
   }
 });
 
-test.each(["dist/chunks", "dist/program.js", "migrations", "migrations/views", "dist/chunks/check-*"])(
-  "a program without %s ends with 78 and says what to do (fault 158)",
-  async (missing) => {
-    const directory = await unpack();
-    const { environment } = await fixture([]);
-    await run("bash", ["-c", `rm -r ${join(directory, "package", missing)}`]);
-    const main = join(directory, "package/dist/main.js");
-    for (const args of missing === "migrations" ? [["check"], ["sync"], ["status"]] : [["check"]]) {
-      const { code, stdout, stderr } = await startProgram(process.execPath, [main, ...args], environment).ended;
-      expect({ args, code }).toEqual({ args, code: 78 });
-      expect(stdout + stderr).toContain("reinstall simcat");
-      expect(stderr).not.toMatch(/^\s+at /m);
-    }
-  },
-);
+test.each([
+  "dist/chunks",
+  "dist/program.js",
+  "package.json",
+  "migrations",
+  "migrations/views",
+  "dist/chunks/check-*",
+  "node_modules",
+])("a program without %s ends with 78 and says what to do (fault 158)", async (missing) => {
+  const directory = await unpack();
+  const { environment } = await fixture([]);
+  // Another schedule than the default loads node-cron, which is not in the bundle.
+  const scheduled = { ...environment, SIMCAT_SCHEDULE: "*/5 * * * *" };
+  await run("bash", ["-c", `rm -r ${join(directory, "package", missing)}`]);
+  const main = join(directory, "package/dist/main.js");
+  for (const args of missing === "migrations" ? [["check"], ["sync"], ["status"]] : [["check"]]) {
+    const { code, stdout, stderr } = await startProgram(process.execPath, [main, ...args], scheduled).ended;
+    expect({ args, code }).toEqual({ args, code: 78 });
+    expect(stdout + stderr).toContain("reinstall simcat");
+    expect(stderr).not.toMatch(/^\s+at /m);
+  }
+});
 
 interface Component {
   readonly name: string;

@@ -234,8 +234,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a lost field is drift, whatever other libraries have",
     file: "src/sync/ask-peers.ts",
-    line: 'if (await hasField(lost, other, signal)) return { testimony: "has", of };',
-    instead: "await hasField(lost, other, signal);",
+    line: 'if (heard === "has") return { testimony: "has", of };',
+    instead: 'if (heard === "has") testimony = "lacks";',
   },
   {
     name: "another library's answers are accepted",
