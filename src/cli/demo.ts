@@ -1,5 +1,9 @@
-import { join } from "node:path";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { connect, disconnect, type Pool } from "../db/connect.ts";
+import { runQuery } from "../db/read/run-query.ts";
 import { openEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { embeddedStateDir } from "../embedded-postgres/state-dir.ts";
 import { EXIT } from "../errors.ts";
@@ -9,10 +13,10 @@ import { addLibrary, deleteScenario, editMetadata, editScenario, removeLibrary, 
 import { createOrganization, type Organization } from "../mock/organization.ts";
 import { createRandom } from "../mock/random.ts";
 import { startMockService } from "../mock/server.ts";
-import { formatTable } from "../output/table.ts";
+import { tablePrinter } from "../output/rows.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { DefineCommand } from "./command.ts";
-import type { Context } from "./context.ts";
+import { type Context, outputWidth } from "./context.ts";
 import { MOCK_KEY } from "./mock.ts";
 import { report } from "./report.ts";
 import { backfill, sync } from "./sync.ts";
@@ -22,14 +26,16 @@ export const defineDemo: DefineCommand = (command, run) => command.action(run(de
 const RUN_OPTIONS = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
 const EDITS = [runParent, editScenario, deleteScenario, editMetadata, addLibrary, removeLibrary];
 
+const PAGE = "simcat-demo.html";
+
 /** Typical queries of the views for people. */
 const QUERIES: readonly { readonly title: string; readonly sql: string }[] = [
   {
-    title: "What changed in that run? Every run keeps the history:",
+    title: "What changed in that run? Every run keeps the history: simcat query",
     sql: `
 SELECT library_name, kind, what, count(DISTINCT scenario_id) AS scenarios, string_agg(DISTINCT field, ', ') AS fields
-FROM simcat_report.changes
-WHERE run_id = (SELECT max(run_id) FROM simcat_report.run_history)
+FROM changes
+WHERE run_id = (SELECT max(run_id) FROM run_history)
 GROUP BY owner, library_name, kind, what ORDER BY library_name, what, kind`,
   },
   {
@@ -37,8 +43,8 @@ GROUP BY owner, library_name, kind, what ORDER BY library_name, what, kind`,
     sql: `
 SELECT s.owner, count(*) AS parents, count(never.scenario_id) AS never_run,
   round(100.0 * count(never.scenario_id) / count(*)) AS percent
-FROM simcat_report.scenarios AS s
-LEFT JOIN simcat_report.parents_without_results AS never USING (owner, library_name, scenario_id)
+FROM scenarios AS s
+LEFT JOIN parents_without_results AS never USING (owner, library_name, scenario_id)
 WHERE NOT s.counts_as_result
 GROUP BY s.owner ORDER BY never_run DESC, s.owner LIMIT 5`,
   },
@@ -49,6 +55,7 @@ export async function demo(context: Context): Promise<number> {
   const { environment, invocation, note, stop, print, terminal } = context;
   // A separate directory, so that a real copy in the embedded database is not touched.
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
+  const page = (await isWritable(".")) ? resolve(PAGE) : join(stateDir, PAGE);
   const organization = createOrganization({ seed: 7, libraries: 200, scenariosPerLibrary: 20, now: new Date() });
   const service = await startMockService({ organization, apiKey: MOCK_KEY });
   const embedded = await openEmbeddedPostgres({ stateDir, environment, onProgress: note }, stop);
@@ -64,16 +71,16 @@ export async function demo(context: Context): Promise<number> {
     const pool = await connect(embedded.url, {}, stop);
     try {
       await showRuns(demoContext, organization, pool);
-      print("\n# A page with charts, to open in a browser: simcat report");
-      await report(demoContext, { out: join(stateDir, "simcat-report.html"), since: "7d", owner: [], json: false });
+      print("\n# The same as a page with charts: simcat report");
+      await report(demoContext, { out: page, since: "7d", owner: [], json: false });
     } finally {
       await disconnect(pool);
     }
-    print("\n# To explore this database with psql or a BI tool, keep it running:");
-    print(`  SIMCAT_STATE_DIR=${shellWord(stateDir)} ${invocation} db`);
-    print(
-      `# For your own organization: set SIMCAT_BASE_URL, SIMCAT_API_KEY and DATABASE_URL, then: ${invocation} check`,
-    );
+    const here = `SIMCAT_STATE_DIR=${shellWord(stateDir)} ${invocation}`;
+    print(`\n# And now? Open the page in a browser:\n  ${pathToFileURL(page)}`);
+    print(`# See what this copy has; simcat query asks it anything:\n  ${here} libraries`);
+    print(`# Use psql or a BI tool, while this keeps the database running:\n  ${here} db`);
+    print(`# Copy your own organization:\n  ${invocation} init`);
     return EXIT.ok;
   } finally {
     await service.stop();
@@ -82,18 +89,7 @@ export async function demo(context: Context): Promise<number> {
 }
 
 async function showRuns(context: Context, organization: Organization, pool: Pool): Promise<void> {
-  const { print, terminal } = context;
-  const table = async (sql: string) => {
-    const { rows, fields } = await pool.query<Record<string, unknown>>(sql);
-    const names = fields.map((field) => field.name);
-    print(
-      formatTable(
-        names,
-        rows.map((row) => names.map((name) => String(row[name] ?? ""))),
-        terminal.columns,
-      ),
-    );
-  };
+  const { print, stop } = context;
   await pool.query("DROP SCHEMA IF EXISTS simcat_report, simcat, simcat_migrations CASCADE");
 
   print("\n# An organization of 200 libraries, and an empty database: simcat backfill");
@@ -110,8 +106,19 @@ async function showRuns(context: Context, organization: Organization, pool: Pool
   for (const { title, sql } of QUERIES) {
     print(`\n# ${title}`);
     print(sql.trim().replace(/^/gm, "  "));
-    await table(sql);
+    const printer = tablePrinter(print, outputWidth(context));
+    await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS }, printer.columns, printer.row, stop);
+    printer.end();
   }
+}
+
+const QUERY_LIMIT_MS = 60_000;
+
+async function isWritable(directory: string): Promise<boolean> {
+  return access(directory, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 function editSome(organization: Organization): string[] {
