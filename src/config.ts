@@ -3,7 +3,7 @@ import type { Environment } from "./config/readers.ts";
 import { type Name, SECRET_NAMES, SETTINGS, type SettingField, type Settings } from "./config/settings.ts";
 import { unknownNames } from "./config/unknown-names.ts";
 import { ConfigurationError, type ConfigurationProblem } from "./errors.ts";
-import { createRedactor, databaseSecrets } from "./secrets.ts";
+import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 /** The valid configuration. */
 export interface Config extends Settings {
@@ -34,7 +34,8 @@ const REQUIRED: readonly (readonly [Name, string])[] = [
  * @throws ConfigurationError with every problem
  */
 export function loadConfig(environment: Environment, needs: Needs, dotenv: ReadonlySet<string> = new Set()): Config {
-  const files = readSecretFiles(environment, needs.database ? SECRET_NAMES : ["SIMCAT_API_KEY"]);
+  const names = SECRET_NAMES.filter((name) => needs.database || !name.startsWith("DATABASE_"));
+  const files = readSecretFiles(environment, names);
   const problems: ConfigurationProblem[] = [...files.problems];
   const sources: Partial<Record<Name, string>> = {};
   const values: Partial<Record<SettingField, unknown>> = {};
@@ -65,7 +66,7 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
     const hint = "unset it: only simcat sync and simcat backfill take a slice";
     problems.push({ name: "SIMCAT_SLICE", problem: "is set, and this command takes none", expected: null, hint });
   }
-  if (problems.length > 0) throw configurationError(problems, secretsIn({ ...environment, ...files.values }));
+  if (problems.length > 0) throw configurationError(problems, environmentSecrets({ ...environment, ...files.values }));
   const settings = values as Settings;
   const databaseDirectUrl = settings.databaseDirectUrl ?? settings.databaseUrl;
   return { ...settings, databaseDirectUrl, unknown: unknownNames(environment), sources };
@@ -83,11 +84,6 @@ function configurationError(problems: readonly ConfigurationProblem[], secrets: 
       hint: hint && redact(hint),
     })),
   });
-}
-
-function secretsIn({ SIMCAT_API_KEY, DATABASE_URL, DATABASE_DIRECT_URL }: Environment): string[] {
-  const urls = [DATABASE_URL, DATABASE_DIRECT_URL].flatMap((url) => (url ? databaseSecrets(url) : []));
-  return SIMCAT_API_KEY ? [SIMCAT_API_KEY, ...urls] : urls;
 }
 
 /** Every setting for display: its value without secrets, null when unset, and its source, or `default`. */

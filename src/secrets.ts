@@ -41,11 +41,19 @@ export function databaseSecrets(url: string): string[] {
 
 const PROXY_NAMES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
+/** The URL of a web hook, and its path, which often contains a token. */
+export function webhookSecrets(url: string): string[] {
+  if (!URL.canParse(url)) return [url];
+  const { pathname, search, password } = new URL(url);
+  return [url, `${pathname}${search}`, password].filter((secret) => secret.length >= MIN_SECRET_CHARS);
+}
+
 /** Every secret in an environment, even if its setting is malformed. */
 export function environmentSecrets(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const { SIMCAT_API_KEY: key, DATABASE_URL: url, DATABASE_DIRECT_URL: direct } = environment;
+  const { SIMCAT_API_KEY: key, DATABASE_URL: url, DATABASE_DIRECT_URL: direct, SIMCAT_NOTIFY_URL: hook } = environment;
   return [
     ...(key ? [key] : []),
+    ...(hook ? webhookSecrets(hook) : []),
     ...[url, direct].flatMap((value) => (value ? databaseSecrets(value) : [])),
     ...PROXY_NAMES.flatMap((name) => proxySecrets(environment[name])),
   ];

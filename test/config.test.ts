@@ -45,6 +45,7 @@ test("uses defaults for everything except the two required settings", () => {
     concurrency: 16,
     slice: null,
     maxRps: null,
+    notifyUrl: null,
     requestTimeoutMs: 60_000,
     maxRetries: 4,
     maxRetryWaitMs: 60_000,
@@ -179,6 +180,15 @@ test("an empty value counts as unset", () => {
     concurrency: 16,
   });
   expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY: "" })).toHaveLength(1);
+});
+
+test("refuses what is no URL of a web hook, and does not repeat it", () => {
+  for (const value of ["canary-hook", "ftp://canary.example/", "//canary"]) {
+    expect(problemsOf({ ...NEEDED, SIMCAT_NOTIFY_URL: value })).toEqual([
+      "SIMCAT_NOTIFY_URL is not an http or https URL; expected one such as https://hooks.example.com/…",
+    ]);
+  }
+  expect(problemsOf({ ...NEEDED, SIMCAT_NOTIFY_URL: "https://hooks.example.com/x" })).toEqual([]);
 });
 
 test.each([
@@ -399,7 +409,7 @@ test("the description contains every setting and its source, and no secret (faul
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_RPS", value: "5", source: ".env" });
   expect(settings).toContainEqual({ name: "SIMCAT_FULL_EVERY", value: "7d", source: "default" });
   expect(settings).toContainEqual({ name: "SIMCAT_MAX_REMOVED", value: "30%", source: "default" });
-  expect(settings).toHaveLength(26);
+  expect(settings).toHaveLength(27);
   expect(JSON.stringify(settings)).not.toContain("canary");
 });
 

@@ -12,6 +12,7 @@ import { withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, type ServiceConfig } from "./settings.ts";
 import { showProgress, toServiceEvents } from "./show-progress.ts";
+import { createTell, toRunEnd } from "./tell.ts";
 
 export interface RunOptions {
   readonly library: readonly string[];
@@ -46,11 +47,13 @@ export async function runOnce(context: Context, kind: RunKind, options: RunOptio
   const { allowRemovals, restart, json } = options;
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
-  const result = await withDatabase(context, config, "migrate", (pool) =>
-    observeRun(context, config, pool, request, showProgress(context, config).observers),
-  );
+  const { result, tell } = await withDatabase(context, config, "migrate", async (pool) => ({
+    tell: isEverything(selection) ? await createTell(context, config, pool) : null,
+    result: await observeRun(context, config, pool, request, showProgress(context, config).observers),
+  }));
   const exitCode = exitCodeOf(result);
   context.print(json ? formatJson(toRunJson(result.summary, exitCode)) : formatSummary(result.summary));
+  await tell?.(toRunEnd(result.summary));
   return exitCode;
 }
 

@@ -1,7 +1,7 @@
 import { describeUnknown } from "../config/unknown-names.ts";
 import { type Config, loadConfig, type Needs } from "../config.ts";
 import { shellWord } from "../key.ts";
-import { databaseSecrets } from "../secrets.ts";
+import { databaseSecrets, webhookSecrets } from "../secrets.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
@@ -14,9 +14,13 @@ export type ServiceConfig = Config & { readonly baseUrl: URL; readonly apiKey: s
  */
 export function loadSettings(context: Context, needs: Needs): Config {
   const config = loadConfig(context.environment, needs, context.dotenv);
-  const { apiKey, databaseUrl, databaseDirectUrl } = config;
+  const { apiKey, databaseUrl, databaseDirectUrl, notifyUrl } = config;
   const urls = [databaseUrl, databaseDirectUrl].flatMap((url) => (url === null ? [] : databaseSecrets(url)));
-  context.hide(apiKey === null ? urls : [apiKey, ...urls]);
+  context.hide([
+    ...(apiKey === null ? [] : [apiKey]),
+    ...urls,
+    ...(notifyUrl === null ? [] : webhookSecrets(notifyUrl)),
+  ]);
   for (const name of config.unknown) {
     const { text, hint } = describeUnknown(name);
     notify(context, config, "warn", "unknown_setting", hint === null ? text : `${text}; ${hint}`);

@@ -19,6 +19,7 @@ import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { observeRun } from "./run-once.ts";
 import { loadServiceSettings, withCurrentKey } from "./settings.ts";
+import { createTell } from "./tell.ts";
 
 export const defineStart: DefineCommand = (command, run) => command.action(run(start));
 
@@ -79,7 +80,7 @@ export async function start(context: Context): Promise<number> {
       { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
       "the worker is up",
     );
-    const work = withDatabase(context, config, "migrate", (pool, _, ensureRunning) => {
+    const work = withDatabase(context, config, "migrate", async (pool, _, ensureRunning) => {
       state.pool = pool;
       const run: WorkerContext["run"] = async (observers) => {
         await ensureRunning(stop);
@@ -92,7 +93,8 @@ export async function start(context: Context): Promise<number> {
         return observeRun(context, current, pool, SCHEDULED_SYNC, shown);
       };
       const { keepHistoryMs } = config;
-      const tools = { keepHistoryMs, pool, schedule, run, mask, log, metrics, state, reads };
+      const tell = await createTell(context, config, pool);
+      const tools = { keepHistoryMs, pool, schedule, run, tell, mask, log, metrics, state, reads };
       return runSyncLoop(tools, stop).finally(() => {
         state.pool = null;
       });

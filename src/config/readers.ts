@@ -140,6 +140,14 @@ export const baseUrl: Reader<URL> = (text, { SIMCAT_ALLOW_HTTP }) => {
   return { value: url };
 };
 
+/** The URL of a web hook. A problem never contains it, because its path is often a secret. */
+export const notifyUrl: Reader<string> = (text) => {
+  const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  return isUrl
+    ? { value: text }
+    : { problem: "is not an http or https URL", expected: "one such as https://hooks.example.com/…" };
+};
+
 /** True for the host name of a parsed URL, in which `URL` has written every IPv4 address as four decimal numbers. */
 function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);

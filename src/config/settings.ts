@@ -34,6 +34,8 @@ export const SETTINGS = {
   httpPort: withDefault("SIMCAT_HTTP_PORT", "9464", read.wholeNumber(0, 65_535)),
   /** Further host names that the worker answers. */
   httpAllowedHosts: optional("SIMCAT_HTTP_ALLOWED_HOSTS", read.hostNames),
+  /** Where changes between good and not good are posted; null for nowhere. */
+  notifyUrl: optional("SIMCAT_NOTIFY_URL", read.notifyUrl, () => "***"),
   autoMigrate: withDefault("SIMCAT_AUTO_MIGRATE", "true", read.flag),
   /** Null for the default directory of the platform. */
   stateDir: optional("SIMCAT_STATE_DIR", read.anyText),
@@ -42,7 +44,12 @@ export const SETTINGS = {
 };
 
 /** The settings that are secrets. Each can be set through `NAME_FILE`, the path of a file that contains it. */
-export const SECRET_NAMES = ["SIMCAT_API_KEY", "DATABASE_URL", "DATABASE_DIRECT_URL"] as const satisfies Name[];
+export const SECRET_NAMES = [
+  "SIMCAT_API_KEY",
+  "DATABASE_URL",
+  "DATABASE_DIRECT_URL",
+  "SIMCAT_NOTIFY_URL",
+] as const satisfies Name[];
 
 export type SettingField = keyof typeof SETTINGS;
 export type Name = (typeof SETTINGS)[SettingField]["name"];

@@ -1,0 +1,89 @@
+import { createHmac } from "node:crypto";
+import { EnvHttpProxyAgent, request } from "undici";
+import { sleep } from "./async.ts";
+import { toError } from "./errors.ts";
+import type { RunStatus } from "./run-summary.ts";
+
+/** The state of the copy that people are told about. */
+export interface Told {
+  readonly isGood: boolean;
+  /** When, in ms of any clock; `-Infinity` if never. */
+  readonly at: number;
+}
+
+/** The end of a run of everything, or of an attempt to begin one. */
+export interface RunEnd {
+  /** Null if it did not begin. */
+  readonly runId: number | null;
+  readonly status: RunStatus;
+  readonly isGood: boolean;
+  readonly error: string | null;
+}
+
+/** Two messages are at least this far apart. */
+const MIN_DISTANCE_MS = 15 * 60_000;
+
+/** Ends that say nothing about the service or the copy, such as a stop. */
+const SILENT: readonly RunStatus[] = ["interrupted", "lost_lease", "running", "abandoned"];
+
+/** What people are told after a run ended at `at`: the same object if it is nothing new, or too early. */
+export function tellNext(told: Told, { status, isGood }: Pick<RunEnd, "status" | "isGood">, at: number): Told {
+  const isNews = !SILENT.includes(status) && isGood !== told.isGood && at - told.at >= MIN_DISTANCE_MS;
+  return isNews ? { isGood, at } : told;
+}
+
+/** The body of the post. `text` is a sentence that chat programs show. */
+export function toMessage({ runId, status, isGood, error }: RunEnd, now: Date, version: string) {
+  const state = isGood ? "good again" : "not good";
+  const run = runId === null ? "a run could not begin" : `run ${runId} ended with ${status}`;
+  return {
+    text: `simcat: the copy is ${state}: ${run}${error === null ? "" : `: ${error}`}`,
+    good: isGood,
+    run_id: runId,
+    status,
+    error,
+    sent_at: now.toISOString(),
+    version,
+  };
+}
+
+const ATTEMPTS = 3;
+const ATTEMPT_MS = 5_000;
+const PAUSE_MS = 1_000;
+
+/**
+ * Posts a message as JSON. `X-Simcat-Signature` is `sha256=` and the hexadecimal HMAC of the body, whose key is the URL as it
+ * is set: only the receiver knows it too. Tries three times.
+ * @throws Error without the URL if no attempt was answered with 2xx, or the signal's reason
+ */
+export async function postMessage(url: string, message: object, signal: AbortSignal): Promise<void> {
+  const body = JSON.stringify(message);
+  const headers = {
+    "content-type": "application/json",
+    "x-simcat-signature": `sha256=${createHmac("sha256", url).update(body).digest("hex")}`,
+  };
+  const dispatcher = new EnvHttpProxyAgent({ connect: { timeout: ATTEMPT_MS } });
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const within = AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_MS)]);
+        const { statusCode, body: answer } = await request(url, {
+          method: "POST",
+          headers,
+          body,
+          dispatcher,
+          signal: within,
+        });
+        await answer.dump();
+        if (statusCode >= 200 && statusCode < 300) return;
+        throw new Error(`the answer was ${statusCode}`);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (attempt === ATTEMPTS) throw new Error(`not sent: ${toError(error).message}`);
+        await sleep(attempt * PAUSE_MS, signal);
+      }
+    }
+  } finally {
+    await dispatcher.destroy();
+  }
+}

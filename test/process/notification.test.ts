@@ -1,0 +1,204 @@
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { organizationOf } from "../../src/mock/organization.ts";
+import { addRows } from "../reporting/stored-rows.ts";
+import { runCli, startCli } from "../support/cli.ts";
+import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import { startMockService } from "../support/mock/server.ts";
+import { library } from "../support/organization.ts";
+
+const KEY = "key-of-the-service";
+const SECRET_PATH = "/services/T0KEN-0F-THE-H00K";
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A web hook that answers with these statuses, the last one for all further posts. */
+async function hook(...statuses: readonly number[]) {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (text) => {
+      body += text;
+    });
+    request.on("end", () => {
+      received.push({ headers: request.headers, body });
+      response.writeHead(statuses[received.length - 1] ?? statuses.at(-1) ?? 200).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${SECRET_PATH}`;
+  const messages = () => received.map(({ body }) => JSON.parse(body));
+  return { url, received, messages };
+}
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let mock: Awaited<ReturnType<typeof startMockService>>;
+
+beforeEach(async () => {
+  database = await freshTestDatabase();
+  mock = await startMockService({
+    organization: organizationOf([library("ann", "forest", { scenarios: [1] })]),
+    apiKey: KEY,
+  });
+  onTestFinished(() => mock.stop());
+  environment = {
+    DATABASE_URL: database.url,
+    SIMCAT_BASE_URL: mock.url,
+    SIMCAT_API_KEY: KEY,
+    SIMCAT_LOG_FORMAT: "json",
+  };
+});
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+/** Runs of everything that ended so many minutes ago. */
+const addRuns = (runs: readonly (readonly [number, string])[]) =>
+  addRows(
+    database,
+    "sync_runs",
+    runs.map(([minutes, status], at) => ({
+      id: at + 1,
+      status,
+      started_at: minutesAgo(minutes),
+      finished_at: minutesAgo(minutes),
+      libraries_skipped: 1,
+    })),
+  ).then(() => database.query("SELECT setval(pg_get_serial_sequence('simcat.sync_runs', 'id'), 100)"));
+
+/** One run with the service's key, or with another one, which the service refuses. */
+const sync = (url: string, isGood: boolean, ...args: readonly string[]) =>
+  runCli(["sync", ...args], { ...environment, SIMCAT_NOTIFY_URL: url, SIMCAT_API_KEY: isGood ? KEY : "a-wrong-key" });
+
+describe("a run by cron", () => {
+  test("tells a web hook when the copy stops and starts being good, signed with the URL", async () => {
+    const { url, received, messages } = await hook(200);
+    expect(await sync(url, true)).toMatchObject({ code: 0 });
+    expect(messages()).toEqual([]);
+
+    const { code, stderr } = await sync(url, false);
+    expect(code).toBe(77);
+    expect(stderr).not.toContain(SECRET_PATH);
+    expect(messages()).toEqual([
+      {
+        text: expect.stringMatching(/^simcat: the copy is not good: run 2 ended with unauthorized: .*401/),
+        good: false,
+        run_id: 2,
+        status: "unauthorized",
+        error: expect.stringContaining("401"),
+        sent_at: expect.stringMatching(/Z$/),
+        version: expect.any(String),
+      },
+    ]);
+    const [{ headers, body } = { headers: {}, body: "" }] = received;
+    const signature = createHmac("sha256", url).update(body).digest("hex");
+    expect(headers).toMatchObject({ "content-type": "application/json", "x-simcat-signature": `sha256=${signature}` });
+
+    expect(await sync(url, false)).toMatchObject({ code: 77 });
+    expect(messages()).toHaveLength(1);
+  });
+
+  test.each<[string, readonly (readonly [number, string])[], boolean, boolean]>([
+    [
+      "a good run after a failed one",
+      [
+        [40, "ok"],
+        [20, "unauthorized"],
+      ],
+      true,
+      true,
+    ],
+    [
+      "a good run within 15 minutes of the last message",
+      [
+        [40, "ok"],
+        [10, "unauthorized"],
+      ],
+      true,
+      false,
+    ],
+    [
+      "a good run later, if the change itself came too early",
+      [
+        [40, "ok"],
+        [20, "failed"],
+        [10, "ok"],
+      ],
+      true,
+      true,
+    ],
+    [
+      "a failed run that follows a failed one",
+      [
+        [40, "ok"],
+        [20, "source_unavailable"],
+      ],
+      false,
+      false,
+    ],
+    [
+      "a failed run after an interrupted one",
+      [
+        [40, "ok"],
+        [20, "interrupted"],
+      ],
+      false,
+      true,
+    ],
+    ["a failed run that follows none", [], false, true],
+    ["a good run that follows none", [], true, false],
+    [
+      "a good run after partial and held ones",
+      [
+        [40, "partial"],
+        [20, "held"],
+      ],
+      true,
+      false,
+    ],
+  ])("judges %s by the runs before it", async (_, runs, isGood, isTold) => {
+    const { url, messages } = await hook(200);
+    if (runs.length > 0) await addRuns(runs);
+    await sync(url, isGood);
+    expect(messages().map(({ good }) => good)).toEqual(isTold ? [isGood] : []);
+  });
+
+  test("tells nothing about a run of a selection", async () => {
+    const { url, messages } = await hook(200);
+    await addRuns([[40, "ok"]]);
+    await sync(url, false, "--owner", "ann");
+    expect(messages()).toEqual([]);
+  });
+
+  test("tries again, and a hook that refuses or does not exist changes neither the end of the run nor its code", async () => {
+    const flaky = await hook(500, 503, 204);
+    expect(await sync(flaky.url, false)).toMatchObject({ code: 77 });
+    expect(flaky.messages()).toHaveLength(3);
+
+    await database.query("TRUNCATE simcat.sync_runs CASCADE");
+    const { code, stderr } = await sync(`http://127.0.0.1:1${SECRET_PATH}`, false);
+    expect(code).toBe(77);
+    expect(stderr).toContain('"code":"notification_failed"');
+    expect(stderr).not.toContain(SECRET_PATH);
+  });
+});
+
+test("the worker tells about runs that fail or cannot begin, once", async () => {
+  const { url, messages } = await hook(200);
+  const { process, output } = startCli(["start"], {
+    ...environment,
+    SIMCAT_NOTIFY_URL: url,
+    SIMCAT_API_KEY: "a-wrong-key",
+    SIMCAT_SCHEDULE: "* * * * * *",
+    SIMCAT_HTTP_PORT: "0",
+  });
+  await vi.waitFor(() => expect(output().match(/"status":"unauthorized"/g)?.length).toBeGreaterThan(2), 30_000);
+  process.kill("SIGTERM");
+  expect(messages()).toMatchObject([{ good: false, status: "unauthorized" }]);
+});
