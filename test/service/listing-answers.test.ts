@@ -34,6 +34,13 @@ describe("a listing", () => {
     expect((await open(server.url).listLibraries(never)).libraries).toHaveLength(1);
   });
 
+  it("is a truncated answer if it is only a byte order mark", async () => {
+    const server = await serve((_, response) =>
+      response.writeHead(200, { connection: "close" }).write("\ufeff", () => response.destroy()),
+    );
+    await expect(open(server.url, { maxRetries: 0 }).listLibraries(never)).rejects.toThrow("was cut short");
+  });
+
   it("is incomplete when it was paged", async () => {
     const server = await serve((_, response) => {
       response.setHeader("link", ['</v1/libs?page=1>; rel="prev"', '</v1/libs?page=3>; rel="next"']);

@@ -7,6 +7,8 @@ import { AttemptFailure, type ResponseHead } from "./attempt-failure.ts";
 import { header } from "./headers.ts";
 import type { InFlightRequest } from "./http-request.ts";
 
+const BOM = Buffer.from("\ufeff");
+
 /** A response with status 200. Read it to its end, once, and discard it in any case. */
 export class HttpResponse {
   readonly headers: IncomingHttpHeaders;
@@ -30,14 +32,17 @@ export class HttpResponse {
   }
 
   /**
-   * The next decoded bytes; null after the last.
+   * The next decoded bytes, without a byte order mark; null after the last.
    * @throws AttemptFailure
    */
   async read(): Promise<Buffer | null> {
     const bytes = this.#decoded === null ? await this.#request.read() : ((await this.#decoded.next()).value ?? null);
-    this.#readBytes += bytes?.length ?? 0;
+    if (bytes === null) return null;
+    // The first batch is the whole body, or far longer than the mark.
+    const isMarked = this.#readBytes === 0 && bytes.subarray(0, BOM.length).equals(BOM);
+    this.#readBytes += bytes.length;
     if (this.#readBytes > this.#maxBodyBytes) throw tooLarge(this.#maxBodyBytes);
-    return bytes;
+    return isMarked ? bytes.subarray(BOM.length) : bytes;
   }
 
   /** Number of decoded bytes so far. */

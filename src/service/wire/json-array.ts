@@ -73,7 +73,7 @@ function scanBare(chunk: Uint8Array, from: number): number {
   return -1;
 }
 
-/** The bytes of a response body. */
+/** The bytes of a response body, without a byte order mark. */
 export interface ByteSource {
   /** The next bytes; null after the last. */
   read(): Promise<Buffer | null>;
@@ -101,8 +101,6 @@ export interface ArraySplitter {
 }
 
 type Phase = "start" | "no list" | "first" | "item" | "inside" | "after item" | "done";
-
-const BOM_BYTES = [0xef, 0xbb, 0xbf] as const;
 
 /** The phase after a byte that is not part of an item. */
 function nextPhase(phase: Phase, byte: number, offset: number): Phase {
@@ -157,8 +155,6 @@ export function createArraySplitter(): ArraySplitter {
   let pendingBytes = 0;
   const scan = createItemState();
   let phase: Phase = "start";
-  /** Bytes of the byte order mark that were received. */
-  let bomBytes = 0;
   let readBytes = 0;
   let itemCount = 0;
   let prechecked = true;
@@ -177,15 +173,6 @@ export function createArraySplitter(): ArraySplitter {
     pending = [];
     pendingBytes = 0;
     return bytes;
-  }
-
-  function skipBom(bytes: Buffer): number {
-    let i = 0;
-    while (i < bytes.length && bomBytes === readBytes + i && bytes[i] === BOM_BYTES[bomBytes]) {
-      bomBytes++;
-      i++;
-    }
-    return i;
   }
 
   /** The item that ends at `end`. Its beginning may be pending. */
@@ -207,16 +194,12 @@ export function createArraySplitter(): ArraySplitter {
     return item;
   }
 
-  function split(bytes: Buffer, from: number): ListItem[] {
+  function split(bytes: Buffer): ListItem[] {
     const items: ListItem[] = [];
     const text = bytes.toString("latin1");
     let mayGuess = !hasMisguessed && isUtf8(bytes);
     prechecked = needsNoCheck(text, bytes);
-    let i = from;
-    if (phase === "start" && bomBytes % BOM_BYTES.length > 0 && i < bytes.length) {
-      keep(Buffer.from(BOM_BYTES.slice(0, bomBytes)));
-      phase = "no list";
-    }
+    let i = 0;
     const addItem = (item: ListItem, end: number) => {
       items.push(item);
       itemCount++;
@@ -254,7 +237,7 @@ export function createArraySplitter(): ArraySplitter {
 
   function push(bytes: Buffer): ListItem[] {
     if (bytes.length === 0) return [];
-    const items = split(bytes, phase === "start" ? skipBom(bytes) : 0);
+    const items = split(bytes);
     readBytes += bytes.length;
     if (phase === "no list" && pendingBytes >= SNIFF_BYTES) throw notAList(takePending());
     return items;
@@ -263,7 +246,7 @@ export function createArraySplitter(): ArraySplitter {
   function end(): void {
     if (phase === "done") return;
     if (phase === "no list") throw notAList(takePending());
-    if (phase === "start" && bomBytes % BOM_BYTES.length === 0) throw new MalformedJson("an empty answer", "empty");
+    if (phase === "start") throw new MalformedJson("an empty answer", "empty");
     throw new MalformedJson("the answer ends in the middle of the list", "truncated");
   }
 

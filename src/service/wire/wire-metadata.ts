@@ -40,7 +40,6 @@ export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<P
 }
 
 const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
-const BOM = "\ufeff";
 const TRUNCATED = "the answer ends in the middle of its JSON";
 
 /**
@@ -48,11 +47,11 @@ const TRUNCATED = "the answer ends in the middle of its JSON";
  * @throws MalformedJson and UntrustedResponse
  */
 export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
-  const text = decodeWithoutMark(bytes);
-  const unmarked = text.startsWith(BOM) ? text.slice(BOM.length) : text;
-  const object = parse(unmarked);
+  if (isCutSequence(bytes, firstBadByte(bytes))) throw new MalformedJson(TRUNCATED, "truncated");
+  const text = decodeUtf8(bytes, 0);
+  const object = parse(text);
   // The text is valid JSON, so `trim` removes nothing but JSON's own white space.
-  const source = unmarked.trim();
+  const source = text.trim();
   if (!isJsonObject(object)) throw notMetadata(source);
   if (!hasAnyField(object, METADATA_FIELDS)) {
     throw new UntrustedResponse("an object without any field of library metadata");
@@ -68,14 +67,9 @@ export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
 }
 
 function rejectTooLarge(key: LibraryKey, beginning: Buffer): ParsedMetadata {
-  const source = beginning.toString("utf8").replace(BOM, "").trimStart();
+  const source = beginning.toString("utf8").trimStart();
   if (!source.startsWith("{")) throw notMetadata(source);
   return { metadata: null, rejects: [rejectItem(key, "metadata", TOO_LARGE, source)] };
-}
-
-function decodeWithoutMark(bytes: Buffer): string {
-  if (isCutSequence(bytes, firstBadByte(bytes))) throw new MalformedJson(TRUNCATED, "truncated");
-  return decodeUtf8(bytes, 0);
 }
 
 function parse(text: string): unknown {
