@@ -5,9 +5,7 @@ import { withTransaction } from "./transaction.ts";
 
 interface LockHolder {
   readonly relation: string;
-  /** Null for a prepared transaction, which has no session. */
-  readonly pid: number | null;
-  readonly prepared: string | null;
+  readonly pid: number;
   readonly role: string | null;
   readonly application: string | null;
   readonly seconds: number | null;
@@ -22,20 +20,16 @@ const BLOCKING = {
   lease: "l.mode <> 'AccessShareLock' AND n.nspname = 'simcat' AND c.relname = 'leases'",
 };
 
-/** The session or prepared transaction that holds, or else waits for, a blocking lock; of several the oldest. */
+/** The session that holds, or else waits for, a blocking lock; of several the oldest. */
 const selectHolder = (blocking: keyof typeof BLOCKING) => `
-SELECT n.nspname || '.' || c.relname AS relation, l.pid, x.gid AS prepared, coalesce(a.usename, x.owner) AS role,
-  a.application_name AS application,
-  extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, x.prepared))::int AS seconds
+SELECT n.nspname || '.' || c.relname AS relation, l.pid, a.usename AS role, a.application_name AS application,
+  extract(epoch FROM clock_timestamp() - a.xact_start)::int AS seconds
 FROM pg_locks l
 JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-LEFT JOIN pg_locks own ON l.pid IS NULL AND own.pid IS NULL
-  AND own.virtualtransaction = l.virtualtransaction AND own.locktype = 'transactionid'
-LEFT JOIN pg_prepared_xacts x ON x.transaction = own.transactionid
-WHERE ${BLOCKING[blocking]} AND l.pid IS DISTINCT FROM pg_backend_pid() AND c.relkind IN ('r', 'p')
+WHERE ${BLOCKING[blocking]} AND l.pid <> pg_backend_pid() AND c.relkind IN ('r', 'p')
   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared), relation LIMIT 1`;
+ORDER BY l.granted DESC, a.xact_start, relation LIMIT 1`;
 
 /** The error of a transaction. If it waited for a lock in vain, names the session that holds the lock. */
 export async function lockError(pool: Pool, operation: string, error: unknown, signal: AbortSignal): Promise<unknown> {
@@ -59,12 +53,10 @@ async function readLockHolder(
   return (await withTransaction(pool, { operation, retryForMs: 0 }, read, signal)).rows[0];
 }
 
-function lockedBy({ relation, pid, prepared, role, application, seconds }: LockHolder, cause?: unknown): DatabaseError {
-  const session = prepared === null ? `session ${pid}` : `the prepared transaction '${prepared}', which has no session`;
+function lockedBy({ relation, pid, role, application, seconds }: LockHolder, cause?: unknown): DatabaseError {
   const details = [role && `role ${role}`, application, seconds === null ? null : `for ${seconds} s`].filter(Boolean);
-  const end = prepared === null ? `SELECT pg_terminate_backend(${pid})` : `ROLLBACK PREPARED '${prepared}'`;
-  return new DatabaseError(`${relation} is locked by ${session} (${details.join(", ")})`, {
-    hint: `wait until it ends, or end it: ${end}`,
+  return new DatabaseError(`${relation} is locked by session ${pid} (${details.join(", ")})`, {
+    hint: `wait until it ends, or end it: SELECT pg_terminate_backend(${pid})`,
     cause,
   });
 }
