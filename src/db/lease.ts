@@ -50,12 +50,6 @@ interface LastOptions extends TransactionOptions<void> {
   readonly isDone: (connection: Connection) => Promise<boolean>;
 }
 
-/** Identifies a taken lease in the statements. */
-interface HeldLease {
-  readonly name: string;
-  readonly token: number;
-}
-
 /** Holds the lease while `work` runs. @throws BusyError if another run holds it and renews it */
 export async function withLease<T>(
   pool: Pool,
@@ -85,46 +79,10 @@ export async function acquireLease<S>(
   signal: AbortSignal,
 ): Promise<{ readonly lease: Lease; readonly started: S }> {
   const { token, started } = await takeLease(pool, request, start, signal);
-  const held: HeldLease = { name: request.name, token };
+  const { name } = request;
   const lost = new AbortController();
   // Every transaction that waits for the database listens to it.
   setMaxListeners(0, lost.signal);
-  const renewing = keepRenewed(pool, clock, held, lost);
-  let isReleased = false;
-  const end: Lease["end"] = async ({ isDone, ...options }, write) => {
-    const last = async (connection: Connection) => {
-      const { rowCount } = await connection.query(RELEASE, [held.name, token]);
-      if (rowCount === 0 && !(await isDone(connection))) throw lostLease();
-      if (rowCount !== 0) await write(connection);
-    };
-    await withTransaction(pool, options, last, lost.signal);
-    isReleased = true;
-  };
-  const lease: Lease = {
-    ...held,
-    lost: lost.signal,
-    write: (options, work) => {
-      const fenced = async (connection: Connection) => {
-        await fence(connection, held);
-        return work(connection);
-      };
-      return withTransaction(pool, options, fenced, lost.signal);
-    },
-    end,
-    async release() {
-      clearInterval(renewing);
-      if (!isReleased) await release(pool, held);
-    },
-  };
-  return { lease, started };
-}
-
-function keepRenewed(
-  pool: Pool,
-  clock: DatabaseClock,
-  { name, token }: HeldLease,
-  lost: AbortController,
-): NodeJS.Timeout {
   // A renewal that still waits for a connection does not delay the next one.
   const renew = async () => {
     if (lost.signal.aborted) return;
@@ -136,25 +94,42 @@ function keepRenewed(
       // If the database stays away, the run's own transactions report it; otherwise the next renewal succeeds.
     }
   };
-  return setInterval(() => void renew(), RENEW_MS);
-}
-
-async function fence(connection: Connection, { name, token }: HeldLease): Promise<void> {
-  const { rowCount } = await connection.query(within(ANSWER_MS, FENCE, [name, token]));
-  if (rowCount === 0) throw lostLease();
+  const renewing = setInterval(() => void renew(), RENEW_MS);
+  let isReleased = false;
+  const lease: Lease = {
+    name,
+    token,
+    lost: lost.signal,
+    write: (options, work) => {
+      const fenced = async (connection: Connection) => {
+        const { rowCount } = await connection.query(within(ANSWER_MS, FENCE, [name, token]));
+        if (rowCount === 0) throw lostLease();
+        return work(connection);
+      };
+      return withTransaction(pool, options, fenced, lost.signal);
+    },
+    async end({ isDone, ...options }, write) {
+      const last = async (connection: Connection) => {
+        const { rowCount } = await connection.query(RELEASE, [name, token]);
+        if (rowCount === 0 && !(await isDone(connection))) throw lostLease();
+        if (rowCount !== 0) await write(connection);
+      };
+      await withTransaction(pool, options, last, lost.signal);
+      isReleased = true;
+    },
+    async release() {
+      clearInterval(renewing);
+      if (isReleased) return;
+      const attempt = () => pool.query(within(RELEASE_MS, RELEASE, [name, token]));
+      // If it fails, the lease expires.
+      await retryTransient(attempt, AbortSignal.timeout(RELEASE_MS)).catch(() => {});
+    },
+  };
+  return { lease, started };
 }
 
 function lostLease(): LostLeaseError {
   return new LostLeaseError(
     "another run took over the lease, because this one had not renewed it in time; this one wrote nothing more. Run: simcat status",
   );
-}
-
-async function release(pool: Pool, { name, token }: HeldLease): Promise<void> {
-  const attempt = () => pool.query(within(RELEASE_MS, RELEASE, [name, token]));
-  try {
-    await retryTransient(attempt, AbortSignal.timeout(RELEASE_MS));
-  } catch {
-    // It will expire.
-  }
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { organizationOf } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/route.ts";
+import { parseRoute } from "../../src/mock/server.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { createDateSource } from "../support/mock/date-source.ts";
 import { EDITS } from "../support/mock/edits.ts";

@@ -1,6 +1,6 @@
 import { type Organization, organizationOf } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/route.ts";
+import { parseRoute } from "../../src/mock/server.ts";
 import { entrySource } from "../support/mock/answer.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { type MockService, startMockService } from "../support/mock/server.ts";

@@ -264,8 +264,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "the fence is not checked",
     file: "src/db/lease.ts",
-    line: "if (rowCount === 0) throw lostLease();\n}",
-    instead: "if (rowCount === null) throw lostLease();\n}",
+    line: "if (rowCount === 0) throw lostLease();\n        return work",
+    instead: "if (rowCount === null) throw lostLease();\n        return work",
   },
   {
     name: "a lost lease counts as a good end",

@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { BACKSLASH, isSpace, QUOTE } from "../json/json-text.ts";
+import { BACKSLASH, decodeUtf8, firstBadByte, isCutSequence, isSpace, QUOTE } from "../json/json-text.ts";
 import { MalformedJson } from "../json/parse-errors.ts";
-import { decodeUtf8, firstBadByte, isCutSequence } from "../json/utf8.ts";
 import { EXCERPT_BYTES, hasPlaceholder, MAX_ITEM_BYTES, MOCK_ADVICE } from "./specification.ts";
 import { needsNoCheck } from "./storable.ts";
 

@@ -1,6 +1,6 @@
 import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
+import { decodeUtf8, firstBadByte, isCutSequence } from "../json/json-text.ts";
 import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
-import { decodeUtf8, firstBadByte, isCutSequence } from "../json/utf8.ts";
 import { type ByteSource, beginItem, createItemState, describeResponse, SNIFF_BYTES, scanItem } from "./json-array.ts";
 import {
   EXCERPT_BYTES,

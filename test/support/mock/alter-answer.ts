@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import type { MockOperation } from "../../../src/mock/route.ts";
+import type { MockOperation } from "../../../src/mock/server.ts";
 import { alterItem, dropItems, duplicateItem } from "./alter-items.ts";
 import { type HttpAnswer, httpError, withHeader } from "./answer.ts";
 import type { AnswerAction, HeaderChanges } from "./faults.ts";

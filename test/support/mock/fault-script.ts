@@ -1,5 +1,5 @@
 import type { Random } from "../../../src/mock/random.ts";
-import type { Route } from "../../../src/mock/route.ts";
+import type { Route } from "../../../src/mock/server.ts";
 import type { Fault, FaultAction, FaultMatch } from "./faults.ts";
 
 export interface FaultScript {

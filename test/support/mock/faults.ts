@@ -1,5 +1,5 @@
 import type { Organization } from "../../../src/mock/organization.ts";
-import type { MockOperation } from "../../../src/mock/route.ts";
+import type { MockOperation } from "../../../src/mock/server.ts";
 import type { EditName } from "./edits.ts";
 import type { Json, MockLibrary } from "./library.ts";
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Socket } from "node:net";
 import type { Organization } from "../../../src/mock/organization.ts";
 import { createRandom } from "../../../src/mock/random.ts";
-import { parseRoute, type Route } from "../../../src/mock/route.ts";
+import { parseRoute, type Route } from "../../../src/mock/server.ts";
 import { alterAnswer } from "./alter-answer.ts";
 import { compress, createResponder, type HttpAnswer, httpError } from "./answer.ts";
 import { createDateSource } from "./date-source.ts";
