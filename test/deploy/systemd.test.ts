@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { EXIT } from "../../src/errors.ts";
+import { findProgram } from "../support/programs.ts";
+
+const UNITS = new URL("../../deploy/systemd/", import.meta.url);
+const systemdAnalyze = findProgram("systemd-analyze", "systemd");
+
+const valuesOf = (unit: string, name: string) =>
+  [...readFileSync(new URL(unit, UNITS), "utf8").matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(
+    ([, value]) => value,
+  );
+
+test.skipIf(systemdAnalyze === null)("systemd accepts every unit", () => {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-systemd-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const units = readdirSync(UNITS);
+  expect(units).toEqual(["simcat-sync.service", "simcat-sync.timer", "simcat.service"]);
+  for (const unit of units) {
+    // The program must exist, and the files of the settings need not.
+    const text = readFileSync(new URL(unit, UNITS), "utf8").replace("/usr/bin/simcat", "/bin/true");
+    writeFileSync(join(directory, unit), text);
+  }
+  const paths = units.map((unit) => join(directory, unit));
+  const { status, stderr } = spawnSync(systemdAnalyze ?? "", ["verify", "--man=no", ...paths], { encoding: "utf8" });
+  const about = stderr.split("\n").filter((line) => line.includes("simcat"));
+  expect({ status, about }).toEqual({ status: 0, about: [] });
+});
+
+test("the worker is not restarted after the codes that a restart does not change, and a run that stored the rest is no failure", () => {
+  const { usage, sourceUntrusted, unauthorized, configuration } = EXIT;
+  expect(valuesOf("simcat.service", "RestartPreventExitStatus")).toEqual([
+    [usage, sourceUntrusted, unauthorized, configuration].join(" "),
+  ]);
+  expect(valuesOf("simcat.service", "SuccessExitStatus")).toEqual([`${EXIT.terminated}`]);
+  expect(valuesOf("simcat-sync.service", "SuccessExitStatus")).toEqual([`${EXIT.partial}`]);
+});
