@@ -7,6 +7,7 @@ import { memory } from "./benches/memory.ts";
 import { nothingNew } from "./benches/nothing-new.ts";
 import { onePercent } from "./benches/one-percent.ts";
 import { rewrite } from "./benches/rewrite.ts";
+import { slices } from "./benches/slices.ts";
 import { startUp } from "./benches/start-up.ts";
 import { write } from "./benches/write.ts";
 
@@ -21,5 +22,6 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   latency,
   memory,
   growth,
+  slices,
   "start-up": startUp,
 };

@@ -8,8 +8,8 @@ import { API_KEY } from "./service-order.ts";
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 /**
- * Loaded into the process before simcat. At exit it writes the peak memory in KiB to file descriptor 3. On Linux it reads
- * `VmHWM`, because `maxRSS` includes the memory of the parent at the fork.
+ * Loaded into the process before simcat. At exit it writes the peak memory in KiB and the processor time in microseconds to file
+ * descriptor 3. On Linux it reads `VmHWM`, because `maxRSS` includes the memory of the parent at the fork.
  */
 const REPORT_PEAK = `data:text/javascript,${encodeURIComponent(`
 import { readFileSync, writeSync } from "node:fs";
@@ -20,7 +20,10 @@ const readPeak = () => {
     return process.resourceUsage().maxRSS;
   }
 };
-process.on("exit", () => writeSync(3, String(readPeak())));
+process.on("exit", () => {
+  const { user, system } = process.cpuUsage();
+  writeSync(3, readPeak() + " " + (user + system));
+});
 `)}`;
 
 /** Runs the built command in its own process. Throws if it does not exit with 0. */
@@ -28,24 +31,26 @@ export async function runCli(
   args: readonly string[],
   url: string,
   database: Database,
-): Promise<{ peakMB: number; seconds: number }> {
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ peakMB: number; cpu: number; seconds: number }> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, ["--import", REPORT_PEAK, MAIN, ...args], {
     cwd: tmpdir(),
-    env: { ...environmentFor(url, database), SIMCAT_MAX_BODY: "1GiB" },
+    env: { ...environmentFor(url, database), SIMCAT_MAX_BODY: "1GiB", ...more },
     stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
   let errors = "";
-  let peak = "";
+  let usage = "";
   child.stdio[2]?.on("data", (text) => {
     errors += text;
   });
   child.stdio[3]?.on("data", (text) => {
-    peak += text;
+    usage += text;
   });
   const [code] = await once(child, "close");
   if (code !== 0) throw new Error(`simcat ${args.join(" ")} exited with ${code}: ${errors}`);
-  return { peakMB: (Number(peak) * 1024) / 1e6, seconds: (performance.now() - startedAt) / 1000 };
+  const [peak = Number.NaN, cpu = Number.NaN] = usage.split(" ").map(Number);
+  return { peakMB: (peak * 1024) / 1e6, cpu: cpu / 1e6, seconds: (performance.now() - startedAt) / 1000 };
 }
 
 export function environmentFor(url: string, database: Database): Record<string, string> {

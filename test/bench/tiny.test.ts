@@ -28,6 +28,7 @@ test("every bench runs and prints a figure for everything that it measures", asy
     latency: 2,
     memory: 4,
     growth: 1,
+    slices: 4,
     "start-up": 3,
   });
   const measured = results.filter(({ values }) => values.length > 0 && values.every((value) => value > 0));
