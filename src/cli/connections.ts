@@ -8,7 +8,7 @@ import { assertUsable, readVisibleSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ConfigurationError } from "../errors.ts";
-import { clearLine } from "../output/screen.ts";
+import { clearLine } from "../output/progress.ts";
 import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
 import type { Context } from "./context.ts";

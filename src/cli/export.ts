@@ -6,7 +6,7 @@ import { csvFormat, type ExportFormat, jsonlFormat } from "../export/formats.ts"
 import { parseMoment } from "../export/moment.ts";
 import { formatJson } from "../format.ts";
 import { formatExport, formatExportProgress } from "../output/export.ts";
-import { createStatusLine } from "../output/screen.ts";
+import { createStatusLine } from "../output/progress.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";

@@ -8,7 +8,7 @@ import { formatPlan, toPlanJson } from "../output/plan.ts";
 import { checkRemovals, planRun, takeListing } from "../sync/plan-run.ts";
 import { findMissingEmbedded, withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
-import { loadSelection, type RunOptions } from "./run-once.ts";
+import { loadSelection, type RunOptions } from "./settings.ts";
 import { withWatchedService } from "./show-progress.ts";
 
 /** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */

@@ -1,8 +1,8 @@
 import { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, versionsOf } from "../db/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { formatJson, plural } from "../format.ts";
+import { createStatusLine } from "../output/progress.ts";
 import { formatPrune, toPruneJson } from "../output/prune.ts";
-import { createStatusLine } from "../output/screen.ts";
 import { DAY_MS } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";

@@ -1,7 +1,9 @@
 import { describeUnknown } from "../config/unknown-names.ts";
 import { type Config, loadConfig, type Needs } from "../config.ts";
+import { UsageError } from "../errors.ts";
 import { shellWord } from "../key.ts";
 import { databaseSecrets, webhookSecrets } from "../secrets.ts";
+import { isEverything, parseSelection } from "../sync/rules/selection.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
@@ -56,4 +58,32 @@ export function withCurrentKey(context: Context, config: ServiceConfig): Service
   if (apiKey === null || apiKey === config.apiKey) return config;
   context.hide([apiKey]);
   return { ...config, apiKey };
+}
+
+export interface RunOptions {
+  readonly library: readonly string[];
+  readonly owner: readonly string[];
+  readonly allowRemovals: boolean;
+  /** For a backfill: start over instead of continuing an interrupted one. */
+  readonly restart: boolean;
+  readonly json: boolean;
+  readonly slice?: string;
+}
+
+/** The selection that the options and `SIMCAT_SLICE` ask for, with the settings for it: a slice has its share of the request rate. */
+export function loadSelection(
+  context: Context,
+  { library, owner, slice }: Pick<RunOptions, "library" | "owner" | "slice">,
+) {
+  const selection = parseSelection(library, owner);
+  const environment = slice === undefined ? context.environment : { ...context.environment, SIMCAT_SLICE: slice };
+  const config = loadServiceSettings({ ...context, environment }, { whole: false });
+  if (config.slice === null) return { config, selection };
+  if (!isEverything(selection)) {
+    throw new UsageError("a slice is a selection of its own", {
+      hint: "leave out --library and --owner, or the slice",
+    });
+  }
+  const maxRps = config.maxRps && config.maxRps / config.slice.count;
+  return { config: { ...config, maxRps }, selection: { ...selection, slice: config.slice } };
 }

@@ -17,8 +17,8 @@ import { createStatusReader, createWorkerState, toReadyJson } from "../worker/wo
 import type { DefineCommand } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
-import { observeRun } from "./run-once.ts";
 import { loadServiceSettings, withCurrentKey } from "./settings.ts";
+import { observeRun } from "./sync.ts";
 import { createTell } from "./tell.ts";
 
 export const defineStart: DefineCommand = (command, run) => command.action(run(start));

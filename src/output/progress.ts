@@ -1,7 +1,47 @@
 import { formatCount, formatElapsed } from "../format.ts";
 import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
-import { clearLine, drawLine, type Screen } from "./screen.ts";
+
+/** A terminal with a line that is redrawn. */
+export interface Screen {
+  readonly columns: number;
+  /** Writes raw text. */
+  readonly draw: (text: string) => void;
+}
+
+/** Overwrites the line before clearing its rest, because clearing it first would flicker. */
+function drawLine({ columns, draw }: Screen, text: string): void {
+  draw(`\r${text.slice(0, Math.max(10, columns - 1))}\x1b[K`);
+}
+
+export function clearLine({ draw }: Pick<Screen, "draw">): void {
+  draw("\r\x1b[K");
+}
+
+const REDRAW_MS = 200;
+const LOG_EVERY_MS = 30_000;
+
+/** Shows a text and the time since the start: redraws a line of a terminal, or without one calls `log` now and then. */
+export function createStatusLine(screen: Screen | null, log: (text: string) => void) {
+  const startedAt = performance.now();
+  let shownAt = startedAt;
+  let isDrawn = false;
+  return {
+    show(text: string): void {
+      const now = performance.now();
+      if (now - shownAt < (screen === null ? LOG_EVERY_MS : REDRAW_MS)) return;
+      shownAt = now;
+      isDrawn = screen !== null;
+      const timed = `${text}, ${formatElapsed(now - startedAt)}`;
+      if (screen === null) log(timed);
+      else drawLine(screen, timed);
+    },
+    /** Clears the line. */
+    end(): void {
+      if (screen !== null && isDrawn) clearLine(screen);
+    },
+  };
+}
 
 /** The progress of a run, in libraries. */
 export interface Progress {
@@ -19,8 +59,6 @@ export function formatProgress({ done, total, failed, elapsedMs }: Progress): st
   const percent = total === 0 ? 100 : Math.floor((100 * done) / total);
   return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)}/s${left}${failures}`;
 }
-
-const LOG_EVERY_MS = 30_000;
 
 /** A shorter wait for the service is not shown. */
 const SHOWN_WAIT_MS = 1_000;
@@ -65,7 +103,7 @@ export function createProgressLine(
     loggedWait = wait.since;
     log.waiting(wait.text);
   };
-  const timer = screen === null ? setInterval(write, 1_000) : setInterval(() => draw(screen), 200);
+  const timer = screen === null ? setInterval(write, 1_000) : setInterval(() => draw(screen), REDRAW_MS);
   timer.unref();
   return {
     event(event: RunEvent) {

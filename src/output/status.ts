@@ -4,8 +4,7 @@ import { formatAgo, formatCount, formatElapsed, formatInstant, formatMoment, plu
 import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
 import { nextStep } from "./next-step.ts";
-import { formatTable } from "./table.ts";
-import { truncate } from "./text-width.ts";
+import { formatTable, truncate } from "./table.ts";
 import { nextTryOf } from "./verdict.ts";
 
 /** The status for people. Tables are at most `columns` wide. */

@@ -5,7 +5,7 @@ import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { DifferenceKind, LibraryDifference } from "../verify/compare-libraries.ts";
 import type { VerifyReport } from "../verify/verify.ts";
-import { truncate } from "./text-width.ts";
+import { truncate } from "./table.ts";
 
 /** Libraries of one kind that are printed in full. The rest is a number; `--json` prints all of them. */
 const MAX_LINES = 50;

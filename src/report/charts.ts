@@ -3,7 +3,7 @@ import { format } from "d3-format";
 import { type ScaleTime, scaleLinear, scaleUtc } from "d3-scale";
 import { area, curveLinear, curveStepAfter, line as linePath } from "d3-shape";
 import { type TimeInterval, utcDay, utcMonth } from "d3-time";
-import { truncate, widthOf } from "../output/text-width.ts";
+import { truncate, widthOf } from "../output/table.ts";
 import { printable } from "../printable.ts";
 import { type Html, html, type Part } from "./html/html.ts";
 

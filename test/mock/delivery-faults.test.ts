@@ -111,7 +111,7 @@ test("closeKeepAlive can close right after a whole answer that promised to keep 
 
 test("throttle refuses what is over the number in flight", async () => {
   const service = await serve([libA], {
-    latencyMs: 30,
+    latencyMs: 300,
     faults: [{ times: "always", action: { kind: "throttle", inFlight: 2, status: 503, retryAfter: "1" } }],
   });
   const answers = await Promise.all(Array.from({ length: 5 }, () => ask(service.url, PATH)));

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { formatTable } from "../../src/output/table.ts";
-import { truncate, widthOf } from "../../src/output/text-width.ts";
+import { formatTable, truncate, widthOf } from "../../src/output/table.ts";
 
 const lines = (table: string) => table.split("\n");
 

@@ -1,6 +1,6 @@
 import { sum } from "d3-array";
 import { formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
-import { truncate } from "../../output/text-width.ts";
+import { truncate } from "../../output/table.ts";
 import { printable } from "../../printable.ts";
 import { type Bar, barChart, type LegendItem, legend } from "../charts.ts";
 import { type Column, column, foreignText, numbers } from "../html/elements.ts";
