@@ -55,7 +55,13 @@ export async function withDatabase<T>(
   work: (pool: Pool, source: ReadSource, ensureRunning: DatabaseUrls["ensureRunning"]) => Promise<T>,
 ): Promise<T> {
   const { stop } = context;
-  if (use === "require") await assertDatabaseExists(context, config);
+  const missingIn = use === "require" ? await findMissingEmbedded(context, config) : null;
+  if (missingIn !== null) {
+    throw new ConfigurationError(
+      `nothing is stored yet: DATABASE_URL is not set, and there is no embedded database in ${missingIn}`,
+      { hint: "run simcat backfill, which creates one, or set DATABASE_URL" },
+    );
+  }
   return withDatabaseUrls(context, config, async (urls) => {
     const mayMigrate = use === "migrate" && config.autoMigrate;
     const options = { onWait: printWaits(context, config) };
@@ -160,14 +166,4 @@ export async function findMissingEmbedded(
   if (databaseUrl !== null) return null;
   const { findMissingDatabase } = await import("../embedded-postgres/embedded-postgres.ts");
   return findMissingDatabase({ stateDir, environment });
-}
-
-/** @throws ConfigurationError if no run has created the embedded database yet */
-async function assertDatabaseExists(context: Context, config: Config): Promise<void> {
-  const missingIn = await findMissingEmbedded(context, config);
-  if (missingIn === null) return;
-  throw new ConfigurationError(
-    `nothing is stored yet: DATABASE_URL is not set, and there is no embedded database in ${missingIn}`,
-    { hint: "run simcat backfill, which creates one, or set DATABASE_URL" },
-  );
 }

@@ -6,16 +6,10 @@ import type { WorkerStatus } from "./worker-status.ts";
 /** The worker's Prometheus metrics. No label names a library, because there may be a million of them. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-interface GaugeDefinition {
-  readonly name: string;
-  readonly help: string;
-  /** Null: the gauge is absent. */
-  readonly read: (status: WorkerStatus) => number | null;
-}
-
 const seconds = (at: Date) => at.getTime() / 1000;
 
-const GAUGES: readonly GaugeDefinition[] = [
+/** `read` returns null for a gauge that is absent. */
+const GAUGES: readonly { name: string; help: string; read: (status: WorkerStatus) => number | null }[] = [
   {
     name: "last_success_timestamp_seconds",
     help: "When the last good run of all libraries ended; 0 before the first.",

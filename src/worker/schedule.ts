@@ -2,20 +2,7 @@ import { createTask, type Logger } from "node-cron";
 import type { Config } from "../config.ts";
 import { DAY_MS } from "../units.ts";
 
-/** When runs are due. Times are by the local clock, because schedules are written in local time. */
-export interface Schedule {
-  /** The next moment at which a run is due, not before `notBefore`. */
-  next(notBefore?: Date): Date;
-  /** Time between the next two due ticks. */
-  intervalMs(): number;
-  /** A moment of `performance.now()`: what was completed before it is late, because three runs have been due since. */
-  lateBefore(): number;
-  /** Calls `onDue` at each tick. After a suspend, `onDue` is called once and `onMissed` receives the number of missed ticks. */
-  start(onDue: () => void, onMissed: (ticks: number) => void): void;
-  stop(): void;
-  /** False if a tick is overdue, which means that the timer has stopped. */
-  isAlive(): boolean;
-}
+export type Schedule = ReturnType<typeof createSchedule>;
 
 /** On a busy machine a timer may be this late before it is considered stopped. */
 const MAX_DELAY_MS = 60_000;
@@ -24,8 +11,11 @@ const LOOK_AHEAD_TICKS = 100;
 const ignore = () => {};
 const quiet: Logger = { info: ignore, warn: ignore, error: ignore, debug: ignore };
 
-/** `schedule` is a cron expression. The configuration has validated it and the time zone. */
-export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" | "timezone">): Schedule {
+/**
+ * When runs are due, by a cron expression. The configuration has validated it and the time zone. Times are by the local clock,
+ * because schedules are written in local time.
+ */
+export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" | "timezone">) {
   let onDue = ignore;
   let onMissed: (ticks: number) => void = ignore;
   let missedTicks = 0;
@@ -64,29 +54,38 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
     watched = { wall, monotonic: performance.now() + wall - Date.now() };
   };
   return {
-    next(notBefore = new Date()) {
+    /** The next moment at which a run is due, not before `notBefore`. */
+    next(notBefore = new Date()): Date {
       // In an hour that occurs twice at a clock change, node-cron returns a moment that its timer does not wait for.
       if (watched !== null && watched.wall > Math.max(Date.now(), notBefore.getTime())) return new Date(watched.wall);
       const next = ahead(LOOK_AHEAD_TICKS).find((moment) => moment >= notBefore.getTime());
       return next === undefined ? notBefore : new Date(next);
     },
-    intervalMs() {
+    /** Time between the next two due ticks. */
+    intervalMs(): number {
       const [first = 0, second = 0] = ahead(2);
       return second - first;
     },
-    // Ticks before the start of this process are unknown, so the longest time that three of them take counts instead.
+    /**
+     * A moment of `performance.now()`: what was completed before it is late, because three runs have been due since. Ticks
+     * before the start of this process are unknown, so the longest time that three of them take counts instead.
+     */
     lateBefore: () => (dueTicks.length < LATE_TICKS ? performance.now() - longestMs : Math.min(...dueTicks)),
-    start(due, missed) {
+    /** Calls `due` at each tick. After a suspend, `due` is called once and `missed` receives the number of missed ticks. */
+    start(due: () => void, missed: (ticks: number) => void): void {
       onDue = due;
       onMissed = missed;
       watch();
       void task.start();
     },
-    stop() {
+    stop(): void {
       watched = null;
       void task.destroy();
     },
-    // Both clocks must have passed the tick: after a clock change or a suspend, the timer still gets its time.
+    /**
+     * False if a tick is overdue, which means that the timer has stopped. Both clocks must have passed the tick: after a clock
+     * change or a suspend, the timer still gets its time.
+     */
     isAlive: () =>
       watched === null ||
       Date.now() < watched.wall + MAX_DELAY_MS ||

@@ -7,7 +7,6 @@ import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/
 import type { Service } from "../../service/client.ts";
 import { DISCARD } from "../../service/read-content.ts";
 import type { Context } from "../context.ts";
-import type { ServiceConfig } from "../settings.ts";
 import { withWatchedService } from "../show-progress.ts";
 import { loadEssential } from "./check-configuration.ts";
 
@@ -23,14 +22,10 @@ export async function checkService(context: Context): Promise<CheckLine[]> {
     return ["service", "key"].map((check) => skipped(check, "requires a valid configuration"));
   }
   const { baseUrl, apiKey } = config;
-  const maxRetries = Math.min(config.maxRetries, MAX_RETRIES);
-  return checkAnswers(context, { ...config, baseUrl, apiKey, maxRetries });
-}
-
-async function checkAnswers(context: Context, config: ServiceConfig): Promise<CheckLine[]> {
-  const { href } = config.baseUrl;
+  const { href } = baseUrl;
+  const impatient = { ...config, baseUrl, apiKey, maxRetries: Math.min(config.maxRetries, MAX_RETRIES) };
   try {
-    return await withWatchedService(context, config, async (service) => {
+    return await withWatchedService(context, impatient, async (service) => {
       const listing = await service.listLibraries(context.stop);
       const count = formatLibraries(listing.libraries.length);
       const answered = ok("service", `${href} answered; ${count} listed`);
