@@ -185,7 +185,7 @@ function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
       return cached;
     },
     last: () => cached,
-    /** What was read or began to be read until now is not fresh. */
+    /** Makes a value stale if it was read, or began to be read, before this call. */
     expire() {
       expiredAt = performance.now();
       freshUntil = Number.NEGATIVE_INFINITY;

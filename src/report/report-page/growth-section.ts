@@ -80,16 +80,14 @@ const LISTED_STEPS = [
 
 /** Few enough rows to read or to listen to, for readers who do not see the picture: the first, and the last of each step. */
 function listedRows(growth: readonly GrowthRow[]) {
-  const candidates = LISTED_STEPS.map(({ step, interval }) => ({
-    step,
-    rows: growth.filter((row, index) => {
+  for (const { step, interval } of LISTED_STEPS) {
+    const rows = growth.filter((row, index) => {
       const next = growth[index + 1];
       return index === 0 || next === undefined || interval.floor(next.day) > interval.floor(row.day);
-    }),
-  }));
-  return (
-    candidates.find(({ step, rows }) => rows.length <= MAX_LISTED_DAYS || step === "month") ?? { step: "day", rows: [] }
-  );
+    });
+    if (rows.length <= MAX_LISTED_DAYS || step === "month") return { step, rows };
+  }
+  throw new Error("the months are the last step");
 }
 
 /** A share of the height above the largest amount, for the label of the last one. */
