@@ -116,15 +116,17 @@ export async function checkRemovals(
   { listing, plan }: PlannedListing,
   signal: AbortSignal,
 ): Promise<RemovalDecision> {
-  const isComplete = listing.incomplete === null && selection.slice === undefined;
+  const complete = listing.incomplete === null;
+  const isSlice = selection.slice !== undefined;
+  const canMark = complete && !isSlice;
   const { missing, unheld, unheldElsewhere } = plan;
   // A slice that shares nothing with the listing may be a small one.
   const live =
-    pool !== null && selection.slice !== undefined && plan.live.listed === 0
+    pool !== null && isSlice && plan.live.listed === 0
       ? await readSnapshot(pool, "counting live libraries", (connection) => countLive(connection, listing), signal)
       : plan.live;
   const numbers: RemovalNumbers =
-    pool !== null && isComplete && missing.length + unheldElsewhere.length > 0
+    pool !== null && canMark && missing.length + unheldElsewhere.length > 0
       ? await readSnapshot(
           pool,
           "reading recent removals",
@@ -143,7 +145,8 @@ export async function checkRemovals(
     peakLive: numbers.peakLive,
     maxRemoved: settings.maxRemoved,
     allowed: allowRemovals,
-    complete: isComplete,
+    complete,
+    isSlice,
   };
   const verdict = guardRemovals(facts);
   // Removals that this run is allowed to mark do not count, as they will not in later runs.
@@ -153,8 +156,9 @@ export async function checkRemovals(
     missing: everyMissing.length,
     removedLately: countOthers(numbers, everyMissing),
   };
-  const isHeldElsewhere = isComplete && unheldElsewhere.length > 0 && exceedsShare(everywhere);
-  return { verdict, holds: [...(verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])] };
+  const isHeldElsewhere = canMark && unheldElsewhere.length > 0 && exceedsShare(everywhere);
+  const holds = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];
+  return { verdict, holds };
 }
 
 /** How many libraries of the whole organization are live, and how many of those are listed. */

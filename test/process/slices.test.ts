@@ -98,6 +98,22 @@ test.each([
   expect(kept(await rowVersions(query))).toEqual(kept(before));
 });
 
+test("a slice of an empty listing is held, and does not count as read (fault 187)", async () => {
+  const made = await fixture(libraries(4));
+  const { simcat, query, service } = made;
+  await simcat(["sync"]);
+  for (const { owner, name } of libraries(4)) service.edit((organization) => organization.remove(owner, name));
+  const before = await query("SELECT * FROM simcat.library_sync ORDER BY owner, library_name");
+
+  const ended = await simcat(["backfill", "--slice", "2/2"], RATE);
+
+  expect(ended.code).toBe(3);
+  expect(ended.stdout).toContain("the listing is empty, but 4 libraries are live; nothing was marked");
+  expect(await query("SELECT * FROM simcat.library_sync ORDER BY owner, library_name")).toEqual(before);
+  expect((await simcat(["backfill", "--slice", "1/2"], RATE)).code).toBe(3);
+  expect((await simcat(["status"])).stdout).not.toContain("every slice was read");
+});
+
 /** A slice of 64 without one of the libraries. */
 function emptySlice(count: number): number {
   const slices = Array.from({ length: 64 }, (_, at) => ({ index: at + 1, count: 64 }));

@@ -72,8 +72,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "an empty listing is accepted",
     file: "src/sync/rules/guard.ts",
-    line: "if (listedCount === 0 && liveCount > 0) {",
-    instead: "if (listedCount < 0) {",
+    line: "if (!allowed && listedCount === 0 && liveCount > 0) {",
+    instead: "if (!allowed && listedCount < 0) {",
   },
   {
     name: "the guard forgets the last 24 hours",

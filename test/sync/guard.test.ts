@@ -16,6 +16,7 @@ const quiet: RemovalFacts = {
   maxRemoved: { numerator: 30, denominator: 100 },
   allowed: false,
   complete: true,
+  isSlice: false,
 };
 
 function lacking(missing: number, facts: Partial<RemovalFacts> = {}) {
@@ -117,6 +118,14 @@ test("a listing of another organization stores nothing either", () => {
 test("an incomplete listing removes nothing and holds nothing (fault 45)", () => {
   expect(lacking(4, { complete: false })).toEqual({ kind: "incomplete" });
   expect(lacking(10, { complete: false })).toEqual({ kind: "incomplete" });
+});
+
+test("a slice marks nothing, and an empty listing holds it (fault 187)", () => {
+  const slice = { isSlice: true, listedCount: 0, sharedWithLive: 0 };
+  expect(guardRemovals({ ...quiet, ...slice })).toMatchObject({ kind: "held", rule: "empty_listing" });
+  expect(guardRemovals({ ...quiet, ...slice, liveCount: 0 })).toEqual({ kind: "incomplete" });
+  expect(guardRemovals({ ...quiet, ...slice, allowed: true })).toEqual({ kind: "incomplete" });
+  expect(lacking(4, { isSlice: true })).toEqual({ kind: "incomplete" });
 });
 
 test("--allow-removals passes every guard, and does not make an incomplete listing complete", () => {

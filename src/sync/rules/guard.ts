@@ -29,6 +29,8 @@ export interface RemovalFacts {
   readonly allowed: boolean;
   /** Whether the listing is complete. */
   readonly complete: boolean;
+  /** A slice marks no removals. */
+  readonly isSlice: boolean;
 }
 
 type HeldRule = "empty_listing" | "nothing_shared" | "too_many" | "held_before";
@@ -50,8 +52,7 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     return held("nothing_shared", `${lack}; nothing was stored or marked. ${advice} ${HINT}`);
   }
   if (!facts.complete) return { kind: "incomplete" };
-  if (allowed) return { kind: "pass" };
-  if (listedCount === 0 && liveCount > 0) {
+  if (!allowed && listedCount === 0 && liveCount > 0) {
     const { rejectedCount } = facts;
     const lack =
       rejectedCount === 0
@@ -62,6 +63,8 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     const live = plural(liveCount, "library is live", "libraries are live");
     return held("empty_listing", `${lack}, but ${live}; nothing was marked. ${HINT}`);
   }
+  if (facts.isSlice) return { kind: "incomplete" };
+  if (allowed) return { kind: "pass" };
   if (facts.missing > 0 && exceedsShare(facts)) {
     const limit = formatShare(facts.maxRemoved).replace("%", " %");
     return held(
