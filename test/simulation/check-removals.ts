@@ -44,25 +44,34 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
     return Math.max(0, ...counted);
   }
 
-  /** The live libraries that are missing from a trusted listing of the run. */
-  function lackedBy({ heard, plan }: Pick<PerformedRun, "heard" | "plan">): string[] {
+  /** The live libraries that are missing from a trusted listing of the run: those that it may mark, and those of no concern to it. */
+  function lackedBy({ heard, plan }: Pick<PerformedRun, "heard" | "plan">): { lacked: string[]; elsewhere: string[] } {
+    const nothing = { lacked: [], elsewhere: [] };
     const listed = heard.listing;
-    if (listed === null || !listed.complete || plan.allowRemovals || heard.isSlice) return [];
+    if (listed === null || !listed.complete || heard.isSlice) return nothing;
     const shares = [...live].some((key) => listed.keys.has(key));
-    if (listed.keys.size > 0 && !shares && live.size >= TELLING) return [];
+    if (!plan.allowRemovals && listed.keys.size > 0 && !shares && live.size >= TELLING) return nothing;
     const { cachedAt } = listed;
     const isReadSince = (key: string) => cachedAt !== null && (readAt.get(key) ?? 0) > cachedAt - 2 * MINUTE;
-    return [...live].filter((key) => heard.isSelected(key) && !listed.keys.has(key) && !isReadSince(key));
+    const missing = [...live].filter((key) => !listed.keys.has(key) && !isReadSince(key));
+    return {
+      lacked: plan.allowRemovals ? [] : missing.filter((key) => heard.isSelected(key)),
+      elsewhere: missing.filter((key) => !heard.isSelected(key)),
+    };
   }
 
-  /** True if the run held removals although no rule of the guard asks for it. All tolerances are in favor of the program. */
+  /** True if the guard may mark these libraries. All tolerances are in favor of that. */
+  function isUnder(keys: readonly string[], now: number): boolean {
+    const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR - TOLERANCE).map(({ key }) => key);
+    return new Set([...keys, ...lately]).size * 100 <= maxRemovedPercent * peakSince(now - 24 * HOUR + TOLERANCE);
+  }
+
+  /** True if the run held removals although no rule of the guard asks for it. */
   function isNeedless(performed: PerformedRun, lacked: readonly string[], now: number): boolean {
     const listed = performed.heard.listing;
     if (!isCertain || held.size > 0 || performed.ended.status !== "held" || performed.others.length > 0) return false;
     if (listed === null || listed.cachedAt !== null || ![...live].some((key) => listed.keys.has(key))) return false;
-    const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR - TOLERANCE).map(({ key }) => key);
-    const count = new Set([...lacked, ...lately]).size;
-    return count * 100 <= maxRemovedPercent * peakSince(now - 24 * HOUR + TOLERANCE);
+    return isUnder(lacked, now);
   }
 
   /** True if the run must have recorded its hold: it ended as held, or it stored content afterwards. */
@@ -109,7 +118,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
         const lapsed = gone.filter((key) => stillHeld.includes(key));
         if (lapsed.length > 0) wrong.push(`guards: the removal of ${lapsed.join(" ")} was held, and is marked now`);
       }
-      const lacked = lackedBy(performed);
+      const { lacked, elsewhere } = lackedBy(performed);
       if (isNeedless(performed, lacked, now)) {
         wrong.push(`guards: ${heard.run} held the removal of ${lacked.length} libraries without a reason`);
       }
@@ -124,10 +133,16 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
         if (unsaid.length > 0) wrong.push(`guards: ${heard.run} says ${ended.status} and holds ${unsaid.join(" ")}`);
       }
 
-      if (hasHeld(performed, lacked, added, isOver(lacked))) {
+      const hold = (keys: readonly string[]) => {
         old ??= known;
-        for (const key of lacked) held.set(key, held.get(key) ?? now);
-      }
+        for (const key of keys) held.set(key, held.get(key) ?? now);
+      };
+      if (hasHeld(performed, lacked, added, isOver(lacked))) hold(lacked);
+      // A run of a selection also holds what a run of everything would hold elsewhere.
+      const everywhere = [...lacked, ...elsewhere];
+      const isCompleted = others.length === 0 && ["ok", "partial", "held"].includes(ended.status);
+      if (elsewhere.length > 0 && isOver(everywhere) && isCompleted && plan.poison === null) hold(elsewhere);
+      else if (elsewhere.length > 0 && !isUnder(everywhere, now)) isCertain = false;
       for (const key of held.keys()) if (isListedNow(key) || !after.has(key)) held.delete(key);
       if (held.size === 0) old = null;
       for (const key of gone) {

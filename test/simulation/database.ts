@@ -10,7 +10,7 @@ export interface Control {
   terminate(client: pg.Client): Promise<void>;
   /** Resolves when these sessions have released what they held. */
   untilGone(sessions: readonly number[]): Promise<void>;
-  /** Executes the statement and breaks the connection before its answer is read. */
+  /** Executes the statement, or has it wait for a lock, and breaks the connection before its answer is read. */
   loseAnswer(client: pg.Client, send: () => Promise<unknown>): Promise<unknown>;
   /** Resolves when the answer has arrived, or when the session waits for a lock. */
   answeredOrBlocked(client: pg.Client, answer: Promise<unknown>): Promise<void>;
@@ -120,13 +120,18 @@ export async function openControl(url: string): Promise<Control> {
       const before = await stateOf(sessionOf(one));
       stream.pause();
       const answer = send();
-      for (let state = before; ; state = await stateOf(sessionOf(one))) {
-        if (state === undefined || (state.state !== "active" && state.since !== before?.since)) break;
+      const ended = settled(answer);
+      let state = before;
+      const isExecuted = () => state === undefined || (state.state !== "active" && state.since !== before?.since);
+      const isWaiting = () => state?.waits === "Lock";
+      while (!isExecuted() && !isWaiting()) {
         await sleep(1);
+        state = await stateOf(sessionOf(one));
       }
       breakConnection(one);
-      await settled(answer);
-      await untilGone([sessionOf(one)]);
+      await ended;
+      // The server executes a statement that waits for a lock when another operation has released it.
+      if (!isWaiting()) await untilGone([sessionOf(one)]);
       return answer;
     },
     async answeredOrBlocked(one, answer) {

@@ -19,6 +19,11 @@ export interface HeardListing {
 /** Whether the listing shows what happened at that time, by the database's clock in ms. */
 export const shows = ({ cachedAt }: HeardListing, at: number) => cachedAt === null || at <= cachedAt;
 
+interface Answer {
+  readonly metadata?: Said;
+  readonly scenarios?: Said;
+}
+
 /** The answers of the service to one run. */
 export interface Heard {
   readonly run: string;
@@ -30,7 +35,9 @@ export interface Heard {
   /** The listing that the run accepts; null before. */
   listing: HeardListing | null;
   /** The last answer about each library's two parts; `nothing` if it was lost. */
-  readonly content: Map<string, { metadata?: Said; scenarios?: Said }>;
+  readonly content: Map<string, Answer>;
+  /** All of them. */
+  readonly answers: Map<string, { readonly metadata: readonly Said[]; readonly scenarios: readonly Said[] }>;
   /** Libraries of which both parts were once answered without a bad item. */
   readonly whole: Set<string>;
   /** The run received false or old data that it has to accept. */
@@ -61,8 +68,7 @@ export function openLedger(maxRemovedPercent: number): Ledger {
     return stored.has(key) ? known : [null, ...known];
   };
 
-  function take(heard: Heard, key: string): void {
-    const { metadata, scenarios } = heard.content.get(key) ?? {};
+  function take(heard: Heard, key: string, { metadata, scenarios }: Answer): void {
     if (metadata?.kind !== "metadata" || scenarios?.kind !== "scenarios") return;
     const isEntryBad = heard.listing?.bad.has(key) ?? false;
     const read = { run: heard.run, metadata, scenarios, isEntryBad, allowRemovals: heard.allowRemovals };
@@ -98,6 +104,7 @@ export function openLedger(maxRemovedPercent: number): Ledger {
         isSlice: slice !== undefined,
         listing: null,
         content: new Map(),
+        answers: new Map(),
         whole: new Set(),
         misled: false,
         swapped: new Set(),
@@ -106,11 +113,17 @@ export function openLedger(maxRemovedPercent: number): Ledger {
       return heard;
     },
     said(heard, key, what, said) {
-      const both = { ...heard.content.get(key), [what]: said };
-      heard.content.set(key, both);
+      heard.content.set(key, { ...heard.content.get(key), [what]: said });
       const isGood = (one: Said | undefined) => one !== undefined && one.kind !== "nothing" && !one.partial;
-      if (isGood(both.metadata) && isGood(both.scenarios)) heard.whole.add(key);
-      take(heard, key);
+      const other = what === "metadata" ? "scenarios" : "metadata";
+      // A library may be read for itself and as a peer at the same time, so the last answers may be of different reads.
+      const answers = heard.answers.get(key) ?? { metadata: [], scenarios: [] };
+      heard.answers.set(key, { ...answers, [what]: [...answers[what], said] });
+      for (const one of answers[other]) {
+        const both = { [what]: said, [other]: one };
+        if (isGood(said) && isGood(one)) heard.whole.add(key);
+        take(heard, key, both);
+      }
     },
     check(sight, heard) {
       const wrong: string[] = [];

@@ -48,8 +48,9 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   runs += 1;
   const run = `r${runs}`;
   const heard = ledger.open(run, plan.allowRemovals, plan.selection);
-  const hasAccidents = plan.accidents.length > 0 || plan.stopAfterReads !== null;
-  service.expect(heard, plan.weather, hasAccidents, (reads) => {
+  // The answers to a run beside this one may take minutes.
+  const isDisturbed = plan.accidents.length > 0 || plan.stopAfterReads !== null || workers.size > 0;
+  service.expect(heard, plan.weather, isDisturbed, (reads) => {
     if (reads === plan.stopAfterReads) worker.stop();
   });
   const before = service.organization.libraries();
@@ -159,8 +160,8 @@ async function overtake(simulation: Simulation, worker: Worker, others: Promise<
   others.push(other);
   await scheduler.drive(other);
   worker.resume();
-  // The run of another slice may have renewed its lease meanwhile, and the other one ended as busy.
-  return running.length > 0 && (await other).ended.status !== "busy";
+  // The other one has not taken the lease if the run of another slice renewed its own meanwhile, or a session locked the row.
+  return running.length > 0 && !["busy", "refused"].includes((await other).ended.status);
 }
 
 /** For a server that the simulation may not restart. */

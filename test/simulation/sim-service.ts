@@ -74,7 +74,7 @@ export interface SimService {
   readonly mock: MockService;
   readonly organization: Organization;
   /** Expects requests of this run from now on, in this weather; `onRead` receives the number of requested libraries. */
-  expect(heard: Heard, weather: Weather, hasAccidents: boolean, onRead?: (reads: number) => void): void;
+  expect(heard: Heard, weather: Weather, isDisturbed: boolean, onRead?: (reads: number) => void): void;
   /** The number of requests for each library's content. */
   readonly reads: ReadonlyMap<string, number>;
   /** The number of wrong or old answers about each library. */
@@ -244,7 +244,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
       if (known !== undefined) {
         known.inFlight += 1;
         if (known.isExact && known.inFlight > concurrency)
-          violations.push(`${known.inFlight} requests in flight, ${concurrency} allowed`);
+          violations.push(`${run} has ${known.inFlight} requests in flight, ${concurrency} allowed`);
       }
       return new Promise<void>((resolve) => {
         scheduler.hold({ worker: run, label: `request ${path}`, happen: () => answer(path, run, resolve) });
@@ -255,10 +255,10 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   return {
     mock,
     organization,
-    expect(heard, weather, hasAccidents, onRead = () => {}) {
+    expect(heard, weather, isDisturbed, onRead = () => {}) {
       // Requests that were given up (also by a time-out) still wait here: count only runs that give up none.
       const isExact =
-        !hasAccidents &&
+        !isDisturbed &&
         weather.listing + weather.content + weather.edits === 0 &&
         weather.slowness <= 1_000 &&
         weather.broken === null &&
