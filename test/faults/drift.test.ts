@@ -181,6 +181,23 @@ test("unclear answers of the others fail the library, and the next run asks agai
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 2, libraries_changed: 2 });
 });
 
+test("an answer that a library gave about a lost field decides about others only (fault 188)", async () => {
+  const made = await syncedFixture(named(2).map((name) => library("alice", name, { description: name })));
+  redescribe(made, "lib 00", { description: "text" });
+  redescribe(made, "lib 01", { description: undefined });
+  // Only the first answer lacks the description: "lib 00" asks "lib 01", which has lost it.
+  const match = { library: "lib 00", operation: "metadata" } as const;
+  made.service.script([{ match, action: { kind: "alterItem", index: 0, remove: ["description"] } }]);
+
+  const run = await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "1" });
+
+  expect(libraryLogLines(run)).toEqual(failures(["lib 00"]));
+  expect(await made.query("SELECT library_name AS name, description FROM simcat.libraries ORDER BY 1")).toEqual([
+    { name: "lib 00", description: "lib 00" },
+    { name: "lib 01", description: null },
+  ]);
+});
+
 test("without another library that had the field, one or two scenarios and metadata are edits", async () => {
   const made = await syncedFixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
