@@ -40,7 +40,7 @@ export async function createTell(context: Context, config: Config, pool: Pool): 
   };
 }
 
-export function toRunEnd({ id, status, counts, error }: RunSummary): RunEnd {
-  const considered = counts.librariesRead + counts.librariesSkipped + counts.librariesFailed;
-  return { runId: id, status, isGood: isGood(status, considered), error };
+export function toRunEnd(summary: RunSummary): RunEnd {
+  const { id, status, error } = summary;
+  return { runId: id, status, isGood: isGood(summary), error };
 }

@@ -22,11 +22,12 @@ export const WHOLE_SCOPE = null;
 const isCompleted = (status: RunStatus) => status === "ok" || status === "partial" || status === "held";
 
 /**
- * A good run completed and considered the libraries: one that considered none is good only if it is `ok`, because its listing
- * shared nothing with the copy. `considered` is the number of libraries that the run read, skipped or failed to read.
+ * A good run completed, and considered libraries: it read, skipped or failed to read some. One that considered none
+ * is good only if it is `ok`, because otherwise its listing shared nothing with the copy.
  */
-export const isGood = (status: RunStatus, considered: number) =>
-  status === "ok" || (isCompleted(status) && considered > 0);
+export const isGood = ({ status, counts }: Pick<RunSummary, "status" | "counts">) =>
+  status === "ok" ||
+  (isCompleted(status) && counts.librariesRead + counts.librariesSkipped + counts.librariesFailed > 0);
 
 /** The same condition over the columns of `sync_runs`. */
 export const IS_GOOD =

@@ -18,8 +18,7 @@ export function confirmsClock({ date, cachedMs }: Pick<Listing, "date" | "cached
  * stored everything, and the next good run of the day takes the snapshot.
  */
 export async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status }: RunOutcome): Promise<void> {
-  const { librariesRead, librariesSkipped, librariesFailed } = totals.counts;
-  if (!isGood(status, librariesRead + librariesSkipped + librariesFailed) || !isEverything(request.selection)) return;
+  if (!isGood({ status, counts: totals.counts }) || !isEverything(request.selection)) return;
   try {
     const futureDays = await lease.write({ operation: "taking the daily snapshot", byKey: true }, (connection) =>
       saveSnapshot(connection, id, totals.isClockConfirmed),

@@ -2,6 +2,7 @@ import { aborted } from "../async.ts";
 import type { Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/db-errors.ts";
 import { pruneUnderLease, readCutoff, sumOf } from "../db/prune.ts";
+import { isGood } from "../db/runs.ts";
 import {
   BusyError,
   ConfigurationError,
@@ -14,7 +15,6 @@ import {
 import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
 import type { RunObserver } from "../output/run-log.ts";
-import type { RunSummary } from "../run-summary.ts";
 import { outcomeOfError } from "../sync/run-outcome.ts";
 import type { RunResult } from "../sync/run-types.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
@@ -58,7 +58,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   const pruneHistory = createHistoryPruner(context);
   const runAndPrune = async () => {
     const result = await runScheduled(context, signal);
-    if (result !== null && endedWell(result.summary)) await pruneHistory(signal);
+    if (result !== null && isGood(result.summary)) await pruneHistory(signal);
     return result;
   };
   const startRun = () => {
@@ -94,12 +94,6 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   return last !== null && last.error === reason && reason instanceof InterruptedError ? reason.exitCode : EXIT.ok;
 }
 
-/** True for a good run. Held with nothing considered, the listing shared nothing with the copy. */
-function endedWell({ status, counts }: RunSummary): boolean {
-  const considered = counts.librariesRead + counts.librariesSkipped + counts.librariesFailed;
-  return status === "ok" || ((status === "partial" || status === "held") && considered > 0);
-}
-
 /** True if there is no good run without selectors, or if the last one is older than the interval by the database's clock. */
 async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolean> {
   const { basics } = await reads.read();
@@ -122,7 +116,7 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
     // If the database is unreachable afterwards, probes and the page still show this run.
     const { summary, error } = await context.run([metrics, observeProgress(state), { finished: reads.refresh }]);
     const { id, status, error: message } = summary;
-    void context.tell({ runId: id, status, isGood: endedWell(summary), error: message });
+    void context.tell({ runId: id, status, isGood: isGood(summary), error: message });
     state.trouble =
       status === "ok" || status === "partial" ? null : { code: status, message: message ?? status, runId: id };
     const waitMs = error instanceof SourceUnavailableError ? error.retryAfterMs : null;
