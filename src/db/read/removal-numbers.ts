@@ -23,9 +23,8 @@ const COUNTS = `first_seen_at < stored.held AND (first_seen_at < stored.until OR
 const NUMBERS = statement(`
 WITH since AS (SELECT clock_timestamp() - interval '24 hours' AS at),
 stored AS (
-  SELECT coalesce(max(
-    CASE WHEN listing_as_of < started_at - interval '30 seconds' THEN listing_as_of ELSE finished_at END
-  ), 'infinity') AS until, coalesce(to_timestamp($held_since::float8), 'infinity') AS held
+  SELECT coalesce(max(least(listing_as_of, finished_at)), 'infinity') AS until,
+    coalesce(to_timestamp($held_since::float8), 'infinity') AS held
   FROM simcat.sync_runs WHERE listing_complete
 ), complete AS MATERIALIZED (
   SELECT started_at, finished_at FROM simcat.sync_runs, stored WHERE listing_complete AND finished_at >= stored.until
