@@ -1,3 +1,4 @@
+import type { Connection } from "../db/connect.ts";
 import { findPeers } from "../db/read/compare-fields.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
@@ -10,6 +11,8 @@ import type { Run } from "./run-types.ts";
 
 /** One is enough, unless it was edited meanwhile or cannot be read. */
 const MAX_PEERS = 3;
+/** More than are asked: some may not be listed any more. */
+const FIRST_FOUND = 20;
 
 /**
  * Asks whether the service still sends a field that the library `key` lost: reads other listed libraries that had it, until one
@@ -27,10 +30,19 @@ interface PeerAnswer {
 export function createPeers({ pool, lease, service }: Run, libraries: ListedLibraries): AskPeers {
   const asked = new Map<string, { readonly at: number; readonly answer: Promise<PeerAnswer> }>();
 
-  async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<PeerAnswer> {
+  /** An incomplete or a cached listing may lack most of the libraries that are found first. */
+  async function findOthers(lost: LostField, key: LibraryKey): Promise<LibraryKey[]> {
     const options = { operation: "choosing other libraries to compare with", snapshot: true };
-    const stored = await withTransaction(pool, options, (connection) => findPeers(connection, lost), lease.lost);
-    const others = stored.filter((one) => keyText(one) !== keyText(key) && libraries.has(one)).slice(0, MAX_PEERS);
+    for (let limit = FIRST_FOUND; ; limit *= 100) {
+      const find = (connection: Connection) => findPeers(connection, lost, limit);
+      const stored = await withTransaction(pool, options, find, lease.lost);
+      const others = stored.filter((one) => keyText(one) !== keyText(key) && libraries.has(one));
+      if (others.length >= MAX_PEERS || stored.length < limit) return others.slice(0, MAX_PEERS);
+    }
+  }
+
+  async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<PeerAnswer> {
+    const others = await findOthers(lost, key);
     const of = others.map(keyText);
     let testimony: Testimony = others.length === 0 ? "none" : "unclear";
     for (const other of others) {

@@ -198,6 +198,18 @@ test("an answer that a library gave about a lost field decides about others only
   ]);
 });
 
+test("listed libraries are asked about a lost field, even if the listing lacks many that had it (fault 190)", async () => {
+  const names = named(26);
+  const made = await syncedFixture(names.map((name) => library("alice", name, { description: name })));
+  redescribe(made, "lib 24", { description: undefined });
+  redescribe(made, "lib 25", { description: undefined }, OLD);
+  for (const name of names.slice(0, 24)) made.service.edit((organization) => organization.remove("alice", name));
+  made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age: "600" } } }]);
+
+  expect(libraryLogLines(await made.simcat(["sync"]))).toEqual(failures(["lib 24"]));
+  expect(await made.query("SELECT count(description)::int AS kept FROM simcat.libraries")).toEqual([{ kept: 26 }]);
+});
+
 test("without another library that had the field, one or two scenarios and metadata are edits", async () => {
   const made = await syncedFixture([
     library("alice", "Fire", { scenarios: [1, 2] }),

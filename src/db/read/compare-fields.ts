@@ -94,9 +94,6 @@ async function countStoredFields(
   };
 }
 
-/** More than are asked: some may not be listed any more. */
-const MAX_FOUND = 20;
-
 /**
  * Live libraries whose stored rows have a value of the field; a stored null proves nothing, because the service may omit it. Those
  * without a new date are first, then those with results (the service may omit a false isResult), then the smallest. OFFSET 0
@@ -105,6 +102,7 @@ const MAX_FOUND = 20;
 export async function findPeers(
   connection: Connection,
   { of, field }: { readonly of: "metadata" | "scenarios"; readonly field: DriftField | MetadataField },
+  limit: number,
 ): Promise<LibraryKey[]> {
   const hasScenario = `EXISTS (
   SELECT FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name) AND s.removed_at IS NULL
@@ -116,6 +114,6 @@ WHERE l.removed_at IS NULL AND y.removal_held_at IS NULL
   AND ${of === "metadata" ? `l.metadata->>'${field}' IS NOT NULL` : hasScenario}
 ORDER BY (y.listed_text = y.bookmark AND y.reread_reason IS NULL) IS TRUE DESC, (y.result_count > 0) IS TRUE DESC,
   y.scenario_count, owner, library_name
-LIMIT ${MAX_FOUND}`);
+LIMIT ${limit}`);
   return rows;
 }
