@@ -181,7 +181,7 @@ test("unclear answers of the others fail the library, and the next run asks agai
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 2, libraries_changed: 2 });
 });
 
-test("an answer that a library gave about a lost field decides about others only (fault 188)", async () => {
+test("an answer that a library gave about a lost field decides about others only (fault 192)", async () => {
   const made = await syncedFixture(named(2).map((name) => library("alice", name, { description: name })));
   redescribe(made, "lib 00", { description: "text" });
   redescribe(made, "lib 01", { description: undefined });
@@ -198,7 +198,7 @@ test("an answer that a library gave about a lost field decides about others only
   ]);
 });
 
-test("listed libraries are asked about a lost field, even if the listing lacks many that had it (fault 190)", async () => {
+test("listed libraries are asked about a lost field, even if the listing lacks many that had it (fault 194)", async () => {
   const names = named(26);
   const made = await syncedFixture(names.map((name) => library("alice", name, { description: name })));
   redescribe(made, "lib 24", { description: undefined });

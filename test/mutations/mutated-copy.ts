@@ -18,6 +18,7 @@ const COPIED = [
   "test",
   "migrations",
   "docs",
+  "deploy",
   "bundle.mjs",
   "notices.mjs",
   "package.json",

@@ -42,7 +42,7 @@ test.each([
     40,
   ],
   [
-    "that a cached listing cannot show do not count, however recent it is (fault 189)",
+    "that a cached listing cannot show do not count, however recent it is (fault 193)",
     { startedAgo: 10, endedAgo: 5, asOfAgo: 25 },
     20,
     10,

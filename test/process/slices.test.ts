@@ -98,7 +98,7 @@ test.each([
   expect(kept(await rowVersions(query))).toEqual(kept(before));
 });
 
-test("a slice of an empty listing is held, and does not count as read (fault 187)", async () => {
+test("a slice of an empty listing is held, and does not count as read (fault 191)", async () => {
   const made = await fixture(libraries(4));
   const { simcat, query, service } = made;
   await simcat(["sync"]);

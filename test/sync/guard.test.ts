@@ -120,7 +120,7 @@ test("an incomplete listing removes nothing and holds nothing (fault 45)", () =>
   expect(lacking(10, { complete: false })).toEqual({ kind: "incomplete" });
 });
 
-test("a slice marks nothing, and an empty listing holds it (fault 187)", () => {
+test("a slice marks nothing, and an empty listing holds it (fault 191)", () => {
   const slice = { isSlice: true, listedCount: 0, sharedWithLive: 0 };
   expect(guardRemovals({ ...quiet, ...slice })).toMatchObject({ kind: "held", rule: "empty_listing" });
   expect(guardRemovals({ ...quiet, ...slice, liveCount: 0 })).toEqual({ kind: "incomplete" });
