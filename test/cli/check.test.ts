@@ -69,7 +69,7 @@ describe("check", () => {
     [69, "a server error", { kind: "status", status: 500 }],
   ] as const)("exits with %i when every content answer is %s (fault 100)", async (exit, _, action) => {
     const { environment, service } = await fixture(ORGANIZATION);
-    service.script([{ match: { operation: "scenarios" }, times: "always", action }]);
+    service.always({ operation: "scenarios" }, action);
     const { exitCode, line } = await checked(environment);
     expect(exitCode).toBe(exit);
     expect(line("content")).toMatchObject({ result: "fail", text: expect.stringMatching(/^ann\/Lib: /) });
@@ -77,7 +77,7 @@ describe("check", () => {
 
   test("only warns when the first library's content cannot be read and the second's can (fault 100)", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
-    service.script([{ match: { operation: "metadata" }, times: 1, action: { kind: "status", status: 404 } }]);
+    service.once({ operation: "metadata" }, { kind: "status", status: 404 });
     const { exitCode, line } = await checked(environment);
     expect(exitCode).toBe(0);
     expect(line("content")).toMatchObject({
@@ -182,7 +182,7 @@ describe("check", () => {
 
   test("a page instead of a list fails with 76", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
-    service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "html" } }]);
+    service.always({ operation: "listing" }, { kind: "html" });
     const { exitCode, line } = await checked(environment);
     expect(exitCode).toBe(76);
     expect(line("service")?.hint).toContain("check SIMCAT_BASE_URL");
@@ -190,13 +190,7 @@ describe("check", () => {
 
   test("entries without an owner produce a warning that names the setting that fixes them", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
-    service.script([
-      {
-        match: { operation: "listing" },
-        times: "always",
-        action: { kind: "alterItem", index: 0, remove: ["uploadUser"] },
-      },
-    ]);
+    service.always({ operation: "listing" }, { kind: "alterItem", index: 0, remove: ["uploadUser"] });
     const { exitCode, line } = await checked(environment);
     expect(exitCode).toBe(0);
     expect(line("listing")).toMatchObject({

@@ -181,9 +181,7 @@ describe("explain", () => {
 
   test("decides by the last listing only, and the next run agrees", async () => {
     const { environment, service, asked } = await fixture([library("ann", "Lib"), library("ann", "Other")]);
-    service.script([
-      { match: { operation: "metadata", library: "Lib" }, times: 1, action: { kind: "status", status: 404 } },
-    ]);
+    service.once({ operation: "metadata", library: "Lib" }, { kind: "status", status: 404 });
     expect(await runSync(environment)).toBe(2);
     expect(await explained(environment, "ann/Lib")).toMatchObject({
       verdict: { next_run: "read", reason: "never read" },
@@ -206,13 +204,7 @@ describe("explain", () => {
       if (lib)
         organization.put({ ...lib, lastModified: "2023-09-12 at 2:56 PM", scenarios: [scenario(1), scenario(2)] });
     });
-    service.script([
-      {
-        match: { operation: "scenarios" },
-        times: "always",
-        action: { kind: "alterItem", index: 1, set: { isResult: "no" } },
-      },
-    ]);
+    service.always({ operation: "scenarios" }, { kind: "alterItem", index: 1, set: { isResult: "no" } });
     expect(await runSync(environment)).toBe(2);
     const partial = await explained(environment, "ann/Lib");
     expect(partial).toMatchObject({
@@ -227,7 +219,7 @@ describe("explain", () => {
       open_rejects: 1,
       rejects: [{ kind: "scenario", code: "wrong_type", path: "isResult" }],
     });
-    service.script([{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 422 } }]);
+    service.always({ operation: "metadata" }, { kind: "status", status: 422 });
     expect(await runSync(environment)).toBe(2);
     expect(await explained(environment, "ann/Lib")).toMatchObject({
       reread_reason: "failure",
@@ -239,13 +231,7 @@ describe("explain", () => {
 
   test("explains a library that has nothing but rejects", async () => {
     const { environment, service } = await fixture([library("ann", "Lib"), library("bo", "Lib")]);
-    service.script([
-      {
-        match: { operation: "listing" },
-        times: "always",
-        action: { kind: "alterItem", index: 1, set: { uploadUser: ".." } },
-      },
-    ]);
+    service.always({ operation: "listing" }, { kind: "alterItem", index: 1, set: { uploadUser: ".." } });
     expect(await runSync(environment)).toBe(2);
     expect(await explained(environment, "../Lib")).toMatchObject({
       verdict: { next_run: "none", reason: "rejected" },

@@ -91,7 +91,7 @@ describe("the writer", () => {
     };
 
     expect(await runCli(["backfill"], writer)).toMatchObject({ code: 0 });
-    mock.script([{ match: { operation: "listing" }, times: 1, action: { kind: "dropItems", from: 1 } }]);
+    mock.once({ operation: "listing" }, { kind: "dropItems", from: 1 });
     expect(await runCli(["sync", "--allow-removals"], writer)).toMatchObject({ code: 0 });
     expect(await runCli(["sync"], writer)).toMatchObject({ code: 0 });
     for (const command of [["status"], ["explain", "bob/Water"], ["verify"], ["prune", "--older-than", "1d"]]) {

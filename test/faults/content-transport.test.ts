@@ -132,7 +132,7 @@ const ONE_AT_A_TIME = { SIMCAT_CONCURRENCY: "1" };
 
 test("a request on a reused connection that closes is retried (fault 5)", async () => {
   const { simcat, query, service, asked } = await twoLibraries();
-  service.script([{ match: { operation: "listing" }, action: { kind: "closeKeepAlive", when: "nextRequest" } }]);
+  service.once({ operation: "listing" }, { kind: "closeKeepAlive", when: "nextRequest" });
 
   const { code, stderr } = await simcat(["sync"], ONE_AT_A_TIME);
 
@@ -152,9 +152,7 @@ test("a request on a reused connection that closes is retried (fault 5)", async 
 
 test("connections closed after their answers fail no library, detected in time or not (fault 5)", async () => {
   const { simcat, query, service, asked } = await twoLibraries();
-  service.script([
-    { match: { operation: "metadata" }, times: "always", action: { kind: "closeKeepAlive", when: "afterAnswer" } },
-  ]);
+  service.always({ operation: "metadata" }, { kind: "closeKeepAlive", when: "afterAnswer" });
 
   const { code, stderr } = await simcat(["sync"], ONE_AT_A_TIME);
 

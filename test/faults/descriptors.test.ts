@@ -43,9 +43,7 @@ test.each([26, 40, 64, 90])(
 
 test("a run that can open too few connections ends at once and names the limit (fault 25)", async () => {
   const made = await fixture(LIBRARIES);
-  made.service.script([
-    { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "delay", ms: 200 } },
-  ]);
+  made.service.always({ pathPattern: "metadata$|scenarios$" }, { kind: "delay", ms: 200 });
   const { code, stdout } = await syncWithin(250, { ...made.environment, SIMCAT_CONCURRENCY: "500" });
   expect(code).toBe(69);
   expect(stdout).toContain("too many open files on this machine");

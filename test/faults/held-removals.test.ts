@@ -123,13 +123,7 @@ test("a hold ends neither after 24 hours nor with an incomplete listing (fault 4
   expect((await made.call(["sync"])).code).toBe(0);
   drop(made, "alice", 3, 4);
   expect((await made.call(["sync"])).code).toBe(3);
-  made.service.script([
-    {
-      match: { operation: "listing" },
-      times: 1,
-      action: { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } },
-    },
-  ]);
+  made.service.once({ operation: "listing" }, { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } });
   expect((await made.call(["sync"])).code).toBe(2);
   await made.query(
     "UPDATE simcat.libraries SET first_seen_at = first_seen_at - interval '2 d', changed_at = changed_at - interval '2 d', removed_at = removed_at - interval '2 d'",
@@ -226,7 +220,7 @@ test("two alternating listings stay held, however many libraries both contain (f
 
 test("an empty listing holds the libraries that a later listing lacks (fault 49)", async () => {
   const made = await syncedFixture(libraries("alice", 0, 10));
-  made.service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
+  made.service.once({ operation: "listing" }, { kind: "emptyList" });
   expect((await made.call(["sync"])).code).toBe(3);
   drop(made, "alice", 0, 1);
 

@@ -90,13 +90,7 @@ test("an entry without a readable identity is a reject; others are stored, none 
 
 test("a listing without any owner removes nothing and names the missing setting (fault 27)", async () => {
   const made = await syncedFixture(Array.from({ length: 150 }, (_, at) => library("alice", `lib ${at}`)));
-  made.service.script([
-    {
-      match: { operation: "listing" },
-      times: "always",
-      action: { kind: "alterItem", index: "all", remove: ["uploadUser"] },
-    },
-  ]);
+  made.service.always({ operation: "listing" }, { kind: "alterItem", index: "all", remove: ["uploadUser"] });
 
   const ended = await made.simcat(["sync"]);
 
@@ -302,15 +296,9 @@ test("a repeated entry gives one row, one read and a warning, however it is spel
       source: { entry: `{ "lastModified":"${OLD}","uploadUser":"ali\\u0063e", "libraryName":"Fire"}` },
     }),
   );
-  service.script([
-    {
-      match: { operation: "listing" },
-      times: "always",
-      action: [
-        { kind: "duplicateItem", index: 1 },
-        { kind: "duplicateItem", index: 1 },
-      ],
-    },
+  service.always({ operation: "listing" }, [
+    { kind: "duplicateItem", index: 1 },
+    { kind: "duplicateItem", index: 1 },
   ]);
 
   const ended = await simcat(["sync"]);
@@ -340,13 +328,7 @@ test("contradictory entries are rejected; the library is read and its date not t
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
   ]);
-  service.script([
-    {
-      match: { operation: "listing" },
-      times: "always",
-      action: { kind: "duplicateItem", index: 0, set: { lastModified: NOW } },
-    },
-  ]);
+  service.always({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { lastModified: NOW } });
   asked();
 
   const ended = await simcat(["sync"]);

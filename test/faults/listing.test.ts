@@ -44,7 +44,7 @@ async function expectEndings(
   const before = await everything(query);
   const outcomes = [];
   for (const [at, { what, action, says }] of table.entries()) {
-    service.script([{ match: { operation: "listing" }, times: "always", action }]);
+    service.always({ operation: "listing" }, action);
     const ended = await (at === 0 ? simcat : call)(["sync"], environment);
     const last = logLines(ended).at(-1);
     outcomes.push({

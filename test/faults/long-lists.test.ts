@@ -120,13 +120,7 @@ test("a long list truncated after 55,000 items keeps the copy and leaves nothing
   const made = await fixture([
     library("alice", "long", { scenarios: Array.from({ length: COUNT }, (_, at) => scenario(at + 1)) }),
   ]);
-  made.service.script([
-    {
-      match: { operation: "scenarios" },
-      times: "always",
-      action: { kind: "truncate", how: "chunked", bytes: -100_000 },
-    },
-  ]);
+  made.service.always({ operation: "scenarios" }, { kind: "truncate", how: "chunked", bytes: -100_000 });
 
   const broken = await made.simcat(["sync"]);
 
@@ -134,9 +128,7 @@ test("a long list truncated after 55,000 items keeps the copy and leaves nothing
   expect(libraryLogLines(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
   expect(await state(made)).toEqual([{ live: 0, removed: 0, writers: 0, staged: 0, counted: null }]);
 
-  made.service.script([
-    { match: { operation: "scenarios" }, action: { kind: "truncate", how: "close", bytes: -100_000 } },
-  ]);
+  made.service.once({ operation: "scenarios" }, { kind: "truncate", how: "close", bytes: -100_000 });
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_inserted: COUNT, retries: 1 });
   expect(await state(made)).toEqual([
@@ -224,9 +216,7 @@ test("a listing over SIMCAT_MAX_BODY ends as source_untrusted; one at the limit 
 
   const exact = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${listing.length}B` });
   const over = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${listing.length - 1}B` });
-  made.service.script([
-    { match: { operation: "listing" }, times: "always", action: { kind: "gzipBomb", bytes: 300_000_000 } },
-  ]);
+  made.service.always({ operation: "listing" }, { kind: "gzipBomb", bytes: 300_000_000 });
   const bomb = await made.simcat(["sync"], { SIMCAT_MAX_BODY: "1MiB" });
 
   expect([exact.code, over.code, bomb.code]).toEqual([0, 76, 76]);

@@ -16,7 +16,7 @@ const some = (owner: string, count: number) =>
 
 /** Every content request, or that of one owner or library, fails in this way until the next script. */
 function fail({ service }: Fixture, action: FaultAction, match: { owner?: string; library?: string } = {}): void {
-  service.script([{ match: { ...match, pathPattern: CONTENT }, times: "always", action }]);
+  service.always({ ...match, pathPattern: CONTENT }, action);
 }
 
 function edit({ service }: Fixture, owner: string, name: string): void {
@@ -121,7 +121,7 @@ test.each(["metadata", "scenarios"] as const)(
   async (operation) => {
     const made = await syncedFixture(some("ann", 3));
     edit(made, "ann", "lib 0");
-    made.service.script([{ match: { operation }, times: "always", action: SERVER_ERROR }]);
+    made.service.always({ operation }, SERVER_ERROR);
 
     for (const _run of [1, 2]) expect((await made.simcat(["sync"], ONE_ATTEMPT)).code).toBe(69);
   },
@@ -145,7 +145,7 @@ test("a single 404, or answers that cannot be stored, are no outage", async () =
 
   const bad = await fixture(some("ann", 3));
   const unstorable = { kind: "alterItem", index: "all", set: { scenarioId: "one" } } as const;
-  bad.service.script([{ match: { operation: "scenarios" }, times: "always", action: unstorable }]);
+  bad.service.always({ operation: "scenarios" }, unstorable);
   expect((await bad.simcat(["sync"])).code).toBe(2);
   expect(await lastRun(bad.query)).toMatchObject({ status: "partial", libraries_failed: 3 });
 });

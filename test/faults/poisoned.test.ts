@@ -163,12 +163,10 @@ test("a warning names a library whose failure record is refused too; the run con
 
 test("a failure is recorded without its rejects if they are refused; others are stored (fault 91)", async () => {
   const made = await fixture(thirty());
-  made.service.script([
-    {
-      match: { operation: "scenarios", owner: "alice", library: "lib 11" },
-      action: { kind: "alterItem", index: "all", setSource: { scenarioId: "null" } },
-    },
-  ]);
+  made.service.once(
+    { operation: "scenarios", owner: "alice", library: "lib 11" },
+    { kind: "alterItem", index: "all", setSource: { scenarioId: "null" } },
+  );
   await poison(made, "rejects", { "lib 11": "P0001" });
 
   const ended = await made.simcat(["sync"]);

@@ -258,13 +258,10 @@ test("a paged listing is stored and removes nothing, and the run is partial (fau
   const made = await syncedFixture(libraries(5));
   drop(made, 0, 1);
   made.service.put(library("alice", "new", { scenarios: [1] }));
-  made.service.script([
-    {
-      match: { operation: "listing" },
-      times: "always",
-      action: { kind: "headers", set: { link: '</libs?page=2>; rel="next", </libs>; rel=first' } },
-    },
-  ]);
+  made.service.always(
+    { operation: "listing" },
+    { kind: "headers", set: { link: '</libs?page=2>; rel="next", </libs>; rel=first' } },
+  );
 
   const paged = await made.simcat(["sync"]);
 
@@ -274,13 +271,7 @@ test("a paged listing is stored and removes nothing, and the run is partial (fau
   expect(await live(made.query)).toBe(6);
   expect(await seen(made.query)).toEqual([true, false]);
 
-  made.service.script([
-    {
-      match: { operation: "listing" },
-      times: "always",
-      action: { kind: "headers", set: { link: '</libs>; rel="prev last"' } },
-    },
-  ]);
+  made.service.always({ operation: "listing" }, { kind: "headers", set: { link: '</libs>; rel="prev last"' } });
   expect((await made.simcat(["sync"])).code).toBe(0);
   expect(await live(made.query)).toBe(5);
   expect(await seen(made.query)).toEqual([true, false, true]);
@@ -289,7 +280,7 @@ test("a paged listing is stored and removes nothing, and the run is partial (fau
 test("a run over one page of a listing has not seen everything after a prune either (fault 138)", async () => {
   const made = await fixture(libraries(5));
   const paged = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } } as const;
-  made.service.script([{ match: { operation: "listing" }, action: paged }]);
+  made.service.once({ operation: "listing" }, paged);
   expect((await made.call(["sync"])).code).toBe(2);
   expect((await made.call(["sync"])).code).toBe(0);
   await made.query("UPDATE simcat.rejects SET resolved_at = resolved_at - interval '2 days'");
@@ -305,7 +296,7 @@ test("a cached listing marks nothing that was read after the cache stored it (fa
   drop(made, 0, 1);
   const cached = async (age: string, readAgo: string) => {
     await made.query("UPDATE simcat.library_sync SET content_read_at = now() - $1::interval", [readAgo]);
-    made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age } } }]);
+    made.service.once({ operation: "listing" }, { kind: "headers", set: { age } });
     const ended = await made.call(["sync"]);
     return [ended.code, logLines(ended).filter(({ code }) => code === "listing_cached").length, await live(made.query)];
   };
@@ -324,7 +315,7 @@ test("a listing from a cache of unknown age is no proof of freshness (fault 178)
        FROM simcat_report.data_complete_as_of`,
     );
   const sync = async (...ages: string[]) => {
-    made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age: ages } } }]);
+    made.service.once({ operation: "listing" }, { kind: "headers", set: { age: ages } });
     const ended = await made.call(["sync"]);
     return [ended.code, logLines(ended).find(({ code }) => code === "listing_cached")?.detail ?? null];
   };
@@ -358,9 +349,7 @@ test("an entry that a cache stored before a removal or hold changes neither, and
   expect(await state()).toEqual({ removed: 1, held: 8, versions: 1, isOld: false });
 
   restore(made, 0, 9);
-  made.service.script([
-    { match: { operation: "listing" }, times: 1, action: { kind: "headers", set: { age: "3600" } } },
-  ]);
+  made.service.once({ operation: "listing" }, { kind: "headers", set: { age: "3600" } });
   made.asked();
   const stale = await made.simcat(["sync"]);
 
@@ -382,13 +371,10 @@ test("a paged scenario list is stored, removes nothing, and leaves its library d
     lastModified: "2030-01-02 at 3:04 PM",
     scenarios: [scenario(1), scenario(3)],
   });
-  made.service.script([
-    {
-      match: { operation: "scenarios" },
-      times: "always",
-      action: { kind: "headers", set: { link: ['<x>; rel="prev"', "<y>; rel=next"] } },
-    },
-  ]);
+  made.service.always(
+    { operation: "scenarios" },
+    { kind: "headers", set: { link: ['<x>; rel="prev"', "<y>; rel=next"] } },
+  );
 
   expect((await made.call(["sync"])).code).toBe(2);
   expect(await made.query("SELECT kind, code, payload FROM simcat.rejects")).toEqual([

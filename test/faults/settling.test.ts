@@ -287,7 +287,7 @@ test("a date that goes from A to B and back is read each time, also if B could n
   expect(await readBy(made)).toEqual([]);
 
   date("2023-09-11 at 2:57 PM");
-  made.service.script([{ match: { library: "fails" }, times: "always", action: { kind: "status", status: 500 } }]);
+  made.service.always({ library: "fails" }, { kind: "status", status: 500 });
   expect((await made.simcat(["sync"])).code).toBe(2);
   date("2023-09-11 at 2:56 PM");
   made.service.script([]);
@@ -355,7 +355,7 @@ test("a failure recorded by a clock that was ahead hides no later failure (fault
   await made.query(
     "UPDATE simcat.library_sync SET last_failed_at = now() + interval '1 year', content_read_at = now() + interval '1 year'",
   );
-  made.service.script([{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }]);
+  made.service.always({ operation: "metadata" }, { kind: "status", status: 404 });
 
   expect((await made.simcat(["sync"])).code).toBe(2);
 

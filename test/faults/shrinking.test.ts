@@ -159,9 +159,7 @@ test("a second read marks only the scenarios that the first one lacked too", asy
 test("a failed read between the two neither confirms nor discards the missing scenarios", async () => {
   const made = await shrunkenOrganization([shrinking("Fire", ids(1, 10), [])]);
   expect((await made.call(["sync"])).code).toBe(2);
-  made.service.script([
-    { match: { operation: "scenarios" }, times: "always", action: { kind: "status", status: 500 } },
-  ]);
+  made.service.always({ operation: "scenarios" }, { kind: "status", status: 500 });
 
   expect((await made.simcat(["sync"])).code).toBe(69);
   expect(await counts(made)).toEqual([{ name: "Fire", live: 10, removed: 0, reread_reason: "failure" }]);
@@ -198,9 +196,7 @@ test("a read with rejects confirms nothing, and a whole one forgets what earlier
 test("a cached list confirms nothing; the first read without a cache does (fault 142)", async () => {
   const made = await shrunkenOrganization([shrinking("Fire", ids(1, 20), ids(1, 5))]);
   for (const age of ["100", "160"]) {
-    made.service.script([
-      { match: { operation: "scenarios" }, times: "always", action: { kind: "headers", set: { age } } },
-    ]);
+    made.service.always({ operation: "scenarios" }, { kind: "headers", set: { age } });
     expect((await made.call(["sync"])).code).toBe(2);
     expect(await counts(made)).toEqual([{ name: "Fire", live: 20, removed: 0, reread_reason: "shrunk" }]);
   }

@@ -60,12 +60,7 @@ test("503, 408 and 500 with a Retry-After pause one library while the others con
     [500, "metadata"],
   ] as const) {
     const made = await fixture(LIBRARIES);
-    made.service.script([
-      {
-        match: { library: "lib 0", operation },
-        action: { kind: "status", status, headers: { "retry-after": "2" } },
-      },
-    ]);
+    made.service.once({ library: "lib 0", operation }, { kind: "status", status, headers: { "retry-after": "2" } });
     const ended = await made.simcat(["sync"], { SIMCAT_CONCURRENCY: "2" });
     const content = made.service.requests.filter(({ path }) => path !== "/libs");
     const refused = content.find(({ fault }) => fault === "status")?.at ?? 0;
@@ -103,13 +98,10 @@ test("503 with a Retry-After on two libraries pauses the whole run (fault 18)", 
 
 test("a library that always answers 503 with a Retry-After delays no other library (fault 18)", async () => {
   const made = await fixture(Array.from({ length: 200 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })));
-  made.service.script([
-    {
-      match: { library: "lib 0", operation: "metadata" },
-      times: "always",
-      action: { kind: "status", status: 503, headers: { "retry-after": "2" } },
-    },
-  ]);
+  made.service.always(
+    { library: "lib 0", operation: "metadata" },
+    { kind: "status", status: 503, headers: { "retry-after": "2" } },
+  );
 
   const ended = await made.simcat(["sync"], { SIMCAT_MAX_RETRIES: "1" });
 
@@ -218,9 +210,7 @@ test("429 without a header backs off without using up attempts while others succ
 
 test("a library that always answers 429 fails after bounded requests (faults 18, 19)", async () => {
   const made = await fixture(LIBRARIES);
-  made.service.script([
-    { match: { library: "lib 0", operation: "metadata" }, times: "always", action: { kind: "status", status: 429 } },
-  ]);
+  made.service.always({ library: "lib 0", operation: "metadata" }, { kind: "status", status: 429 });
 
   const ended = await made.simcat(["sync"]);
 
@@ -233,13 +223,10 @@ test("a library that always answers 429 fails after bounded requests (faults 18,
 test("a Retry-After over SIMCAT_MAX_RETRY_WAIT ends the run for 429, fails the library for 503 (fault 18)", async () => {
   const made = await fixture(LIBRARIES);
   const refuse = (status: number): void =>
-    made.service.script([
-      {
-        match: { library: "lib 7", operation: "scenarios" },
-        times: "always",
-        action: { kind: "status", status, headers: { "retry-after": "3" } },
-      },
-    ]);
+    made.service.always(
+      { library: "lib 7", operation: "scenarios" },
+      { kind: "status", status, headers: { "retry-after": "3" } },
+    );
 
   refuse(503);
   const failed = await made.simcat(["sync"], { SIMCAT_MAX_RETRY_WAIT: "2s" });
@@ -279,9 +266,7 @@ test("a key refused during a run ends it as unauthorized and keeps what was read
 
 test("a hundred forbidden libraries cost one confirmation of the key, and each one fails (fault 23)", async () => {
   const made = await fixture(Array.from({ length: 100 }, (_, at) => library("alice", `lib ${at}`)));
-  made.service.script([
-    { match: { pathPattern: "metadata$|scenarios$" }, times: "always", action: { kind: "status", status: 401 } },
-  ]);
+  made.service.always({ pathPattern: "metadata$|scenarios$" }, { kind: "status", status: 401 });
 
   const ended = await made.simcat(["sync"]);
 
@@ -310,7 +295,7 @@ test("twenty consecutive libraries that the service cannot return end the run, n
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 12, libraries_failed: 19 });
 
   const fresh = await fixture(Array.from({ length: 30 }, (_, at) => library("bob", `lib ${at}`)));
-  fresh.service.script([{ match: { owner: "bob" }, times: "always", action: { kind: "status", status: 502 } }]);
+  fresh.service.always({ owner: "bob" }, { kind: "status", status: 502 });
   const broken = await fresh.simcat(["sync"], { SIMCAT_MAX_RETRIES: "0", SIMCAT_CONCURRENCY: "2" });
   expect(broken.code).toBe(69);
   expect(broken.stdout).toContain("20 libraries in a row could not be read");

@@ -81,9 +81,7 @@ test.each(["swallow answer", "cut before"] as const satisfies Verdict[])(
   "the answer to the COMMIT that records a failed library is lost (%s): it failed once (fault 79)",
   async (verdict) => {
     const { database, query, simcat, service } = await fixture(six());
-    service.script([
-      { match: { operation: "scenarios", library: "Lib 3" }, times: "always", action: { kind: "status", status: 404 } },
-    ]);
+    service.always({ operation: "scenarios", library: "Lib 3" }, { kind: "status", status: 404 });
     const proxy = await startPostgresProxy(database.url);
     let isRecording = false;
     let isLost = false;

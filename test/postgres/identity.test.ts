@@ -15,7 +15,7 @@ test.each([
 ])("after a replica's promotion the error says how to set the identity of %s (fault 102)", async (table, insert) => {
   const { simcat, query, service } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const action = { kind: "alterItem", index: 1, set: { isResult: "no" } } as const;
-  service.script([{ match: { operation: "scenarios" }, times: "always", action }]);
+  service.always({ operation: "scenarios" }, action);
   await query(insert);
 
   const ended = await simcat(["sync"]);

@@ -264,7 +264,7 @@ test.each([
 test("a table that vanishes during a run ends it with the code of its status, then each run with 78 (fault 100)", async () => {
   const { service, query, simcat, start, asked } = await fixture([library("alice", "Fire")]);
   await simcat(["migrate"]);
-  service.script([{ match: { operation: "listing" }, action: { kind: "delay", ms: 2_000 } }]);
+  service.once({ operation: "listing" }, { kind: "delay", ms: 2_000 });
 
   const running = start(["sync", "--json"]);
   await expect.poll(asked, { timeout: 20_000 }).toContainEqual("GET /libs");

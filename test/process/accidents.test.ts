@@ -112,7 +112,7 @@ test.each([[["sync"]], [["sync", "--json"]], [["backfill"]], [["status"]]])(
 
 test("kept-alive connections of the service do not delay the exit, also after a failed run (fault 69)", async () => {
   const { start, service } = await fixture(twenty());
-  service.script([{ match: { operation: "scenarios", library: "Lib 3" }, times: "always", action: { kind: "hang" } }]);
+  service.always({ operation: "scenarios", library: "Lib 3" }, { kind: "hang" });
   const running = start(["sync"], { SIMCAT_REQUEST_TIMEOUT: "500ms", SIMCAT_MAX_RETRIES: "0" });
   let saidAt = 0;
   running.process.stdout?.on("data", () => {

@@ -147,7 +147,7 @@ test("runs with selectors and runs that fail take no snapshot; partial and held 
   const { service, run, setClock, days } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");
   expect((await run("sync", "--owner", "bob")).code).toBe(0);
-  service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "status", status: 401 } }]);
+  service.once({ operation: "listing" }, { kind: "status", status: 401 });
   expect((await run("sync")).code).toBe(77);
   expect(await days()).toEqual([]);
 

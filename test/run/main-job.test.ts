@@ -161,13 +161,7 @@ test("names are exact to the byte, in the service's URLs and in the database (fa
 
 test("an entry without uploadUser is a reject; the rest is stored, 'undefined' not requested (fault 27)", async () => {
   const { simcat, query, service } = await syncedFixture([library("alice", "Fire"), library("bob", "Water")]);
-  service.script([
-    {
-      match: { operation: "listing" },
-      times: "always",
-      action: { kind: "alterItem", index: 0, remove: ["uploadUser"] },
-    },
-  ]);
+  service.always({ operation: "listing" }, { kind: "alterItem", index: 0, remove: ["uploadUser"] });
 
   const { code, stdout } = await simcat(["sync"]);
 
@@ -189,9 +183,7 @@ test("a failing library leaves the others committed and recovers later", async (
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
-  service.script([
-    { match: { owner: "bob", operation: "scenarios" }, times: "always", action: { kind: "status", status: 500 } },
-  ]);
+  service.always({ owner: "bob", operation: "scenarios" }, { kind: "status", status: 500 });
 
   const failing = await simcat(["sync"]);
 
@@ -218,7 +210,7 @@ test("a failing library leaves the others committed and recovers later", async (
 test("an emptied listing is held, and returning libraries are unchanged (faults 43, 46)", async () => {
   const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
   const { call, simcat, query, service, asked } = await syncedFixture(libraries);
-  service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
+  service.once({ operation: "listing" }, { kind: "emptyList" });
 
   const held = await simcat(["sync"]);
 
@@ -232,7 +224,7 @@ test("an emptied listing is held, and returning libraries are unchanged (faults 
   expect((await call(["sync"])).code).toBe(0);
   expect(asked()).toEqual(["GET /libs"]);
 
-  service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "emptyList" } }]);
+  service.once({ operation: "listing" }, { kind: "emptyList" });
   expect((await call(["sync", "--allow-removals"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
     { removed: 50 },
@@ -247,7 +239,7 @@ test("an emptied listing is held, and returning libraries are unchanged (faults 
 test("50 libraries, then 49: one is marked removed, its rows stay, its return restores it (faults 44, 46)", async () => {
   const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
   const { simcat, query, service } = await syncedFixture(libraries);
-  service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "dropItems", from: 49 } }]);
+  service.once({ operation: "listing" }, { kind: "dropItems", from: 49 });
 
   const { code, stdout } = await simcat(["sync"]);
 

@@ -33,7 +33,7 @@ test("a selected run records every listed library and marks nothing outside its 
     { owner: "bob", stored: true },
   ]);
   await call(["sync"]);
-  service.script([{ match: { operation: "listing" }, times: 1, action: { kind: "dropItems", from: 0, count: 1 } }]);
+  service.once({ operation: "listing" }, { kind: "dropItems", from: 0, count: 1 });
   expect((await simcat(["sync", "--owner", "bob"])).code).toBe(0);
   expect(await query("SELECT owner FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
 });

@@ -68,7 +68,7 @@ test("logs no start of a run for an unknown library, and one for a known library
 
 test("a selected run whose listing fails logs its start and its end (fault 120)", async () => {
   const { simcat, service } = await fixture(ORGANIZATION);
-  service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "html" } }]);
+  service.always({ operation: "listing" }, { kind: "html" });
   const { code, stderr } = await simcat(["sync", "--library", "alice/Fire"]);
   expect(code).toBe(76);
   expect(stderr).toMatch(/"code":"run_started".*\n.*"code":"source_untrusted"/);

@@ -77,7 +77,7 @@ test("no answer of the service makes simcat print or store a secret, even if it 
   const { simcat, service, canaries, query } = await world();
   const said: Said[] = [];
   for (const [match, action] of SPOILT) {
-    service.script([{ match, times: "always", action }]);
+    service.always(match, action);
     const format = said.length % 2 === 0 ? "json" : "pretty";
     const { code, stdout, stderr } = await simcat(["sync"], {
       ...canaries,
@@ -142,7 +142,7 @@ test("no failure of the database, the address or the configuration reveals a sec
   service.put(library("carol", "New", { scenarios: [1] }));
   await query(`REVOKE INSERT ON simcat.scenarios FROM ${role}`);
   await run("a missing privilege", 69, {});
-  service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "hang" } }]);
+  service.always({ operation: "listing" }, { kind: "hang" });
   service.clearRequests();
   const thrower = `process.on("SIGUSR2", () => { throw new Error("at " + process.env.DATABASE_URL, { cause: new Error(process.env.SIMCAT_API_KEY) }); })`;
   const buggy = start(["sync"], {

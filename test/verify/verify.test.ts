@@ -181,13 +181,7 @@ describe("a library or scenario on one side only", () => {
 
   test("does not count if the listing is incomplete, which is reported", async () => {
     const sides = await stored([library("o", "a"), library("o", "b")]);
-    sides.service.script([
-      {
-        match: { operation: "listing" },
-        times: "always",
-        action: { kind: "alterItem", index: 1, remove: ["uploadUser"] },
-      },
-    ]);
+    sides.service.always({ operation: "listing" }, { kind: "alterItem", index: 1, remove: ["uploadUser"] });
     const { code, out } = await verifyJson(sides);
     expect(code).toBe(2);
     expect(out).toMatchObject({
@@ -220,9 +214,7 @@ describe("a library that differs", () => {
 
   test("at the first look only, on the service's side, counts for nothing", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1] })]);
-    sides.service.script([
-      { match: { operation: "scenarios" }, action: { kind: "alterItem", index: 0, set: { scenarioName: "new" } } },
-    ]);
+    sides.service.once({ operation: "scenarios" }, { kind: "alterItem", index: 0, set: { scenarioName: "new" } });
     const { code, out } = await simcat(sides, ["verify"]);
     expect(code).toBe(0);
     expect(out).toContain("  passing    1 library differed, and agreed when read again");
@@ -243,12 +235,10 @@ describe("a library that differs", () => {
 
   test("because it was removed while it was read, is no longer listed", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b")]);
-    sides.service.script([
-      {
-        match: { operation: "listing" },
-        action: { kind: "between", when: "after", edit: (organization) => void organization.remove("o", "a") },
-      },
-    ]);
+    sides.service.once(
+      { operation: "listing" },
+      { kind: "between", when: "after", edit: (organization) => void organization.remove("o", "a") },
+    );
     const { code, out } = await verifyJson(sides);
     expect(code).toBe(2);
     expect(out).toMatchObject({ differences: [{ library: "a", kind: "unlisted" }], unread: [] });
@@ -331,7 +321,7 @@ describe("a library that cannot be compared", () => {
   test("because it cannot be read, is reported, and the others are compared", async () => {
     const sides = await stored([library("o", "a"), library("o", "b")]);
     await sides.database.query("UPDATE simcat.libraries SET description = 'x' WHERE library_name = 'b'");
-    sides.service.script([{ match: { library: "a" }, times: "always", action: { kind: "status", status: 500 } }]);
+    sides.service.always({ library: "a" }, { kind: "status", status: 500 });
     const { code, out } = await simcat(sides, ["verify"]);
     expect(code).toBe(2);
     expect(out).toContain("verify: 1 library differs, 1 library could not be read");
@@ -378,9 +368,7 @@ test("a list too long to be held is compared in parts, to the last item", async 
   await sides.database.query("UPDATE simcat.scenarios SET removed_at = now() WHERE scenario_id = 11000");
   await sides.database.query("UPDATE simcat.scenarios SET scenario_id = 20000 WHERE scenario_id = 7000");
   // The first item once more, spelled otherwise: known by its row long after its text was let go.
-  sides.service.script([
-    { match: { operation: "scenarios" }, times: "always", action: { kind: "duplicateItem", index: 2 } },
-  ]);
+  sides.service.always({ operation: "scenarios" }, { kind: "duplicateItem", index: 2 });
   const { code, out } = await verifyJson(sides);
   expect(code).toBe(2);
   expect(out.differences[0]?.scenarios).toMatchObject({ content: 3, missing: 2, removed: 1, unlisted: 1 });
@@ -431,7 +419,7 @@ describe("ends with its own exit code", () => {
     [69, { kind: "status", status: 503 }],
   ] as const)("%i when the listing answers %o", async (expected, action) => {
     const sides = await stored([library("o", "a")]);
-    sides.service.script([{ match: { operation: "listing" }, times: "always", action }]);
+    sides.service.always({ operation: "listing" }, action);
     const { code, out, err } = await simcat(sides, ["verify"]);
     expect({ code, out }).toEqual({ code: expected, out: "" });
     expect(err).not.toBe("");
@@ -440,7 +428,7 @@ describe("ends with its own exit code", () => {
   test("77 when the key is revoked while content is read; a single 401 is that library's own", async () => {
     const sides = await stored([library("o", "a"), library("o", "b")]);
     const refusal = { kind: "status", status: 401 } as const;
-    sides.service.script([{ match: { library: "a" }, times: "always", action: refusal }]);
+    sides.service.always({ library: "a" }, refusal);
     const own = await verifyJson(sides);
     expect(own).toMatchObject({ code: 2, out: { unread: [{ library: "a", code: "unauthorized" }] } });
 
@@ -452,7 +440,7 @@ describe("ends with its own exit code", () => {
     const some = (count: number) => Array.from({ length: count }, (_, at) => library("o", `l${at}`));
     const action = { kind: "status", status: 500 } as const;
     const sides = await stored(some(20));
-    const fail = () => sides.service.script([{ match: { pathPattern: "/user/" }, times: "always", action }]);
+    const fail = () => sides.service.always({ pathPattern: "/user/" }, action);
     fail();
     expect((await simcat(sides, ["verify"])).code).toBe(69);
 

@@ -82,7 +82,7 @@ test("logs a refused key as error, shows it in /readyz, and recovers when the ke
   const { environment, service } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilLogged("run_finished");
-  service.script([{ match: { operation: "listing" }, times: "always", action: { kind: "status", status: 401 } }]);
+  service.always({ operation: "listing" }, { kind: "status", status: 401 });
   expect(await worker.untilLogged("unauthorized")).toMatchObject({ level: "error", status: "unauthorized" });
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
@@ -237,7 +237,7 @@ test("a library that fails leaves the worker ready, and is named in /readyz and 
   const { environment, service } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await vi.waitFor(async () => expect(await (await worker.get("/")).text()).toContain("up to date"), WAIT);
-  service.script([{ match: { library: "C" }, times: "always", action: { kind: "status", status: 404 } }]);
+  service.always({ library: "C" }, { kind: "status", status: 404 });
   service.change("bob", "C", { lastModified: "2026-07-02 12:00:00" });
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
@@ -257,7 +257,7 @@ test.each<[string, FaultAction]>([
   const { environment, service } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await vi.waitFor(async () => expect(await (await worker.get("/")).text()).toContain("up to date"), WAIT);
-  service.script([{ match: { operation: "listing" }, times: "always", action }]);
+  service.always({ operation: "listing" }, action);
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
     const reason = body.reasons.find(({ code }) => code === "incomplete");

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Organization } from "../../../src/mock/organization.ts";
 import { listen, SERVER_OPTIONS } from "../../../src/mock/server.ts";
+import type { Fault, FaultMatch } from "./faults.ts";
 import { changeLibrary, type MockLibrary } from "./library.ts";
 import { createListener, type Listener, type ListenerOptions } from "./listener.ts";
 
@@ -15,6 +16,9 @@ export interface MockService extends Omit<Listener, "respond"> {
   readonly url: string;
   readonly organization: Organization;
   edit<T>(change: (organization: Organization) => T): T;
+  /** A script of one fault, which fires for the next matching request, or for every one. */
+  once(match: FaultMatch, action: Fault["action"]): void;
+  always(match: FaultMatch, action: Fault["action"]): void;
   /** Adds libraries, or replaces those of the same name. */
   put(...libraries: readonly MockLibrary[]): void;
   /** Changes fields of one library. Throws if there is no such library. */
@@ -36,6 +40,8 @@ export async function startMockService(options: MockServiceOptions): Promise<Moc
     ...listener,
     url: `${tls ? "https" : "http"}://${host}:${port}${pathPrefix}`,
     organization,
+    once: (match, action) => listener.script([{ match, action }]),
+    always: (match, action) => listener.script([{ match, times: "always", action }]),
     edit: (change) => change(organization),
     put: (...libraries) => {
       for (const library of libraries) organization.put(library);
