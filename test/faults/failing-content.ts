@@ -29,7 +29,7 @@ export async function expectKeepsFailing(
 ): Promise<void> {
   const names = neighbours.map(({ name }) => name);
   const libraries = [...names, ...GOOD];
-  const { simcat, query, service, asked } = await syncedFixture(
+  const { call, simcat, query, service, asked } = await syncedFixture(
     libraries.map((name) => library("alice", name, { description: "before", scenarios: [1, 2] })),
   );
   const before = await kept(query, names);
@@ -101,7 +101,7 @@ export async function expectKeepsFailing(
   expect(service.violations).toEqual([]);
 
   service.script([]);
-  const healed = await simcat(["sync"]);
+  const healed = await call(["sync"]);
 
   expect(healed.code).toBe(0);
   expect(
