@@ -36,7 +36,7 @@ test("a truncated answer is requested again; the stored copy is kept if that fai
     cut("ended by the close before the last bracket", "scenarios", { kind: "truncate", how: "close", bytes: -1 }),
     cut("ended by the close before the last brace", "metadata", { kind: "truncate", how: "close", bytes: -1 }),
     resetBehindHead("a reset behind the head", "scenarios", { kind: "reset", afterBytes: 0 }),
-    reset("a reset in the body", "metadata", { kind: "reset", afterBytes: 20 }),
+    resetBehindHead("a reset in the body", "metadata", { kind: "reset", afterBytes: 20 }),
     reset("a reset before the head", "scenarios", { kind: "reset" }),
     reset("a reset before the head", "metadata", { kind: "reset" }),
   ]);
