@@ -51,7 +51,8 @@ async function printLibraries(context: Context, options: LibrariesOptions, patte
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
-    await runQuery(pool, { sql, values, timeLimitMs: TIME_LIMIT_MS }, printer.columns, printer.row, context.stop);
+    const question = { sql, values, timeLimitMs: TIME_LIMIT_MS, operation: "listing the libraries" };
+    await runQuery(pool, question, printer.columns, printer.row, context.stop);
   });
   printer.end();
   return EXIT.ok;

@@ -227,4 +227,13 @@ describe("simcat libraries", () => {
       "simcat: owner bib is not stored, and no run has listed it (did you mean bob?)",
     ]);
   });
+
+  test("ends with 78 if a view is missing, whose name the user did not write (fault 191)", async () => {
+    const { url, pool } = await freshTestDatabase();
+    await pool.query("DROP VIEW simcat_report.library_freshness CASCADE");
+    expect(await runCli(["libraries"], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/listing the libraries failed: .*library_freshness.*; run simcat check"?\s*$/),
+    });
+  });
 });

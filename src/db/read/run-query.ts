@@ -11,6 +11,8 @@ export interface Question {
   readonly sql: string;
   readonly values?: readonly unknown[];
   readonly timeLimitMs: number;
+  /** What simcat's own statement does: if it fails, the database is the cause. Without it, a user wrote the statement. */
+  readonly operation?: string;
 }
 
 /** A column of an answer. Its values are texts. */
@@ -41,7 +43,7 @@ const TYPES = new Map<number, AnswerColumn["type"]>([
  */
 export async function runQuery(
   pool: Pool,
-  { sql, values = [], timeLimitMs }: Question,
+  { sql, values = [], timeLimitMs, operation }: Question,
   onColumns: (columns: readonly AnswerColumn[]) => void,
   onRow: (row: AnswerRow) => void,
   signal: AbortSignal,
@@ -64,10 +66,10 @@ export async function runQuery(
     );
     const work = () => streamRows<string[]>(connection, statement, onRow, describe);
     await cancelOnAbort(pool, connection, work, signal).catch((error: unknown) => {
-      throw toRefusal(error, sql, timeLimitMs);
+      throw operation === undefined ? toRefusal(error, sql, timeLimitMs) : asDatabaseError(operation, error);
     });
   };
-  await readSnapshot(pool, OPERATION, read, signal);
+  await readSnapshot(pool, operation ?? OPERATION, read, signal);
 }
 
 const OPERATION = "the query";
