@@ -89,12 +89,17 @@ export function formatJson(value: unknown): string {
   return printableLines(JSON.stringify(value, null, 2));
 }
 
-/** Two texts that differ, cut to this many characters. If one is longer, only the end of their equal beginning remains. */
+/**
+ * Two texts that differ, cut to this many characters, without the ellipses. If one is longer, only the end of their equal
+ * beginning remains.
+ */
 export function cutToDifference(a: string, b: string, chars: number): readonly [string, string] {
   if (a.length <= chars && b.length <= chars) return [a, b];
   const [charsOfA, charsOfB] = [[...a], [...b]];
   const differsAt = charsOfA.findIndex((char, at) => char !== charsOfB[at]);
   const start = Math.max(0, (differsAt < 0 ? charsOfA.length : differsAt) - Math.floor(chars / 4));
-  const cut = (all: readonly string[]) => (start > 0 ? "…" : "") + all.slice(start, start + chars).join("");
+  const end = start + chars;
+  const cut = (all: readonly string[]) =>
+    [start > 0 ? "…" : "", ...all.slice(start, end), all.length > end ? "…" : ""].join("");
   return [cut(charsOfA), cut(charsOfB)];
 }

@@ -228,7 +228,7 @@ describe("simcat libraries", () => {
     ]);
   });
 
-  test("ends with 78 if a view is missing, whose name the user did not write (fault 191)", async () => {
+  test("ends with 78 if a view is missing, whose name the user did not write (fault 195)", async () => {
     const { url, pool } = await freshTestDatabase();
     await pool.query("DROP VIEW simcat_report.library_freshness CASCADE");
     expect(await runCli(["libraries"], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
