@@ -250,7 +250,7 @@ test("no name is declared in two files of src, so that a search for a name finds
 describe("the database", () => {
   test("pool.query is used only where a role's own date and number settings cannot change the result", () => {
     const past = sources.filter(({ code }) => /\bpool\.query\b/.test(code)).map(({ path }) => path);
-    // One query reads a word, one the number and name of a session, two read nothing, one reads a number as text; the demo prints its result as psql would.
+    // One query reads a word, one the number and name of a session, two read nothing, one reads a number as text; the demo drops the schemas of its last tour.
     expect(past).toEqual([
       "src/cli/demo.ts",
       "src/db/clock.ts",
