@@ -40,6 +40,9 @@ export function openFailureLog(): FailureLog {
   function missed({ heard, plan }: PerformedRun, sight: ReadonlyMap<string, Seen>, startedAt: number): string[] {
     const { listing } = heard;
     if (listing === null || plan.poison !== null || !isEverything(plan.selection)) return [];
+    // Of another organization's listing nothing is read.
+    const isShared = [...sight.values()].some(({ key, live }) => live && listing.keys.has(key));
+    if (!isShared && sight.size > 0) return [];
     return [...listing.dates].flatMap(([key, date]) => {
       if (heard.content.has(key) || !listing.keys.has(key) || listing.bad.has(key)) return [];
       // It may have been removed after the cache's time.

@@ -124,7 +124,9 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       }
       if (
         others.length > 0 ||
-        ["killed", "interrupted", "database_failed", "failed", "lost_lease"].includes(ended.status)
+        ["killed", "interrupted", "database_failed", "failed", "lost_lease"].includes(ended.status) ||
+        // It may have recorded a hold before it asked for content.
+        (ended.status === "source_unavailable" && lacked.length + elsewhere.length > 0)
       ) {
         isCertain = false;
       }
