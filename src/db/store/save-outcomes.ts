@@ -41,7 +41,7 @@ const bytesOfLibrary = ({ content: { scenarios } }: PendingLibrary) =>
     : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
 
 /**
- * Stores libraries in batches, and yields the outcome of each library after its commit. A batch is one transaction.
+ * Stores libraries in batches, and yields the outcome of each stored library after its commit. A batch is one transaction.
  *
  * Failures have a transaction of their own, as do libraries that failed last time. If the database refuses the rows of one
  * library, only that library fails.
