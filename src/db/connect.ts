@@ -18,13 +18,13 @@ export interface ConnectOptions {
   readonly max?: number;
   /** How long to retry while the database cannot be reached, in milliseconds. */
   readonly retryForMs?: number;
-  /** Called when work on this pool has waited for a second: once per outage, per lease and per session that holds a lock. */
+  /** Called when work on this pool has waited for a second: once per outage and per lease. */
   readonly onWait?: (wait: Wait) => void;
 }
 
 /** The reason why work on a pool is waiting. */
 interface Wait {
-  readonly code: "waiting_for_database" | "waiting_for_lease" | "waiting_for_lock";
+  readonly code: "waiting_for_database" | "waiting_for_lease";
   readonly message: string;
 }
 
@@ -54,7 +54,6 @@ export class Pool extends pg.Pool {
   readonly #serverErrors = new WeakMap<Connection, Error>();
   readonly #onWait: (wait: Wait) => void;
   #isOutageAnnounced = false;
-  #announcedHolder: number | null = null;
 
   /** Sets no start-up options, because a pooler in transaction mode refuses them. */
   constructor(url: string, { max = MAX_CONNECTIONS, onWait = () => {} }: ConnectOptions) {
@@ -100,12 +99,6 @@ export class Pool extends pg.Pool {
       this.#isOutageAnnounced = true;
     }
     this.#onWait(wait);
-  }
-
-  /** Reports that work waits for a lock of this session; of several attempts once. */
-  announceLock(holder: number, message: string): void {
-    if (this.#announcedHolder !== holder) this.announce({ code: "waiting_for_lock", message });
-    this.#announcedHolder = holder;
   }
 
   /** Reports that the database does not answer, or its last error. */

@@ -101,33 +101,6 @@ export function begin({
     ${EXACT}; ${READABLE}; ${PLANNED}${byKey ? `; ${BY_KEY}` : ""}`;
 }
 
-const LOCK_WATCH_MS = 1_000;
-
-/** The session that holds a lock for which another one waits. Virtual ids, of prepared transactions, are 0. */
-const SELECT_HOLDER = `
-SELECT b.pid, concat_ws(', ', 'role ' || a.usename, nullif(a.application_name, '')) AS about
-FROM unnest(pg_blocking_pids($1)) AS b(pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid ORDER BY b.pid DESC LIMIT 1`;
-
-/** Announces the session for whose lock the transaction of this connection waits longer than a second. Call the result at its end. */
-function watchLocks(pool: Pool, { processID }: Connection & { readonly processID?: number | null }): () => void {
-  let isLooking = false;
-  const look = async () => {
-    const { rows } = await pool.query<{ pid: number; about: string }>(within(ANSWER_MS, SELECT_HOLDER, [processID]));
-    for (const { pid, about } of rows) {
-      const hint = `SELECT pg_terminate_backend(${pid}) ends it`;
-      pool.announceLock(pid, `waiting for a lock that session ${pid} (${about}) holds; ${hint}`);
-    }
-    isLooking = false;
-  };
-  const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    // Without a second connection nobody is told.
-    look().catch(() => clearInterval(timer));
-  }, LOCK_WATCH_MS);
-  return () => clearInterval(timer);
-}
-
 async function tryOnce<T>(
   pool: Pool,
   options: TransactionOptions<T>,
@@ -137,10 +110,8 @@ async function tryOnce<T>(
   let computed: { readonly value: T } | undefined;
   let rollbackError: Error | undefined;
   let isLost = false;
-  let stopWatching = () => {};
   try {
     connection = await pool.connect();
-    stopWatching = watchLocks(pool, connection);
     await connection.query(within(ANSWER_MS, begin(options)));
     const value = await work(connection);
     computed = { value };
@@ -158,7 +129,6 @@ async function tryOnce<T>(
     }
     return computed && isLost ? { kind: "unanswered", error, ...computed } : { kind: "failed", error };
   } finally {
-    stopWatching();
     // A connection that is or may be lost is closed.
     connection?.release(rollbackError ?? isLost);
   }

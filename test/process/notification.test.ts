@@ -189,6 +189,23 @@ describe("a run by cron", () => {
   });
 });
 
+test("a web hook whose answer has no end has received the message once", async () => {
+  let posts = 0;
+  const server = createServer((_, response) => {
+    posts += 1;
+    response.writeHead(200).write("endless");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+
+  const { code, stderr } = await sync(url, false);
+
+  expect({ code, posts }).toEqual({ code: 77, posts: 1 });
+  expect(stderr).not.toContain("notification_failed");
+});
+
 test("the worker tells about runs that fail or cannot begin, once", async () => {
   const { url, messages } = await hook(200);
   const { process, output } = startCli(["start"], {
