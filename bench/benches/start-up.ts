@@ -20,7 +20,7 @@ const importBuilt = (module: string) => `import "${new URL(`../../dist/${module}
 
 /** All modules that the command imports, at once or when it needs them, and a connection. */
 const IMPORTS_AND_CONNECT = `
-${["cli/program", "cli/run-once", "service/client"].map(importBuilt).join(" ")} ${CONNECT}`;
+${["cli/program", "cli/sync", "service/client"].map(importBuilt).join(" ")} ${CONNECT}`;
 
 export const startUp: Bench = {
   work: "a whole process, from its start to its end",
