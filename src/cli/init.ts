@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -147,21 +147,40 @@ async function ask({ environment }: Context, question: InitQuestion, prompt: Pro
 
 /** Replaces these settings in the file, or creates it. Only its owner can read it. */
 async function saveSettings(path: string, answers: ReadonlyMap<Name, string>): Promise<void> {
-  const lines = existsSync(path) ? readFileSync(path, "utf8").split(/\r?\n/) : [];
-  const isOther = (line: string) => !answers.has(/^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] as Name);
-  const kept = lines.filter(isOther).join("\n").trimEnd();
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const before = existsSync(path) ? readFileSync(path, "utf8").replaceAll("\r\n", "\n") : "";
+  const kept = before.replace(ASSIGNMENT, (text, name) => (answers.has(name) ? "" : text)).trimEnd();
   const given = [...answers]
     .filter(([, value]) => value !== "")
     .map(([name, value]) => `${name}=${quote(name, value)}\n`)
     .join("");
-  const temporary = `${path}.${randomUUID()}.tmp`;
+  const text = `${kept === "" ? "" : `${kept}\n`}${given}`;
+  assertKept(path, parseEnv(before), parseEnv(text), answers);
+  const temporary = `${target}.${randomUUID()}.tmp`;
   try {
-    await writeFile(temporary, `${kept === "" ? "" : `${kept}\n`}${given}`, { mode: 0o600, flag: "wx" });
-    await rename(temporary, path);
+    await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
+    await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
     throw new UsageError(`${path} cannot be written: ${fileErrorReason(error)}`, { cause: error });
   }
+}
+
+/** An assignment with its value, which has several lines if it is quoted. */
+const ASSIGNMENT = /^[^\S\n]*(?:export\s+)?(\w+)[^\S\n]*=[^\S\n]*(?:"[^"]*"|'[^']*'|`[^`]*`)?.*(?:\n|$)/gm;
+
+/** @throws UsageError if another setting than the answers would change, because a quote in the file has no end */
+function assertKept(
+  path: string,
+  before: NodeJS.Dict<string>,
+  after: NodeJS.Dict<string>,
+  answers: ReadonlyMap<Name, string>,
+): void {
+  const expected = { ...before };
+  for (const [name, value] of answers) expected[name] = value === "" ? undefined : value;
+  const wrong = Object.keys({ ...expected, ...after }).find((name) => after[name] !== expected[name]);
+  if (wrong === undefined) return;
+  throw new UsageError(`${path} was not changed: its quotes leave ${wrong} unclear`, { hint: "edit it by hand" });
 }
 
 /** The value as a `.env` file holds it. @throws UsageError for one that none can hold */

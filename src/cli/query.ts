@@ -44,6 +44,8 @@ async function readStatement(text: string | undefined, file: string | undefined)
     });
   }
   const sql = text ?? (await readStatementFile(file === "-" ? "/dev/stdin" : (file ?? "")));
+  if (sql.includes("\0"))
+    throw new UsageError("the query contains a NUL character", { hint: "write it as UTF-8 text" });
   if (sql.trim() === "") throw new UsageError("the query is empty");
   return sql.replace(/^\ufeff/, "");
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -100,6 +100,18 @@ describe("without a terminal", () => {
     );
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
+});
+
+test("keeps values of several lines, and writes through a link", async () => {
+  const real = join(directory, "real.env");
+  const note = 'NOTE="first\nDATABASE_URL=inside\nlast"\n';
+  writeFileSync(real, `A=1\nSIMCAT_API_KEY="old\nsecond-line"\n${note}B=2\n`);
+  symlinkSync(real, file());
+  expect(await init([...options(), "--force"])).toMatchObject({ code: 0 });
+  expect(readFileSync(real, "utf8")).toBe(
+    `A=1\n${note}B=2\nSIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\nDATABASE_URL=${database().url}\n`,
+  );
+  expect(statSync(real).mode & 0o777).toBe(0o600);
 });
 
 describe("on a terminal", () => {
