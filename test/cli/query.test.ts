@@ -140,6 +140,7 @@ describe("simcat query", () => {
       'simcat: the query failed: relation "nosuch" does not exist, line 1, column 7 (42P01); docs/reference/views.md lists the views, and so does: SELECT table_name FROM information_schema.views',
     ],
     ["SELECT 1 / 0", "simcat: the query failed: division by zero (22012)"],
+    ["SELECT $1::text", "simcat: the query has parameters such as $1; write their values"],
     [" ", "simcat: the query is empty"],
   ])("refuses %j with 64 and says why", async (sql, message) => {
     expect(await refusal("query", sql)).toEqual([64, message]);
@@ -206,6 +207,7 @@ describe("simcat libraries", () => {
     [["bob/*a"], ["bob/50% fire/water", "bob/lake"]],
     [["50%"], ["bob/50% fire/water"]],
     [["_"], []],
+    [["50%25 fire%2F"], ["bob/50% fire/water"]],
     [
       ["--owner", "bob", "e"],
       ["bob/50% fire/water", "bob/lake", "bob/new"],

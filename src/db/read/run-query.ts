@@ -111,6 +111,8 @@ const CANCELLED = "57014";
 
 /** A UsageError if the statement is the cause. Otherwise a DatabaseError, which nothing repeats: rows may have been printed. */
 function toRefusal(error: unknown, sql: string, timeLimitMs: number): unknown {
+  if (error instanceof pg.DatabaseError && error.message.startsWith("bind message supplies"))
+    return new UsageError("the query has parameters such as $1", { hint: "write their values", cause: error });
   if (!(error instanceof pg.DatabaseError) || isConnectionLost(error) || isContention(error))
     return asDatabaseError(OPERATION, error);
   const { code = "", message, hint, position } = error;
