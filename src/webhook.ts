@@ -4,10 +4,10 @@ import { sleep } from "./async.ts";
 import { toError } from "./errors.ts";
 import type { RunStatus } from "./run-summary.ts";
 
-/** The state of the copy that people are told about. */
-export interface Told {
+/** The state of the copy in the last message. */
+export interface LastMessage {
   readonly isGood: boolean;
-  /** When, in ms of any clock; `-Infinity` if never. */
+  /** When it was sent, in ms of any clock; `-Infinity` for none. */
   readonly at: number;
 }
 
@@ -26,14 +26,18 @@ const MIN_DISTANCE_MS = 15 * 60_000;
 /** Ends that say nothing about the service or the copy, such as a stop. */
 const SILENT: readonly RunStatus[] = ["interrupted", "lost_lease", "running", "abandoned"];
 
-/** What people are told after a run ended at `at`: the same object if it is nothing new, or too early. */
-export function tellNext(told: Told, { status, isGood }: Pick<RunEnd, "status" | "isGood">, at: number): Told {
-  const isNews = !SILENT.includes(status) && isGood !== told.isGood && at - told.at >= MIN_DISTANCE_MS;
-  return isNews ? { isGood, at } : told;
+/** The last message after a run ended at `at`: the same object if the state is the same, or a message is too early. */
+export function nextMessage(
+  last: LastMessage,
+  { status, isGood }: Pick<RunEnd, "status" | "isGood">,
+  at: number,
+): LastMessage {
+  const isNews = !SILENT.includes(status) && isGood !== last.isGood && at - last.at >= MIN_DISTANCE_MS;
+  return isNews ? { isGood, at } : last;
 }
 
 /** The body of the post. `text` is a sentence that chat programs show. */
-export function toMessage({ runId, status, isGood, error }: RunEnd, now: Date, version: string) {
+export function formatMessage({ runId, status, isGood, error }: RunEnd, now: Date, version: string) {
   const state = isGood ? "good again" : "not good";
   const run = runId === null ? "a run could not begin" : `run ${runId} ended with ${status}`;
   return {

@@ -18,8 +18,8 @@ import type { DefineCommand } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, withCurrentKey } from "./settings.ts";
+import { createSender } from "./state-messages.ts";
 import { observeRun } from "./sync.ts";
-import { createTell } from "./tell.ts";
 
 export const defineStart: DefineCommand = (command, run) => command.action(run(start));
 
@@ -93,8 +93,8 @@ export async function start(context: Context): Promise<number> {
         return observeRun(context, current, pool, SCHEDULED_SYNC, shown);
       };
       const { keepHistoryMs } = config;
-      const tell = await createTell(context, config, pool);
-      const tools = { keepHistoryMs, pool, schedule, run, tell, mask, log, metrics, state, reads };
+      const sendMessage = await createSender(context, config, pool);
+      const tools = { keepHistoryMs, pool, schedule, run, sendMessage, mask, log, metrics, state, reads };
       return runSyncLoop(tools, stop).finally(() => {
         state.pool = null;
       });

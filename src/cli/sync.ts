@@ -15,7 +15,7 @@ import type { Context } from "./context.ts";
 import { printPlan } from "./print-plan.ts";
 import { loadSelection, type RunOptions, type ServiceConfig } from "./settings.ts";
 import { showProgress, toServiceEvents } from "./show-progress.ts";
-import { createTell, toRunEnd } from "./tell.ts";
+import { createSender, toRunEnd } from "./state-messages.ts";
 
 interface SyncOptions extends Omit<RunOptions, "restart"> {
   readonly dryRun: boolean;
@@ -58,13 +58,13 @@ export async function runOnce(context: Context, kind: RunKind, options: RunOptio
   const { allowRemovals, restart, json } = options;
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
-  const { result, tell } = await withDatabase(context, config, "migrate", async (pool) => ({
-    tell: isEverything(selection) ? await createTell(context, config, pool) : null,
+  const { result, sendMessage } = await withDatabase(context, config, "migrate", async (pool) => ({
+    sendMessage: isEverything(selection) ? await createSender(context, config, pool) : null,
     result: await observeRun(context, config, pool, request, showProgress(context, config).observers),
   }));
   const exitCode = exitCodeOf(result);
   context.print(json ? formatJson(toRunJson(result.summary, exitCode)) : formatSummary(result.summary));
-  await tell?.(toRunEnd(result.summary));
+  await sendMessage?.(toRunEnd(result.summary));
   return exitCode;
 }
 

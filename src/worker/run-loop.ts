@@ -32,8 +32,8 @@ export interface WorkerContext {
   readonly schedule: Schedule;
   /** Runs `sync` once; the observers see it. Throws if it cannot start. */
   readonly run: (observers: readonly RunObserver[]) => Promise<RunResult>;
-  /** Tells people about a change between good and not good, in the background. */
-  readonly tell: (end: RunEnd) => Promise<void>;
+  /** Sends a message about a change between good and not good, in the background. */
+  readonly sendMessage: (end: RunEnd) => Promise<void>;
   /** Replaces the secrets in a message. */
   readonly mask: (message: string) => string;
   readonly log: Logger;
@@ -116,7 +116,7 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
     // If the database is unreachable afterwards, probes and the page still show this run.
     const { summary, error } = await context.run([metrics, observeProgress(state), { finished: reads.refresh }]);
     const { id, status, error: message } = summary;
-    void context.tell({ runId: id, status, isGood: isGood(summary), error: message });
+    void context.sendMessage({ runId: id, status, isGood: isGood(summary), error: message });
     state.trouble =
       status === "ok" || status === "partial" ? null : { code: status, message: message ?? status, runId: id };
     const waitMs = error instanceof SourceUnavailableError ? error.retryAfterMs : null;
@@ -152,7 +152,7 @@ function observeProgress(state: WorkerState): RunObserver {
 }
 
 /** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` report it. */
-function reportNotStarted({ state, metrics, log, mask, tell }: WorkerContext, thrown: unknown): void {
+function reportNotStarted({ state, metrics, log, mask, sendMessage }: WorkerContext, thrown: unknown): void {
   if (thrown instanceof BusyError) {
     metrics.busyTick();
     state.trouble = { code: thrown.code, message: thrown.message, runId: null };
@@ -165,7 +165,7 @@ function reportNotStarted({ state, metrics, log, mask, tell }: WorkerContext, th
   const masked = mask(message ?? status);
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.notStarted(status);
-  void tell({ runId: null, status, isGood: false, error: masked });
+  void sendMessage({ runId: null, status, isGood: false, error: masked });
   state.trouble = { code, message: masked, runId: null };
   const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   if (status === "database_failed") log.warn(line, "run could not start");

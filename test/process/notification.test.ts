@@ -77,7 +77,7 @@ const sync = (url: string, isGood: boolean, ...args: readonly string[]) =>
   runCli(["sync", ...args], { ...environment, SIMCAT_NOTIFY_URL: url, SIMCAT_API_KEY: isGood ? KEY : "a-wrong-key" });
 
 describe("a run by cron", () => {
-  test("tells a web hook when the copy stops and starts being good, signed with the URL", async () => {
+  test("sends a message when the copy stops and starts being good, signed with the URL", async () => {
     const { url, received, messages } = await hook(200);
     expect(await sync(url, true)).toMatchObject({ code: 0 });
     expect(messages()).toEqual([]);
@@ -169,7 +169,7 @@ describe("a run by cron", () => {
     expect(messages().map(({ good }) => good)).toEqual(isTold ? [isGood] : []);
   });
 
-  test("tells nothing about a run of a selection", async () => {
+  test("sends nothing about a run of a selection", async () => {
     const { url, messages } = await hook(200);
     await addRuns([[40, "ok"]]);
     await sync(url, false, "--owner", "ann");
@@ -206,7 +206,7 @@ test("a web hook whose answer has no end has received the message once", async (
   expect(stderr).not.toContain("notification_failed");
 });
 
-test("the worker tells about runs that fail or cannot begin, once", async () => {
+test("the worker sends a message about runs that fail or cannot begin, once", async () => {
   const { url, messages } = await hook(200);
   const { process, output } = startCli(["start"], {
     ...environment,
