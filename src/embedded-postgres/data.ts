@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ConfigurationError, DatabaseError } from "../errors.ts";
+import { setTimeout } from "node:timers/promises";
+import { ConfigurationError, DatabaseError, hasErrorCode } from "../errors.ts";
 import { lastLines, type Programs, runPostgresProgram } from "./programs.ts";
 import { assertSameVersion, replaceStalePid } from "./server.ts";
 
@@ -136,17 +137,24 @@ async function removeDraft(programs: Programs, draft: string): Promise<void> {
   await rm(draft, { recursive: true, force: true, maxRetries: 5 });
 }
 
+/** Five seconds in all. */
+const REMOVE_ATTEMPTS = 50;
+const REMOVE_PAUSE_MS = 100;
+
 /** Removes an entry. The account empties a directory of its own, because root would follow links that it puts there. */
 async function removeOfAccount(programs: Programs, directory: string, name: string): Promise<void> {
   const path = join(directory, name);
   if (programs.account === null || !(await lstat(path)).isDirectory())
     return rm(path, { recursive: true, force: true, maxRetries: 5 });
-  await runPostgresProgram(programs, directory, [
-    "/bin/sh",
-    "-c",
-    'cd "$PGDATA/../$1" && rm -rf -- * .[!.]*',
-    "sh",
-    name,
-  ]);
-  await rmdir(path);
+  const empty = ["/bin/sh", "-c", 'cd "$PGDATA/../$1" && rm -rf -- * .[!.]*', "sh", name];
+  for (let attempt = 1; ; attempt++) {
+    await runPostgresProgram(programs, directory, empty);
+    try {
+      return await rmdir(path);
+    } catch (error) {
+      // A program of the account outlives a killed simcat for a moment, and still writes there.
+      if (!hasErrorCode(error, "ENOTEMPTY") || attempt === REMOVE_ATTEMPTS) throw error;
+      await setTimeout(REMOVE_PAUSE_MS);
+    }
+  }
 }
