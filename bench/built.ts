@@ -13,7 +13,8 @@ export const { withLease } = await load<typeof import("../src/db/lease.ts")>("db
 export const { saveOutcomes } =
   await load<typeof import("../src/db/store/save-outcomes.ts")>("db/store/save-outcomes.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
-export const { saveListed } = await load<typeof import("../src/db/store/save-listed.ts")>("db/store/save-listed.js");
+export const { ListingWriter } =
+  await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
 export const { readSnapshot } = await load<typeof import("../src/db/transaction.ts")>("db/transaction.js");
 export const { readStored } =

@@ -67,22 +67,51 @@ export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | 
 }
 
 /**
- * Calls `work` for each item, in order, `concurrency` at once. After an error it begins no other item.
- * @throws the first error, after everything that was begun has ended
+ * Calls `work` for each item, `concurrency` at once, and yields the results as they become ready. Another item is begun when
+ * a result is taken. After an error no other item is begun. If the consumer stops early, `stop` is aborted.
+ * @throws the first error, after everything that was begun has ended and its results were yielded
  */
-export async function forEachConcurrently<T>(
-  items: Iterable<T>,
+export async function* concurrently<T, Result>(
+  items: Iterable<T> | AsyncIterable<T>,
   concurrency: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = items[Symbol.iterator]();
+  work: (item: T) => Promise<Result>,
+  stop?: AbortController,
+): AsyncGenerator<Result, void, void> {
+  const queue = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  const ready: Result[] = [];
   const errors: unknown[] = [];
-  const worker = async () => {
-    for (let next = queue.next(); !next.done && errors.length === 0; next = queue.next()) {
-      await work(next.value).catch((error) => errors.push(error));
+  let running = 0;
+  let wake = () => {};
+  const begin = async () => {
+    running += 1;
+    try {
+      const next = errors.length > 0 ? null : await queue.next();
+      if (next !== null && !next.done && errors.length === 0) ready.push(await work(next.value));
+    } catch (error) {
+      errors.push(error);
     }
+    running -= 1;
+    wake();
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  const untilReady = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  let isAtEnd = false;
+  try {
+    for (let count = 0; count < concurrency; count += 1) void begin();
+    while (running + ready.length > 0) {
+      if (ready.length === 0) await untilReady();
+      for (const result of ready.splice(0, 1)) {
+        void begin();
+        yield result;
+      }
+    }
+    isAtEnd = true;
+  } finally {
+    if (!isAtEnd) stop?.abort(new Error("the results are not needed any more"));
+    while (running > 0) await untilReady();
+  }
   if (errors.length > 0) throw errors[0];
 }
 
@@ -102,60 +131,5 @@ export async function poll<T>(
     if (result !== null) return result;
     if (performance.now() > end) return null;
     await sleep(pauseMs, signal);
-  }
-}
-
-interface Offer<T> {
-  readonly value: T;
-  readonly settle: () => void;
-}
-
-/** Hands values from concurrent producers to one consumer, in the order in which they were offered. */
-export class Channel<T> implements AsyncIterable<T> {
-  readonly #offers: Offer<T>[] = [];
-  #end: { readonly error: unknown } | null = null;
-  #isAbandoned = false;
-  #wake = () => {};
-
-  /** Resolves when the consumer takes the value or stops iterating. Never rejects. */
-  push(value: T): Promise<void> {
-    if (this.#isAbandoned) return Promise.resolve();
-    return new Promise((settle) => {
-      this.#offers.push({ value, settle });
-      this.#wake();
-    });
-  }
-
-  /** True after the consumer has stopped iterating, at its end or before. */
-  get isAbandoned(): boolean {
-    return this.#isAbandoned;
-  }
-
-  /** Ends the iteration after the values that were offered; with an `error` other than null by throwing it. */
-  close(error: unknown = null): void {
-    this.#end ??= { error };
-    this.#wake();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-    try {
-      for (;;) {
-        const offer = this.#offers.shift();
-        if (offer !== undefined) {
-          offer.settle();
-          yield offer.value;
-        } else if (this.#end !== null) {
-          if (this.#end.error !== null) throw this.#end.error;
-          return;
-        } else {
-          await new Promise<void>((wake) => {
-            this.#wake = wake;
-          });
-        }
-      }
-    } finally {
-      this.#isAbandoned = true;
-      for (const { settle } of this.#offers) settle();
-    }
   }
 }

@@ -4,36 +4,32 @@ import { type ContentError, SourceUnavailableError } from "./errors.ts";
 const THRESHOLD = 20;
 
 /** A circuit breaker: ends the work on many libraries when the service, not a single library, fails. */
-export interface CircuitBreaker {
+export class CircuitBreaker {
+  #failures = 0;
+  #newFailures = 0;
+
   /** A library was read, or its failure had another cause. */
-  reset(): void;
-  /** A library failed because the service was unavailable. `failedBefore`: its last read failed too, so it may be broken itself. */
-  countFailure(failedBefore: boolean): void;
-  /** True after each twenty consecutive failures, whichever libraries they are of. */
-  isDoubtful(): boolean;
-  /** @throws SourceUnavailableError after twenty failures of libraries that did not fail before; `advice` ends its message */
-  assertClosed(lastError: ContentError, advice: string): void;
+  reset(): void {
+    this.#failures = 0;
+    this.#newFailures = 0;
+  }
+
+  /**
+   * A library failed because the service was unavailable. `failedBefore`: its last read failed too, so it may be broken itself.
+   * @returns `open` after twenty failures of libraries that did not fail before, `doubtful` after each twenty of any libraries
+   */
+  addFailure(failedBefore: boolean): "closed" | "doubtful" | "open" {
+    this.#failures += 1;
+    if (!failedBefore) this.#newFailures += 1;
+    if (this.#newFailures >= THRESHOLD) return "open";
+    return this.#failures % THRESHOLD === 0 ? "doubtful" : "closed";
+  }
 }
 
-export function createCircuitBreaker(): CircuitBreaker {
-  let failures = 0;
-  let newFailures = 0;
-  return {
-    reset() {
-      failures = 0;
-      newFailures = 0;
-    },
-    countFailure(failedBefore) {
-      failures += 1;
-      if (!failedBefore) newFailures += 1;
-    },
-    isDoubtful: () => failures > 0 && failures % THRESHOLD === 0,
-    assertClosed(lastError, advice) {
-      if (newFailures < THRESHOLD) return;
-      throw new SourceUnavailableError(
-        `${THRESHOLD} libraries in a row could not be read, so the service is considered down (the last: ${lastError.message})${advice}`,
-        { cause: lastError },
-      );
-    },
-  };
+/** The error of an open circuit breaker. `advice` ends its message. */
+export function manyFailed(last: ContentError, advice: string): SourceUnavailableError {
+  return new SourceUnavailableError(
+    `${THRESHOLD} libraries in a row could not be read, so the service is considered down (the last: ${last.message})${advice}`,
+    { cause: last },
+  );
 }

@@ -122,14 +122,15 @@ export interface Listing {
 /** Fields that every scenario should have. If stored scenarios lose one, the service may have changed (drift). */
 export type DriftField = "scenarioName" | "isResult" | "lastModified";
 
-/** One library's live stored scenarios, compared with those of a read in one field (absent, not null). */
-interface FieldCounts {
+/** A field of the scenarios of one library: its live stored ones compared with those of a read. Absent counts, null does not. */
+export interface FieldCounts {
   readonly field: DriftField;
-  /** Stored ones that have the field. */
+  /** Live stored scenarios, with the field or without, and those of them that the read contains. */
   readonly stored: number;
-  /** Stored ones that have the field and that the read contains. */
+  readonly common: number;
+  /** Stored ones that have the field, those of them that the read contains, and those of these that have it in the read too. */
+  readonly having: number;
   readonly shared: number;
-  /** Those of `shared` that have the field in the read too. */
   readonly kept: number;
 }
 
@@ -137,15 +138,8 @@ interface FieldCounts {
 export interface FieldComparison {
   /** Fields that the received metadata lacks and the stored one has. */
   readonly metadata: readonly MetadataField[];
-  /** Null if no item of the read lacks a field. */
-  readonly scenarios: {
-    /** Live stored scenarios, with the fields or without. */
-    readonly stored: number;
-    /** Those of them that the read contains. */
-    readonly shared: number;
-    /** The fields that some item of the read lacks. */
-    readonly fields: readonly FieldCounts[];
-  } | null;
+  /** The fields that some item of the list lacks. */
+  readonly scenarios: readonly FieldCounts[];
 }
 
 /** Where the scenarios of one list go while they are read, so that a long list need not fit into memory. */
@@ -250,11 +244,8 @@ export type ScenarioSet =
 
 /** The content of one library, ready to be stored. Times are the database's, in milliseconds. */
 export interface LibraryContent {
-  /**
-   * `new`: the library has no row yet. `same`: the responses are the ones that are stored, so only `library_sync` is
-   * written. `changed`: any other content.
-   */
-  readonly kind: "new" | "same" | "changed";
+  /** The responses are the ones that are stored, so only `library_sync` is written. */
+  readonly isSame: boolean;
   readonly listed: ListedLibrary;
   /** Null keeps the metadata that is stored. */
   readonly metadata: Metadata | null;
@@ -264,8 +255,8 @@ export interface LibraryContent {
   readonly isPartial: boolean;
   /** The last read or store of it failed. */
   readonly failedBefore: boolean;
-  /** Earlier reads left open rejects. */
-  readonly hadRejects: boolean;
+  /** Earlier reads may have left open rejects. */
+  readonly mayHaveRejects: boolean;
   /** An earlier read lacked too many scenarios at once, so their removal waits for this one. */
   readonly hadAbsences: boolean;
   readonly contentHash: string;
@@ -315,8 +306,8 @@ export type WriteOutcome =
       readonly saved: SavedLibrary;
     }
   | { readonly kind: "failed"; readonly failure: FailedLibrary }
-  /** The database refused to record that failure, or its rejects. */
-  | { readonly kind: "unrecorded"; readonly key: LibraryKey; readonly message: string };
+  /** The database refused to record that failure, or its rejects, or (null) the rejects of the listing. */
+  | { readonly kind: "unrecorded"; readonly key: LibraryKey | null; readonly message: string };
 
 /** A scenario list that lost too much at once: stored, with `missing` scenarios that another read has to confirm as removed. */
 export interface Withheld {
@@ -324,13 +315,20 @@ export interface Withheld {
   readonly missing: number;
 }
 
-export interface SavedLibrary {
-  readonly key: LibraryKey;
-  readonly changed: boolean;
+/** What became of the scenarios of a stored library. */
+export interface SavedScenarios {
   readonly inserted: number;
   readonly updated: number;
   readonly removed: number;
   readonly unchanged: number;
-  readonly rereadReason: RereadReason | null;
   readonly withheld: Withheld | null;
+  /** The library's scenarios that are not marked as removed, and the results among them; null if its content was the same. */
+  readonly scenarioCount: number | null;
+  readonly resultCount: number | null;
+}
+
+export interface SavedLibrary extends SavedScenarios {
+  readonly key: LibraryKey;
+  readonly changed: boolean;
+  readonly rereadReason: RereadReason | null;
 }

@@ -38,24 +38,26 @@ export interface RunRequest {
   readonly restart: boolean;
 }
 
-/** The counts of a run, named like the columns of `sync_runs`. */
-export interface RunCounts {
-  librariesListed: number;
-  librariesRead: number;
-  librariesSkipped: number;
-  librariesChanged: number;
-  librariesFailed: number;
-  librariesRemoved: number;
-  scenariosInserted: number;
-  scenariosUpdated: number;
-  scenariosRemoved: number;
-  scenariosUnchanged: number;
-  rejects: number;
-  requests: number;
-  retries: number;
-  bytes: number;
-  silentChanges: number;
-}
+/** The counts of a run, by the columns of `sync_runs`. */
+export const COUNT_COLUMNS = {
+  librariesListed: "libraries_listed",
+  librariesRead: "libraries_read",
+  librariesSkipped: "libraries_skipped",
+  librariesChanged: "libraries_changed",
+  librariesFailed: "libraries_failed",
+  librariesRemoved: "libraries_removed",
+  scenariosInserted: "scenarios_inserted",
+  scenariosUpdated: "scenarios_updated",
+  scenariosRemoved: "scenarios_removed",
+  scenariosUnchanged: "scenarios_unchanged",
+  rejects: "rejects",
+  requests: "requests",
+  retries: "retries",
+  bytes: "bytes",
+  silentChanges: "silent_changes",
+} as const;
+
+export type RunCounts = Record<keyof typeof COUNT_COLUMNS, number>;
 
 /** A remark of a run for people, in addition to its counts. `code` is stable. */
 export interface Warning {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { aborted, forEachConcurrently, poll, sleep, unlessAborted, withTimeout } from "../src/async.ts";
+import { aborted, concurrently, poll, sleep, unlessAborted, withTimeout } from "../src/async.ts";
 
 const never = new AbortController().signal;
 const pending = new Promise<never>(() => {});
@@ -77,28 +77,78 @@ describe("poll", () => {
   });
 });
 
-describe("forEachConcurrently", () => {
+describe("concurrently", () => {
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+  /** The results that are yielded before the end, and the error that ends them. */
+  async function collect<T>(results: AsyncIterable<T>, onResult = (_: T) => {}) {
+    const yielded: T[] = [];
+    try {
+      for await (const result of results) {
+        yielded.push(result);
+        onResult(result);
+      }
+      return { yielded, error: null };
+    } catch (error) {
+      return { yielded, error };
+    }
+  }
+
   test("works on the items in order, a limited number at once", async () => {
     const events: string[] = [];
-    await forEachConcurrently([1, 2, 3], 2, async (item) => {
+    const work = async (item: number) => {
       events.push(`begin ${item}`);
-      await Promise.resolve();
+      await tick();
       events.push(`end ${item}`);
-    });
-    expect(events).toEqual(["begin 1", "begin 2", "end 1", "end 2", "begin 3", "end 3"]);
+      return -item;
+    };
+    expect(await collect(concurrently([1, 2, 3], 2, work))).toEqual({ yielded: [-1, -2, -3], error: null });
+    expect(events).toEqual(["begin 1", "begin 2", "end 1", "begin 3", "end 2", "end 3"]);
   });
 
-  test("after an error ends what was begun, begins nothing more, and rejects with the first error", async () => {
+  test("begins another item only when a result is taken", async () => {
+    const begun: number[] = [];
+    const results = concurrently([1, 2, 3, 4], 2, async (item) => begun.push(item));
+    await results.next();
+    await tick();
+    expect(begun).toEqual([1, 2, 3]);
+    await results.return();
+    expect(begun).toEqual([1, 2, 3]);
+  });
+
+  test("after an error yields what was begun, begins nothing more, and throws the first error", async () => {
     const first = new Error("first");
     const events: string[] = [];
-    const working = forEachConcurrently([1, 2, 3], 2, async (item) => {
+    const work = async (item: number) => {
       events.push(`begin ${item}`);
       if (item === 1) throw first;
-      await new Promise((resolve) => setImmediate(resolve));
+      await tick();
       events.push(`end ${item}`);
-      throw new Error("second");
-    });
-    await expect(working).rejects.toBe(first);
-    expect(events).toEqual(["begin 1", "begin 2", "end 2"]);
+      if (item === 2) throw new Error("second");
+      return item;
+    };
+    expect(await collect(concurrently([1, 2, 3, 4], 3, work))).toEqual({ yielded: [3], error: first });
+    expect(events).toEqual(["begin 1", "begin 2", "begin 3", "end 2", "end 3"]);
+  });
+
+  test("throws the error that ends the items, after the results before it", async () => {
+    const end = new Error("the service is down");
+    async function* items() {
+      yield 1;
+      throw end;
+    }
+    expect(await collect(concurrently(items(), 2, async (item) => item))).toEqual({ yielded: [1], error: end });
+  });
+
+  test("a consumer that stops early aborts the work, and waits for its end", async () => {
+    const stop = new AbortController();
+    const ended: number[] = [];
+    const work = async (item: number) => {
+      if (item > 1) await new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve()));
+      await tick();
+      ended.push(item);
+    };
+    for await (const _ of concurrently([1, 2, 3], 2, work, stop)) break;
+    expect(ended).toEqual([1, 2, 3]);
   });
 });

@@ -2,9 +2,9 @@ import type { SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
   createClock,
   createValueParsers,
+  ListingWriter,
   readSnapshot,
   readStored,
-  saveListed,
   saveOutcomes,
   withLease,
 } from "../built.ts";
@@ -29,9 +29,9 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
     async ({ write }) => {
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
       const news = { restored: [], returned: [], rejects: [], isOver: null, seenAt: listedAt };
-      await saveListed(write, 1, { changed: changed.map((one) => one.listed), ...news }, (_, error) => {
-        throw error;
-      });
+      const writer = new ListingWriter({ write, runId: 1, mask: (text) => text });
+      await writer.saveListing({ changed: changed.map((one) => one.listed), ...news });
+      if (writer.failed.length > 0) throw new Error("the database refused a library of the listing");
       const outcomes = (async function* () {
         for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
       })();

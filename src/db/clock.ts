@@ -1,6 +1,5 @@
-import { ANSWER_MS, type Connection, oneRow, type Pool, within } from "./connect.ts";
+import { ANSWER_MS, type Connection, oneRow, type Pool, retryTransient, within } from "./connect.ts";
 import { asDatabaseError } from "./db-errors.ts";
-import { retryTransient } from "./retry-transient.ts";
 
 /** The database's clock. All decisions use it, so a wrong local clock has no effect. */
 export interface DatabaseClock {

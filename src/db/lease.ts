@@ -1,8 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
-import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
-import { retryTransient } from "./retry-transient.ts";
+import { ANSWER_MS, type Connection, type Pool, retryTransient, within } from "./connect.ts";
 import { LEASE_MS, type LeaseRequest, RENEW_MS, takeLease } from "./take-lease.ts";
 import { type TransactionOptions, withTransaction } from "./transaction.ts";
 

@@ -1,11 +1,15 @@
-import { and, desc, eq, isNull, notInArray, type SQL, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/node-postgres";
-import pg from "pg";
-import type { RunCounts, RunRequest, RunStatus, RunSummary, Selection } from "../run-summary.ts";
+import {
+  COUNT_COLUMNS,
+  type RunCounts,
+  type RunRequest,
+  type RunStatus,
+  type RunSummary,
+  type Selection,
+} from "../run-summary.ts";
 import { formatSlice, isInSliceSql } from "../slice.ts";
-import type { Connection } from "./connect.ts";
+import { type Connection, oneRow } from "./connect.ts";
 import { excludesLeaseSql, leaseOfScopeSql } from "./lease-names.ts";
-import { syncRuns } from "./schema.ts";
+import { statement } from "./statement.ts";
 
 /** The selectors of a run, as stored: sorted and without repetition, so that equal scopes are equal values. */
 export interface Scope {
@@ -15,9 +19,6 @@ export interface Scope {
   /** Such as 3/8. */
   readonly slice?: string;
 }
-
-/** The scope of a run without selectors. */
-export const WHOLE_SCOPE = null;
 
 const isCompleted = (status: RunStatus) => status === "ok" || status === "partial" || status === "held";
 
@@ -33,15 +34,10 @@ export const isGood = ({ status, counts }: Pick<RunSummary, "status" | "counts">
 export const IS_GOOD =
   "(status = 'ok' OR status IN ('partial', 'held') AND libraries_read + libraries_skipped + libraries_failed > 0)";
 
-/** The fields of a new run's row. */
-interface RunStart extends RunRequest {
-  /** When this backfill began, or the interrupted one that it continues, in database ms; null for a sync. */
-  readonly backfillSince: number | null;
-  readonly version: string;
-}
+/** Null for a run without selectors. */
 export function toScope({ libraries, owners, slice }: Selection): Scope | null {
   if (slice !== undefined) return { libraries: [], owners: [], slice: formatSlice(slice) };
-  if (libraries.length === 0 && owners.length === 0) return WHOLE_SCOPE;
+  if (libraries.length === 0 && owners.length === 0) return null;
   const byText = new Map(libraries.map(({ owner, name }) => [JSON.stringify([owner, name]), [owner, name]]));
   return {
     libraries: [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key),
@@ -49,82 +45,67 @@ export function toScope({ libraries, owners, slice }: Selection): Scope | null {
   };
 }
 
-/** Selects the runs of this scope. */
-const hasScope = (scope: Scope | null): SQL =>
-  scope === WHOLE_SCOPE ? isNull(syncRuns.scope) : eq(syncRuns.scope, scope);
+/** The fields of a new run's row. */
+interface RunStart extends RunRequest {
+  /** When this backfill began, or the interrupted one that it continues, in database ms; null for a sync. */
+  readonly backfillSince: number | null;
+  readonly version: string;
+}
 
-/** Selects the good runs of this scope. */
-const isGoodRun = (scope: Scope | null) => and(hasScope(scope), sql.raw(IS_GOOD));
+const SELECT_RESTARTED =
+  "SELECT (extract(epoch FROM max(backfill_since)) * 1000)::float8 AS at FROM simcat.sync_runs WHERE restart";
 
-/** In milliseconds since the epoch. */
-const epochMs = (instant: SQL | typeof syncRuns.backfillSince) =>
-  sql<number | null>`(extract(epoch FROM ${instant}) * 1000)::float8`;
+const INSERT_RUN = statement(`
+INSERT INTO simcat.sync_runs (kind, trigger, scope, allow_removals, restart, backfill_since, status, version)
+VALUES ($kind, $trigger, $scope, $allowRemovals, $restart, to_timestamp($since::float8), 'running', $version) RETURNING id`);
 
-/** When the newest `--restart` of any scope began, in database ms; null if there was none. */
-const RESTARTED_AT = sql<number | null>`(
-  SELECT ${epochMs(sql`max(backfill_since)`)} FROM ${syncRuns} WHERE restart)`;
-
-/** Writes the run's row. `restartedAt` is when the newest `--restart` before it began, in database ms. */
+/** Writes the run's row. `restartedAt` is when the newest `--restart` of any scope before it began, in database ms. */
 export async function insertRun(
   connection: Connection,
-  { kind, trigger, selection, allowRemovals, backfillSince, restart, version }: RunStart,
+  { selection, backfillSince, ...start }: RunStart,
 ): Promise<{ readonly id: number; readonly restartedAt: number | null }> {
-  const [row] = await drizzle(connection)
-    .insert(syncRuns)
-    .values({
-      kind,
-      trigger,
-      allowRemovals,
-      restart,
-      version,
-      scope: toScope(selection),
-      backfillSince: backfillSince === null ? null : new Date(backfillSince),
-      status: "running",
-    })
-    .returning({ id: syncRuns.id, restartedAt: RESTARTED_AT });
-  if (row === undefined) throw new Error("INSERT INTO sync_runs returned no row");
-  return row;
+  const { at } = oneRow(await connection.query<{ at: number | null }>(SELECT_RESTARTED));
+  const since = backfillSince === null ? null : backfillSince / 1000;
+  const row = { ...start, scope: toScope(selection), since };
+  const { id } = oneRow(await connection.query<{ id: number }>(INSERT_RUN(row)));
+  return { id, restartedAt: at };
 }
 
 /** Deletes the row of a run that had nothing to do, or of an attempt whose COMMIT was not answered. */
 export async function deleteRun(connection: Connection, id: number): Promise<void> {
-  await drizzle(connection).delete(syncRuns).where(eq(syncRuns.id, id));
+  await connection.query("DELETE FROM simcat.sync_runs WHERE id = $1", [id]);
 }
 
 /** Whether a library is one of the run's slice: runs of the other slices write at the same time. SQL on a row of the run. */
 const isInSliceOfRun = (scope: string) => `(${scope}->>'slice' IS NULL OR ${isInSliceSql(`(${scope}->>'slice')`)})`;
 
 /** Counts the rows of `library_sync` on which the run left this trace: no other run wrote to them since it began. */
-const countTraces = (trace: SQL) =>
-  sql`(SELECT count(*) FROM simcat.library_sync y WHERE ${trace} >= ${syncRuns.startedAt} AND ${sql.raw(isInSliceOfRun("sync_runs.scope"))})`;
+const countTraces = (column: string) =>
+  `(SELECT count(*) FROM simcat.library_sync y WHERE y.${column} >= r.started_at AND ${isInSliceOfRun("r.scope")})`;
 
 /**
  * Marks the running runs as abandoned whose leases exclude this one. The caller has taken it, so none of them can write any
  * more. Most of its counts are lost; what it read and what failed is known.
  */
+const ABANDON_RUNS = statement(`
+UPDATE simcat.sync_runs r SET status = 'abandoned', finished_at = clock_timestamp(), error = $error,
+  libraries_read = ${countTraces("content_read_at")}, libraries_failed = ${countTraces("last_failed_at")}
+WHERE status = 'running' AND ${excludesLeaseSql(leaseOfScopeSql("r.scope"), "$lease::text")}`);
+
+const ABANDONED =
+  "the run could not record its end: its process was killed or ran out of memory, or it lost its database or its lease. What it had stored is kept; of its counts, only those of read and failed libraries are known";
+
 export async function abandonRuns(connection: Connection, lease: string): Promise<void> {
-  await drizzle(connection)
-    .update(syncRuns)
-    .set({
-      status: "abandoned",
-      finishedAt: sql`clock_timestamp()`,
-      librariesRead: countTraces(sql`y.content_read_at`),
-      librariesFailed: countTraces(sql`y.last_failed_at`),
-      error:
-        "the run could not record its end: its process was killed or ran out of memory, or it lost its database or its lease. What it had stored is kept; of its counts, only those of read and failed libraries are known",
-    })
-    .where(
-      and(
-        eq(syncRuns.status, "running"),
-        sql.raw(excludesLeaseSql(leaseOfScopeSql("sync_runs.scope"), pg.escapeLiteral(lease))),
-      ),
-    );
+  await connection.query(ABANDON_RUNS({ lease, error: ABANDONED }));
 }
 
 /** Whether the run's own process has recorded its end. */
 export async function isFinished(connection: Connection, id: number): Promise<boolean> {
-  const hasEnded = and(eq(syncRuns.id, id), notInArray(syncRuns.status, ["running", "abandoned"]));
-  return (await drizzle(connection).$count(syncRuns, hasEnded)) === 1;
+  const { rowCount } = await connection.query(
+    "SELECT FROM simcat.sync_runs WHERE id = $1 AND status NOT IN ('running', 'abandoned')",
+    [id],
+  );
+  return rowCount === 1;
 }
 
 /**
@@ -137,6 +118,14 @@ FROM simcat.sync_runs r
 WHERE r.id = $1 AND r.status = 'running' AND y.failures > 1 AND y.last_failed_at >= r.started_at
   AND ${isInSliceOfRun("r.scope")}`;
 
+const FINISH_RUN = statement(`
+UPDATE simcat.sync_runs SET status = $status, error = $error, finished_at = clock_timestamp(), listing_complete = $complete,
+  listing_as_of = to_timestamp($asOf::float8 / 1000),
+  ${Object.entries(COUNT_COLUMNS)
+    .map(([count, column]) => `${column} = $${count}`)
+    .join(", ")}
+WHERE id = $id`);
+
 /** What a run records of the listing that it accepted. */
 export interface AcceptedListing {
   /** Whether it shows all libraries as of a known time. */
@@ -148,49 +137,37 @@ export interface AcceptedListing {
 /** Records how the run ended. */
 export async function finishRun(
   connection: Connection,
-  id: number,
-  { status, error, counts }: Pick<RunSummary, "status" | "error" | "counts">,
+  { id, status, error, counts }: Pick<RunSummary, "id" | "status" | "error" | "counts">,
   listing: AcceptedListing | null,
 ): Promise<void> {
   if (!isCompleted(status)) await connection.query(UNCOUNT_FAILURES, [id]);
-  await drizzle(connection)
-    .update(syncRuns)
-    .set({
-      ...counts,
-      status,
-      error,
-      listingComplete: listing?.complete ?? null,
-      listingAsOf: listing?.asOf == null ? null : new Date(listing.asOf),
-      finishedAt: sql`clock_timestamp()`,
-    })
-    .where(eq(syncRuns.id, id));
+  const { complete = null, asOf = null } = listing ?? {};
+  await connection.query(FINISH_RUN({ id, status, error, complete, asOf, ...counts }));
 }
+
+/** Held with nothing read: the listing lacked all libraries that were left. */
+const SELECT_NEWEST_BACKFILL = `
+SELECT ${IS_GOOD} AND NOT (status = 'held' AND libraries_read = 0) AS "isCompleted",
+  (extract(epoch FROM backfill_since) * 1000)::float8 AS since
+FROM simcat.sync_runs WHERE kind = 'backfill' AND scope IS NOT DISTINCT FROM $1 ORDER BY id DESC LIMIT 1`;
 
 /** When the newest backfill of this scope began, in database ms, if it was not completed; otherwise null. */
 export async function readUnfinishedBackfill(connection: Connection, selection: Selection): Promise<number | null> {
-  const [newest] = await drizzle(connection)
-    .select({
-      // Held with nothing read: the listing lacked all libraries that were left.
-      isCompleted: sql<boolean>`${sql.raw(IS_GOOD)} AND NOT (status = 'held' AND libraries_read = 0)`,
-      since: epochMs(syncRuns.backfillSince),
-    })
-    .from(syncRuns)
-    .where(and(eq(syncRuns.kind, "backfill"), hasScope(toScope(selection))))
-    .orderBy(desc(syncRuns.id))
-    .limit(1);
-  return newest === undefined || newest.isCompleted ? null : newest.since;
+  const { rows } = await connection.query<{ isCompleted: boolean; since: number }>(SELECT_NEWEST_BACKFILL, [
+    toScope(selection),
+  ]);
+  return rows[0] === undefined || rows[0].isCompleted ? null : rows[0].since;
 }
 
 /** The library counts of a finished run. */
 export type LibraryCounts = Pick<RunCounts, "librariesListed" | "librariesRead" | "librariesChanged">;
 
-/** The counts of the newest good syncs of this scope, newest first. */
-export function readSyncCounts(connection: Connection, scope: Scope | null, limit: number): Promise<LibraryCounts[]> {
-  const { librariesListed, librariesRead, librariesChanged } = syncRuns;
-  return drizzle(connection)
-    .select({ librariesListed, librariesRead, librariesChanged })
-    .from(syncRuns)
-    .where(and(eq(syncRuns.kind, "sync"), isGoodRun(scope)))
-    .orderBy(desc(syncRuns.id))
-    .limit(limit);
+/** The counts of the newest good syncs of everything, newest first. */
+export async function readSyncCounts(connection: Connection, limit: number): Promise<LibraryCounts[]> {
+  const { rows } = await connection.query<LibraryCounts>(
+    `SELECT libraries_listed AS "librariesListed", libraries_read AS "librariesRead", libraries_changed AS "librariesChanged"
+     FROM simcat.sync_runs WHERE kind = 'sync' AND scope IS NULL AND ${IS_GOOD} ORDER BY id DESC LIMIT $1`,
+    [limit],
+  );
+  return rows;
 }

@@ -1,9 +1,8 @@
 import { sleep } from "../async.ts";
 import { BusyError } from "../errors.ts";
-import type { Connection, Pool } from "./connect.ts";
+import { ANNOUNCE_AFTER_MS, type Connection, type Pool } from "./connect.ts";
 import { excludesLeaseSql, SYNC_LEASE } from "./lease-names.ts";
 import { lockError, lockedLeaseError } from "./lock-holders.ts";
-import { ANNOUNCE_AFTER_MS } from "./retry-transient.ts";
 import { abandonRuns } from "./runs.ts";
 import { readSnapshot, withTransaction } from "./transaction.ts";
 

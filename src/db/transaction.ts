@@ -1,7 +1,6 @@
 import { DatabaseError } from "../errors.ts";
-import { ANSWER_MS, type Connection, type Pool, within } from "./connect.ts";
+import { ANSWER_MS, type Connection, type Pool, type RetryOptions, retryTransient, within } from "./connect.ts";
 import { asDatabaseError, isConnectionLost } from "./db-errors.ts";
-import { type RetryOptions, retryTransient } from "./retry-transient.ts";
 
 /** Lifts the time limits that a role or a database may set. Postgres has `transaction_timeout` since version 17. */
 const UNLIMITED = `SET LOCAL statement_timeout = 0;

@@ -2,6 +2,7 @@ import type { DatabaseClock } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
 import { type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
 import { parseStored, streamStored } from "../db/read/stored-libraries.ts";
+import type { ListingChanges, Removals } from "../db/store/save-listing.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { keyText } from "../key.ts";
@@ -98,10 +99,9 @@ export async function planRun(
   return { ...timed, plan: planner.finish(), openRejects };
 }
 
-export interface RemovalDecision {
+interface RemovalDecision {
   readonly verdict: RemovalVerdict;
-  /** Libraries whose removal is held from now on. */
-  readonly holds: readonly LibraryKey[];
+  readonly removals: Removals;
 }
 
 /**
@@ -157,8 +157,13 @@ export async function checkRemovals(
     removedLately: countOthers(numbers, everyMissing),
   };
   const isHeldElsewhere = canMark && unheldElsewhere.length > 0 && exceedsShare(everywhere);
-  const holds = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];
-  return { verdict, holds };
+  const held = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];
+  const isPassed = verdict.kind === "pass";
+  const marked = isPassed ? missing : [];
+  return {
+    verdict,
+    removals: { marked, forgotten: isPassed ? plan.neverStored : [], held, heldSince: plan.heldSince },
+  };
 }
 
 /** How many libraries of the whole organization are live, and how many of those are listed. */
@@ -176,4 +181,25 @@ async function countLive(connection: Connection, { libraries }: Listing): Promis
 function countOthers({ gone, returned }: RemovalNumbers, missing: readonly LibraryKey[]): number {
   const again = new Set(returned.map(keyText));
   return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;
+}
+
+/** The changes of the whole listing, whatever the run's selection. */
+export function toListingChanges(
+  { listing: { libraries, rejects, incomplete }, listedAt, plan, openRejects }: PlannedListing,
+  verdict: RemovalVerdict,
+): ListingChanges {
+  // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.
+  const isTrusted = incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
+  const isGoodEntry = (key: LibraryKey) => {
+    const index = libraries.find(key);
+    return index !== undefined && libraries.at(index).source !== null;
+  };
+  return {
+    changed: plan.changed,
+    restored: plan.restored,
+    returned: plan.returned,
+    rejects,
+    isOver: openRejects ? (key) => isTrusted || (key !== null && isGoodEntry(key)) : null,
+    seenAt: listedAt,
+  };
 }

@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
-import { Channel, forEachConcurrently } from "../async.ts";
-import { type CircuitBreaker, createCircuitBreaker } from "../circuit-breaker.ts";
+import { concurrently } from "../async.ts";
+import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey, ReadAction, ReadOutcome } from "../model.ts";
 import { DISCARD } from "../service/read-content.ts";
 import type { PlannedListing } from "./plan-run.ts";
-import { createLibraryReader, type ReadLibrary } from "./read-library.ts";
+import { createLibraryReader } from "./read-library.ts";
 import type { Run } from "./run-types.ts";
 
 /**
@@ -21,113 +21,100 @@ export async function* readLibraries(
   signal: AbortSignal,
 ): AsyncGenerator<ReadOutcome> {
   for (const failure of alreadyFailed) yield { kind: "failed", failure };
-  if (planned.plan.actions.length === 0) return;
-  const readers = new ReadQueue(run, await createLibraryReader(run, planned), planned.plan.witness, signal);
-  const reading = readers.readAll(exceptFailed(planned.plan.actions, alreadyFailed));
-  try {
-    yield* readers.outcomes;
-  } finally {
-    readers.stop();
-    await reading;
+  const { actions, witness } = planned.plan;
+  if (actions.length === 0) return;
+  const readLibrary = await createLibraryReader(run, planned);
+  const stop = new AbortController();
+  const stopped = AbortSignal.any([signal, stop.signal]);
+  // Every request in flight listens to it.
+  setMaxListeners(0, stopped);
+  const outage = new OutageWatch(run, witness, stopped);
+
+  const read = async (action: ReadAction) => {
+    try {
+      stopped.throwIfAborted();
+      return await readLibrary(action, stopped);
+    } catch (error) {
+      if (error instanceof ContentError) return { kind: "unread", action, error } as const;
+      // Otherwise each waiting request would first wait for the pause to end.
+      if (error instanceof SourceUnavailableError) stop.abort(error);
+      throw error;
+    }
+  };
+  const failedKeys = new Set(alreadyFailed.map(({ key }) => keyText(key)));
+  let end: Error | null = null;
+  function* untilEnd(): Generator<ReadAction> {
+    for (const action of actions) {
+      if (end !== null) return;
+      if (!failedKeys.has(keyText(action.listed.key))) yield action;
+    }
   }
+
+  for await (const outcome of concurrently(untilEnd(), run.settings.concurrency, read, stop)) {
+    if (outcome.kind === "read") {
+      outage.addRead(outcome.action.listed.key);
+      yield outcome;
+      continue;
+    }
+    const { action, error } = outcome;
+    if (error.code === "unauthorized" && (await run.service.confirmKey(stopped)) === "refused") {
+      end ??= refusedMidway(error);
+      continue;
+    }
+    yield { kind: "failed", failure: error.toFailedLibrary(action.listed.key, run.mask) };
+    end ??= await outage.judgeFailure(action, error);
+    if (end instanceof SourceUnavailableError) stop.abort(end);
+  }
+  if (end !== null) throw end;
+  await outage.assertRead();
 }
 
-function* exceptFailed(actions: Iterable<ReadAction>, failed: readonly FailedLibrary[]): Generator<ReadAction> {
-  const keys = new Set(failed.map(({ key }) => keyText(key)));
-  for (const action of actions) if (!keys.has(keyText(action.listed.key))) yield action;
-}
-
-/** Concurrent readers of one queue of libraries. */
-class ReadQueue {
-  readonly outcomes = new Channel<ReadOutcome>();
+/** Distinguishes an outage of the service from broken libraries. */
+class OutageWatch {
+  readonly #breaker = new CircuitBreaker();
   readonly #run: Run;
-  readonly #read: ReadLibrary;
-  readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #breaker: CircuitBreaker = createCircuitBreaker();
-  /** Whether the content of any library could be read. */
-  #hasRead = false;
-  /** The last failure to read content, and the number of such failures. */
-  #lastUnread: ContentError | null = null;
-  #unread = 0;
   /** A library that can be expected to be readable unless the service is down. */
   #witness: LibraryKey | null;
+  /** Whether the content of any library could be read. */
+  #hasRead = false;
+  /** The failures to read content. */
+  #lastUnread: ContentError | null = null;
+  #unread = 0;
 
-  constructor(run: Run, read: ReadLibrary, witness: LibraryKey | null, signal: AbortSignal) {
+  constructor(run: Run, witness: LibraryKey | null, signal: AbortSignal) {
     this.#run = run;
-    this.#read = read;
     this.#witness = witness;
-    this.#signal = AbortSignal.any([signal, this.#stopped.signal]);
-    // Every request in flight listens to it.
-    setMaxListeners(0, this.#signal);
+    this.#signal = signal;
   }
 
-  /** Never rejects: closes `outcomes` with the error that ended the run, if any. */
-  async readAll(actions: Iterable<ReadAction>): Promise<void> {
-    try {
-      await this.#readQueue(actions);
-      await this.#assertRead();
-      this.outcomes.close();
-    } catch (error) {
-      this.outcomes.close(error);
-    }
+  addRead(key: LibraryKey): void {
+    this.#breaker.reset();
+    this.#hasRead = true;
+    this.#witness = key;
   }
 
-  /** Aborts the requests in flight. */
-  stop(reason: unknown = new Error("the run stopped reading")): void {
-    this.#stopped.abort(reason);
-  }
-
-  async #readQueue(actions: Iterable<ReadAction>): Promise<void> {
-    await forEachConcurrently(actions, this.#run.settings.concurrency, async (action) => {
-      try {
-        this.#signal.throwIfAborted();
-        await this.#readOne(action);
-      } catch (error) {
-        // Otherwise each waiting request would first wait for the pause to end.
-        if (error instanceof SourceUnavailableError) this.stop(error);
-        throw error;
-      }
-    });
-  }
-
-  async #readOne(action: ReadAction): Promise<void> {
-    try {
-      const outcome = await this.#read(action, this.#signal);
-      this.#breaker.reset();
-      this.#hasRead = true;
-      this.#witness = action.listed.key;
-      await this.outcomes.push(outcome);
-    } catch (error) {
-      if (!(error instanceof ContentError)) throw error;
-      await this.#fail(action, error);
-    }
-  }
-
-  /** @throws UnauthorizedError if the service refuses the key; SourceUnavailableError if it counts as down */
-  async #fail(action: ReadAction, error: ContentError): Promise<void> {
-    if (error.code === "unauthorized" && (await this.#run.service.confirmKey(this.#signal)) === "refused") {
-      throw refusedMidway(error);
-    }
+  /** Counts a failure. Returns an error if the service counts as down, otherwise null. */
+  async judgeFailure({ stored }: ReadAction, error: ContentError): Promise<SourceUnavailableError | null> {
     if (error.unread) {
       this.#lastUnread = error;
       this.#unread += 1;
     } else this.#hasRead = true;
-    if (error.unavailable) this.#breaker.countFailure((action.stored?.sync?.failures ?? 0) > 0);
-    else this.#breaker.reset();
-    const isDoubtful = this.#breaker.isDoubtful();
-    const failure = error.toFailedLibrary(action.listed.key, this.#run.mask);
-    await this.outcomes.push({ kind: "failed", failure });
-    this.#breaker.assertClosed(error, CONTINUES);
-    if (isDoubtful && this.#witness !== null) {
-      const failed = await this.#askWitness(this.#witness);
-      if (failed?.unavailable) throw considersDown(witnessFailed(this.#witness), failed);
+    if (!error.unavailable) {
       this.#breaker.reset();
+      return null;
     }
+    const state = this.#breaker.addFailure((stored?.sync?.failures ?? 0) > 0);
+    if (state === "open") return manyFailed(error, CONTINUES);
+    if (state === "closed" || this.#witness === null) return null;
+    const failed = await this.#askWitness(this.#witness);
+    if (failed?.unavailable) return witnessFailed(this.#witness, failed);
+    this.#breaker.reset();
+    return null;
   }
 
   /** @throws SourceUnavailableError if content was asked for, and none could be read */
-  async #assertRead(): Promise<void> {
+  async assertRead(): Promise<void> {
     if (this.#hasRead || this.#lastUnread === null) return;
     if (this.#witness === null) {
       // A 404, or a page of HTML, for one library says nothing about others.
@@ -135,13 +122,10 @@ class ReadQueue {
       throw considersDown("no library could be read", this.#lastUnread);
     }
     const failed = await this.#askWitness(this.#witness);
-    if (failed?.unread) throw considersDown(witnessFailed(this.#witness), failed);
+    if (failed?.unread) throw witnessFailed(this.#witness, failed);
   }
 
-  /**
-   * Distinguishes an outage from broken libraries, by reading one more: an outage may concern only one part of the content.
-   * Returns its failure; null if it can be read.
-   */
+  /** Reads one library more: an outage may concern only one part of the content. Returns its failure, or null. */
   async #askWitness(witness: LibraryKey): Promise<ContentError | null> {
     try {
       await this.#run.service.readContent(witness, DISCARD, this.#signal);
@@ -154,10 +138,12 @@ class ReadQueue {
   }
 }
 
-const witnessFailed = (witness: LibraryKey) =>
-  `neither the libraries that were tried nor ${formatKey(witness)}, whose last read succeeded, could be read`;
-
 const CONTINUES = "; the libraries read until then are stored, and the next run continues";
+
+function witnessFailed(witness: LibraryKey, last: ContentError): SourceUnavailableError {
+  const tried = `neither the libraries that were tried nor ${formatKey(witness)}, whose last read succeeded, could be read`;
+  return considersDown(tried, last);
+}
 
 function considersDown(summary: string, last: ContentError): SourceUnavailableError {
   return new SourceUnavailableError(

@@ -1,19 +1,14 @@
 import { hash } from "node:crypto";
-import type { Connection } from "../db/connect.ts";
-import { compareFields } from "../db/read/compare-fields.ts";
 import { COLUMN_SIGNATURE } from "../db/store/columns.ts";
-import { detectRefusedRows, RefusedRows, refusedByDatabase } from "../db/store/save-in-halves.ts";
-import { createScenarioBuffer, MEMORY_LIMITS, type MemoryBudget } from "../db/store/scenario-buffer.ts";
-import { createStaging, type Staging } from "../db/store/staging.ts";
-import { withTransaction } from "../db/transaction.ts";
+import { RefusedRows, refusedByDatabase } from "../db/store/save-in-halves.ts";
+import { createScenarioBuffers } from "../db/store/scenario-buffer.ts";
 import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
-import type { LibraryContent, LibraryKey, ListedLibrary, ReadAction, ReadOutcome, ReceivedContent } from "../model.ts";
-import { type AskPeers, createPeers } from "./ask-peers.ts";
+import type { LibraryKey, ListedLibrary, ReadAction, ReadOutcome, ReceivedContent } from "../model.ts";
+import { DriftFinder } from "./find-drift.ts";
 import type { PlannedListing } from "./plan-run.ts";
-import { DRIFT_ADVICE, explainDrift, findLostFields, isProven, lackedFields, lacksFields } from "./rules/drift.ts";
-import { buildLibraryContent } from "./rules/library-content.ts";
-import { findOtherListed, mayBeOther } from "./rules/named-library.ts";
+import { DRIFT_ADVICE } from "./rules/drift.ts";
+import { buildLibraryContent, findOtherListed, mayBeOther } from "./rules/library-content.ts";
 import type { Run } from "./run-types.ts";
 
 /**
@@ -23,11 +18,9 @@ import type { Run } from "./run-types.ts";
 export type ReadLibrary = (action: ReadAction, signal: AbortSignal) => Promise<Extract<ReadOutcome, { kind: "read" }>>;
 
 export async function createLibraryReader(run: Run, planned: PlannedListing): Promise<ReadLibrary> {
-  const budget: MemoryBudget = { usedBytes: 0, limits: run.memory ?? MEMORY_LIMITS };
-  const staging: Staging = createStaging(run.pool, run.lease, run.parsers);
-  await staging.clear();
-  const ask = createPeers(run, planned.listing.libraries);
-  const { hashesSince, settings } = run;
+  const createBuffer = await createScenarioBuffers(run);
+  const drift = new DriftFinder(run, planned.listing.libraries);
+  const { hashesTrustedSince, settings } = run;
   const { listing, listedAt, plan } = planned;
   const unheld = new Set(plan.unheld.map(keyText));
   const held = new Set(plan.missing.map(keyText).filter((key) => !unheld.has(key)));
@@ -35,7 +28,7 @@ export async function createLibraryReader(run: Run, planned: PlannedListing): Pr
 
   return async (action, signal) => {
     const { key } = action.listed;
-    const buffer = createScenarioBuffer(staging, budget);
+    const buffer = createBuffer();
     try {
       const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;
       const received = await run.service.readContent({ ...key, failedBefore }, buffer, signal);
@@ -48,10 +41,10 @@ export async function createLibraryReader(run: Run, planned: PlannedListing): Pr
       const isUncertain = metadata !== null && mayBeOther(metadata, key, isListed);
       const readAt = run.clock.at(received.sentAt);
       const contentHash = hashContent(action.listed, received, settings.serviceTimezone);
-      const facts = { listedAt, readAt, contentHash, hashesSince, isUncertain };
+      const facts = { listedAt, readAt, contentHash, hashesTrustedSince, isUncertain };
       const content = buildLibraryContent(action, received, await buffer.finish(), facts);
-      const drift = await findDrift(run, ask, content, received, signal);
-      if (drift !== "") throw new ContentError("drift", `${drift}. ${DRIFT_ADVICE}`, { rejects: received.rejects });
+      const lost = await drift.explain(action, content, received, signal);
+      if (lost !== "") throw new ContentError("drift", `${lost}. ${DRIFT_ADVICE}`, { rejects: received.rejects });
       return { kind: "read", action, content, buffer };
     } catch (thrown) {
       const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;
@@ -59,28 +52,6 @@ export async function createLibraryReader(run: Run, planned: PlannedListing): Pr
       throw error;
     }
   };
-}
-
-/** Why the service seems to have changed the shape of its answers; empty if not. Compares with the stored rows if a field is absent. */
-async function findDrift(
-  { pool, lease }: Run,
-  ask: AskPeers,
-  content: LibraryContent,
-  received: ReceivedContent,
-  signal: AbortSignal,
-): Promise<string> {
-  if (content.kind !== "changed" || !lacksFields(received)) return "";
-  const operation = "comparing the fields of a library with its stored rows";
-  const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
-  const stored = await detectRefusedRows(lease.write, operation, (patience) =>
-    withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
-  );
-  const reasons: string[] = [];
-  for (const lost of findLostFields(received, stored)) {
-    const testimony = isProven(lost) ? "none" : await ask(lost, content.listed.key, received.sentAt, signal);
-    reasons.push(explainDrift(lost, testimony) ?? "");
-  }
-  return reasons.filter((reason) => reason !== "").join("; ");
 }
 
 function mismatched(key: LibraryKey, other: LibraryKey): ContentError {

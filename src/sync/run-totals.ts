@@ -1,30 +1,38 @@
+import { asDatabaseError } from "../db/db-errors.ts";
 import type { AcceptedListing } from "../db/runs.ts";
+import { SimcatError, toError } from "../errors.ts";
 import type { LibraryFailure, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
-import type { RunCounts, RunStatus, Warning } from "../run-summary.ts";
-import { isSilent } from "./rules/library-content.ts";
-import { hasOtherName } from "./rules/named-library.ts";
+import {
+  COUNT_COLUMNS,
+  type RunCounts,
+  type RunRequest,
+  type RunStatus,
+  type RunSummary,
+  type Warning,
+} from "../run-summary.ts";
+import { hasOtherName, isSilent } from "./rules/library-content.ts";
 import type { Plan } from "./rules/plan.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 
+/** How a run ended. */
+export interface RunOutcome {
+  readonly status: RunStatus;
+  /** A message for people beyond the counts; null if there is none. */
+  readonly message: string | null;
+  /** Why the run ended early; null if it completed. */
+  readonly error: Error | null;
+}
+
+/** The outcome of a run that ended with this error: each SimcatError names its status; any other error is `failed`. */
+export function outcomeOfError(thrown: unknown): RunOutcome {
+  const error = toError(asDatabaseError("working with the database", thrown));
+  const status = error instanceof SimcatError ? (error.status ?? "failed") : "failed";
+  return { status, message: error.message, error };
+}
+
 /** The counts, failures and warnings of a run: its only mutable state. Its summary is made from this. */
 export class RunTotals {
-  readonly counts: RunCounts = {
-    librariesListed: 0,
-    librariesRead: 0,
-    librariesSkipped: 0,
-    librariesChanged: 0,
-    librariesFailed: 0,
-    librariesRemoved: 0,
-    scenariosInserted: 0,
-    scenariosUpdated: 0,
-    scenariosRemoved: 0,
-    scenariosUnchanged: 0,
-    rejects: 0,
-    requests: 0,
-    retries: 0,
-    bytes: 0,
-    silentChanges: 0,
-  };
+  readonly counts = Object.fromEntries(Object.keys(COUNT_COLUMNS).map((count) => [count, 0])) as RunCounts;
   /** Why libraries were read. */
   readonly reasons: Partial<Record<Reason, number>> = {};
   /** Why libraries were skipped. */
@@ -52,7 +60,10 @@ export class RunTotals {
       this.failures.push({ key, code, message });
       this.addRejects(rejects);
     }
-    if (outcome.kind === "unrecorded") this.addUnrecorded(outcome.key, outcome.message);
+    if (outcome.kind === "unrecorded") {
+      const { key, message } = outcome;
+      this.warnings.push({ code: "failure_unrecorded", ...(key ? { key } : {}), message });
+    }
   }
 
   #addStored({ action, content, saved }: Extract<WriteOutcome, { kind: "stored" }>): void {
@@ -84,14 +95,33 @@ export class RunTotals {
     }
   }
 
-  /** The database refused to record a library's failure or its rejects, or (null) the rejects of the listing. */
-  addUnrecorded(key: Warning["key"] | null, message: string): void {
-    this.warnings.push({ code: "failure_unrecorded", ...(key ? { key } : {}), message });
-  }
-
   /** `ok`, or `partial` if anything failed, also before and was not tried again yet, was rejected or was withheld. */
-  status(): Extract<RunStatus, "ok" | "partial"> {
+  status(): "ok" | "partial" {
     const failing = this.failures.length + (this.skips["backing off"] ?? 0);
     return failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
+
+  /** The summary of the run. Its row in `sync_runs`, the log, the printed summary and `--json` are made from it. */
+  toSummary(
+    { id, request, mask }: SummarizedRun,
+    { status, message }: Omit<RunOutcome, "error">,
+    durationMs: number,
+  ): RunSummary {
+    const { counts, reasons, skips, failures, rejects, warnings } = this;
+    return {
+      ...structuredClone({ counts, reasons, skips, failures, rejects, warnings }),
+      id,
+      kind: request.kind,
+      status,
+      durationMs: Math.round(durationMs),
+      error: message === null ? null : mask(message),
+    };
+  }
+}
+
+interface SummarizedRun {
+  readonly id: number;
+  readonly request: Pick<RunRequest, "kind">;
+  /** Takes the secrets out of a message. */
+  readonly mask: (message: string) => string;
 }

@@ -36,7 +36,7 @@ export interface Run extends RunTools {
   /** A backfill reads what was last read before this moment; null for a sync. */
   readonly backfillSince: number | null;
   /** Content that was read before this moment is compared row by row, whatever its hash; null unless `--restart` asked for that. */
-  readonly hashesSince: number | null;
+  readonly hashesTrustedSince: number | null;
   readonly lease: Lease;
   readonly parsers: ValueParsers;
   readonly totals: RunTotals;

@@ -2,26 +2,40 @@ import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
 import { acquireLease } from "../db/lease.ts";
 import { leaseOf } from "../db/lease-names.ts";
-import { deleteRun, finishRun, isFinished, readSyncCounts, WHOLE_SCOPE } from "../db/runs.ts";
+import {
+  deleteRun,
+  finishRun,
+  insertRun,
+  isFinished,
+  isGood,
+  readSyncCounts,
+  readUnfinishedBackfill,
+} from "../db/runs.ts";
+import { ListingWriter } from "../db/store/save-listing.ts";
 import { saveOutcomes } from "../db/store/save-outcomes.ts";
+import { saveSnapshot } from "../db/store/save-snapshot.ts";
 import { readSnapshot } from "../db/transaction.ts";
-import { UsageError } from "../errors.ts";
+import { LostLeaseError, toError, UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
-import type { Reject, WriteOutcome } from "../model.ts";
+import type { Listing, Reject, WriteOutcome } from "../model.ts";
 import type { RunRequest } from "../run-summary.ts";
-import { markRemovals } from "./mark-removals.ts";
-import { checkRemovals, planRun, takeListing } from "./plan-run.ts";
+import { HOUR_MS } from "../units.ts";
+import { checkRemovals, planRun, takeListing, toListingChanges } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
-import { guardScenarios } from "./rules/guard.ts";
+import { guardScenarios, type ScenarioFacts } from "./rules/guard.ts";
 import { isEverything } from "./rules/selection.ts";
-import { completed, outcomeOfError, type RunOutcome, toSummary } from "./run-outcome.ts";
-import { RunTotals } from "./run-totals.ts";
+import { outcomeOfError, type RunOutcome, RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
-import { saveListing } from "./save-listing.ts";
-import { createRunStarter } from "./start-run.ts";
-import { confirmsClock, takeSnapshot } from "./take-snapshot.ts";
 import { createValueParsers } from "./value-parsers.ts";
-import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, warnOfThrottling } from "./warnings.ts";
+import {
+  COMPARED_RUNS,
+  isIdle,
+  warnOfFutureDays,
+  warnOfIdleRuns,
+  warnOfListing,
+  warnOfReading,
+  warnOfThrottling,
+} from "./warnings.ts";
 
 /**
  * One run: takes the lease, lists, plans, guards removals, marks them, records the listing, reads, writes, takes the day's
@@ -31,31 +45,19 @@ import { COMPARED_RUNS, isIdle, warnOfIdleRuns, warnOfListing, warnOfReading, wa
  * neither listed nor stored, and then no run is recorded. Any other end is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
-  const leaseRequest = { name: leaseOf(request.selection.slice), holder: `${hostname()}:${process.pid}` };
-  const { lease, started } = await acquireLease(
-    tools.pool,
-    tools.clock,
-    leaseRequest,
-    createRunStarter(tools, request),
-    signal,
-  );
+  const { pool, clock, service } = tools;
+  const wanted = { name: leaseOf(request.selection.slice), holder: `${hostname()}:${process.pid}` };
+  const { lease, started } = await acquireLease(pool, clock, wanted, createRunStarter(tools, request), signal);
   const startedAt = performance.now();
   try {
-    const run: Run = {
-      ...tools,
-      ...started,
-      request,
-      lease,
-      parsers: createValueParsers(tools.settings.serviceTimezone),
-      totals: new RunTotals(),
-    };
-    const before = tools.service.counters();
+    const parsers = createValueParsers(tools.settings.serviceTimezone);
+    const run: Run = { ...tools, ...started, request, lease, parsers, totals: new RunTotals() };
+    const before = service.counters();
     const outcome = await runSteps(run, AbortSignal.any([signal, lease.lost])).catch(outcomeOfError);
-    const { requests, retries, bytes, throttled } = tools.service.counters();
-    run.totals.counts.requests = requests - before.requests;
-    run.totals.counts.retries = retries - before.retries;
-    run.totals.counts.bytes = bytes - before.bytes;
-    warnOfThrottling(run.totals, throttled - before.throttled);
+    const after = service.counters();
+    for (const count of ["requests", "retries", "bytes"] as const)
+      run.totals.counts[count] = after[count] - before[count];
+    warnOfThrottling(run.totals, after.throttled - before.throttled);
     await takeSnapshot(run, outcome);
     return await finish(run, outcome, performance.now() - startedAt);
   } finally {
@@ -63,8 +65,30 @@ export async function runSync(tools: RunTools, request: RunRequest, signal: Abor
   }
 }
 
+/** Writes the run's row, in the transaction that takes the lease. A repeated call replaces the row of the first one. */
+function createRunStarter({ clock, settings, version }: RunTools, request: RunRequest) {
+  let unanswered: number | null = null;
+
+  /** Since the interrupted backfill of the same scope began, if that is young enough, else from now. */
+  async function readBackfillStart(connection: Connection): Promise<number> {
+    const now = clock.now();
+    const unfinished = request.restart ? null : await readUnfinishedBackfill(connection, request.selection);
+    // One that began later than now began by a clock that has been set back since.
+    const isYoung = unfinished !== null && unfinished <= now && now - unfinished < settings.fullEveryMs;
+    return isYoung ? unfinished : now;
+  }
+
+  return async (connection: Connection): Promise<Pick<Run, "id" | "backfillSince" | "hashesTrustedSince">> => {
+    if (unanswered !== null) await deleteRun(connection, unanswered);
+    const backfillSince = request.kind === "sync" ? null : await readBackfillStart(connection);
+    const { id, restartedAt } = await insertRun(connection, { ...request, backfillSince, version });
+    unanswered = id;
+    return { id, backfillSince, hashesTrustedSince: request.restart ? backfillSince : restartedAt };
+  };
+}
+
 async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
-  const { totals, onEvent, settings, request } = run;
+  const { totals, onEvent, settings, request, lease, mask } = run;
   const startedEvent = { kind: "started", id: run.id, run: request.kind } as const;
   const isWhole = isEverything(request.selection);
   if (isWhole) onEvent(startedEvent);
@@ -78,48 +102,48 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   const planned = await planRun(run, planRequest, listed, signal);
   const { listing, plan } = planned;
-  const removals = await checkRemovals(run, planRequest, planned, signal);
-  const { verdict } = removals;
+  const { verdict, removals } = await checkRemovals(run, planRequest, planned, signal);
   totals.counts.librariesListed = listing.libraries.length + listing.libraries.elsewhere;
   totals.addRejects(listing.rejects);
   for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
   totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
   warnOfListing(totals, planned);
-  if (verdict.kind === "held" && verdict.rule === "nothing_shared") return completed("held", verdict.message);
+  const held = verdict.kind === "held" ? verdict : null;
+  if (held?.rule === "nothing_shared") return { status: "held", message: held.message, error: null };
 
   totals.listing = { complete: listing.incomplete === null && planned.asOf !== null, asOf: planned.asOf };
   totals.addSkipped(plan.skipped);
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const { marked, refused: notMarked } = await markRemovals(run, plan, removals);
-  totals.counts.librariesRemoved = marked;
-  const notRecorded = await saveListing(run, planned, verdict);
+  const writer = new ListingWriter({ write: lease.write, runId: run.id, mask });
+  totals.counts.librariesRemoved = await writer.markRemovals(removals);
+  const unrecorded = await writer.saveListing(toListingChanges(planned, verdict));
+  if (unrecorded !== null) totals.add({ kind: "unrecorded", key: null, message: unrecorded });
 
-  const outcomes = readLibraries(run, planned, [...notMarked, ...notRecorded], signal);
+  const outcomes = readLibraries(run, planned, writer.failed, signal);
   const { maxRemoved } = settings;
-  const { allowRemovals } = request;
-  const written = saveOutcomes(outcomes, {
-    write: run.lease.write,
-    mask: run.mask,
-    context: {
-      runId: run.id,
-      parsers: run.parsers,
-      guard: (numbers) => guardScenarios({ ...numbers, maxRemoved, allowed: allowRemovals }),
-    },
-  });
-  for await (const outcome of written) {
+  const { allowRemovals: allowed } = request;
+  const guard = (numbers: Omit<ScenarioFacts, "maxRemoved" | "allowed">) =>
+    guardScenarios({ ...numbers, maxRemoved, allowed });
+  const context = { runId: run.id, parsers: run.parsers, guard };
+  for await (const outcome of saveOutcomes(outcomes, { write: lease.write, mask, context })) {
     totals.add(outcome);
     logOutcome(run, outcome);
   }
 
   warnOfReading(totals, run.parsers);
   if (request.kind === "sync" && isWhole && isIdle(totals.counts)) {
-    const readCounts = (connection: Connection) => readSyncCounts(connection, WHOLE_SCOPE, COMPARED_RUNS);
-    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", readCounts, run.lease.lost));
+    const readCounts = (connection: Connection) => readSyncCounts(connection, COMPARED_RUNS);
+    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", readCounts, lease.lost));
   }
-  if (verdict.kind === "held") return completed("held", verdict.message);
-  return completed(listing.incomplete === null ? totals.status() : "partial");
+  if (held !== null) return { status: "held", message: held.message, error: null };
+  return { status: listing.incomplete === null ? totals.status() : "partial", message: null, error: null };
+}
+
+/** Whether the `Date` of a listing that arrived at this time by the database's clock agrees with that clock to an hour. */
+function confirmsClock({ date, cachedMs }: Listing, listedAt: number): boolean {
+  return date !== null && cachedMs === 0 && Math.abs(listedAt - date) < HOUR_MS;
 }
 
 function logOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
@@ -135,28 +159,49 @@ function logOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
   }
 }
 
+/**
+ * Takes the day's snapshot at the end of a good run over the whole organization. A failure is only a warning: the run has
+ * stored everything, and the next good run of the day takes the snapshot.
+ */
+async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status }: RunOutcome): Promise<void> {
+  if (!isGood({ status, counts: totals.counts }) || !isEverything(request.selection)) return;
+  try {
+    const futureDays = await lease.write({ operation: "taking the daily snapshot", byKey: true }, (connection) =>
+      saveSnapshot(connection, id, totals.isClockConfirmed),
+    );
+    warnOfFutureDays(totals, futureDays);
+  } catch (thrown) {
+    // The run's last transaction reports a lost lease.
+    if (thrown instanceof LostLeaseError) return;
+    totals.warnings.push({
+      code: "snapshot_failed",
+      message: `${mask(toError(thrown).message)}; everything else is stored, and the next good run of this UTC day takes the snapshot`,
+    });
+  }
+}
+
 /** Completes the run's row and releases the lease in one transaction, or deletes the row after a usage error. */
 async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promise<RunResult> {
-  const { lease, id } = run;
+  const { lease, id, totals } = run;
   if (outcome.error instanceof UsageError) {
     await lease.end({ operation: "deleting the run", isDone: async () => false }, (connection) =>
       deleteRun(connection, id),
     );
     throw outcome.error;
   }
-  const summary = toSummary(run, outcome, durationMs);
+  const summary = totals.toSummary(run, outcome, durationMs);
   if (outcome.status === "lost_lease") return { summary, error: outcome.error };
   try {
     // The run has already waited for this server.
     const patience = outcome.status === "database_failed" ? { retryForMs: 1_000 } : {};
-    await lease.end(
-      { operation: "finishing the run", isDone: (connection) => isFinished(connection, id), ...patience },
-      (connection) => finishRun(connection, id, summary, run.totals.listing),
+    const isDone = (connection: Connection) => isFinished(connection, id);
+    await lease.end({ operation: "finishing the run", isDone, ...patience }, (connection) =>
+      finishRun(connection, summary, totals.listing),
     );
     return { summary, error: outcome.error };
   } catch (thrown) {
     const unfinished = outcomeOfError(thrown);
-    return { summary: toSummary(run, unfinished, durationMs), error: unfinished.error };
+    return { summary: totals.toSummary(run, unfinished, durationMs), error: unfinished.error };
   }
 }
 

@@ -1,5 +1,5 @@
-import { forEachConcurrently } from "../async.ts";
-import { createCircuitBreaker } from "../circuit-breaker.ts";
+import { concurrently } from "../async.ts";
+import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import type { Connection, Pool } from "../db/connect.ts";
 import type { TextParsers } from "../db/content-fields.ts";
 import {
@@ -101,7 +101,7 @@ export async function compareLibraries(
   signal: AbortSignal,
 ): Promise<void> {
   const { service, settings, onEvent } = tools;
-  const breaker = createCircuitBreaker();
+  const breaker = new CircuitBreaker();
 
   const compare = async (pair: LibraryPair) => {
     const { key } = pair.listed;
@@ -125,14 +125,14 @@ export async function compareLibraries(
     const failure = { key, code: error.code, message: error.message };
     findings.unread.push(failure);
     onEvent({ kind: "failed", ...failure });
-    if (error.unavailable) breaker.countFailure(false);
-    else breaker.reset();
-    breaker.assertClosed(error, "; run simcat verify again later");
+    if (!error.unavailable) breaker.reset();
+    else if (breaker.addFailure(false) === "open") throw manyFailed(error, "; run simcat verify again later");
   };
 
-  await forEachConcurrently(libraries, settings.concurrency, (pair) =>
+  const compared = concurrently(libraries, settings.concurrency, (pair) =>
     compare(pair).catch((error) => fail(pair, error)),
   );
+  for await (const _ of compared);
 }
 
 /** The next sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */

@@ -15,7 +15,7 @@ import {
 import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
 import type { RunObserver } from "../output/run-log.ts";
-import { outcomeOfError } from "../sync/run-outcome.ts";
+import { outcomeOfError } from "../sync/run-totals.ts";
 import type { RunResult } from "../sync/run-types.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 import type { RunEnd } from "../webhook.ts";

@@ -11,15 +11,15 @@ export const MUTATIONS: readonly TestedMutation[] = [
   {
     name: "a success does not reset the circuit breaker",
     file: "src/sync/read-libraries.ts",
-    line: "this.#breaker.reset();\n      this.#hasRead",
+    line: "this.#breaker.reset();\n    this.#hasRead",
     instead: "this.#hasRead",
     tests: ["test/faults/outage.test.ts"],
   },
   {
     name: "libraries that failed before count for the circuit breaker",
     file: "src/circuit-breaker.ts",
-    line: "if (!failedBefore) newFailures += 1;",
-    instead: "newFailures += failedBefore ? 1 : 1;",
+    line: "if (!failedBefore) this.#newFailures += 1;",
+    instead: "this.#newFailures += failedBefore ? 1 : 1;",
     tests: ["test/circuit-breaker.test.ts"],
   },
   {
@@ -122,7 +122,7 @@ export const MUTATIONS: readonly TestedMutation[] = [
   },
   {
     name: "removals that are held later begin a hold of their own",
-    file: "src/db/store/removals.ts",
+    file: "src/db/store/save-listing.ts",
     line: "coalesce(to_timestamp($held_since::float8), now())",
     instead: "coalesce(now(), to_timestamp($held_since::float8))",
     tests: ["test/faults/held-removals.test.ts"],

@@ -169,7 +169,7 @@ test("a run that loses its last answer and then its lease to another run still e
   let isEnding = false;
   let isLost = false;
   proxy.judge = (statement) => {
-    if (statement.startsWith('update "simcat"."sync_runs"')) isEnding = true;
+    if (statement.includes("UPDATE simcat.sync_runs SET status")) isEnding = true;
     if (statement !== "COMMIT" || !isEnding || isLost) return "pass";
     isLost = true;
     return "swallow answer";

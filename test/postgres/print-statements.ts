@@ -1,9 +1,9 @@
 /** `npm run sql`, `npm run sql -- NAME`: prints the statements that store and compare rows, with named parameters. */
 import { COMPARE_LIBRARY, COMPARE_SCENARIOS } from "../../src/db/read/compare-rows.ts";
 import type { BoundStatement, StatementParameters } from "../../src/db/statement.ts";
-import { MERGE_LIBRARIES, REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/library-statements.ts";
-import { SETTLE_MISSING } from "../../src/db/store/missing-scenarios.ts";
-import { INSERT_SCENARIOS, MERGE_SCENARIOS } from "../../src/db/store/scenario-statements.ts";
+import { MERGE_LIBRARIES } from "../../src/db/store/save-libraries.ts";
+import { REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/save-listing.ts";
+import { INSERT_SCENARIOS, MERGE_SCENARIOS, SETTLE_MISSING } from "../../src/db/store/scenario-statements.ts";
 
 /** Statements about scenarios are printed as for a batch of libraries; a staged list differs only in its source. */
 const STATEMENTS: Readonly<Record<string, (parameters: StatementParameters) => BoundStatement>> = {

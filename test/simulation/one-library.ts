@@ -6,12 +6,11 @@ import type {
   StoredLibrary,
   SyncState,
 } from "../../src/model.ts";
-import type { PlannedListing } from "../../src/sync/plan-run.ts";
+import { type PlannedListing, toListingChanges } from "../../src/sync/plan-run.ts";
 import { hashContent } from "../../src/sync/read-library.ts";
 import { buildLibraryContent } from "../../src/sync/rules/library-content.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
-import { toListingWrite } from "../../src/sync/save-listing.ts";
 import { listingOf } from "../support/listing.ts";
 
 /** One library's store, driven by the program's own functions; the effect of their statements is applied to one row. */
@@ -87,7 +86,7 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
     plan: made.planned,
     openRejects: false,
   };
-  const { changed, restored, seenAt } = toListingWrite(planned, { kind: "pass" });
+  const { changed, restored, seenAt } = toListingChanges(planned, { kind: "pass" });
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
     const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, suspectReads: 0 };
@@ -134,7 +133,7 @@ export function recordContent(store: Store, action: ReadAction, answer: Answer, 
     failures: 0,
     suspectReads: content.suspectReads,
   };
-  const copy = content.kind === "same" ? store.copy : answer.isPartial ? `part of ${answer.content}` : answer.content;
+  const copy = content.isSame ? store.copy : answer.isPartial ? `part of ${answer.content}` : answer.content;
   return { stored: { key: KEY, state: "live", sync }, copy };
 }
 
@@ -160,6 +159,6 @@ function contentOf(action: ReadAction, answer: Answer, listedAt: number): Librar
     cached,
   };
   const contentHash = hashContent(action.listed, received, "UTC");
-  const facts = { listedAt, readAt: startedAt, contentHash, hashesSince: null, isUncertain: false };
+  const facts = { listedAt, readAt: startedAt, contentHash, hashesTrustedSince: null, isUncertain: false };
   return buildLibraryContent(action, received, { kind: "memory", scenarios: [], count: 0 }, facts);
 }

@@ -5,7 +5,7 @@ import { EMPTY, plan, recordContent, recordFailure, recordListing, recordRemoval
 
 /**
  * Plan, settle and store against an oracle that knows every edit. `test/sync/settle-model.test.ts` checks the pure rule;
- * here the decisions pass through openPlan, toListingWrite and toContent, libraries disappear and return, reads are torn,
+ * here the decisions pass through openPlan, toListingChanges and toContent, libraries disappear and return, reads are torn,
  * partial, cached or lost at every point of a run, and the service's clock varies.
  */
 const SECOND = 1000;

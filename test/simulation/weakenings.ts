@@ -41,13 +41,13 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "a partial read marks the scenarios it lacks",
-    file: "src/db/store/missing-scenarios.ts",
+    file: "src/db/store/save-scenarios.ts",
     line: "if (missing === 0 || library.isPartial) return",
     instead: "if (missing === 0) return",
   },
   {
     name: "a cached list confirms what an earlier one lacked",
-    file: "src/db/store/missing-scenarios.ts",
+    file: "src/db/store/save-scenarios.ts",
     line: "const isSuspect = library.suspectReads > 0;",
     instead: "const isSuspect = library.suspectReads < 0;",
   },
@@ -119,9 +119,9 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "holds are not recorded",
-    file: "src/sync/mark-removals.ts",
-    line: "await saveInHalves(holds, {",
-    instead: "await saveInHalves(holds.slice(0, 0), {",
+    file: "src/db/store/save-listing.ts",
+    line: "await this.#save(held, holding,",
+    instead: "await this.#save(held.slice(0, 0), holding,",
   },
   {
     name: "the oldest content is not read first",
@@ -137,7 +137,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "an interrupted restart trusts the hashes",
-    file: "src/sync/start-run.ts",
+    file: "src/sync/run.ts",
     line: "request.restart ? backfillSince : restartedAt",
     instead: "request.restart ? backfillSince : null",
   },
@@ -233,7 +233,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "a lost field is drift, whatever other libraries have",
-    file: "src/sync/ask-peers.ts",
+    file: "src/sync/find-drift.ts",
     line: 'if (heard === "has") return { testimony: "has", of };',
     instead: 'if (heard === "has") testimony = "lacks";',
   },
@@ -245,7 +245,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "metadata of a namesake settles",
-    file: "src/sync/rules/named-library.ts",
+    file: "src/sync/rules/library-content.ts",
     line: "(owner !== key.owner && isListed({ owner, name: key.name }))",
     instead: "(false && isListed({ owner, name: key.name }))",
   },
@@ -257,9 +257,9 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "the staging table is never cleared",
-    file: "src/db/store/staging.ts",
-    line: "write(DELETE_DEAD({ name: lease.name }))",
-    instead: "Promise.resolve()",
+    file: "src/db/store/scenario-buffer.ts",
+    line: "await write(DELETE_DEAD({ name: lease.name }));",
+    instead: "void DELETE_DEAD;",
   },
   {
     name: "the fence is not checked",
@@ -269,7 +269,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "a lost lease counts as a good end",
-    file: "src/sync/run-outcome.ts",
+    file: "src/sync/run-totals.ts",
     line: '(error.status ?? "failed")',
     instead: '(error.status === "lost_lease" ? "ok" : (error.status ?? "failed"))',
   },
@@ -288,37 +288,38 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a refused batch fails as a whole",
     file: "src/db/store/save-in-halves.ts",
-    line: "if (only !== undefined && some.length === 1) return onRefused(only, error);",
-    instead: "if (only !== undefined) { for (const one of some) await onRefused(one, error); return; }",
+    line: "if (only !== undefined && some.length === 1) {\n      saved.refused.push({ item: only, error });",
+    instead: "if (only !== undefined) {\n      for (const item of some) saved.refused.push({ item, error });",
   },
   {
     name: "only the first half of a refused batch is stored",
     file: "src/db/store/save-in-halves.ts",
-    line: "await writePart(some.slice(middle));",
-    instead: "if (some.length < 3) await writePart(some.slice(middle));",
+    line: "for (const half of [some.slice(0, middle), some.slice(middle)]) {",
+    instead:
+      "for (const half of [some.slice(0, middle), some.slice(some.length < 3 ? middle : some.length)]) {\n      if (half.length === 0) continue;",
   },
   {
     name: "a refused library is not recorded as failed",
     file: "src/db/store/save-outcomes.ts",
-    line: "await this.#recordFailures([failure]);",
-    instead: "",
+    line: "await recordFailures(failures, tools)",
+    instead: 'await recordFailures(failures.filter(({ code }) => code !== "rejected_by_database"), tools)',
   },
   {
     name: "a refused failure ends the run",
     file: "src/db/store/save-outcomes.ts",
     line: 'const { message } = databaseError("writing its row of library_sync", driverError(error));',
-    instead: "if (failure.rejects.length === 0) throw error; const message = String(error);",
+    instead: "if (item.rejects.length === 0) throw error; const message = String(error);",
   },
   {
     name: "a refused library ends the record of the listing",
-    file: "src/db/store/save-listed.ts",
-    line: "onRefused: async (item, error) => onRefused(keyOf(item), error),",
-    instead: "onRefused: async (_, error) => { throw error; },",
+    file: "src/db/store/save-listing.ts",
+    line: "for (const { item, error } of refused) {",
+    instead: "for (const { item, error } of refused) {\n        throw error;",
   },
   {
     name: "the count of scenarios includes those marked as removed",
     file: "src/db/store/save-scenarios.ts",
-    line: "scenarioCount: scenarios - removal.removed,",
+    line: "scenarioCount: scenarios - removed,",
     instead: "scenarioCount: scenarios,",
   },
   {
@@ -347,7 +348,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "a run of a part takes the snapshot",
-    file: "src/sync/take-snapshot.ts",
+    file: "src/sync/run.ts",
     line: "|| !isEverything(request.selection)) return;",
     instead: ") return;",
   },
@@ -366,8 +367,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a run that met a cached listing is complete as of its start",
     file: "src/db/runs.ts",
-    line: "listingAsOf: listing?.asOf == null ? null : new Date(listing.asOf),",
-    instead: "listingAsOf: null,",
+    line: "listing_as_of = to_timestamp($asOf::float8 / 1000),",
+    instead: "listing_as_of = to_timestamp($asOf::float8 * NULL),",
   },
   {
     name: "a library that fails in every run is tried in every run",

@@ -20,11 +20,10 @@ function read(items: number, present: Partial<Record<DriftField, number>> = {}, 
   };
 }
 
-const NONE = { stored: 0, shared: 0, kept: 0 };
+const NONE = { having: 0, shared: 0, kept: 0 };
 
-function storedNames(stored: number, shared: number, counts: Partial<typeof NONE>): FieldComparison {
-  const fields = [{ field: "scenarioName", ...NONE, ...counts }] as const;
-  return { metadata: [], scenarios: { stored, shared, fields } };
+function storedNames(stored: number, common: number, counts: Partial<typeof NONE>): FieldComparison {
+  return { metadata: [], scenarios: [{ field: "scenarioName", stored, common, ...NONE, ...counts }] };
 }
 
 describe("fields that a library would lose", () => {
@@ -39,18 +38,18 @@ describe("fields that a library would lose", () => {
   test("only the fields that some item lacks are compared with the stored scenarios", () => {
     expect(lackedFields(read(3, { isResult: 2, lastModified: 0 }))).toEqual(["isResult", "lastModified"]);
     expect(lackedFields(read(3, {}, ["description"]))).toEqual([]);
-    const stored: FieldComparison = { metadata: ["description"], scenarios: null };
+    const stored: FieldComparison = { metadata: ["description"], scenarios: [] };
     expect(findLostFields(read(3, {}, ["description"]), stored)).toEqual([{ of: "metadata", field: "description" }]);
   });
 
   test.each([
-    ["every shared scenario that had it lacks it", 3, storedNames(5, 4, { stored: 3, shared: 2 }), [2, true]],
-    ["one that had it has it still", 3, storedNames(5, 4, { stored: 3, shared: 2, kept: 1 }), null],
-    ["those that had it are gone, others that never had it are there", 3, storedNames(5, 2, { stored: 3 }), null],
-    ["all are others, and every stored one had it", 3, storedNames(3, 0, { stored: 3 }), [3, false]],
-    ["all are others, and a stored one lacked it", 3, storedNames(3, 0, { stored: 2 }), null],
+    ["every shared scenario that had it lacks it", 3, storedNames(5, 4, { having: 3, shared: 2 }), [2, true]],
+    ["one that had it has it still", 3, storedNames(5, 4, { having: 3, shared: 2, kept: 1 }), null],
+    ["those that had it are gone, others that never had it are there", 3, storedNames(5, 2, { having: 3 }), null],
+    ["all are others, and every stored one had it", 3, storedNames(3, 0, { having: 3 }), [3, false]],
+    ["all are others, and a stored one lacked it", 3, storedNames(3, 0, { having: 2 }), null],
     ["nothing is stored", 3, storedNames(0, 0, {}), null],
-    ["nothing is listed any more", 0, storedNames(3, 0, { stored: 3 }), null],
+    ["nothing is listed any more", 0, storedNames(3, 0, { having: 3 }), null],
   ])("%s", (_, items, stored, lost) => {
     const expected =
       lost === null ? [] : [{ of: "scenarios", field: "scenarioName", count: lost[0], isShared: lost[1] }];

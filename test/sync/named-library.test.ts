@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findOtherListed, hasOtherName, mayBeOther } from "../../src/sync/rules/named-library.ts";
+import { findOtherListed, hasOtherName, mayBeOther } from "../../src/sync/rules/library-content.ts";
 
 const KEY = { owner: "ann", name: "Fire" };
 const LISTED = ["ann/Fire", "ann/Water", "bob/Fire", "bob/Ice"];

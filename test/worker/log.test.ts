@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { createLog, isColored } from "../../src/log.ts";
 import { createRunLog } from "../../src/output/run-log.ts";
 import type { RunStatus, RunSummary } from "../../src/run-summary.ts";
-import { toSummary } from "../../src/sync/run-outcome.ts";
 import { RunTotals } from "../../src/sync/run-totals.ts";
 
 const mask = (text: string) => text.replaceAll("hush-hush", "***");
@@ -14,11 +13,7 @@ function written(format: "json" | "pretty", colored = false) {
 }
 
 const report = (status: RunStatus): RunSummary =>
-  toSummary(
-    { id: 1, request: { kind: "sync" }, totals: new RunTotals(), mask },
-    { status, message: null, error: null },
-    5,
-  );
+  new RunTotals().toSummary({ id: 1, request: { kind: "sync" }, mask }, { status, message: null }, 5);
 
 test.each([
   ["ok", "info", "run_finished"],

@@ -1,41 +1,39 @@
 import type {
   DriftField,
   FieldComparison,
+  FieldCounts,
   LibraryContent,
   LibraryKey,
   MetadataField,
-  ScenarioSet,
 } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { type StatementParameters, statement } from "../statement.ts";
+import { statement } from "../statement.ts";
 import { int8Array, jsonbArray } from "../store/columns.ts";
-import type { ScenarioLocation } from "../store/scenario-statements.ts";
 
-const READ_SCENARIOS: Readonly<Record<ScenarioLocation, string>> = {
-  arrays: "unnest($ids::int8[], $sources::jsonb[]) AS u(scenario_id, raw)",
-  staging: "(SELECT scenario_id, raw FROM simcat.scenario_staging WHERE stage = $stage) AS u",
-};
+const FIELDS: readonly DriftField[] = ["scenarioName", "isResult", "lastModified"];
+const HAS = `ARRAY[${FIELDS.map((field) => `raw ? '${field}'`).join(", ")}] AS has`;
 
 /**
- * Compares which of these fields the live stored scenarios of a library have with those that were read. A FULL JOIN never loops
- * over the whole library for each row, whatever the planner expects.
+ * Compares which fields the live stored scenarios of a library have with those that were read. A FULL JOIN never loops over the
+ * whole library for each row, whatever the planner expects.
  */
-function countFields(location: ScenarioLocation, fields: readonly DriftField[]) {
-  const hasFields = fields.map((field) => `, raw ? '${field}' AS "${field}"`).join("");
-  const counts = fields.map(
-    (field) => `,
-  count(*) FILTER (WHERE s."${field}") AS "${field} stored",
-  count(*) FILTER (WHERE s."${field}" AND r.is_read) AS "${field} shared",
-  count(*) FILTER (WHERE s."${field}" AND r."${field}") AS "${field} kept"`,
-  );
-  return statement(`
-SELECT count(*) FILTER (WHERE s.is_stored) AS stored, count(*) FILTER (WHERE s.is_stored AND r.is_read) AS shared${counts.join("")}
-FROM (SELECT scenario_id, true AS is_read${hasFields} FROM ${READ_SCENARIOS[location]}) AS r
+const countFields = (read: string) =>
+  statement(`
+SELECT f.field, count(s.has) AS stored, count(s.has) FILTER (WHERE r.has IS NOT NULL) AS common,
+  count(*) FILTER (WHERE s.has[f.n]) AS having, count(*) FILTER (WHERE s.has[f.n] AND r.has IS NOT NULL) AS shared,
+  count(*) FILTER (WHERE s.has[f.n] AND r.has[f.n]) AS kept
+FROM (SELECT scenario_id, ${HAS} FROM ${read}) AS r
 FULL JOIN (
-  SELECT scenario_id, true AS is_stored${hasFields} FROM simcat.scenarios
-  WHERE (owner, library_name) = ($owner, $library_name) AND removed_at IS NULL
-) AS s USING (scenario_id)`);
-}
+  SELECT scenario_id, ${HAS} FROM simcat.scenarios WHERE (owner, library_name) = ($owner, $library_name) AND removed_at IS NULL
+) AS s USING (scenario_id)
+RIGHT JOIN unnest($fields::text[]) WITH ORDINALITY AS f(field, n) ON true
+GROUP BY f.field`);
+
+/** By the location of the scenarios. */
+const COUNT_FIELDS = {
+  memory: countFields("unnest($ids::int8[], $sources::jsonb[]) AS u(scenario_id, raw)"),
+  staged: countFields("(SELECT scenario_id, raw FROM simcat.scenario_staging WHERE stage = $stage) AS u"),
+};
 
 /** Those of the fields `$absent` of which the stored metadata of a library has a value. */
 const SELECT_METADATA_FIELDS = statement(`
@@ -50,48 +48,20 @@ export async function compareFields(
 ): Promise<FieldComparison> {
   const key = { owner: listed.key.owner, library_name: listed.key.name };
   const absent = metadata?.absent ?? [];
-  const fields = absent.length === 0 ? [] : await readMetadataFields(connection, { ...key, absent });
-  return {
-    metadata: fields,
-    scenarios: lacked.length === 0 ? null : await countStoredFields(connection, key, scenarios, lacked),
-  };
-}
-
-async function readMetadataFields(connection: Connection, parameters: StatementParameters): Promise<MetadataField[]> {
-  const { rows } = await connection.query<{ field: MetadataField }>(SELECT_METADATA_FIELDS(parameters));
-  return rows.map(({ field }) => field);
-}
-
-async function countStoredFields(
-  connection: Connection,
-  key: StatementParameters,
-  scenarios: ScenarioSet,
-  fields: readonly DriftField[],
-): Promise<FieldComparison["scenarios"]> {
-  const location = scenarios.kind === "staged" ? "staging" : "arrays";
+  const ofMetadata = SELECT_METADATA_FIELDS({ ...key, absent });
+  const { rows } = absent.length === 0 ? { rows: [] } : await connection.query<{ field: MetadataField }>(ofMetadata);
+  const fields = rows.map(({ field }) => field);
+  if (lacked.length === 0) return { metadata: fields, scenarios: [] };
   const read =
     scenarios.kind === "staged"
       ? { stage: scenarios.stage }
       : {
           ids: int8Array(scenarios.scenarios.map(({ id }) => id)),
-          sources: jsonbArray(scenarios.scenarios.map((scenario) => scenario.source)),
+          sources: jsonbArray(scenarios.scenarios.map(({ source }) => source)),
         };
-  const { rows } = await connection.query<Record<string, number>>(countFields(location, fields)({ ...key, ...read }));
-  const count = (column: string): number => {
-    const value = rows[0]?.[column];
-    if (value === undefined) throw new Error(`the comparison of fields returned no column ${column}`);
-    return value;
-  };
-  return {
-    stored: count("stored"),
-    shared: count("shared"),
-    fields: fields.map((field) => ({
-      field,
-      stored: count(`${field} stored`),
-      shared: count(`${field} shared`),
-      kept: count(`${field} kept`),
-    })),
-  };
+  const ofScenarios = COUNT_FIELDS[scenarios.kind]({ ...key, ...read, fields: FIELDS });
+  const counts = (await connection.query<FieldCounts>(ofScenarios)).rows;
+  return { metadata: fields, scenarios: counts.filter(({ field }) => lacked.includes(field)) };
 }
 
 /**

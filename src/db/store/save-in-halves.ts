@@ -75,15 +75,10 @@ export async function detectRefusedRows<T>(
   }
 }
 
-interface HalvesTools<T, Result> {
-  readonly write: InTransaction;
-  readonly options: TransactionOptions<Result>;
-  /** Writes the items in the transaction. `isRepeated`: an earlier attempt, which may have been committed, contained them. */
-  readonly work: (connection: Connection, items: readonly T[], isRepeated: boolean) => Promise<Result>;
-  /** Called after each commit. */
-  readonly onWritten?: (items: readonly T[], result: Result) => Promise<void>;
-  /** Called if the database refuses this item even in a transaction of its own. */
-  readonly onRefused: (item: T, error: unknown) => Promise<void>;
+/** What became of items: each transaction that was committed, with its result, and the items whose rows were refused. */
+interface SavedHalves<T, Result> {
+  readonly written: { readonly items: readonly T[]; readonly result: Result }[];
+  readonly refused: { readonly item: T; readonly error: unknown }[];
 }
 
 /**
@@ -93,37 +88,37 @@ interface HalvesTools<T, Result> {
  */
 export async function saveInHalves<T, Result>(
   items: readonly T[],
-  { write, options, work, onWritten, onRefused }: HalvesTools<T, Result>,
-): Promise<void> {
-  const writeOnce = async (some: readonly T[], patience: LockPatience): Promise<void> => {
-    let isRepeated = patience === PART;
-    const result = await write({ ...options, ...patience }, (connection) => {
-      const done = work(connection, some, isRepeated);
-      isRepeated = true;
-      return done;
-    });
-    await onWritten?.(some, result);
-  };
-  const writePart = async (part: readonly T[]): Promise<void> => {
-    try {
-      await writeOnce(part, PART);
-    } catch (error) {
-      if (!mayComeFromRows(error)) throw error;
-      await split(part, error);
-    }
+  write: InTransaction,
+  options: TransactionOptions<Result>,
+  work: (connection: Connection, items: readonly T[]) => Promise<Result>,
+): Promise<SavedHalves<T, Result>> {
+  const saved: SavedHalves<T, Result> = { written: [], refused: [] };
+  const writeOnce = async (some: readonly T[], patience: LockPatience) => {
+    const result = await write({ ...options, ...patience }, (connection) => work(connection, some));
+    saved.written.push({ items: some, result });
   };
   const split = async (some: readonly T[], error: unknown): Promise<void> => {
     const [only] = some;
-    if (only !== undefined && some.length === 1) return onRefused(only, error);
+    if (only !== undefined && some.length === 1) {
+      saved.refused.push({ item: only, error });
+      return;
+    }
     const middle = some.length >> 1;
-    await writePart(some.slice(0, middle));
-    await writePart(some.slice(middle));
+    for (const half of [some.slice(0, middle), some.slice(middle)]) {
+      try {
+        await writeOnce(half, PART);
+      } catch (refusal) {
+        if (!mayComeFromRows(refusal)) throw refusal;
+        await split(half, refusal);
+      }
+    }
   };
-  if (items.length === 0) return;
+  if (items.length === 0) return saved;
   try {
     await detectRefusedRows(write, options.operation, (patience) => writeOnce(items, patience));
   } catch (error) {
     if (!(error instanceof RefusedRows)) throw error;
     await split(items, error.cause);
   }
+  return saved;
 }

@@ -1,19 +1,27 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { libraries } from "../schema.ts";
 import { statement } from "../statement.ts";
 import {
+  allNamesOf,
   byPosition,
   float8Array,
+  inPlaceNames,
   int4Array,
   int8Array,
   keyArrays,
   libraryColumns,
+  namesOf,
+  nextVersionStart,
+  prefixed,
+  setExcluded,
   textArray,
   toArrays,
+  unnest,
+  versionedNames,
 } from "./columns.ts";
-import { MERGE_LIBRARIES } from "./library-statements.ts";
 import { saveContentRejects } from "./save-rejects.ts";
-import { type SaveContext, type ScenarioCounts, saveScenarios } from "./save-scenarios.ts";
+import { type SaveContext, saveScenarios } from "./save-scenarios.ts";
 
 /**
  * Stores a batch of libraries inside the caller's transaction: rows, history, removals of scenarios, rejects, bookmarks.
@@ -24,41 +32,111 @@ export async function saveLibraries(
   batch: readonly LibraryContent[],
   context: SaveContext,
 ): Promise<SavedLibrary[]> {
-  const differing = batch.filter((library) => library.kind !== "same");
-  const changed = differing.length > 0 ? await mergeLibraries(connection, differing, context) : new Set();
-  const counts = await saveScenarios(connection, differing, context);
-  const withRejects = batch.filter(({ rejects, hadRejects }) => rejects.length > 0 || hadRejects);
+  const differing = batch.filter((library) => !library.isSame);
+  const merged = await mergeLibraries(connection, differing, context);
+  const counts = await saveScenarios(connection, merged, context);
+  const withRejects = batch.filter(({ rejects, mayHaveRejects }) => rejects.length > 0 || mayHaveRejects);
   if (withRejects.length > 0) {
     const keys = withRejects.map(({ listed }) => listed.key);
     const rejects = withRejects.flatMap((library) => library.rejects);
     await saveContentRejects(connection, context.runId, keys, rejects);
   }
+  const changed = new Set(merged.flatMap(({ library, isChanged }) => (isChanged ? [library] : [])));
   const saved = batch.map((library): SavedLibrary => {
-    const { inserted, updated, removed, unchanged, withheld } = counts.get(library) ?? unchangedScenarios(library);
+    const scenarios = counts.get(library) ?? { ...NOTHING_SAVED, unchanged: library.scenarios.count };
+    const { inserted, updated, removed, withheld } = scenarios;
     return {
       key: library.listed.key,
-      ...{ inserted, updated, removed, unchanged, withheld },
+      ...scenarios,
       changed: changed.has(library) || inserted + updated + removed > 0,
       rereadReason: library.isPartial ? "rejects" : withheld ? "shrunk" : null,
     };
   });
-  await updateSync(connection, batch, saved, counts, context.runId);
+  await updateSync(connection, batch, saved, context.runId);
   return saved;
 }
 
-function unchangedScenarios({ scenarios }: LibraryContent) {
-  return { inserted: 0, updated: 0, removed: 0, unchanged: scenarios.count, withheld: null };
+/** The scenarios of a library whose content is the same as stored: its counts and its newest scenario stay. */
+const NOTHING_SAVED = {
+  inserted: 0,
+  updated: 0,
+  removed: 0,
+  withheld: null,
+  scenarioCount: null,
+  resultCount: null,
+} as const;
+
+const LIBRARY_COLUMNS = allNamesOf(libraries);
+const SENT = namesOf(libraryColumns).join(", ");
+const LIBRARY_VERSIONED = versionedNames(libraryColumns);
+const LIBRARY_IN_PLACE = inPlaceNames(libraryColumns);
+const LIBRARY_STORED = [...LIBRARY_VERSIONED, ...LIBRARY_IN_PLACE];
+
+/** If the object was rejected (its JSON is null), a stored row keeps the columns that it would fill. */
+const unlessRejected = (origin: "listing" | "metadata", json: string) =>
+  libraryColumns
+    .filter((column) => column.change !== "key" && column.origin === origin)
+    .map(({ name }) => `CASE WHEN ${json} IS NULL AND NOT is_new THEN (old).${name} ELSE ${name} END AS ${name}`)
+    .join(", ");
+
+/** Copies the stored row `row` to history, ended by this run. */
+export const supersedeLibrary = (row: string, from: string) => `
+  INSERT INTO simcat.library_history (${LIBRARY_COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
+  SELECT ${prefixed(row, LIBRARY_COLUMNS)}, ${row}.changed_at, ${nextVersionStart(row)}, $run_id::int8 FROM ${from}`;
+
+/**
+ * Stores the rows of a batch of libraries, one array per column: a row that differs is superseded into history, a new one is
+ * inserted, and an unchanged one is not touched. Answers by position whether the row is new, and whether it is new or another
+ * version.
+ */
+export const MERGE_LIBRARIES = statement(`
+WITH sent AS (
+  SELECT * FROM ${unnest(libraryColumns)} WITH ORDINALITY AS s(${SENT}, ord)
+), met AS (
+  SELECT sent.*, found.old, (found.old).owner IS NULL AS is_new
+  FROM sent LEFT JOIN LATERAL (
+    SELECT l AS old FROM simcat.libraries l
+    WHERE (l.owner, l.library_name) = (sent.owner, sent.library_name) LIMIT 1
+  ) AS found ON true
+), incoming AS (
+  SELECT ord, owner, library_name, old, is_new,
+    ${unlessRejected("metadata", "metadata")},
+    ${unlessRejected("listing", "listed")}
+  FROM met
+), diff AS MATERIALIZED (
+  SELECT i.*,
+    is_new OR (old).removed_at IS NOT NULL
+      OR (${prefixed("i", LIBRARY_VERSIONED)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_VERSIONED)}) AS changed,
+    (${prefixed("i", LIBRARY_IN_PLACE)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_IN_PLACE)}) AS in_place
+  FROM incoming i
+), superseded AS (${supersedeLibrary("(old)", "diff WHERE changed AND NOT is_new")}
+), written AS (
+  INSERT INTO simcat.libraries (owner, library_name, ${LIBRARY_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
+  SELECT owner, library_name, ${LIBRARY_STORED.join(", ")}, now(),
+    CASE WHEN is_new THEN now() WHEN changed THEN ${nextVersionStart("(old)")} ELSE (old).changed_at END, NULL,
+    CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
+  FROM diff WHERE changed OR in_place
+  ON CONFLICT (owner, library_name) DO UPDATE SET ${setExcluded([...LIBRARY_STORED, "changed_at", "removed_at", "run_id"])}
+)
+SELECT is_new AS "isNew", changed AS "isChanged" FROM diff ORDER BY ord`);
+
+/** A library whose own row was stored. */
+interface MergedLibrary {
+  readonly library: LibraryContent;
+  readonly isNew: boolean;
+  /** It is new or another version. */
+  readonly isChanged: boolean;
 }
 
-/** @returns the libraries whose own row is new or another version */
 async function mergeLibraries(
   connection: Connection,
   batch: readonly LibraryContent[],
-  context: SaveContext,
-): Promise<Set<LibraryContent>> {
-  const arrays = toArrays(libraryColumns, batch, context.parsers);
-  const { rows } = await connection.query<{ changed: boolean }>(MERGE_LIBRARIES({ ...arrays, run_id: context.runId }));
-  return new Set(byPosition(batch, rows).flatMap(([library, { changed }]) => (changed ? [library] : [])));
+  { parsers, runId }: SaveContext,
+): Promise<MergedLibrary[]> {
+  if (batch.length === 0) return [];
+  const bound = MERGE_LIBRARIES({ ...toArrays(libraryColumns, batch, parsers), run_id: runId });
+  const { rows } = await connection.query<Omit<MergedLibrary, "library">>(bound);
+  return byPosition(batch, rows).map(([library, row]) => ({ library, ...row }));
 }
 
 /**
@@ -90,12 +168,10 @@ LEFT JOIN LATERAL (
 ) AS newest ON true
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
 
-/** `counts` lacks the libraries whose content is the same as stored: their counts and newest scenario stay. */
 async function updateSync(
   connection: Connection,
   batch: readonly LibraryContent[],
   saved: readonly SavedLibrary[],
-  counts: ReadonlyMap<LibraryContent, ScenarioCounts>,
   runId: number,
 ): Promise<void> {
   await connection.query(
@@ -109,8 +185,8 @@ async function updateSync(
       settles_s: float8Array(batch.map(({ settlesAt }) => (settlesAt === null ? null : settlesAt / 1000))),
       reread_reason: textArray(saved.map(({ rereadReason }) => rereadReason)),
       suspect_reads: int4Array(batch.map(({ suspectReads }) => suspectReads)),
-      scenario_count: int8Array(batch.map((library) => counts.get(library)?.scenarioCount)),
-      result_count: int8Array(batch.map((library) => counts.get(library)?.resultCount)),
+      scenario_count: int8Array(saved.map(({ scenarioCount }) => scenarioCount)),
+      result_count: int8Array(saved.map(({ resultCount }) => resultCount)),
     }),
   );
 }

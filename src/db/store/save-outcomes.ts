@@ -1,7 +1,7 @@
-import { Channel } from "../../async.ts";
+import { concurrently } from "../../async.ts";
 import { DatabaseError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
-import type { FailedLibrary, LibraryContent, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
+import type { FailedLibrary, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { InTransaction } from "../lease.ts";
@@ -12,7 +12,7 @@ import { saveLibraries } from "./save-libraries.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import type { SaveContext } from "./save-scenarios.ts";
 
-interface WriterOptions {
+interface WriterTools {
   readonly write: InTransaction;
   readonly context: SaveContext;
   /** Takes the secrets out of a message. */
@@ -34,14 +34,18 @@ const MIN_REFUSALS = 20;
 
 type PendingLibrary = Extract<ReadOutcome, { kind: "read" }>;
 
-const rowsOf = ({ content }: PendingLibrary) => 1 + (content.kind === "same" ? 0 : content.scenarios.count);
-const bytesOfLibrary = ({ content: { scenarios } }: PendingLibrary) =>
-  scenarios.kind === "staged"
-    ? MAX_BATCH_BYTES
-    : scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
+const rowsOf = (outcome: ReadOutcome) =>
+  outcome.kind === "failed" || outcome.content.isSame ? 1 : 1 + outcome.content.scenarios.count;
+
+function bytesOf(outcome: ReadOutcome): number {
+  if (outcome.kind === "failed") return 0;
+  const { scenarios } = outcome.content;
+  if (scenarios.kind === "staged") return MAX_BATCH_BYTES;
+  return scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
+}
 
 /**
- * Stores libraries in batches, and yields the outcome of each stored library after its commit. A batch is one transaction.
+ * Stores libraries in batches, and yields the outcomes of each batch after its last commit.
  *
  * Failures have a transaction of their own, as do libraries that failed last time. If the database refuses the rows of one
  * library, only that library fails.
@@ -49,185 +53,175 @@ const bytesOfLibrary = ({ content: { scenarios } }: PendingLibrary) =>
  */
 export async function* saveOutcomes(
   outcomes: AsyncIterable<ReadOutcome>,
-  options: WriterOptions,
+  tools: WriterTools,
 ): AsyncGenerator<WriteOutcome> {
-  const writer = new BatchWriter(options);
-  const writing = writer.writeAll(outcomes);
+  const backlog = new Backlog();
+  const filling = backlog.fill(outcomes);
+  let stored = 0;
+  const newRefusals: unknown[] = [];
   try {
-    yield* writer.results;
+    for await (const batch of concurrently(backlog.batches(), MAX_BATCHES, (some) => saveBatch(some, tools))) {
+      stored += batch.stored;
+      newRefusals.push(...batch.newRefusals);
+      yield* batch.outcomes;
+    }
   } finally {
-    await writing;
+    backlog.close();
+    await filling;
   }
+  if (stored === 0 && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
 }
 
-/** Libraries that wait to be written, and the batches that are being written. */
-class BatchWriter {
-  readonly results = new Channel<WriteOutcome>();
-  readonly #options: WriterOptions;
-  #libraries: PendingLibrary[] = [];
-  #failures: FailedLibrary[] = [];
+/** Outcomes that wait to be written. Reading goes on while two batches are written, until too much waits. */
+class Backlog {
+  #waiting: ReadOutcome[] = [];
   #rows = 0;
   #bytes = 0;
   #lingering: NodeJS.Timeout | undefined;
   #hasLingered = false;
-  readonly #batches = new Set<Promise<void>>();
-  readonly #failed = new AbortController();
-  #stored = 0;
-  #newlyRefused = 0;
-  #lastRefusal: unknown;
+  #isClosed = false;
+  #error: { readonly cause: unknown } | null = null;
+  #onDue = () => {};
+  #onRoom = () => {};
 
-  constructor(options: WriterOptions) {
-    this.#options = options;
-  }
-
-  /** Never rejects: closes `results` with the error that ended the writing, or else the reading, if any. */
-  async writeAll(outcomes: AsyncIterable<ReadOutcome>): Promise<void> {
-    let ended: unknown = null;
+  /** Never rejects: `batches` throws the error that ended the outcomes. */
+  async fill(outcomes: AsyncIterable<ReadOutcome>): Promise<void> {
     try {
       for await (const outcome of outcomes) {
-        if (this.results.isAbandoned) break;
-        await this.#add(outcome);
+        if (this.#isClosed) break;
+        this.#waiting.push(outcome);
+        this.#rows += rowsOf(outcome);
+        this.#bytes += bytesOf(outcome);
+        this.#lingering ??= setTimeout(() => {
+          this.#hasLingered = true;
+          this.#onDue();
+        }, LINGER_MS);
+        if (this.#isDue()) this.#onDue();
+        while (this.#rows > MAX_WAITING_ROWS || this.#bytes > MAX_WAITING_BYTES) {
+          await new Promise<void>((resolve) => {
+            this.#onRoom = resolve;
+          });
+        }
       }
-    } catch (error) {
-      ended = error;
+    } catch (cause) {
+      this.#error = { cause };
     }
-    await this.#finish().then(
-      () => this.results.close(ended),
-      (error) => this.results.close(error),
-    );
+    this.#isClosed = true;
+    this.#onDue();
   }
 
-  /** Resolves when there is room for more. @throws DatabaseError if an earlier batch could not be stored at all */
-  async #add(outcome: ReadOutcome): Promise<void> {
-    if (outcome.kind === "read") {
-      this.#libraries.push(outcome);
-      this.#rows += rowsOf(outcome);
-      this.#bytes += bytesOfLibrary(outcome);
-    } else {
-      void this.results.push(outcome);
-      this.#failures.push(outcome.failure);
-      this.#rows += 1;
-    }
-    this.#failed.signal.throwIfAborted();
-    this.#beginIfDue();
-    if (this.#rows > 0) this.#lingering ??= setTimeout(() => this.#afterLingering(), LINGER_MS);
-    while (this.#rows > MAX_WAITING_ROWS || this.#bytes > MAX_WAITING_BYTES) {
-      await Promise.race(this.#batches);
-      this.#failed.signal.throwIfAborted();
-    }
+  #isDue(): boolean {
+    return this.#hasLingered || this.#isClosed || this.#rows >= BATCH_ROWS || this.#bytes >= MAX_BATCH_BYTES;
   }
 
-  /** Resolves when everything is committed. @throws DatabaseError */
-  async #finish(): Promise<void> {
-    while (this.#rows > 0 && !this.#failed.signal.aborted) {
-      if (this.#batches.size < MAX_BATCHES) this.#begin();
-      else await Promise.race(this.#batches);
+  /** Yields all that waits, as soon as it is enough or has waited for long enough. */
+  async *batches(): AsyncGenerator<readonly ReadOutcome[]> {
+    for (;;) {
+      while (!this.#isDue()) {
+        await new Promise<void>((resolve) => {
+          this.#onDue = resolve;
+        });
+      }
+      if (this.#rows === 0) break;
+      yield this.#take();
     }
-    clearTimeout(this.#lingering);
-    await Promise.all(this.#batches);
-    this.#failed.signal.throwIfAborted();
-    if (this.#stored === 0 && this.#newlyRefused >= MIN_REFUSALS) {
-      throw refusesAll(this.#newlyRefused, this.#lastRefusal);
-    }
+    if (this.#error !== null) throw this.#error.cause;
   }
 
-  #afterLingering(): void {
-    this.#hasLingered = true;
-    this.#beginIfDue();
-  }
-
-  #beginIfDue(): void {
-    if (this.#failed.signal.aborted) return;
-    const isFull = this.#rows >= BATCH_ROWS || this.#bytes >= MAX_BATCH_BYTES;
-    if ((isFull || this.#hasLingered) && this.#batches.size < MAX_BATCHES) this.#begin();
-  }
-
-  #begin(): void {
+  #take(): readonly ReadOutcome[] {
+    const batch = this.#waiting;
     clearTimeout(this.#lingering);
     this.#lingering = undefined;
     this.#hasLingered = false;
-    const [libraries, failures] = [this.#libraries, this.#failures];
-    this.#libraries = [];
-    this.#failures = [];
+    this.#waiting = [];
     this.#rows = 0;
     this.#bytes = 0;
-    const batch = this.#store(libraries, failures)
-      .catch((error: unknown) => this.#failed.abort(error))
-      .then(() => {
-        this.#batches.delete(batch);
-        this.#beginIfDue();
-      });
-    this.#batches.add(batch);
+    this.#onRoom();
+    return batch;
   }
 
-  /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
-  async #store(libraries: readonly PendingLibrary[], failures: readonly FailedLibrary[]): Promise<void> {
-    for (const failedBefore of [false, true]) {
-      await this.#storeBatch(libraries.filter(({ content }) => content.failedBefore === failedBefore));
+  /** Drops what waits, and ends the outcomes when the next one arrives. */
+  close(): void {
+    this.#isClosed = true;
+    this.#take();
+  }
+}
+
+interface SavedBatch {
+  readonly outcomes: readonly WriteOutcome[];
+  /** Libraries whose content was written. */
+  readonly stored: number;
+  /** The errors of libraries that did not fail last time, and whose rows the database refused. */
+  readonly newRefusals: readonly unknown[];
+}
+
+/** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
+async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Promise<SavedBatch> {
+  const libraries = batch.filter((outcome) => outcome.kind === "read");
+  const failures = batch.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.failure] : []));
+  const outcomes: WriteOutcome[] = [];
+  const newRefusals: unknown[] = [];
+  for (const failedBefore of [false, true]) {
+    const { written, refused } = await saveRead(
+      libraries.filter(({ content }) => content.failedBefore === failedBefore),
+      tools,
+    );
+    for (const { items, result } of written) {
+      for (const [{ action, content }, saved] of byPosition(items, result)) {
+        outcomes.push({ kind: "stored", action, content, saved });
+      }
     }
-    await this.#recordFailures(failures);
-  }
-
-  #storeBatch(batch: readonly PendingLibrary[]): Promise<void> {
-    const { write, context } = this.#options;
-    return saveInHalves<PendingLibrary, SavedLibrary[]>(batch, {
-      write,
-      options: {
-        operation: `storing ${formatLibraries(batch.length)}`,
-        byKey: true,
-        // What the first attempt stored already, the last one finds unchanged.
-        afterLostCommit: (first, last) =>
-          byPosition(last, first).map(([library, before]) => (library.changed ? library : before)),
-      },
-      work(connection, part, isRepeated) {
-        const contents = part.map(({ content }) => (isRepeated ? asMaybeStored(content) : content));
-        return saveLibraries(connection, contents, context);
-      },
-      onWritten: (part, saved) => this.#report(part, saved),
-      onRefused: (library, error) => this.#recordRefusal(library, error),
-    });
-  }
-
-  async #report(batch: readonly PendingLibrary[], saved: readonly SavedLibrary[]): Promise<void> {
-    for (const [{ action, content }, library] of byPosition(batch, saved)) {
-      void this.results.push({ kind: "stored", action, content, saved: library });
-      if (content.kind !== "same") this.#stored += 1;
-    }
-    await this.#free(batch);
-  }
-
-  /** Never rejects: the rows are committed, so an error here is no refusal of them. */
-  async #free(batch: readonly PendingLibrary[]): Promise<void> {
-    try {
-      for (const { buffer } of batch) await buffer.free();
-    } catch (error) {
-      this.#failed.abort(error);
+    for (const { item, error } of refused) {
+      failures.push(
+        refusedByDatabase("storing the library", error).toFailedLibrary(item.content.listed.key, tools.mask),
+      );
+      if (!failedBefore) newRefusals.push(error);
     }
   }
+  const stored = outcomes.filter((outcome) => outcome.kind === "stored" && !outcome.content.isSame).length;
+  for (const { buffer } of libraries) await buffer.free();
+  for (const failure of failures) outcomes.push({ kind: "failed", failure });
+  outcomes.push(...(await recordFailures(failures, tools)));
+  return { outcomes, stored, newRefusals };
+}
 
-  async #recordRefusal({ content, buffer }: PendingLibrary, error: unknown): Promise<void> {
-    await buffer.free();
-    const { code, message } = refusedByDatabase("storing the library", error);
-    const failure = { key: content.listed.key, code, message: this.#options.mask(message), rejects: [] };
-    void this.results.push({ kind: "failed", failure });
-    await this.#recordFailures([failure]);
-    if (!content.failedBefore) this.#newlyRefused += 1;
-    this.#lastRefusal = error;
-  }
+function saveRead(libraries: readonly PendingLibrary[], { write, context }: WriterTools) {
+  return saveInHalves<PendingLibrary, SavedLibrary[]>(
+    libraries,
+    write,
+    {
+      operation: `storing ${formatLibraries(libraries.length)}`,
+      byKey: true,
+      // What the first attempt stored already, the last one finds unchanged.
+      afterLostCommit: (first, last) =>
+        byPosition(last, first).map(([library, before]) => (library.changed ? library : before)),
+    },
+    (connection, part) =>
+      saveLibraries(
+        connection,
+        part.map(({ content }) => content),
+        context,
+      ),
+  );
+}
 
-  #recordFailures(failures: readonly FailedLibrary[]): Promise<void> {
-    const { write, context, mask } = this.#options;
-    return saveInHalves(failures, {
-      write,
-      options: { operation: `recording ${plural(failures.length, "failed library", "failed libraries")}`, byKey: true },
-      work: (connection, part) => saveFailures(connection, context.runId, part),
-      onRefused: async (failure, error) => {
-        const { message } = databaseError("writing its row of library_sync", driverError(error));
-        void this.results.push({ kind: "unrecorded", key: failure.key, message: mask(message) });
-        if (failure.rejects.length > 0) await this.#recordFailures([{ ...failure, rejects: [] }]);
-      },
-    });
-  }
+/** @returns an outcome for each failure, or its rejects, that the database refused to record */
+async function recordFailures(
+  failures: readonly FailedLibrary[],
+  { write, context, mask }: WriterTools,
+): Promise<WriteOutcome[]> {
+  const operation = `recording ${plural(failures.length, "failed library", "failed libraries")}`;
+  const { refused } = await saveInHalves(failures, write, { operation, byKey: true }, (connection, part) =>
+    saveFailures(connection, context.runId, part),
+  );
+  const outcomes = refused.map(({ item, error }): WriteOutcome => {
+    const { message } = databaseError("writing its row of library_sync", driverError(error));
+    return { kind: "unrecorded", key: item.key, message: mask(message) };
+  });
+  const withRejects = refused.filter(({ item }) => item.rejects.length > 0);
+  if (withRejects.length === 0) return outcomes;
+  const withoutRejects = withRejects.map(({ item }) => ({ ...item, rejects: [] }));
+  return [...outcomes, ...(await recordFailures(withoutRejects, { write, context, mask }))];
 }
 
 /**
@@ -257,16 +251,9 @@ async function saveFailures(connection: Connection, runId: number, failures: rea
   );
 }
 
-/** If the answer to COMMIT was lost, an earlier attempt may already have stored this library. */
-const asMaybeStored = (content: LibraryContent): LibraryContent =>
-  content.kind === "new" ? { ...content, kind: "changed" } : content;
-
-function refusesAll(count: number, error: unknown): DatabaseError {
-  const { message } = databaseError("storing the last of them", driverError(error));
-  return new DatabaseError(
-    `the database refused all ${formatLibraries(count)} that this run tried to store: ${message}`,
-    {
-      cause: error,
-    },
-  );
+function refusesAll(refusals: readonly unknown[]): DatabaseError {
+  const cause = refusals.at(-1);
+  const { message } = databaseError("storing the last of them", driverError(cause));
+  const libraries = formatLibraries(refusals.length);
+  return new DatabaseError(`the database refused all ${libraries} that this run tried to store: ${message}`, { cause });
 }

@@ -1,76 +1,137 @@
 import { DatabaseError } from "../../errors.ts";
-import type { LibraryContent, Withheld } from "../../model.ts";
+import type { LibraryContent, SavedScenarios, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import type { TextParsers } from "../content-fields.ts";
+import type { StatementParameters } from "../statement.ts";
 import { byPosition, int4Array, keyArrays, scenarioColumns, toArrays } from "./columns.ts";
-import { removeMissingScenarios, type ScenarioGuard } from "./missing-scenarios.ts";
-import { INSERT_SCENARIOS, MERGE_SCENARIOS, type MergedCounts, type ScenarioBatch } from "./scenario-statements.ts";
+import {
+  DELETE_ABSENCES,
+  INSERT_SCENARIOS,
+  MERGE_SCENARIOS,
+  type MergedScenarios,
+  type ScenarioLocation,
+  SETTLE_MISSING,
+} from "./scenario-statements.ts";
 
 /** The facts and rules that storing needs beyond the content. */
 export interface SaveContext {
   readonly runId: number;
   readonly parsers: TextParsers;
-  readonly guard: ScenarioGuard;
+  /** Decides whether the live scenarios that a whole list lacks may be marked as removed. */
+  readonly guard: (numbers: { live: number; listed: number; missing: number }) => "mark" | "withhold";
 }
 
-export interface ScenarioCounts extends Pick<MergedCounts, "inserted" | "updated" | "unchanged"> {
-  readonly removed: number;
-  readonly withheld: Withheld | null;
-  /** Scenarios of the library that are not marked as removed now, and how many of them are results. */
-  readonly scenarioCount: number;
-  readonly resultCount: number;
+/** Scenario lists in one location, as parameters of the statements that store them. */
+interface ScenarioLists {
+  readonly location: ScenarioLocation;
+  readonly parameters: StatementParameters;
 }
 
-/** Stores the scenarios of these libraries, and marks those as removed that their lists lack. */
+/** A library with the counts of its merged list. */
+type MergedList = readonly [LibraryContent, MergedScenarios];
+
+/** Stores the scenarios of these libraries, whose own rows are stored, and marks those as removed that their lists lack. */
 export async function saveScenarios(
   connection: Connection,
-  libraries: readonly LibraryContent[],
+  libraries: readonly { readonly library: LibraryContent; readonly isNew: boolean }[],
   context: SaveContext,
-): Promise<Map<LibraryContent, ScenarioCounts>> {
-  const isStaged = (library: LibraryContent) => library.scenarios.kind === "staged";
-  const inMemory = libraries.filter((library) => !isStaged(library));
-  const groups = [
-    inMemory.filter((library) => library.kind === "new"),
-    inMemory.filter((library) => library.kind !== "new"),
-    ...libraries.filter(isStaged).map((library) => [library]),
+): Promise<Map<LibraryContent, SavedScenarios>> {
+  const staged = libraries.filter(({ library }) => library.scenarios.kind === "staged");
+  const inMemory = libraries.filter(({ library }) => library.scenarios.kind === "memory");
+  const batches = [
+    inMemory.filter(({ isNew }) => isNew),
+    inMemory.filter(({ isNew }) => !isNew),
+    ...staged.map((one) => [one]),
   ];
-  const counts = new Map<LibraryContent, ScenarioCounts>();
-  for (const group of groups) {
-    const [first] = group;
+  const saved = new Map<LibraryContent, SavedScenarios>();
+  for (const batch of batches) {
+    const [first] = batch;
     if (first === undefined) continue;
-    const batch = toScenarioBatch(group, context);
-    const merge = first.kind === "new" ? INSERT_SCENARIOS : MERGE_SCENARIOS;
-    const { rows } = await connection.query<MergedCounts>(merge[batch.location](batch.parameters));
-    if (isStaged(first)) assertStagingComplete(first, rows);
-    const removals = await removeMissingScenarios(connection, batch, rows, context.guard);
-    for (const [[library, merged], { removedResults, ...removal }] of byPosition(byPosition(group, rows), removals)) {
-      const { inserted, updated, unchanged, scenarios, results } = merged;
-      const left = { scenarioCount: scenarios - removal.removed, resultCount: results - removedResults };
-      counts.set(library, { inserted, updated, unchanged, ...removal, ...left });
+    const contents = batch.map(({ library }) => library);
+    const lists = toScenarioLists(contents, context);
+    const merge = (first.isNew ? INSERT_SCENARIOS : MERGE_SCENARIOS)[lists.location];
+    const { rows } = await connection.query<MergedScenarios>(merge(lists.parameters));
+    const merged = byPosition(contents, rows);
+    for (const list of merged) assertComplete(list);
+    for (const [[library, counts], settled] of await settleMissing(connection, lists, merged, context.guard)) {
+      const { inserted, updated, unchanged, scenarios, results } = counts;
+      const { removed, removedResults, withheld } = settled;
+      const left = { scenarioCount: scenarios - removed, resultCount: results - removedResults };
+      saved.set(library, { inserted, updated, unchanged, removed, withheld, ...left });
     }
   }
-  return counts;
+  return saved;
 }
 
-/** A batch is either one library with a staged list, or libraries whose lists are in memory. */
-function toScenarioBatch(libraries: readonly LibraryContent[], { runId, parsers }: SaveContext): ScenarioBatch {
+/** `libraries` is either one library with a staged list, or libraries whose lists are in memory. */
+function toScenarioLists(libraries: readonly LibraryContent[], { runId, parsers }: SaveContext): ScenarioLists {
   const keys = { ...keyArrays(libraries.map(({ listed }) => listed.key)), run_id: runId };
   const first = libraries[0]?.scenarios;
-  if (first?.kind === "staged") {
-    return { libraries, location: "staging", parameters: { ...keys, stage: first.stage } };
-  }
+  if (first?.kind === "staged") return { location: "staging", parameters: { ...keys, stage: first.stage } };
   const lists = libraries.map(({ scenarios }) => (scenarios.kind === "memory" ? scenarios.scenarios : []));
   const ord = int4Array(lists.flatMap((list, index) => list.map(() => index + 1)));
   const arrays = toArrays(scenarioColumns, lists.flat(), parsers);
-  return { libraries, location: "arrays", parameters: { ...keys, ord, ...arrays } };
+  return { location: "arrays", parameters: { ...keys, ord, ...arrays } };
 }
 
 /** A crash of the server empties the unlogged staging table; the list must not be taken for an empty or shorter one. */
-function assertStagingComplete(library: LibraryContent, merged: readonly MergedCounts[]): void {
-  const found = merged.reduce((sum, { inserted, updated, unchanged }) => sum + inserted + updated + unchanged, 0);
-  const expected = library.scenarios.count;
-  if (found === expected) return;
+function assertComplete([{ scenarios }, { inserted, updated, unchanged }]: MergedList): void {
+  const found = inserted + updated + unchanged;
+  if (scenarios.kind === "memory" || found === scenarios.count) return;
   throw new DatabaseError(
-    `storing a long scenario list failed: the staging table holds ${found} of its ${expected} scenarios, probably because the server was restarted; run it again`,
+    `storing a long scenario list failed: the staging table holds ${found} of its ${scenarios.count} scenarios, probably because the server was restarted; run it again`,
   );
+}
+
+/** The outcome for the live scenarios that a library's list lacks. */
+interface SettledMissing {
+  readonly removed: number;
+  /** The results among them. */
+  readonly removedResults: number;
+  /** Set if the guard held the removal back until a later read confirms it. */
+  readonly withheld: Withheld | null;
+}
+
+/**
+ * Marks scenarios as removed that whole lists lack, as far as the guard permits, and records the others as absences for the
+ * next read.
+ */
+async function settleMissing(
+  connection: Connection,
+  { location, parameters }: ScenarioLists,
+  merged: readonly MergedList[],
+  guard: SaveContext["guard"],
+): Promise<(readonly [MergedList, SettledMissing])[]> {
+  const decisions = merged.map((list) => decideMissing(list, guard));
+  let removals = decisions.map(() => ({ removed: 0, removedResults: 0 }));
+  if (decisions.some(({ mark, withheld }) => mark !== "none" || withheld !== null)) {
+    const marks = decisions.map(({ mark }) => mark);
+    const withheld = decisions.map((decision) => decision.withheld !== null);
+    removals = (await connection.query(SETTLE_MISSING[location]({ ...parameters, marks, withheld }))).rows;
+  }
+  if (merged.some(([{ hadAbsences }]) => hadAbsences)) {
+    const whole = merged.map(([{ isPartial }]) => !isPartial);
+    await connection.query(DELETE_ABSENCES[location]({ ...parameters, whole }));
+  }
+  const settled = byPosition(decisions, removals).map(([{ withheld }, removal]) => ({ ...removal, withheld }));
+  return byPosition(merged, settled);
+}
+
+/** Which of the missing scenarios are marked as removed. The others become absences if the removal is withheld. */
+interface MissingDecision {
+  readonly mark: "all" | "confirmed" | "none";
+  readonly withheld: Withheld | null;
+}
+
+function decideMissing(
+  [library, { live, missing, confirmed }]: MergedList,
+  guard: SaveContext["guard"],
+): MissingDecision {
+  if (missing === 0 || library.isPartial) return { mark: "none", withheld: null };
+  // A cache may have answered with the same old list again.
+  const isSuspect = library.suspectReads > 0;
+  const unconfirmed = isSuspect ? missing : missing - confirmed;
+  const verdict = guard({ live, listed: library.scenarios.count, missing: unconfirmed });
+  if (verdict === "mark" || unconfirmed === 0) return { mark: "all", withheld: null };
+  return { mark: isSuspect ? "none" : "confirmed", withheld: { live, missing: unconfirmed } };
 }

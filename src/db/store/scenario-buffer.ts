@@ -1,5 +1,18 @@
 import type { Scenario, ScenarioBuffer, ScenarioId } from "../../model.ts";
-import type { Staging } from "./staging.ts";
+import type { Connection, Pool } from "../connect.ts";
+import type { TextParsers } from "../content-fields.ts";
+import type { Lease } from "../lease.ts";
+import { excludesLeaseSql } from "../lease-names.ts";
+import { type BoundStatement, statement } from "../statement.ts";
+import { readSnapshot } from "../transaction.ts";
+import { int8Array, namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
+import { detectRefusedRows, type LockPatience, RefusedRows } from "./save-in-halves.ts";
+
+/*
+ * The scenario lists of a run while they are read. A list that is too long for memory passes through a table. Both promise the
+ * same: a list that is read without an error is stored with all of its scenarios, or its library fails. A crash of the server
+ * empties the table, so the merge compares the count. A reader of the main path may skip all that is about stages.
+ */
 
 /** Limits of the scenarios that are in memory while their lists are read. */
 export interface MemoryLimits {
@@ -17,71 +30,116 @@ export interface MemoryLimits {
  */
 export const MEMORY_LIMITS: MemoryLimits = { bytes: 48 * 2 ** 20, itemsOfList: 3_000, itemsAtOnce: 500 };
 
-/** Shared by the run's buffers. */
-export interface MemoryBudget {
-  usedBytes: number;
-  readonly limits: MemoryLimits;
+const STAGED_COLUMNS = namesOf(scenarioColumns).join(", ");
+
+const INSERT = statement(`
+INSERT INTO simcat.scenario_staging (stage, ${STAGED_COLUMNS})
+SELECT $stage, ${STAGED_COLUMNS} FROM ${unnest(scenarioColumns)} AS r(${STAGED_COLUMNS})
+ON CONFLICT DO NOTHING`);
+
+const SELECT_SOURCES = statement(`
+SELECT scenario_id AS id, raw::text AS source FROM simcat.scenario_staging
+WHERE stage = $stage AND scenario_id = ANY ($ids::int8[])`);
+const DELETE_SCENARIO = statement("DELETE FROM simcat.scenario_staging WHERE stage = $stage AND scenario_id = $id");
+const DELETE_STAGE = statement("DELETE FROM simcat.scenario_staging WHERE stage = $stage");
+const DELETE_DEAD = statement(`
+DELETE FROM simcat.scenario_staging WHERE ${excludesLeaseSql("split_part(stage, ':', 1)", "$name::text")}`);
+
+const STAGING = "staging a long scenario list";
+
+interface BufferTools {
+  readonly pool: Pool;
+  readonly lease: Lease;
+  readonly parsers: TextParsers;
+  readonly memory?: MemoryLimits;
 }
 
 /**
- * Holds one library's scenarios in memory, and moves them to the staging table if the list becomes long or if all lists together
- * exceed the budget.
+ * Returns a function that creates the buffer of one library's scenarios. It holds them in memory, and moves them to the staging
+ * table if the list becomes long or if all lists together exceed the memory. Its methods throw RefusedRows if the database refuses
+ * the rows of its stage. First deletes the stages of dead runs: this run has taken a lease that excludes theirs.
  */
-export function createScenarioBuffer(staging: Staging, budget: MemoryBudget): ScenarioBuffer {
-  const { limits } = budget;
-  let held = new Map<ScenarioId, Scenario>();
-  let bytes = 0;
-  /** All scenarios of the list. Merging compares this count with the staged rows, because a crash of the server deletes them. */
-  let count = 0;
-  let stage: string | null = null;
+export async function createScenarioBuffers({
+  pool,
+  lease,
+  parsers,
+  memory = MEMORY_LIMITS,
+}: BufferTools): Promise<() => ScenarioBuffer> {
+  const write = (query: BoundStatement, patience?: LockPatience) =>
+    lease.write({ operation: STAGING, byKey: true, ...patience }, (connection) => connection.query(query));
+  const writeStage = (query: BoundStatement) =>
+    detectRefusedRows(lease.write, STAGING, (patience) => write(query, patience));
+  const readSources = async (stage: string, ids: readonly ScenarioId[]) => {
+    const operation = "reading staged scenarios";
+    const query = SELECT_SOURCES({ stage, ids: int8Array(ids) });
+    const read = (connection: Connection) => connection.query<{ id: ScenarioId; source: string }>(query);
+    return detectRefusedRows(lease.write, operation, () => readSnapshot(pool, operation, read, lease.lost));
+  };
+  await write(DELETE_DEAD({ name: lease.name }));
+  let usedBytes = 0;
+  let stages = 0;
 
-  const hold = (delta: number) => {
-    bytes += delta;
-    budget.usedBytes += delta;
-  };
-  const flush = async () => {
-    stage ??= staging.newStage();
-    const scenarios = [...held.values()];
-    for (let index = 0; index < scenarios.length; index += limits.itemsAtOnce) {
-      await staging.add(stage, scenarios.slice(index, index + limits.itemsAtOnce));
-    }
-    held = new Map();
-    hold(-bytes);
-  };
-  const free = async () => {
-    held = new Map();
-    hold(-bytes);
-    count = 0;
-    if (stage !== null) await staging.remove(stage);
-    stage = null;
-  };
-
-  return {
-    restart: free,
-    free,
-    async add(scenarios) {
-      for (const scenario of scenarios) {
-        held.set(scenario.id, scenario);
-        hold(2 * scenario.source.length);
+  return () => {
+    const stage = `${lease.name}:${lease.token}.${++stages}`;
+    let isStaged = false;
+    let held = new Map<ScenarioId, Scenario>();
+    let bytes = 0;
+    /** All scenarios of the list. Merging compares this count with the staged rows, because a crash of the server deletes them. */
+    let count = 0;
+    const hold = (delta: number) => {
+      bytes += delta;
+      usedBytes += delta;
+    };
+    const drop = () => {
+      held = new Map();
+      hold(-bytes);
+    };
+    const flush = async () => {
+      isStaged = true;
+      const scenarios = [...held.values()];
+      for (let index = 0; index < scenarios.length; index += memory.itemsAtOnce) {
+        const some = scenarios.slice(index, index + memory.itemsAtOnce);
+        await writeStage(INSERT({ stage, ...toArrays(scenarioColumns, some, parsers) }));
       }
-      count += scenarios.length;
-      const limit = stage === null ? limits.itemsOfList : limits.itemsAtOnce;
-      if (held.size > limit || budget.usedBytes > limits.bytes) await flush();
-    },
-    async sources(ids) {
-      const elsewhere = ids.filter((id) => !held.has(id));
-      const staged = stage === null || elsewhere.length === 0 ? [] : await staging.sources(stage, elsewhere);
-      const inMemory = ids.flatMap((id) => held.get(id) ?? []);
-      return new Map([...staged, ...inMemory.map(({ id, source }) => [id, source] as const)]);
-    },
-    async remove(id) {
-      count--;
-      if (!held.delete(id) && stage !== null) await staging.removeScenario(stage, id);
-    },
-    async finish() {
-      if (stage === null) return { kind: "memory", scenarios: [...held.values()], count };
-      await flush();
-      return { kind: "staged", stage, count };
-    },
+      drop();
+    };
+    const free = async () => {
+      drop();
+      count = 0;
+      if (!isStaged) return;
+      isStaged = false;
+      await writeStage(DELETE_STAGE({ stage })).catch((error: unknown) => {
+        // Its library is stored or has failed by now. The next run deletes the rows that remain.
+        if (!(error instanceof RefusedRows)) throw error;
+      });
+    };
+    return {
+      restart: free,
+      free,
+      async add(scenarios) {
+        for (const scenario of scenarios) {
+          held.set(scenario.id, scenario);
+          hold(2 * scenario.source.length);
+        }
+        count += scenarios.length;
+        const limit = isStaged ? memory.itemsAtOnce : memory.itemsOfList;
+        if (held.size > limit || usedBytes > memory.bytes) await flush();
+      },
+      async sources(ids) {
+        const elsewhere = ids.filter((id) => !held.has(id));
+        const staged = isStaged && elsewhere.length > 0 ? (await readSources(stage, elsewhere)).rows : [];
+        const inMemory = ids.flatMap((id) => held.get(id) ?? []);
+        return new Map([...staged, ...inMemory].map(({ id, source }) => [id, source]));
+      },
+      async remove(id) {
+        count--;
+        if (!held.delete(id) && isStaged) await writeStage(DELETE_SCENARIO({ stage, id: id.toString() }));
+      },
+      async finish() {
+        if (!isStaged) return { kind: "memory", scenarios: [...held.values()], count };
+        await flush();
+        return { kind: "staged", stage, count };
+      },
+    };
   };
 }

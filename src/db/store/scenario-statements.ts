@@ -1,6 +1,5 @@
-import type { LibraryContent } from "../../model.ts";
 import { scenarios } from "../schema.ts";
-import { type StatementParameters, statement } from "../statement.ts";
+import { statement } from "../statement.ts";
 import {
   allNamesOf,
   inPlaceNames,
@@ -24,7 +23,7 @@ import {
  * library (LATERAL … OFFSET 0), and a FULL JOIN, which never loops, matches them with the scenarios that were read.
  */
 
-export const SCENARIO_KEY = "owner, library_name, scenario_id";
+const SCENARIO_KEY = "owner, library_name, scenario_id";
 const SCENARIO_COLUMNS = allNamesOf(scenarios);
 const READ_COLUMNS = namesOf(scenarioColumns);
 const SCENARIO_VERSIONED = versionedNames(scenarioColumns);
@@ -40,41 +39,34 @@ const versionOf = (row: string) =>
 const inPlaceOf = (row: string) => prefixed(row, [...NULL_FOR_ZERO, ...SCENARIO_IN_PLACE]);
 
 /** Whether a row is a result: its flag says so, or it has no flag and a parent. */
-export const isResultSql = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
+const isResultSql = (row: string) => `coalesce(${row}.is_result, nullif(${row}.parent_id, 0) IS NOT NULL)`;
 
 /** Whether the read of an earlier run lacked this scenario of the library `lib` too. */
-export const lackedBeforeSql = (scenario: string) => `EXISTS (
+const lackedBeforeSql = (scenario: string) => `EXISTS (
     SELECT FROM simcat.scenario_absences a
     WHERE (a.owner, a.library_name, a.scenario_id) = (lib.owner, lib.library_name, ${scenario}.scenario_id)
       AND a.run_id <> $run_id::int8)`;
 
-export const LIB =
+const LIB =
   "lib AS (SELECT * FROM unnest($owner::text[], $library_name::text[]) WITH ORDINALITY AS l(owner, library_name, ord))";
 
 /** The stored rows of each library of the batch, as the column `old`. */
-export const eachStored = (condition = "") => `
+const eachStored = (condition = "") => `
   lib CROSS JOIN LATERAL (
     SELECT s AS old FROM simcat.scenarios s
     WHERE (s.owner, s.library_name) = (lib.owner, lib.library_name)${condition} OFFSET 0
   ) AS stored`;
 
 /** Copies the stored rows `d.old` to history, ended by this run. */
-export const supersedeScenarios = (from: string) => `
+const supersedeScenarios = (from: string) => `
   INSERT INTO simcat.scenario_history (${SCENARIO_COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
   SELECT ${prefixed("(d.old)", SCENARIO_COLUMNS)}, (d.old).changed_at, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM ${from}`;
 
 /** Where the scenarios are: in arrays (a batch of libraries) or in the staging table (one long list). */
 export type ScenarioLocation = "arrays" | "staging";
 
-/** Libraries whose scenarios are in one location, and the parameters of the statements that store them. */
-export interface ScenarioBatch {
-  readonly libraries: readonly LibraryContent[];
-  readonly location: ScenarioLocation;
-  readonly parameters: StatementParameters;
-}
-
 /** One library's list, merged with its stored scenarios. */
-export interface MergedCounts {
+export interface MergedScenarios {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
@@ -88,9 +80,9 @@ export interface MergedCounts {
 }
 
 /** A statement for each location. */
-export const perLocation = <T>(build: (location: ScenarioLocation) => T): Readonly<Record<ScenarioLocation, T>> => ({
-  arrays: build("arrays"),
-  staging: build("staging"),
+const perLocation = (sqlFor: (location: ScenarioLocation) => string) => ({
+  arrays: statement(sqlFor("arrays")),
+  staging: statement(sqlFor("staging")),
 });
 
 const ORD = { name: "ord", type: { name: "int4" } } as const;
@@ -101,8 +93,9 @@ const READ: Readonly<Record<ScenarioLocation, string>> = {
   staging: `SELECT 1 AS ord, ${READ_COLUMNS.join(", ")} FROM simcat.scenario_staging WHERE stage = $stage`,
 };
 
-const insertScenarios = (location: ScenarioLocation) =>
-  statement(`
+/** Stores the scenarios of libraries that have no stored scenario. */
+export const INSERT_SCENARIOS = perLocation(
+  (location) => `
 WITH ${LIB}, written AS (
   INSERT INTO simcat.scenarios (${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
   SELECT lib.owner, lib.library_name, r.scenario_id, ${prefixed("r", SCENARIO_STORED)}, now(), now(), NULL, $run_id::int8
@@ -111,10 +104,17 @@ WITH ${LIB}, written AS (
 )
 SELECT count(w.owner) AS inserted, 0 AS updated, 0 AS unchanged, 0 AS live, 0 AS missing, 0 AS confirmed,
   count(w.owner) AS scenarios, count(*) FILTER (WHERE ${isResultSql("w")}) AS results
-FROM lib LEFT JOIN written w USING (owner, library_name) GROUP BY ord ORDER BY ord`);
+FROM lib LEFT JOIN written w USING (owner, library_name) GROUP BY ord ORDER BY ord`,
+);
 
-const mergeScenarios = (location: ScenarioLocation) =>
-  statement(`
+/**
+ * Stores the scenarios of libraries that may have stored ones. For each library it counts the scenarios that are new, differ
+ * (superseded into history) or are unchanged; the live ones before, those of them that the read lacks, and those that an earlier
+ * read lacked too; and the live ones and results after. MATERIALIZED stops the planner from pushing a filter into the join and
+ * choosing a nested loop.
+ */
+export const MERGE_SCENARIOS = perLocation(
+  (location) => `
 WITH ${LIB}, met AS MATERIALIZED (
   SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", SCENARIO_STORED)}, r.owner IS NOT NULL AS is_read,
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
@@ -143,14 +143,60 @@ SELECT count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_live AND NOT is_read AND ${lackedBeforeSql("met")}) AS confirmed,
   count(*) FILTER (WHERE is_read OR is_live) AS scenarios,
   count(*) FILTER (WHERE CASE WHEN is_read THEN ${isResultSql("met")} ELSE is_live AND is_old_result END) AS results
-FROM lib LEFT JOIN met USING (ord) GROUP BY ord ORDER BY ord`);
+FROM lib LEFT JOIN met USING (ord) GROUP BY ord ORDER BY ord`,
+);
 
-/** Stores the scenarios of libraries that have no stored scenario. */
-export const INSERT_SCENARIOS = perLocation(insertScenarios);
+/** These statements take only the ids of the scenarios that were read. */
+const READ_IDS: Readonly<Record<ScenarioLocation, string>> = {
+  arrays: "SELECT r.ord, r.scenario_id FROM unnest($ord::int4[], $scenario_id::int8[]) AS r(ord, scenario_id)",
+  staging: "SELECT 1 AS ord, scenario_id FROM simcat.scenario_staging WHERE stage = $stage",
+};
+
+const REMOVAL = ["changed_at", "removed_at", "run_id"];
+const KEPT = SCENARIO_COLUMNS.filter((name) => !REMOVAL.includes(name));
 
 /**
- * Stores the scenarios of libraries that may have stored ones. For each library it counts the scenarios that are new, differ
- * (superseded into history) or are unchanged; the live ones before, those of them that the read lacks, and those that an earlier
- * read lacked too; and the live ones and results after. MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
+ * For the live scenarios that the read lacks, `$marks` has a word for each library: `all` are marked as removed, only the
+ * `confirmed` ones, or `none`. The others are recorded if `$withheld` is true. MATERIALIZED stops the planner from pushing the
+ * filter into the join and choosing a nested loop.
  */
-export const MERGE_SCENARIOS = perLocation(mergeScenarios);
+export const SETTLE_MISSING = perLocation(
+  (location) => `
+WITH ${LIB}, met AS MATERIALIZED (
+  SELECT ord, scenario_id, l.is_live, r.is_read
+  FROM (SELECT i.*, true AS is_read FROM (${READ_IDS[location]}) AS i) AS r
+  FULL JOIN (
+    SELECT lib.ord, (stored.old).scenario_id, true AS is_live FROM ${eachStored(" AND s.removed_at IS NULL")}
+  ) AS l USING (ord, scenario_id)
+), missing AS MATERIALIZED (
+  SELECT m.ord, lib.owner, lib.library_name, m.scenario_id,
+    CASE ($marks::text[])[lib.ord] WHEN 'all' THEN true WHEN 'confirmed' THEN ${lackedBeforeSql("m")} ELSE false END AS is_gone
+  FROM met m JOIN lib USING (ord) WHERE m.is_live AND m.is_read IS NULL
+), gone AS (
+  SELECT m.ord, found.old FROM missing m CROSS JOIN LATERAL (
+    SELECT s AS old FROM simcat.scenarios s
+    WHERE (s.owner, s.library_name, s.scenario_id) = (m.owner, m.library_name, m.scenario_id) LIMIT 1
+  ) AS found WHERE m.is_gone
+), superseded AS (${supersedeScenarios("gone d")}
+), written AS (
+  INSERT INTO simcat.scenarios (${[...KEPT, ...REMOVAL].join(", ")})
+  SELECT ${prefixed("(d.old)", KEPT)}, ${nextVersionStart("(d.old)")}, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM gone d
+  ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET ${setExcluded(REMOVAL)}
+), absent AS (
+  INSERT INTO simcat.scenario_absences (${SCENARIO_KEY}, run_id)
+  SELECT owner, library_name, scenario_id, $run_id::int8 FROM missing m WHERE NOT is_gone AND ($withheld::bool[])[m.ord]
+  ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET run_id = excluded.run_id
+)
+SELECT count(gone.ord) AS removed, count(*) FILTER (WHERE ${isResultSql("(gone.old)")}) AS "removedResults"
+FROM lib LEFT JOIN gone USING (ord) GROUP BY ord ORDER BY ord`,
+);
+
+/** Deletes the absences that earlier runs recorded: those of whole reads, and otherwise those of scenarios that are present again. */
+export const DELETE_ABSENCES = perLocation(
+  (location) => `
+WITH ${LIB}
+DELETE FROM simcat.scenario_absences a USING lib
+WHERE (a.owner, a.library_name) = (lib.owner, lib.library_name) AND a.run_id <> $run_id::int8
+  AND (($whole::bool[])[lib.ord] OR EXISTS (
+    SELECT FROM (${READ_IDS[location]}) AS r WHERE r.ord = lib.ord AND r.scenario_id = a.scenario_id))`,
+);

@@ -17,12 +17,9 @@ export type LostField =
 
 type Received = Pick<ReceivedContent, "items" | "present" | "metadata">;
 
-/** The fields that the reader of the list counts. */
-const fieldsOf = ({ present }: Pick<Received, "present">) => Object.keys(present) as DriftField[];
-
 /** Fields that some item of the read lacks. */
-export function lackedFields(read: Received): DriftField[] {
-  return fieldsOf(read).filter((field) => read.present[field] < read.items);
+export function lackedFields({ present, items }: Received): DriftField[] {
+  return (Object.keys(present) as DriftField[]).filter((field) => present[field] < items);
 }
 
 /** Whether the read must be compared with the stored rows. Most reads have every field. */
@@ -36,10 +33,10 @@ export function lacksFields(read: Received): boolean {
  */
 export function findLostFields({ items, present }: Received, { metadata, scenarios }: FieldComparison): LostField[] {
   const lost: LostField[] = metadata.map((field) => ({ of: "metadata", field }));
-  for (const { field, stored: having, shared, kept } of scenarios?.fields ?? []) {
+  for (const { field, stored, common, having, shared, kept } of scenarios) {
     if (shared > 0 && kept === 0) lost.push({ of: "scenarios", field, count: shared, isShared: true });
-    const isReplaced = items > 0 && present[field] === 0 && scenarios?.shared === 0;
-    if (isReplaced && having > 0 && having === scenarios.stored) {
+    const isReplaced = items > 0 && present[field] === 0 && common === 0;
+    if (isReplaced && having > 0 && having === stored) {
       lost.push({ of: "scenarios", field, count: having, isShared: false });
     }
   }

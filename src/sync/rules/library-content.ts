@@ -1,4 +1,4 @@
-import type { LibraryContent, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
+import type { LibraryContent, LibraryKey, Metadata, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
 import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./settle.ts";
 
 interface ContentFacts {
@@ -11,7 +11,7 @@ interface ContentFacts {
    * Content that was last read before this moment, in database ms, is compared row by row even if its hash is unchanged:
    * this repairs rows that another program altered. Null trusts every hash.
    */
-  readonly hashesSince: number | null;
+  readonly hashesTrustedSince: number | null;
   /** The metadata may be another library's. */
   readonly isUncertain: boolean;
 }
@@ -34,14 +34,14 @@ export function buildLibraryContent(
   const bookmarkSeenAt = seenAt(action, received, { isSameText, suspect }, facts);
   const isPartial = received.rejects.length > 0 || listed.source === null;
   return {
-    kind: kindOf(action, isPartial, facts),
+    isSame: isSameContent(action, isPartial, facts),
     listed,
     metadata: received.metadata,
     scenarios,
     rejects: received.rejects,
     isPartial,
     failedBefore: sync !== null && sync.failures > 0,
-    hadRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
+    mayHaveRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
     hadAbsences: sync?.shrunkRunId != null,
     contentHash: facts.contentHash,
     bookmarkSeenAt,
@@ -51,15 +51,13 @@ export function buildLibraryContent(
   };
 }
 
-function kindOf(
+function isSameContent(
   { stored }: ReadAction,
   isPartial: boolean,
-  { contentHash, hashesSince }: ContentFacts,
-): LibraryContent["kind"] {
-  if (stored === null || stored.state === "listed") return "new";
-  const isHashTrusted = hashesSince === null || (stored.sync?.contentReadAt ?? 0) >= hashesSince;
-  const isSame = isHashTrusted && !isPartial && stored.state === "live" && stored.sync?.contentHash === contentHash;
-  return isSame ? "same" : "changed";
+  { contentHash, hashesTrustedSince }: ContentFacts,
+): boolean {
+  const isHashTrusted = hashesTrustedSince === null || (stored?.sync?.contentReadAt ?? 0) >= hashesTrustedSince;
+  return isHashTrusted && !isPartial && stored?.state === "live" && stored.sync?.contentHash === contentHash;
 }
 
 /** A date that is already the bookmark keeps its moment; a new one may be old enough to settle at once. */
@@ -87,4 +85,31 @@ function seenAt(
 /** A forced or full read of a library with a settled date: if its content differs, the service did not date the change. */
 export function isSilent({ stored, reason }: ReadAction): boolean {
   return (reason === "forced" || reason === "due for a full read") && stored?.sync != null && isSettled(stored.sync);
+}
+
+/** An absent, null or empty name counts as the requested one. */
+const nameIn = (metadata: Metadata, key: LibraryKey) => metadata.libraryName || key.name;
+
+/** Whether metadata has another library's name than the requested one, byte for byte. Then it may be another library's. */
+export function hasOtherName(metadata: Metadata, key: LibraryKey): boolean {
+  return nameIn(metadata, key) !== key.name;
+}
+
+/**
+ * The owner's library that metadata names instead of the requested one, if it is listed; null for nearly all. The
+ * libraryOwner proves nothing: it may be an organization or another user.
+ */
+export function findOtherListed(
+  metadata: Metadata,
+  key: LibraryKey,
+  isListed: (key: LibraryKey) => boolean,
+): LibraryKey | null {
+  const other = { owner: key.owner, name: nameIn(metadata, key) };
+  return hasOtherName(metadata, key) && isListed(other) ? other : null;
+}
+
+/** Whether metadata may be another library's: by its name, or because its libraryOwner has a listed library of that name. */
+export function mayBeOther(metadata: Metadata, key: LibraryKey, isListed: (key: LibraryKey) => boolean): boolean {
+  const owner = metadata.libraryOwner || key.owner;
+  return hasOtherName(metadata, key) || (owner !== key.owner && isListed({ owner, name: key.name }));
 }

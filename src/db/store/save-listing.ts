@@ -1,0 +1,192 @@
+import { keyText } from "../../key.ts";
+import type { FailedLibrary, LibraryKey, ListedLibrary, Reject } from "../../model.ts";
+import type { Connection } from "../connect.ts";
+import type { InTransaction } from "../lease.ts";
+import { statement } from "../statement.ts";
+import type { TransactionOptions } from "../transaction.ts";
+import { keyArrays, nextVersionStart, ofKeys, textArray } from "./columns.ts";
+import { refusedByDatabase, saveInHalves } from "./save-in-halves.ts";
+import { supersedeLibrary } from "./save-libraries.ts";
+import { saveListingRejects } from "./save-rejects.ts";
+
+interface ListingWriterTools {
+  readonly write: InTransaction;
+  readonly runId: number;
+  /** Takes the secrets out of a message. */
+  readonly mask: (message: string) => string;
+}
+
+/** What becomes of libraries that a listing lacks. */
+export interface Removals {
+  /** Libraries to be marked as removed. */
+  readonly marked: readonly LibraryKey[];
+  /** Libraries that were never stored: their state is deleted. */
+  readonly forgotten: readonly LibraryKey[];
+  /** Libraries whose removal is held, and since when (database ms, null for now). */
+  readonly held: readonly LibraryKey[];
+  readonly heldSince: number | null;
+}
+
+/** What a listing changes, to be written before any content is read. */
+export interface ListingChanges {
+  /** Libraries listed for the first time, or under another text than the last time. */
+  readonly changed: Iterable<ListedLibrary>;
+  /** Libraries that are marked as removed and listed again. */
+  readonly restored: readonly LibraryKey[];
+  /** Libraries that are listed again after a guard held their removal. */
+  readonly returned: readonly LibraryKey[];
+  readonly rejects: readonly Reject[];
+  /**
+   * Whether an open reject of an earlier listing is resolved if this one lacks it. The key is null for a reject of no library.
+   * Null if no such reject is open.
+   */
+  readonly isOver: ((key: LibraryKey | null) => boolean) | null;
+  /** When the listing's last byte arrived, by the database's clock in milliseconds. */
+  readonly seenAt: number;
+}
+
+/** Rows of one transaction. */
+const ROWS_AT_ONCE = 10_000;
+
+/** Writes what a listing says about libraries. If the database refuses rows of a library, only that library fails. */
+export class ListingWriter {
+  readonly #tools: ListingWriterTools;
+  readonly #failed = new Map<string, FailedLibrary>();
+
+  constructor(tools: ListingWriterTools) {
+    this.#tools = tools;
+  }
+
+  /** The libraries whose rows were refused. They must not be read: the next run would not know that their bookmark is unsettled. */
+  get failed(): FailedLibrary[] {
+    return [...this.#failed.values()];
+  }
+
+  /** Marks libraries as removed, and records which removals are held. @returns how many were marked */
+  async markRemovals({ marked, forgotten, held, heldSince }: Removals): Promise<number> {
+    const { runId } = this.#tools;
+    const held_since = heldSince === null ? null : heldSince / 1000;
+    const holding = { operation: "recording that removals are held" };
+    await this.#save(held, holding, "recording that its removal is held", (connection, keys) =>
+      connection.query(HOLD({ ...keyArrays(keys), held_since })),
+    );
+    const marking = { operation: "marking removed libraries" };
+    const refusal = "marking the library as removed";
+    const counting = { ...marking, afterLostCommit: Math.max };
+    const counts = await this.#save(marked, counting, refusal, async (connection, libraries) => {
+      const keys = keyArrays(libraries);
+      const { rowCount } = await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
+      await connection.query(FORGIVE(keys));
+      await connection.query(RESOLVE_REJECTS(keys));
+      return rowCount ?? 0;
+    });
+    await this.#save(forgotten, marking, refusal, async (connection, libraries) => {
+      const keys = keyArrays(libraries);
+      await connection.query(FORGET(keys));
+      await connection.query(RESOLVE_REJECTS(keys));
+    });
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Saves a listing. @returns why the database refused its rejects; null if it did not */
+  async saveListing(changes: ListingChanges): Promise<string | null> {
+    const { write, runId, mask } = this.#tools;
+    const { rejects, isOver } = changes;
+    const seen_at = changes.seenAt / 1000;
+    const options = { operation: "recording the listing" };
+    await this.#save(changes.changed, options, options.operation, (connection, some) => {
+      const listed_text = textArray(some.map(({ lastModified }) => lastModified));
+      return connection.query(UPSERT_LISTED({ ...keyArrays(some.map(({ key }) => key)), listed_text, seen_at }));
+    });
+    await this.#save(changes.restored, options, options.operation, async (connection, keys) => {
+      await connection.query(RESTORE_LIBRARIES({ ...keyArrays(keys), run_id: runId }));
+      await connection.query(OWE_RESTORED({ ...keyArrays(keys), seen_at }));
+    });
+    await this.#save(changes.returned, options, options.operation, (connection, keys) =>
+      connection.query(END_HOLDS(keyArrays(keys))),
+    );
+    // Rejects are written together, because each of them may resolve others.
+    const together = rejects.length > 0 || isOver !== null ? [rejects] : [];
+    const { refused } = await saveInHalves(together, write, options, (connection) =>
+      saveListingRejects(connection, runId, rejects, isOver),
+    );
+    const [refusal] = refused.map(({ error }) => mask(refusedByDatabase(options.operation, error).message));
+    return refusal ?? null;
+  }
+
+  /** @returns the results of the transactions. `refusal` begins the message of a library whose rows are refused */
+  async #save<T extends LibraryKey | ListedLibrary, Result>(
+    items: Iterable<T>,
+    options: TransactionOptions<Result>,
+    refusal: string,
+    work: (connection: Connection, some: readonly T[]) => Promise<Result>,
+  ): Promise<Result[]> {
+    const results: Result[] = [];
+    for (const some of inBatches(items, ROWS_AT_ONCE)) {
+      const { written, refused } = await saveInHalves(some, this.#tools.write, options, work);
+      results.push(...written.map(({ result }) => result));
+      for (const { item, error } of refused) {
+        const named: LibraryKey | ListedLibrary = item;
+        const key = "key" in named ? named.key : named;
+        this.#failed.set(keyText(key), refusedByDatabase(refusal, error).toFailedLibrary(key, this.#tools.mask));
+      }
+    }
+    return results;
+  }
+}
+
+function* inBatches<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
+  let batch: T[] = [];
+  for (const item of items) {
+    if (batch.push(item) < size) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
+
+/** A new text unsettles the bookmark, even if this run dies and the next listing shows the old text again. */
+const UPSERT_LISTED = statement(`
+INSERT INTO simcat.library_sync AS y (owner, library_name, listed_text, bookmark_seen_at)
+SELECT owner, library_name, listed_text, to_timestamp($seen_at::float8)
+FROM unnest($owner::text[], $library_name::text[], $listed_text::text[]) AS i(owner, library_name, listed_text)
+ON CONFLICT (owner, library_name) DO UPDATE
+  SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,
+    settles_at = NULL, suspect_reads = 0`);
+
+/** Changes `removed_at` of the libraries that the condition names, and supersedes their rows. */
+const moveLibraries = (condition: string, removedAt: string) =>
+  statement(`
+WITH moved AS (
+  SELECT l.* FROM unnest($owner::text[], $library_name::text[]) AS g(owner, library_name)
+  JOIN simcat.libraries l USING (owner, library_name) WHERE l.removed_at ${condition}
+), superseded AS (${supersedeLibrary("m", "moved m")}
+)
+UPDATE simcat.libraries l SET removed_at = ${removedAt}, changed_at = ${nextVersionStart("l")}, run_id = $run_id::int8
+FROM moved m WHERE (l.owner, l.library_name) = (m.owner, m.library_name)`);
+
+/** Marks these libraries as removed; their scenarios' rows are not touched. */
+export const REMOVE_LIBRARIES = moveLibraries("IS NULL", nextVersionStart("l"));
+
+/** Restores libraries that were marked as removed and are listed again. */
+export const RESTORE_LIBRARIES = moveLibraries("IS NOT NULL", "NULL");
+
+const OWE_RESTORED = statement(`
+UPDATE simcat.library_sync y SET reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($seen_at::float8)
+FROM ${ofKeys("y")}`);
+
+/** A library that is no longer listed is neither read nor held. */
+const FORGIVE = statement(`
+UPDATE simcat.library_sync y SET reread_reason = NULL, failures = 0, last_error = NULL, removal_held_at = NULL
+FROM ${ofKeys("y")}`);
+
+const FORGET = statement(`DELETE FROM simcat.library_sync y USING ${ofKeys("y")}`);
+
+const RESOLVE_REJECTS = statement(`
+UPDATE simcat.rejects r SET resolved_at = now() FROM ${ofKeys("r")} AND r.resolved_at IS NULL`);
+
+const HOLD = statement(`
+UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($held_since::float8), now())
+FROM ${ofKeys("y")}`);
+
+const END_HOLDS = statement(`UPDATE simcat.library_sync y SET removal_held_at = NULL FROM ${ofKeys("y")}`);

@@ -1,0 +1,124 @@
+import type { Connection } from "../db/connect.ts";
+import { compareFields, findPeers } from "../db/read/compare-fields.ts";
+import { detectRefusedRows } from "../db/store/save-in-halves.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { ContentError } from "../errors.ts";
+import { keyText } from "../key.ts";
+import type { LibraryContent, LibraryKey, ListedLibraries, ReadAction, ReceivedContent } from "../model.ts";
+import { DISCARD } from "../service/read-content.ts";
+import {
+  explainDrift,
+  findLostFields,
+  isProven,
+  type LostField,
+  lackedFields,
+  lacksFields,
+  type Testimony,
+} from "./rules/drift.ts";
+import { hasOtherName } from "./rules/library-content.ts";
+import type { Run } from "./run-types.ts";
+
+/** One is enough, unless it was edited meanwhile or cannot be read. */
+const MAX_PEERS = 3;
+/** More than are asked: some may not be listed any more. */
+const FIRST_FOUND = 20;
+
+interface PeerAnswer {
+  readonly testimony: Testimony;
+  /** The libraries that were asked, as texts of their keys. */
+  readonly of: readonly string[];
+}
+
+/** Finds out whether the service has changed the shape of its answers. */
+export class DriftFinder {
+  readonly #run: Run;
+  readonly #libraries: ListedLibraries;
+  /** All readers of a run share the answers, as far as they are answers of other libraries. By field. */
+  readonly #asked = new Map<string, { readonly at: number; readonly answer: Promise<PeerAnswer> }>();
+
+  constructor(run: Run, libraries: ListedLibraries) {
+    this.#run = run;
+    this.#libraries = libraries;
+  }
+
+  /** Why the content seems to have lost fields; empty if it has not. Compares with the stored rows if a field is absent. */
+  async explain(
+    { stored }: ReadAction,
+    content: LibraryContent,
+    received: ReceivedContent,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { pool, lease } = this.#run;
+    const hasRows = stored !== null && stored.state !== "listed";
+    if (!hasRows || content.isSame || !lacksFields(received)) return "";
+    const operation = "comparing the fields of a library with its stored rows";
+    const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
+    const compared = await detectRefusedRows(lease.write, operation, (patience) =>
+      withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
+    );
+    const reasons: string[] = [];
+    for (const lost of findLostFields(received, compared)) {
+      const { key } = content.listed;
+      const testimony = isProven(lost) ? "none" : await this.#askPeers(lost, key, received.sentAt, signal);
+      reasons.push(explainDrift(lost, testimony) ?? "");
+    }
+    return reasons.filter((reason) => reason !== "").join("; ");
+  }
+
+  /**
+   * Asks whether the service still sends a field that the library `key` lost: reads other listed libraries that had it, until one
+   * has it. `sentAt`: when the first request for the library itself was sent, on the local monotonic clock.
+   */
+  async #askPeers(lost: LostField, key: LibraryKey, sentAt: number, signal: AbortSignal): Promise<Testimony> {
+    const name = `${lost.of} ${lost.field}`;
+    for (;;) {
+      const last = this.#asked.get(name);
+      if (last !== undefined) {
+        const { testimony, of } = await last.answer;
+        // The service may drop the field during the run, so an answer that has it is good only for libraries requested before.
+        const isGood = testimony === "has" ? last.at >= sentAt : of.some((other) => other !== keyText(key));
+        if (isGood) return testimony;
+      }
+      if (this.#asked.get(name) !== last) continue;
+      const own = { at: performance.now(), answer: this.#ask(lost, key, signal) };
+      this.#asked.set(name, own);
+      return (await own.answer).testimony;
+    }
+  }
+
+  async #ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<PeerAnswer> {
+    const peers = await this.#findListed(lost, key);
+    const of = peers.map(keyText);
+    let testimony: Testimony = peers.length === 0 ? "none" : "unclear";
+    for (const peer of peers) {
+      const heard = await this.#hear(lost, peer, signal);
+      if (heard === "has") return { testimony: "has", of };
+      if (heard === "lacks") testimony = "lacks";
+    }
+    return { testimony, of };
+  }
+
+  /** An incomplete or a cached listing may lack most of the libraries that are found first. */
+  async #findListed(lost: LostField, key: LibraryKey): Promise<LibraryKey[]> {
+    const { pool, lease } = this.#run;
+    const options = { operation: "choosing other libraries to compare with", snapshot: true };
+    for (let limit = FIRST_FOUND; ; limit *= 100) {
+      const find = (connection: Connection) => findPeers(connection, lost, limit);
+      const found = await withTransaction(pool, options, find, lease.lost);
+      const peers = found.filter((one) => keyText(one) !== keyText(key) && this.#libraries.has(one));
+      if (peers.length >= MAX_PEERS || found.length < limit) return peers.slice(0, MAX_PEERS);
+    }
+  }
+
+  async #hear(lost: LostField, peer: LibraryKey, signal: AbortSignal): Promise<"has" | "lacks" | "unclear"> {
+    try {
+      const { metadata, present, cached } = await this.#run.service.readContent(peer, DISCARD, signal);
+      if (cached || metadata === null || hasOtherName(metadata, peer)) return "unclear";
+      const has = lost.of === "metadata" ? !metadata.absent.includes(lost.field) : present[lost.field] > 0;
+      return has ? "has" : "lacks";
+    } catch (error) {
+      if (error instanceof ContentError) return "unclear";
+      throw error;
+    }
+  }
+}
