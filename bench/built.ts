@@ -26,4 +26,4 @@ export const { buildLibraryContent } = await load<typeof import("../src/sync/rul
 );
 export const { runSync } = await load<typeof import("../src/sync/run.ts")>("sync/run.js");
 export const { createValueParsers } =
-  await load<typeof import("../src/sync/value-parsers.ts")>("sync/value-parsers.js");
+  await load<typeof import("../src/sync/rules/parse-values.ts")>("sync/rules/parse-values.js");

@@ -4,14 +4,7 @@
  * statements that store the rows, the columns that `verify` compares, and the version of the content hash.
  */
 import { bigint, boolean, customType, jsonb, type PgColumnBuilderBase, text, timestamp } from "drizzle-orm/pg-core";
-import type { ListedLibrary, Metadata, Scenario } from "../model.ts";
-
-/** Parses the service's texts; each returns null for an unknown format. */
-export interface TextParsers {
-  /** Microseconds since the Unix epoch. A bigint, because a double cannot hold the microseconds of distant years. */
-  readonly microseconds: (text: string | null) => bigint | null;
-  readonly bytes: (fileSize: string | null) => number | null;
-}
+import type { ListedLibrary, Metadata, Scenario, TextParsers } from "../model.ts";
 
 /** The two answers of the service that describe a library. `metadata` is null if the object was rejected. */
 export interface LibraryAnswers {

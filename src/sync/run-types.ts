@@ -6,8 +6,8 @@ import type { LibraryKey, Reject } from "../model.ts";
 import type { RunKind, RunRequest, RunSummary } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";
+import type { ValueParsers } from "./rules/parse-values.ts";
 import type { RunTotals } from "./run-totals.ts";
-import type { ValueParsers } from "./value-parsers.ts";
 
 export interface RunSettings {
   readonly concurrency: number;

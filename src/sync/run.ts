@@ -23,10 +23,10 @@ import { HOUR_MS } from "../units.ts";
 import { checkRemovals, planRun, takeListing, toListingChanges } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { guardScenarios, type ScenarioFacts } from "./rules/guard.ts";
+import { createValueParsers } from "./rules/parse-values.ts";
 import { isEverything } from "./rules/selection.ts";
 import { outcomeOfError, type RunOutcome, RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
-import { createValueParsers } from "./value-parsers.ts";
 import {
   COMPARED_RUNS,
   isIdle,

@@ -1,9 +1,9 @@
 import type { LibraryCounts } from "../db/runs.ts";
 import { formatCount, formatElapsed, formatLibraries, plural } from "../format.ts";
 import type { PlannedListing } from "./plan-run.ts";
+import type { ValueParsers } from "./rules/parse-values.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 import type { RunTotals } from "./run-totals.ts";
-import type { ValueParsers } from "./value-parsers.ts";
 
 /** Adds the warnings about the listing. */
 export function warnOfListing(totals: RunTotals, planned: PlannedListing): void {

@@ -1,7 +1,6 @@
 import { concurrently } from "../async.ts";
 import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import type { Connection, Pool } from "../db/connect.ts";
-import type { TextParsers } from "../db/content-fields.ts";
 import {
   type ColumnDifference,
   type ComparedRow,
@@ -23,6 +22,7 @@ import type {
   ScenarioId,
   ScenarioSink,
   StoredLibrary,
+  TextParsers,
 } from "../model.ts";
 import type { Service } from "../service/client.ts";
 import { hashContent } from "../sync/read-library.ts";

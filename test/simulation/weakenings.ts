@@ -203,7 +203,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "dates are truncated to milliseconds",
-    file: "src/sync/rules/parse-date.ts",
+    file: "src/sync/rules/parse-values.ts",
     line: 'Number(digits.padEnd(6, "0").slice(3, 6))',
     instead: "0",
   },

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import {
   createTimeZone,
+  createValueParsers,
   latestInstant,
   parseDate,
   precisionOf,
   sameMoment,
   UTC,
-} from "../../src/sync/rules/parse-date.ts";
-import { createValueParsers } from "../../src/sync/value-parsers.ts";
+} from "../../src/sync/rules/parse-values.ts";
 
 const SECOND = 1000;
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { cutToDifference } from "../../format.ts";
-import type { LibraryKey, Scenario, ScenarioId } from "../../model.ts";
+import type { LibraryKey, Scenario, ScenarioId, TextParsers } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { LibraryAnswers, TextParsers } from "../content-fields.ts";
+import type { LibraryAnswers } from "../content-fields.ts";
 import { statement } from "../statement.ts";
 import {
   int8Array,

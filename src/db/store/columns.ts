@@ -1,12 +1,6 @@
 import { getTableColumns, type Table } from "drizzle-orm";
-import type { LibraryKey, Scenario } from "../../model.ts";
-import {
-  type ContentField,
-  type LibraryAnswers,
-  libraryFields,
-  scenarioFields,
-  type TextParsers,
-} from "../content-fields.ts";
+import type { LibraryKey, Scenario, TextParsers } from "../../model.ts";
+import { type ContentField, type LibraryAnswers, libraryFields, scenarioFields } from "../content-fields.ts";
 import { libraries, scenarios } from "../schema.ts";
 import type { StatementParameters } from "../statement.ts";
 

@@ -1,7 +1,6 @@
 import { DatabaseError } from "../../errors.ts";
-import type { LibraryContent, SavedScenarios, Withheld } from "../../model.ts";
+import type { LibraryContent, SavedScenarios, TextParsers, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { TextParsers } from "../content-fields.ts";
 import type { StatementParameters } from "../statement.ts";
 import { byPosition, int4Array, keyArrays, scenarioColumns, toArrays } from "./columns.ts";
 import {

@@ -1,6 +1,5 @@
-import type { Scenario, ScenarioBuffer, ScenarioId } from "../../model.ts";
+import type { Scenario, ScenarioBuffer, ScenarioId, TextParsers } from "../../model.ts";
 import type { Connection, Pool } from "../connect.ts";
-import type { TextParsers } from "../content-fields.ts";
 import type { Lease } from "../lease.ts";
 import { excludesLeaseSql } from "../lease-names.ts";
 import { type BoundStatement, statement } from "../statement.ts";

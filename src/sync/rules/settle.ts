@@ -9,7 +9,7 @@ import {
   precisionOf,
   sameMoment,
   UTC,
-} from "./parse-date.ts";
+} from "./parse-values.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
 const SETTLE_MARGIN_MS = 2 * MINUTE_MS;

@@ -1,4 +1,31 @@
+import type { TextParsers } from "../../model.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
+
+/** Parses the service's texts into typed columns, and counts those that have an unknown format. */
+export interface ValueParsers extends TextParsers {
+  unparsed(): { readonly dates: number; readonly sizes: number };
+}
+
+/** `timeZone`: the IANA zone of dates without an offset. */
+export function createValueParsers(timeZone: string): ValueParsers {
+  const zone = createTimeZone(timeZone);
+  let dates = 0;
+  let sizes = 0;
+  return {
+    microseconds(text) {
+      if (!text) return null;
+      const date = parseDate(text, zone);
+      if (date === null) dates += 1;
+      return date === null ? null : BigInt(date.at) * 1000n + BigInt(date.micros);
+    },
+    bytes(text) {
+      const size = parseFileSize(text);
+      if (size === null && text) sizes += 1;
+      return size;
+    },
+    unparsed: () => ({ dates, sizes }),
+  };
+}
 
 /** A parsed `lastModified`. The specification gives it no format, so two dates are never compared for identity by this. */
 export interface ParsedDate {
@@ -34,9 +61,8 @@ export function parseDate(text: string, timeZone: TimeZone): ParsedDate | null {
  * an hour in autumn. An unknown format counts as a day without an offset.
  */
 export function precisionOf(text: string): number {
-  const format = parseDateFormat(text);
-  if (format === null) return MAX_PRECISION_MS;
-  return format.offsetMs === null ? format.precisionMs + HOUR_MS : format.precisionMs;
+  const { precisionMs, offsetMs } = parseDateFormat(text) ?? { precisionMs: DAY_MS, offsetMs: null };
+  return offsetMs === null ? precisionMs + HOUR_MS : precisionMs;
 }
 
 /**
@@ -131,20 +157,16 @@ function readClock(hourText: DatePart, minuteText: DatePart, secondText: DatePar
   const minute = Number(minuteText);
   const second = Number(secondText ?? 0);
   if (hour > 23 || minute > 59 || second > 59) return null;
-  const digits = fraction === undefined ? "" : fraction.replace(/0+$/, "");
+  const digits = (fraction ?? "").replace(/0+$/, "");
   const ms = hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS + Number(digits.padEnd(3, "0").slice(0, 3));
   const micros = Number(digits.padEnd(6, "0").slice(3, 6));
-  return {
-    ms,
-    micros,
-    precisionMs: digits === "" ? coarsePrecision(ms) : Math.max(1, SECOND_MS / 10 ** digits.length),
-  };
+  const precisionMs = digits === "" ? coarsePrecision(ms) : Math.max(1, SECOND_MS / 10 ** digits.length);
+  return { ms, micros, precisionMs };
 }
 
 /** 12 AM is midnight. Infinity for an hour that no 12-hour clock has. */
 function hourOfHalf(hour: number, half: string): number {
-  if (hour < 1 || hour > 12) return Number.POSITIVE_INFINITY;
-  return (hour % 12) + (half === "p" ? 12 : 0);
+  return hour < 1 || hour > 12 ? Number.POSITIVE_INFINITY : (hour % 12) + (half === "p" ? 12 : 0);
 }
 
 /** Trailing zero fields do not count: a coarse clock and a round moment look the same. */
@@ -194,36 +216,61 @@ export function createTimeZone(name: string): TimeZone {
 
 /** Intl takes 20 µs a call, so its answer is cached per day, except for the days on which the clocks change. */
 function createOffsets(timeZone: string): (instant: number) => number {
-  const clock = createZoneFormat(timeZone);
+  const clock = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
+  const offsetAt = (instant: number) => {
+    const [, sign, hours, minutes, seconds = 0] = ZONE_OFFSET.exec(clock.format(instant)) ?? [];
+    const size = Number(hours ?? 0) * HOUR_MS + Number(minutes ?? 0) * MINUTE_MS + Number(seconds) * SECOND_MS;
+    return sign === "-" ? -size : size;
+  };
   const midnights = new Map<number, number>();
   const atMidnight = (day: number) => {
     const cached = midnights.get(day);
     if (cached !== undefined) return cached;
     if (midnights.size >= MAX_CACHED_DAYS) midnights.clear();
-    const offset = clockOffset(clock, day * DAY_MS);
+    const offset = offsetAt(day * DAY_MS);
     midnights.set(day, offset);
     return offset;
   };
   return (instant) => {
     const day = Math.floor(instant / DAY_MS);
     const offset = atMidnight(day);
-    return offset === atMidnight(day + 1) ? offset : clockOffset(clock, instant);
+    return offset === atMidnight(day + 1) ? offset : offsetAt(instant);
   };
 }
 
-function createZoneFormat(timeZone: string): Intl.DateTimeFormat {
-  const day = { year: "numeric", month: "numeric", day: "numeric" } as const;
-  const time = { hour: "numeric", minute: "numeric", second: "numeric", hourCycle: "h23" } as const;
-  return new Intl.DateTimeFormat("en-US", { ...day, ...time, timeZone, calendar: "gregory" });
+/** `GMT`, `GMT+05:30` or `GMT-00:44:30`, at the end of a date. */
+const ZONE_OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
+
+const DECIMAL = String.raw`((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)`;
+const SPACES = String.raw`[ \u00a0\u202f]*`;
+const FILE_SIZE = new RegExp(
+  `^${DECIMAL}${SPACES}(?:([kmgtp])i?b|b|bytes?)(?:${SPACES}\\(${DECIMAL}${SPACES}(?:b|bytes?)\\))?$`,
+  "i",
+);
+const PREFIXES = ["", "k", "m", "g", "t", "p"];
+
+/**
+ * Bytes of a `fileSize` such as `240 KB`, `1.5 GB` or `216 KB  (221,184 B)`, with 1 KB = 1024 B; null if its format is unknown.
+ * The specification gives no format (2.2). The first number is rounded by the service. The one in parentheses is exact, but
+ * counts only if the first can be rounded from it: it differs by less than one step of the last digit, and is at least half
+ * of the first (every size up to 1 MB would round up to `1 MB`).
+ */
+export function parseFileSize(text: string | null): number | null {
+  const [, amount, prefix = "", exact] = FILE_SIZE.exec(text ?? "") ?? [];
+  if (amount === undefined) return null;
+  const unit = 1024 ** PREFIXES.indexOf(prefix.toLowerCase());
+  const rounded = plain(amount) * unit;
+  if (exact === undefined) return unit === 1 ? wholeBytes(rounded) : wholeBytes(Math.round(rounded));
+  const decimals = amount.split(".")[1]?.length ?? 0;
+  const bytes = plain(exact);
+  const agrees = Math.abs(bytes - rounded) < unit / 10 ** decimals && bytes >= rounded / 2;
+  return agrees ? wholeBytes(bytes) : null;
 }
 
-/** The offset of the zone's clock from UTC at this moment, in ms. */
-function clockOffset(clock: Intl.DateTimeFormat, instant: number): number {
-  const parts: Record<string, number> = {};
-  for (const { type, value } of clock.formatToParts(instant)) parts[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-  const localTime = new Date(0);
-  localTime.setUTCFullYear(year, month - 1, day);
-  localTime.setUTCHours(hour, minute, second);
-  return localTime.getTime() - Math.floor(instant / 1000) * 1000;
+function plain(digits: string): number {
+  return Number(digits.replaceAll(",", ""));
+}
+
+function wholeBytes(bytes: number): number | null {
+  return Number.isSafeInteger(bytes) ? bytes : null;
 }
