@@ -17,7 +17,7 @@ export interface ContentField<Item> {
   /** A changed value either begins a new version of the row or is written in place. */
   readonly change: "key" | "version" | "in place";
   readonly origin: "listing" | "metadata" | "scenario";
-  /** Null stores NULL. Values of timestamptz columns are microseconds, values of jsonb columns are JSON texts. */
+  /** Null and undefined store NULL. Values of timestamptz columns are microseconds, values of jsonb columns are JSON texts. */
   readonly value: (item: Item, parsers: TextParsers) => unknown;
   /** The service sends 0 for none: a change between 0 and NULL is written in place. */
   readonly zeroIsNull?: true;
@@ -28,55 +28,38 @@ export const keyColumn = customType<{ data: string }>({ dataType: () => 'text CO
 export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 6, mode: "date" });
 const exactInteger = (name: string) => bigint(name, { mode: "bigint" });
 
-type Change = ContentField<unknown>["change"];
-type Options = Pick<ContentField<unknown>, "zeroIsNull">;
+/** Declares where the fields of one object come from. */
+const fieldsOf =
+  <Item, Origin extends ContentField<Item>["origin"]>(origin: Origin) =>
+  <Column extends PgColumnBuilderBase>(
+    change: ContentField<Item>["change"],
+    column: Column,
+    value: ContentField<Item>["value"],
+    options: Pick<ContentField<Item>, "zeroIsNull"> = {},
+  ) => ({ origin, change, column, value, ...options });
 
-function fromListing<Column extends PgColumnBuilderBase>(
-  change: Change,
-  column: Column,
-  read: (listed: ListedLibrary, parsers: TextParsers) => unknown,
-) {
-  const value = ({ listed }: LibraryAnswers, parsers: TextParsers) => read(listed, parsers);
-  return { column, change, origin: "listing" as const, value };
-}
-
-function fromMetadata<Column extends PgColumnBuilderBase>(
-  change: Change,
-  column: Column,
-  read: (metadata: Metadata, parsers: TextParsers) => unknown,
-) {
-  const value = ({ metadata }: LibraryAnswers, parsers: TextParsers) =>
-    metadata === null ? null : read(metadata, parsers);
-  return { column, change, origin: "metadata" as const, value };
-}
-
-function fromScenario<Column extends PgColumnBuilderBase>(
-  change: Change,
-  column: Column,
-  value: (scenario: Scenario, parsers: TextParsers) => unknown,
-  options: Options = {},
-) {
-  return { column, change, origin: "scenario" as const, value, ...options };
-}
+const fromListing = fieldsOf<LibraryAnswers, "listing">("listing");
+const fromMetadata = fieldsOf<LibraryAnswers, "metadata">("metadata");
+const fromScenario = fieldsOf<Scenario, "scenario">("scenario");
 
 /** The names are those of the service, except for values that simcat derives. */
 export const libraryFields = {
-  owner: fromListing("key", keyColumn("owner").notNull(), ({ key }) => key.owner),
-  libraryName: fromListing("key", keyColumn("library_name").notNull(), ({ key }) => key.name),
-  libraryOwner: fromMetadata("version", text("library_owner"), (metadata) => metadata.libraryOwner),
-  lastModified: fromListing("version", text("last_modified"), (listed) => listed.lastModified),
-  lastModifiedAt: fromListing("in place", instant("last_modified_at"), (listed, parsers) =>
+  owner: fromListing("key", keyColumn("owner").notNull(), ({ listed }) => listed.key.owner),
+  libraryName: fromListing("key", keyColumn("library_name").notNull(), ({ listed }) => listed.key.name),
+  libraryOwner: fromMetadata("version", text("library_owner"), ({ metadata }) => metadata?.libraryOwner),
+  lastModified: fromListing("version", text("last_modified"), ({ listed }) => listed.lastModified),
+  lastModifiedAt: fromListing("in place", instant("last_modified_at"), ({ listed }, parsers) =>
     parsers.microseconds(listed.lastModified),
   ),
-  fileSize: fromMetadata("version", text("file_size"), (metadata) => metadata.fileSize),
-  fileSizeBytes: fromMetadata("in place", bigint("file_size_bytes", { mode: "number" }), (metadata, parsers) =>
-    parsers.bytes(metadata.fileSize),
+  fileSize: fromMetadata("version", text("file_size"), ({ metadata }) => metadata?.fileSize),
+  fileSizeBytes: fromMetadata("in place", bigint("file_size_bytes", { mode: "number" }), ({ metadata }, parsers) =>
+    parsers.bytes(metadata?.fileSize ?? null),
   ),
-  packageName: fromMetadata("version", text("package_name"), (metadata) => metadata.packageName),
-  packageVersion: fromMetadata("version", text("package_version"), (metadata) => metadata.packageVersion),
-  description: fromMetadata("version", text("description"), (metadata) => metadata.description),
-  listed: fromListing("in place", jsonb("listed"), (listed) => listed.source),
-  metadata: fromMetadata("in place", jsonb("metadata"), (metadata) => metadata.source),
+  packageName: fromMetadata("version", text("package_name"), ({ metadata }) => metadata?.packageName),
+  packageVersion: fromMetadata("version", text("package_version"), ({ metadata }) => metadata?.packageVersion),
+  description: fromMetadata("version", text("description"), ({ metadata }) => metadata?.description),
+  listed: fromListing("in place", jsonb("listed"), ({ listed }) => listed.source),
+  metadata: fromMetadata("in place", jsonb("metadata"), ({ metadata }) => metadata?.source),
 } satisfies Readonly<Record<string, ContentField<LibraryAnswers>>>;
 
 const ZERO_IS_NULL = { zeroIsNull: true } as const;

@@ -54,18 +54,38 @@ export async function withTransaction<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  const { operation, afterLostCommit = (_, last) => last } = options;
+  /** The result of the first attempt whose COMMIT was sent and not answered: it may have been committed. */
   let unanswered: { readonly value: T } | null = null;
   const attempt = async () => {
-    const result = await tryOnce(pool, options, work);
-    if (result.kind === "done")
-      return unanswered ? (options.afterLostCommit?.(unanswered.value, result.value) ?? result.value) : result.value;
-    if (result.kind === "unanswered") unanswered ??= { value: result.value };
-    throw result.error;
+    let computed: { readonly value: T } | null = null;
+    let closing: Error | boolean = false;
+    const connection = await pool.connect();
+    try {
+      await connection.query(within(ANSWER_MS, begin(options)));
+      computed = { value: await work(connection) };
+      const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
+      if (command !== "COMMIT") throw new DatabaseError(`${operation} failed: COMMIT was answered with ${command}`);
+      return unanswered === null ? computed.value : afterLostCommit(unanswered.value, computed.value);
+    } catch (error) {
+      if (isConnectionLost(error)) {
+        closing = true;
+        unanswered ??= computed;
+        throw pool.serverErrorOf(connection) ?? error;
+      }
+      await connection.query(within(ANSWER_MS, "ROLLBACK")).catch((failed: Error) => {
+        closing = failed;
+      });
+      throw error;
+    } finally {
+      // A connection that is or may be lost is closed.
+      connection.release(closing);
+    }
   };
   try {
     return await retryTransient(attempt, signal, { ...options, onWait: (error) => pool.announceOutage(error) });
   } catch (error) {
-    throw asDatabaseError(options.operation, error);
+    throw asDatabaseError(operation, error);
   }
 }
 
@@ -82,12 +102,6 @@ export async function readSnapshot<T>(
   return withTransaction(pool, { operation, snapshot: true }, work, signal);
 }
 
-type CommitAttempt<T> =
-  | { readonly kind: "done"; readonly value: T }
-  | { readonly kind: "failed"; readonly error: unknown }
-  /** COMMIT was sent and its answer was lost: the transaction may have been committed. */
-  | { readonly kind: "unanswered"; readonly error: unknown; readonly value: T };
-
 /** The statements that begin each transaction. All settings are local, because a pooler refuses others. */
 export function begin({
   snapshot = false,
@@ -98,37 +112,4 @@ export function begin({
     ${UNLIMITED};
     SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
     ${EXACT}; ${READABLE}; ${PLANNED}${byKey ? `; ${BY_KEY}` : ""}`;
-}
-
-async function tryOnce<T>(
-  pool: Pool,
-  options: TransactionOptions<T>,
-  work: (connection: Connection) => Promise<T>,
-): Promise<CommitAttempt<T>> {
-  let connection: Connection | undefined;
-  let computed: { readonly value: T } | undefined;
-  let rollbackError: Error | undefined;
-  let isLost = false;
-  try {
-    connection = await pool.connect();
-    await connection.query(within(ANSWER_MS, begin(options)));
-    const value = await work(connection);
-    computed = { value };
-    const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
-    if (command !== "COMMIT")
-      throw new DatabaseError(`${options.operation} failed: COMMIT was answered with ${command}`);
-    return { kind: "done", value };
-  } catch (thrown) {
-    isLost = isConnectionLost(thrown);
-    const error = (isLost && connection && pool.serverErrorOf(connection)) || thrown;
-    if (connection && !isLost) {
-      await connection.query(within(ANSWER_MS, "ROLLBACK")).catch((failed: Error) => {
-        rollbackError = failed;
-      });
-    }
-    return computed && isLost ? { kind: "unanswered", error, ...computed } : { kind: "failed", error };
-  } finally {
-    // A connection that is or may be lost is closed.
-    connection?.release(rollbackError ?? isLost);
-  }
 }

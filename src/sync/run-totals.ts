@@ -1,7 +1,7 @@
 import { asDatabaseError } from "../db/db-errors.ts";
 import type { AcceptedListing } from "../db/runs.ts";
 import { SimcatError, toError } from "../errors.ts";
-import type { LibraryFailure, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
+import type { LibraryFailure, LibraryKey, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
 import {
   COUNT_COLUMNS,
   type RunCounts,
@@ -60,10 +60,7 @@ export class RunTotals {
       this.failures.push({ key, code, message });
       this.addRejects(rejects);
     }
-    if (outcome.kind === "unrecorded") {
-      const { key, message } = outcome;
-      this.warnings.push({ code: "failure_unrecorded", ...(key ? { key } : {}), message });
-    }
+    if (outcome.kind === "unrecorded") this.warn("failure_unrecorded", outcome.message, outcome.key);
   }
 
   #addStored({ action, content, saved }: Extract<WriteOutcome, { kind: "stored" }>): void {
@@ -81,6 +78,10 @@ export class RunTotals {
     if (saved.withheld) this.withheld.push(saved);
     this.reasons[action.reason] = (this.reasons[action.reason] ?? 0) + 1;
     this.addRejects(content.rejects);
+  }
+
+  warn(code: string, message: string, key: LibraryKey | null = null): void {
+    this.warnings.push({ code, ...(key && { key }), message });
   }
 
   addRejects(rejects: readonly Reject[]): void {

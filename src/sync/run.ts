@@ -173,10 +173,8 @@ async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status 
   } catch (thrown) {
     // The run's last transaction reports a lost lease.
     if (thrown instanceof LostLeaseError) return;
-    totals.warnings.push({
-      code: "snapshot_failed",
-      message: `${mask(toError(thrown).message)}; everything else is stored, and the next good run of this UTC day takes the snapshot`,
-    });
+    const next = "everything else is stored, and the next good run of this UTC day takes the snapshot";
+    totals.warn("snapshot_failed", `${mask(toError(thrown).message)}; ${next}`);
   }
 }
 

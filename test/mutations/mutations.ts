@@ -130,8 +130,8 @@ export const MUTATIONS: readonly TestedMutation[] = [
   {
     name: "rejects of the listing do not count among the hundred of a library",
     file: "src/db/store/save-rejects.ts",
-    line: "MAX_OPEN - (listing.get(key) ?? 0)",
-    instead: "MAX_OPEN - 0 * (listing.get(key) ?? 0)",
+    line: "[keyText(row), row.open]",
+    instead: "[keyText(row), 0 * row.open]",
     tests: ["test/faults/rejects.test.ts"],
   },
 ];

@@ -1,4 +1,3 @@
-import { concurrently } from "../../async.ts";
 import { DatabaseError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
 import type { FailedLibrary, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
@@ -44,6 +43,36 @@ function bytesOf(outcome: ReadOutcome): number {
   return scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
 }
 
+/** Outcomes that wait to be written. */
+class Batch {
+  readonly outcomes: ReadOutcome[] = [];
+  rows = 0;
+  bytes = 0;
+  hasLingered = false;
+  /** Resolves when the batch has waited long enough for more outcomes. */
+  readonly lingering = new Promise<"lingered">((resolve) => {
+    setTimeout(() => resolve("lingered"), LINGER_MS).unref();
+  });
+
+  constructor(first: ReadOutcome) {
+    this.add(first);
+  }
+
+  add(outcome: ReadOutcome): void {
+    this.outcomes.push(outcome);
+    this.rows += rowsOf(outcome);
+    this.bytes += bytesOf(outcome);
+  }
+
+  get isDue(): boolean {
+    return this.hasLingered || this.rows >= BATCH_ROWS || this.bytes >= MAX_BATCH_BYTES;
+  }
+
+  get isFull(): boolean {
+    return this.rows > MAX_WAITING_ROWS || this.bytes > MAX_WAITING_BYTES;
+  }
+}
+
 /**
  * Stores libraries in batches, and yields the outcomes of each batch after its last commit.
  *
@@ -55,96 +84,54 @@ export async function* saveOutcomes(
   outcomes: AsyncIterable<ReadOutcome>,
   tools: WriterTools,
 ): AsyncGenerator<WriteOutcome> {
-  const backlog = new Backlog();
-  const filling = backlog.fill(outcomes);
+  const source = outcomes[Symbol.asyncIterator]();
+  const readNext = () => source.next().catch((error: unknown) => ({ done: true, error }) as const);
+  let next: ReturnType<typeof readNext> | null = readNext();
+  let end: { readonly error?: unknown } = {};
+  let waiting: Batch | null = null;
+  const writing = new Set<Promise<WrittenBatch>>();
   let stored = 0;
   const newRefusals: unknown[] = [];
   try {
-    for await (const batch of concurrently(backlog.batches(), MAX_BATCHES, (some) => saveBatch(some, tools))) {
-      stored += batch.stored;
-      newRefusals.push(...batch.newRefusals);
-      yield* batch.outcomes;
+    while (next !== null || waiting !== null || writing.size > 0) {
+      const isReady = waiting !== null && (waiting.isDue || next === null);
+      if (waiting !== null && isReady && writing.size < MAX_BATCHES) {
+        const written: Promise<WrittenBatch> = saveBatch(waiting.outcomes, tools).then((batch) => ({ batch, written }));
+        writing.add(written);
+        waiting = null;
+        continue;
+      }
+      // Reading goes on while two batches are written, until too much waits.
+      const read = next !== null && !waiting?.isFull ? [next] : [];
+      const event = await Promise.race([...read, ...writing, ...(waiting && !isReady ? [waiting.lingering] : [])]);
+      if (event === "lingered") {
+        if (waiting !== null) waiting.hasLingered = true;
+      } else if ("written" in event) {
+        writing.delete(event.written);
+        stored += event.batch.stored;
+        newRefusals.push(...event.batch.newRefusals);
+        yield* event.batch.outcomes;
+      } else if (event.done) {
+        next = null;
+        if ("error" in event) end = event;
+      } else {
+        if (waiting === null) waiting = new Batch(event.value);
+        else waiting.add(event.value);
+        next = readNext();
+      }
     }
   } finally {
-    backlog.close();
-    await filling;
+    await Promise.allSettled(writing);
+    await source.return?.();
   }
+  if ("error" in end) throw end.error;
   if (stored === 0 && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
 }
 
-/** Outcomes that wait to be written. Reading goes on while two batches are written, until too much waits. */
-class Backlog {
-  #waiting: ReadOutcome[] = [];
-  #rows = 0;
-  #bytes = 0;
-  #lingering: NodeJS.Timeout | undefined;
-  #hasLingered = false;
-  #isClosed = false;
-  #error: { readonly cause: unknown } | null = null;
-  #onDue = () => {};
-  #onRoom = () => {};
-
-  /** Never rejects: `batches` throws the error that ended the outcomes. */
-  async fill(outcomes: AsyncIterable<ReadOutcome>): Promise<void> {
-    try {
-      for await (const outcome of outcomes) {
-        if (this.#isClosed) break;
-        this.#waiting.push(outcome);
-        this.#rows += rowsOf(outcome);
-        this.#bytes += bytesOf(outcome);
-        this.#lingering ??= setTimeout(() => {
-          this.#hasLingered = true;
-          this.#onDue();
-        }, LINGER_MS);
-        if (this.#isDue()) this.#onDue();
-        while (this.#rows > MAX_WAITING_ROWS || this.#bytes > MAX_WAITING_BYTES) {
-          await new Promise<void>((resolve) => {
-            this.#onRoom = resolve;
-          });
-        }
-      }
-    } catch (cause) {
-      this.#error = { cause };
-    }
-    this.#isClosed = true;
-    this.#onDue();
-  }
-
-  #isDue(): boolean {
-    return this.#hasLingered || this.#isClosed || this.#rows >= BATCH_ROWS || this.#bytes >= MAX_BATCH_BYTES;
-  }
-
-  /** Yields all that waits, as soon as it is enough or has waited for long enough. */
-  async *batches(): AsyncGenerator<readonly ReadOutcome[]> {
-    for (;;) {
-      while (!this.#isDue()) {
-        await new Promise<void>((resolve) => {
-          this.#onDue = resolve;
-        });
-      }
-      if (this.#rows === 0) break;
-      yield this.#take();
-    }
-    if (this.#error !== null) throw this.#error.cause;
-  }
-
-  #take(): readonly ReadOutcome[] {
-    const batch = this.#waiting;
-    clearTimeout(this.#lingering);
-    this.#lingering = undefined;
-    this.#hasLingered = false;
-    this.#waiting = [];
-    this.#rows = 0;
-    this.#bytes = 0;
-    this.#onRoom();
-    return batch;
-  }
-
-  /** Drops what waits, and ends the outcomes when the next one arrives. */
-  close(): void {
-    this.#isClosed = true;
-    this.#take();
-  }
+interface WrittenBatch {
+  readonly batch: SavedBatch;
+  /** Itself. */
+  readonly written: Promise<WrittenBatch>;
 }
 
 interface SavedBatch {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { keyText } from "../../key.ts";
 import type { LibraryKey, Reject, RejectKind } from "../../model.ts";
 import type { Connection } from "../connect.ts";
@@ -56,15 +56,13 @@ export async function saveListingRejects(
   isOver: ((key: LibraryKey | null) => boolean) | null,
 ): Promise<void> {
   const keys = [...new Map(rejects.flatMap(({ key }) => (key ? [[keyText(key), key] as const] : []))).values()];
-  const others = await countOpen(connection, keys, ["metadata", "scenario"]);
-  const kept = await upsert(connection, runId, rejects, (key) => MAX_OPEN - (others.get(key) ?? 0));
+  const kept = await saveRejects(connection, runId, keys, rejects, ["metadata", "scenario"]);
   if (isOver === null) return;
   const { rows } = await connection.query<{ id: number; owner: string | null; name: string | null }>(
     SELECT_LISTING_REJECTS({ kept }),
   );
   const over = rows.filter(({ owner, name }) => isOver(owner === null || name === null ? null : { owner, name }));
-  if (over.length === 0) return;
-  await connection.query(RESOLVE_LISTING_REJECTS({ ids: over.map(({ id }) => id) }));
+  if (over.length > 0) await connection.query(RESOLVE_LISTING_REJECTS({ ids: over.map(({ id }) => id) }));
 }
 
 /** Saves the rejects of these libraries' content, and resolves those of earlier reads that it no longer has. */
@@ -74,65 +72,56 @@ export async function saveContentRejects(
   keys: readonly LibraryKey[],
   rejects: readonly Reject[],
 ): Promise<void> {
-  const listing = await countOpen(connection, keys, ["listing"]);
-  const kept = await upsert(connection, runId, rejects, (key) => MAX_OPEN - (listing.get(key) ?? 0));
+  const kept = await saveRejects(connection, runId, keys, rejects, ["listing"]);
   await connection.query(RESOLVE_CONTENT_REJECTS({ ...keyArrays(keys), kept }));
 }
 
-/** Counts the open rejects of these kinds for each library. */
-async function countOpen(
-  connection: Connection,
-  keys: readonly LibraryKey[],
-  kinds: readonly RejectKind[],
-): Promise<Map<string, number>> {
-  if (keys.length === 0) return new Map();
-  const { rows } = await connection.query<{ owner: string; name: string; open: number }>(
-    COUNT_OPEN({ ...keyArrays(keys), kinds }),
-  );
-  return new Map(rows.map((row) => [keyText(row), row.open]));
-}
-
-/** @returns the fingerprints of the rejects that were kept */
-async function upsert(
+/**
+ * Saves rejects of these libraries, as many as the open rejects of other kinds leave room for.
+ * @returns the fingerprints of the rejects that were kept
+ */
+async function saveRejects(
   connection: Connection,
   runId: number,
+  keys: readonly LibraryKey[],
   rejects: readonly Reject[],
-  room: (key: string) => number,
+  otherKinds: readonly RejectKind[],
 ): Promise<string[]> {
-  const taken = new Map<string, number>();
+  const counting = COUNT_OPEN({ ...keyArrays(keys), kinds: otherKinds });
+  const { rows: open } =
+    keys.length === 0 ? { rows: [] } : await connection.query<LibraryKey & { open: number }>(counting);
+  const taken = new Map(open.map((row) => [keyText(row), row.open]));
   const kept = new Map<string, Reject>();
   for (const reject of rejects) {
     // Entries without a library share one limit for each code, because the codes mean different things.
     const key = reject.key === null ? reject.code : keyText(reject.key);
     const fingerprint = fingerprintOf(reject);
     const count = taken.get(key) ?? 0;
-    if (kept.has(fingerprint) || count >= room(key)) continue;
+    if (kept.has(fingerprint) || count >= MAX_OPEN) continue;
     taken.set(key, count + 1);
     kept.set(fingerprint, reject);
   }
   const rows = [...kept.values()];
-  if (rows.length > 0) {
-    await connection.query(
-      UPSERT({
-        run_id: runId,
-        owner: textArray(rows.map(({ key }) => indexable(key)?.owner)),
-        library_name: textArray(rows.map(({ key }) => indexable(key)?.name)),
-        kind: textArray(rows.map(({ kind }) => kind)),
-        code: textArray(rows.map(({ code }) => code)),
-        path: textArray(rows.map(({ path }) => path)),
-        reason: textArray(rows.map(({ reason }) => reason)),
-        payload: textArray(rows.map(({ payload }) => cut(payload))),
-        fingerprint: textArray([...kept.keys()]),
-      }),
-    );
-  }
-  return [...kept.keys()];
+  const fingerprints = [...kept.keys()];
+  if (rows.length === 0) return [];
+  await connection.query(
+    UPSERT({
+      run_id: runId,
+      owner: textArray(rows.map(({ key }) => indexable(key)?.owner)),
+      library_name: textArray(rows.map(({ key }) => indexable(key)?.name)),
+      kind: textArray(rows.map(({ kind }) => kind)),
+      code: textArray(rows.map(({ code }) => code)),
+      path: textArray(rows.map(({ path }) => path)),
+      reason: textArray(rows.map(({ reason }) => reason)),
+      payload: textArray(rows.map(({ payload }) => cut(payload))),
+      fingerprint: textArray(fingerprints),
+    }),
+  );
+  return fingerprints;
 }
 
 function fingerprintOf({ key, kind, code, path, payload }: Reject): string {
-  return createHash("sha256")
-    .update(JSON.stringify([key?.owner, key?.name, kind, code, path, payload]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([key?.owner, key?.name, kind, code, path, payload]));
 }
 
 /** Keys over this size do not fit into an index. No library has one, and the payload contains it. */
