@@ -44,7 +44,6 @@ const types: pg.CustomTypesConfig = {
 
 /** A connection pool that keeps the errors of closed connections and announces waits. */
 export class Pool extends pg.Pool {
-  readonly #serverErrors = new WeakMap<Connection, Error>();
   readonly #onWait: (wait: Wait) => void;
   #isOutageAnnounced = false;
 
@@ -66,22 +65,8 @@ export class Pool extends pg.Pool {
     this.on("error", () => {});
     this.on("connect", (connection) => {
       this.#isOutageAnnounced = false;
-      this.#rememberServerError(connection);
-    });
-  }
-
-  /**
-   * The error that the server sent when it closed this idle connection; pg reports only "connection terminated" to the
-   * next query. Undefined if there was none, or if a statement received it.
-   */
-  serverErrorOf(connection: Connection): Error | undefined {
-    return this.#serverErrors.get(connection);
-  }
-
-  /** Listens from the first moment: the server's error may arrive while the pool hands the connection over. */
-  #rememberServerError(connection: Connection): void {
-    connection.on("error", (error) => {
-      if (error instanceof pg.DatabaseError) this.#serverErrors.set(connection, error);
+      // Emitted when the server closes this connection; the next query fails.
+      connection.on("error", () => {});
     });
   }
 

@@ -7,8 +7,8 @@ const UNLIMITED = `SET LOCAL statement_timeout = 0;
     SELECT set_config('transaction_timeout', '0', true) WHERE current_setting('transaction_timeout', true) IS NOT NULL`;
 
 /**
- * Compiling a statement costs more than it saves here. `auto` plans each statement for its values, because it is parsed each
- * time; `force_custom_plan` would also plan each foreign-key check again, which cost a third of the time of storing.
+ * Compiling a statement costs more than it saves here. With `auto`, each statement is planned for its values. With
+ * `force_custom_plan` each foreign-key check would be planned again too, which cost a third of the time of storing.
  */
 const PLANNED = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = auto";
 
@@ -71,7 +71,7 @@ export async function withTransaction<T>(
       if (isConnectionLost(error)) {
         closing = true;
         unanswered ??= computed;
-        throw pool.serverErrorOf(connection) ?? error;
+        throw error;
       }
       await connection.query(within(ANSWER_MS, "ROLLBACK")).catch((failed: Error) => {
         closing = failed;

@@ -180,8 +180,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "history is not written",
     file: "src/db/store/scenario-statements.ts",
-    line: "met d WHERE d.is_read AND d.changed AND NOT d.is_new",
-    instead: "met d WHERE false",
+    line: "matched d WHERE d.is_read AND d.changed AND NOT d.is_new",
+    instead: "matched d WHERE false",
   },
   {
     name: "ids are rounded",
@@ -301,8 +301,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a refused library is not recorded as failed",
     file: "src/db/store/save-outcomes.ts",
-    line: "await recordFailures(failures, tools)",
-    instead: 'await recordFailures(failures.filter(({ code }) => code !== "rejected_by_database"), tools)',
+    line: "await saveFailures(failures, tools)",
+    instead: 'await saveFailures(failures.filter(({ code }) => code !== "rejected_by_database"), tools)',
   },
   {
     name: "a refused failure ends the run",

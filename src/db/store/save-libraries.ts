@@ -92,7 +92,7 @@ export const supersedeLibrary = (row: string, from: string) => `
 export const MERGE_LIBRARIES = statement(`
 WITH sent AS (
   SELECT * FROM ${unnest(libraryColumns)} WITH ORDINALITY AS s(${SENT}, ord)
-), met AS (
+), matched AS (
   SELECT sent.*, found.old, (found.old).owner IS NULL AS is_new
   FROM sent LEFT JOIN LATERAL (
     SELECT l AS old FROM simcat.libraries l
@@ -102,7 +102,7 @@ WITH sent AS (
   SELECT ord, owner, library_name, old, is_new,
     ${unlessRejected("metadata", "metadata")},
     ${unlessRejected("listing", "listed")}
-  FROM met
+  FROM matched
 ), diff AS MATERIALIZED (
   SELECT i.*,
     is_new OR (old).removed_at IS NOT NULL

@@ -168,7 +168,7 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Pro
   const stored = outcomes.filter((outcome) => outcome.kind === "stored" && !outcome.content.isSame).length;
   for (const { buffer } of libraries) await buffer.free();
   for (const failure of failures) outcomes.push({ kind: "failed", failure });
-  outcomes.push(...(await recordFailures(failures, tools)));
+  outcomes.push(...(await saveFailures(failures, tools)));
   return { outcomes, stored, newRefusals };
 }
 
@@ -193,13 +193,13 @@ function saveRead(libraries: readonly PendingLibrary[], { write, context }: Writ
 }
 
 /** @returns an outcome for each failure, or its rejects, that the database refused to record */
-async function recordFailures(
+async function saveFailures(
   failures: readonly FailedLibrary[],
   { write, context, mask }: WriterTools,
 ): Promise<WriteOutcome[]> {
   const operation = `recording ${plural(failures.length, "failed library", "failed libraries")}`;
   const { refused } = await saveInHalves(failures, write, { operation, byKey: true }, (connection, part) =>
-    saveFailures(connection, context.runId, part),
+    updateFailures(connection, context.runId, part),
   );
   const outcomes = refused.map(({ item, error }): WriteOutcome => {
     const { message } = databaseError("writing its row of library_sync", driverError(error));
@@ -208,7 +208,7 @@ async function recordFailures(
   const withRejects = refused.filter(({ item }) => item.rejects.length > 0);
   if (withRejects.length === 0) return outcomes;
   const withoutRejects = withRejects.map(({ item }) => ({ ...item, rejects: [] }));
-  return [...outcomes, ...(await recordFailures(withoutRejects, { write, context, mask }))];
+  return [...outcomes, ...(await saveFailures(withoutRejects, { write, context, mask }))];
 }
 
 /**
@@ -222,7 +222,11 @@ FROM unnest($owner::text[], $library_name::text[], $error::text[]) AS i(owner, l
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)
   AND (y.last_failed_at BETWEEN (SELECT started_at FROM simcat.sync_runs WHERE id = $run_id) AND now()) IS NOT TRUE`);
 
-async function saveFailures(connection: Connection, runId: number, failures: readonly FailedLibrary[]): Promise<void> {
+async function updateFailures(
+  connection: Connection,
+  runId: number,
+  failures: readonly FailedLibrary[],
+): Promise<void> {
   const error = textArray(
     failures.map(({ code, message }) => `${code}: ${message}`.replaceAll("\0", "\\u0000").toWellFormed()),
   );

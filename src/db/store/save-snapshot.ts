@@ -6,7 +6,7 @@ const FUTURE_DAYS = statement(`
 SELECT day::text FROM simcat.snapshot_days
 WHERE day > ((now() + interval '1 hour') AT TIME ZONE 'UTC')::date ORDER BY day`);
 
-/** Without the snapshots from this day on, the rows are as if they had not been taken. */
+/** Deletes the snapshots from this day on, and opens the rows again that they ended. */
 const REMOVE_DAYS = statement(`
 WITH libraries AS (
   DELETE FROM simcat.library_days WHERE from_day >= $day::date

@@ -115,7 +115,7 @@ FROM lib LEFT JOIN written w USING (owner, library_name) GROUP BY ord ORDER BY o
  */
 export const MERGE_SCENARIOS = perLocation(
   (location) => `
-WITH ${LIB}, met AS MATERIALIZED (
+WITH ${LIB}, matched AS MATERIALIZED (
   SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", SCENARIO_STORED)}, r.owner IS NOT NULL AS is_read,
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
     (s.old).owner IS NOT NULL AND (s.old).removed_at IS NULL AS is_live, (s.old).owner IS NULL AS is_new,
@@ -127,23 +127,23 @@ WITH ${LIB}, met AS MATERIALIZED (
   FULL JOIN (
     SELECT lib.ord, (stored.old).scenario_id, stored.old FROM ${eachStored()}
   ) AS s USING (ord, scenario_id)
-), superseded AS (${supersedeScenarios("met d WHERE d.is_read AND d.changed AND NOT d.is_new")}
+), superseded AS (${supersedeScenarios("matched d WHERE d.is_read AND d.changed AND NOT d.is_new")}
 ), written AS (
   INSERT INTO simcat.scenarios (${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
   SELECT ${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, now(),
     CASE WHEN is_new THEN now() WHEN changed THEN ${nextVersionStart("(old)")} ELSE (old).changed_at END, NULL,
     CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
-  FROM met WHERE is_read AND (changed OR in_place)
+  FROM matched WHERE is_read AND (changed OR in_place)
   ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET ${setExcluded([...SCENARIO_STORED, "changed_at", "removed_at", "run_id"])}
 )
 SELECT count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,
   count(*) FILTER (WHERE is_read AND NOT changed) AS unchanged,
   count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE is_live AND NOT is_read) AS missing,
-  count(*) FILTER (WHERE is_live AND NOT is_read AND ${lackedBeforeSql("met")}) AS confirmed,
+  count(*) FILTER (WHERE is_live AND NOT is_read AND ${lackedBeforeSql("matched")}) AS confirmed,
   count(*) FILTER (WHERE is_read OR is_live) AS scenarios,
-  count(*) FILTER (WHERE CASE WHEN is_read THEN ${isResultSql("met")} ELSE is_live AND is_old_result END) AS results
-FROM lib LEFT JOIN met USING (ord) GROUP BY ord ORDER BY ord`,
+  count(*) FILTER (WHERE CASE WHEN is_read THEN ${isResultSql("matched")} ELSE is_live AND is_old_result END) AS results
+FROM lib LEFT JOIN matched USING (ord) GROUP BY ord ORDER BY ord`,
 );
 
 /** These statements take only the ids of the scenarios that were read. */
@@ -162,7 +162,7 @@ const KEPT = SCENARIO_COLUMNS.filter((name) => !REMOVAL.includes(name));
  */
 export const SETTLE_MISSING = perLocation(
   (location) => `
-WITH ${LIB}, met AS MATERIALIZED (
+WITH ${LIB}, matched AS MATERIALIZED (
   SELECT ord, scenario_id, l.is_live, r.is_read
   FROM (SELECT i.*, true AS is_read FROM (${READ_IDS[location]}) AS i) AS r
   FULL JOIN (
@@ -171,7 +171,7 @@ WITH ${LIB}, met AS MATERIALIZED (
 ), missing AS MATERIALIZED (
   SELECT m.ord, lib.owner, lib.library_name, m.scenario_id,
     CASE ($marks::text[])[lib.ord] WHEN 'all' THEN true WHEN 'confirmed' THEN ${lackedBeforeSql("m")} ELSE false END AS is_gone
-  FROM met m JOIN lib USING (ord) WHERE m.is_live AND m.is_read IS NULL
+  FROM matched m JOIN lib USING (ord) WHERE m.is_live AND m.is_read IS NULL
 ), gone AS (
   SELECT m.ord, found.old FROM missing m CROSS JOIN LATERAL (
     SELECT s AS old FROM simcat.scenarios s
