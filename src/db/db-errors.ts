@@ -37,8 +37,7 @@ function errorCode(error: unknown): string {
 export function isConnectionLost(error: unknown): boolean {
   const code = errorCode(error);
   if (SOCKET_ERRORS.has(code) || SESSION_ENDED.has(code) || code.startsWith("08")) return true;
-  const thrown = unwrapDrizzle(error);
-  return code === "" && thrown instanceof Error && LOST_CONNECTION_MESSAGE.test(thrown.message);
+  return code === "" && error instanceof Error && LOST_CONNECTION_MESSAGE.test(error.message);
 }
 
 /** Whether it is a deadlock, a serialization failure or a lock timeout, so that the same transaction may succeed later. */
@@ -113,11 +112,10 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 /** The driver's message with its code, and what to do. */
 export function describeDatabaseFailure(error: unknown): { readonly text: string; readonly hint: string } {
   const code = errorCode(error);
-  const thrown = unwrapDrizzle(error);
-  const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+  const first: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
   const message = toError(first).message;
   const hint = hasStaleSequence(error)
-    ? formatSetvalHint(constraintOf(thrown))
+    ? formatSetvalHint(constraintOf(error))
     : (HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
   return { text: `${message}${code ? ` (${code})` : ""}`, hint };
 }
@@ -127,8 +125,7 @@ export function describeDatabaseFailure(error: unknown): { readonly text: string
  * a promoted replica are older than its rows.
  */
 function hasStaleSequence(error: unknown): boolean {
-  const constraint = constraintOf(unwrapDrizzle(error));
-  return errorCode(error) === "23505" && /^(sync_runs|rejects)_pkey$/.test(constraint);
+  return errorCode(error) === "23505" && /^(sync_runs|rejects)_pkey$/.test(constraintOf(error));
 }
 
 function constraintOf(thrown: unknown): string {
@@ -139,10 +136,4 @@ function constraintOf(thrown: unknown): string {
 function formatSetvalHint(constraint: string): string {
   const table = `simcat.${constraint.replace(/_pkey$/, "")}`;
   return `its sequence is older than its rows (a promoted replica?), so run: SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT max(id) FROM ${table}))`;
-}
-
-/** The driver's error. drizzle wraps it in one whose message is the statement and its parameters. */
-function unwrapDrizzle(error: unknown): unknown {
-  const inner = error instanceof Error ? error.cause : undefined;
-  return inner !== undefined && errorCode(inner) === errorCode(error) ? unwrapDrizzle(inner) : error;
 }

@@ -1,5 +1,5 @@
 import type { LibraryContent, LibraryKey, Metadata, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
-import { isSettled, isSuspect, seenAtForStore, windowEndOf } from "./settle.ts";
+import { isSettled, isSuspect, seenAtForStore, windowEnd } from "./settle.ts";
 
 interface ContentFacts {
   /** When the listing's last byte arrived, in database ms. */
@@ -45,7 +45,7 @@ export function buildLibraryContent(
     hadAbsences: sync?.shrunkRunId != null,
     contentHash: facts.contentHash,
     bookmarkSeenAt,
-    settlesAt: windowEndOf(listed.lastModified, bookmarkSeenAt),
+    settlesAt: windowEnd({ bookmark: listed.lastModified, bookmarkSeenAt }),
     contentReadAt: facts.readAt,
     suspectReads: suspect ? (isSameText ? suspectBefore : 0) + 1 : isMetadataKept ? suspectBefore : 0,
   };

@@ -23,11 +23,10 @@ const FIRST_RETRY_MS = 15 * MINUTE_MS;
 const MAX_RETRY_DISTANCE_MS = 6 * HOUR_MS;
 
 /** The last moment at which an edit could have the bookmark's date, in database ms; null if unknown. */
-export function windowEnd(sync: SyncState): number | null {
-  return windowEndOf(sync.bookmark, sync.bookmarkSeenAt);
-}
-
-export function windowEndOf(text: string | null, seenAt: number | null): number | null {
+export function windowEnd({
+  bookmark: text,
+  bookmarkSeenAt: seenAt,
+}: Pick<SyncState, "bookmark" | "bookmarkSeenAt">): number | null {
   return text && seenAt !== null ? seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null;
 }
 
@@ -35,7 +34,8 @@ export function windowEndOf(text: string | null, seenAt: number | null): number 
 export function withSeenAt(stored: StoredLibrary): StoredLibrary {
   const { sync } = stored;
   if (sync === null || sync.bookmarkSeenAt === null) return stored;
-  return { ...stored, sync: { ...sync, bookmarkSeenAt: sync.bookmarkSeenAt - (windowEndOf(sync.bookmark, 0) ?? 0) } };
+  const windowMs = windowEnd({ ...sync, bookmarkSeenAt: 0 }) ?? 0;
+  return { ...stored, sync: { ...sync, bookmarkSeenAt: sync.bookmarkSeenAt - windowMs } };
 }
 
 /** Whether an equal listed date proves that the stored content is current. */
