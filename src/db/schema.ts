@@ -17,6 +17,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
+import { COUNT_COLUMNS } from "../run-summary.ts";
 import { columnsOf, instant, keyColumn, libraryFields, scenarioFields } from "./content-fields.ts";
 
 const runId = (name: string) => bigint(name, { mode: "number" });
@@ -42,6 +43,15 @@ const versionColumns = () => ({
   validTo: instant("valid_to").notNull(),
   supersededBy: runId("superseded_by").notNull(),
 });
+
+/** Numbers of scenarios and of bytes may exceed an integer. */
+const runCountColumns = () =>
+  Object.fromEntries(
+    Object.entries(COUNT_COLUMNS).map(([count, name]) => {
+      const column = /^(scenarios_|bytes)/.test(name) ? bigint(name, { mode: "number" }) : integer(name);
+      return [count, column.notNull().default(0)];
+    }),
+  );
 
 export const libraries = simcat.table("libraries", libraryTableColumns(), (t) => [
   primaryKey({ columns: [t.owner, t.libraryName] }),
@@ -133,21 +143,7 @@ export const syncRuns = simcat.table(
     status: text("status").notNull(),
     startedAt: instant("started_at").notNull().default(sql`clock_timestamp()`),
     finishedAt: instant("finished_at"),
-    librariesListed: integer("libraries_listed").notNull().default(0),
-    librariesRead: integer("libraries_read").notNull().default(0),
-    librariesSkipped: integer("libraries_skipped").notNull().default(0),
-    librariesChanged: integer("libraries_changed").notNull().default(0),
-    librariesFailed: integer("libraries_failed").notNull().default(0),
-    librariesRemoved: integer("libraries_removed").notNull().default(0),
-    scenariosInserted: bigint("scenarios_inserted", { mode: "number" }).notNull().default(0),
-    scenariosUpdated: bigint("scenarios_updated", { mode: "number" }).notNull().default(0),
-    scenariosRemoved: bigint("scenarios_removed", { mode: "number" }).notNull().default(0),
-    scenariosUnchanged: bigint("scenarios_unchanged", { mode: "number" }).notNull().default(0),
-    rejects: integer("rejects").notNull().default(0),
-    requests: integer("requests").notNull().default(0),
-    retries: integer("retries").notNull().default(0),
-    bytes: bigint("bytes", { mode: "number" }).notNull().default(0),
-    silentChanges: integer("silent_changes").notNull().default(0),
+    ...runCountColumns(),
     error: text("error"),
     version: text("version").notNull(),
     restart: boolean("restart").notNull().default(false),
