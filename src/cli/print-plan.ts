@@ -5,7 +5,7 @@ import { readSnapshot } from "../db/transaction.ts";
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { formatPlan, toPlanJson } from "../output/plan.ts";
-import { checkRemovals, planRun, takeListing } from "../sync/plan-run.ts";
+import { planRun } from "../sync/plan-run.ts";
 import { findMissingEmbedded, withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadSelection, type RunOptions } from "./settings.ts";
@@ -18,22 +18,21 @@ export async function printPlan(
 ): Promise<number> {
   const { config, selection } = loadSelection(context, options);
   const plan = (pool: Pool | null, clock: DatabaseClock) =>
-    withWatchedService(context, config, async (service) => {
-      const sources = { service, clock, pool, settings: config };
+    withWatchedService(context, config, (service) => {
       const request = { selection, allowRemovals, backfillSince: null };
-      const listed = await takeListing(sources, request, context.stop);
-      const planned = await planRun(sources, request, listed, context.stop);
-      return { planned, ...(await checkRemovals(sources, request, planned, context.stop)) };
+      return planRun({ service, clock, pool, settings: config }, request, context.stop);
     });
   const isMissing = (await findMissingEmbedded(context, config)) !== null;
-  const { planned, verdict } = isMissing
+  const planned = isMissing
     ? await plan(null, MACHINE_CLOCK)
     : await withDatabase(context, config, "any", async (pool) => {
         const clock = await createClock(pool, context.stop);
         return plan((await hasSchema(pool, context.stop)) ? pool : null, clock);
       });
   context.print(
-    json ? formatJson(toPlanJson(planned, verdict)) : formatPlan(planned, verdict, config.logLevel === "debug"),
+    json
+      ? formatJson(toPlanJson(planned, planned.verdict))
+      : formatPlan(planned, planned.verdict, config.logLevel === "debug"),
   );
   return EXIT.ok;
 }

@@ -1,14 +1,14 @@
 import { formatLibraries, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
-import type { PlannedListing } from "../sync/plan-run.ts";
+import type { PlannedRun } from "../sync/plan-run.ts";
 import type { RemovalVerdict } from "../sync/rules/guard.ts";
 
 /** The content of a library takes two requests: metadata and scenarios. */
-const contentRequests = ({ plan }: PlannedListing) => 2 * plan.actions.length;
+const contentRequests = ({ plan }: PlannedRun) => 2 * plan.actions.length;
 
 /** A plan for machines: what would be read, skipped and marked as removed, and why. */
-export function toPlanJson(planned: PlannedListing, verdict: RemovalVerdict) {
+export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
   const { listing, plan } = planned;
   const storesNothing = verdict.kind === "held" && verdict.rule === "nothing_shared";
   return {
@@ -42,7 +42,7 @@ interface PlannedStep {
 }
 
 /** A plan for people. `isVerbose` lists every library and reject. */
-export function formatPlan(planned: PlannedListing, verdict: RemovalVerdict, isVerbose: boolean): string {
+export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict, isVerbose: boolean): string {
   const plan = toPlanJson(planned, verdict);
   const skipped = Object.entries(plan.skip).filter(([, count]) => count > 0);
   const steps: PlannedStep[] = plan.read.map(({ owner, library, reason, write }) => ({

@@ -33,13 +33,11 @@ interface PlanRequest {
   readonly backfillSince: number | null;
 }
 
-interface TimedListing {
+/** A listing, compared with what is stored. */
+export interface PlannedRun {
   readonly listing: Listing;
   /** When the listing's last byte arrived, in database ms. */
   readonly listedAt: number;
-}
-
-export interface PlannedListing extends TimedListing {
   /**
    * The time as of which the listing shows the service, in database ms: when it was requested, or when a cache stored it. Null if
    * a cache does not say that.
@@ -48,33 +46,26 @@ export interface PlannedListing extends TimedListing {
   readonly plan: Plan;
   /** Whether a reject of an earlier listing is open. */
   readonly openRejects: boolean;
+  /** Whether the libraries that the listing lacks may be marked as removed, and which are. */
+  readonly verdict: RemovalVerdict;
+  readonly removals: Removals;
 }
 
 /**
- * Reads the listing.
+ * Reads the listing, compares it with what is stored, and decides what to read and what to mark as removed. Writes nothing.
  * @throws UsageError for a selected owner or library that is neither listed nor stored; whatever the service's client throws
  */
-export async function takeListing(
-  { service, clock, pool }: PlanTools,
-  { selection }: PlanRequest,
-  signal: AbortSignal,
-): Promise<TimedListing> {
+export async function planRun(tools: PlanTools, request: PlanRequest, signal: AbortSignal): Promise<PlannedRun> {
+  const { service, clock, pool, settings } = tools;
+  const { selection, backfillSince } = request;
   const { slice } = selection;
-  const listing = await service.listLibraries(signal, slice && ((key) => isInSlice(slice, key)));
+  const listed = await service.listLibraries(signal, slice && ((key) => isInSlice(slice, key)));
   // The clocks are compared again after the last byte: a moment that is too late costs a read, one too early misses an edit.
   await clock.sample(signal);
   const listedAt = clock.now();
-  await assertKnown(selection, { listing, pool }, signal);
-  return { listing: slice ? { ...listing, rejects: [] } : listing, listedAt };
-}
+  await assertKnown(selection, { listing: listed, pool }, signal);
+  const listing = slice ? { ...listed, rejects: [] } : listed;
 
-/** Compares the listing with what is stored, and decides what to read. Writes nothing. */
-export async function planRun(
-  { clock, pool, settings }: PlanTools,
-  { selection, backfillSince }: PlanRequest,
-  { listing, listedAt }: TimedListing,
-  signal: AbortSignal,
-): Promise<PlannedListing> {
   const now = clock.at(listing.startedAt);
   const isCached = listing.cachedMs > 0;
   const cachedAt = now - listing.cachedMs - CACHE_MARGIN_MS;
@@ -83,56 +74,43 @@ export async function planRun(
   const namesLibraries = selection.libraries.length > 0;
   const cached = isCached ? { cachedAt } : {};
   const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, ...cached };
-  const startPlanner = () => createPlanner(listing.libraries, parseStored, context, selection);
-  const timed = { listing, listedAt, asOf };
-  if (pool === null) return { ...timed, plan: startPlanner().finish(), openRejects: false };
-  const { planner, openRejects } = await readSnapshot(
-    pool,
-    "reading what is stored",
-    async (connection) => {
-      const started = startPlanner();
-      await streamStored(connection, started.addStored, "tables", selection.slice);
-      return { planner: started, openRejects: selection.slice === undefined && (await hasListingRejects(connection)) };
-    },
-    signal,
-  );
-  return { ...timed, plan: planner.finish(), openRejects };
-}
-
-interface RemovalDecision {
-  readonly verdict: RemovalVerdict;
-  readonly removals: Removals;
+  const readStored = async (connection: Connection | null) => {
+    const planner = createPlanner(listing.libraries, parseStored, context, selection);
+    if (connection !== null) await streamStored(connection, planner.addStored, "tables", slice);
+    return { planner, openRejects: connection !== null && !slice && (await hasListingRejects(connection)) };
+  };
+  const { planner, openRejects } =
+    pool === null ? await readStored(null) : await readSnapshot(pool, "reading what is stored", readStored, signal);
+  const plan = planner.finish();
+  const decision = await checkRemovals(tools, request, { listing, plan }, signal);
+  return { listing, listedAt, asOf, plan, openRejects, ...decision };
 }
 
 /**
- * Decides whether the libraries that the listing lacks may be marked as removed. Writes nothing.
+ * Decides whether the libraries that the listing lacks may be marked as removed.
  *
  * A run of a selection also holds the removals outside of it that a run of everything would hold. Otherwise the libraries
  * that it adds would lower the share of those removals.
  */
-export async function checkRemovals(
+async function checkRemovals(
   { pool, settings }: PlanTools,
   { selection, allowRemovals }: PlanRequest,
-  { listing, plan }: PlannedListing,
+  { listing, plan }: Pick<PlannedRun, "listing" | "plan">,
   signal: AbortSignal,
-): Promise<RemovalDecision> {
+): Promise<Pick<PlannedRun, "verdict" | "removals">> {
   const complete = listing.incomplete === null;
   const isSlice = selection.slice !== undefined;
   const canMark = complete && !isSlice;
-  const { missing, unheld, unheldElsewhere } = plan;
+  const { missing, unheld, unheldElsewhere, heldSince } = plan;
   // A slice that shares nothing with the listing may be a small one.
   const live =
     pool !== null && isSlice && plan.live.listed === 0
       ? await readSnapshot(pool, "counting live libraries", (connection) => countLive(connection, listing), signal)
       : plan.live;
+  const readNumbers = (connection: Connection) => readRemovalNumbers(connection, heldSince);
   const numbers: RemovalNumbers =
     pool !== null && canMark && missing.length + unheldElsewhere.length > 0
-      ? await readSnapshot(
-          pool,
-          "reading recent removals",
-          (connection) => readRemovalNumbers(connection, plan.heldSince),
-          signal,
-        )
+      ? await readSnapshot(pool, "reading recent removals", readNumbers, signal)
       : { peakLive: plan.live.count, gone: 0, returned: [] };
   const facts = {
     listedCount: listing.libraries.length + listing.libraries.elsewhere,
@@ -151,19 +129,11 @@ export async function checkRemovals(
   const verdict = guardRemovals(facts);
   // Removals that this run is allowed to mark do not count, as they will not in later runs.
   const everyMissing = [...(allowRemovals ? [] : missing), ...unheldElsewhere];
-  const everywhere = {
-    ...facts,
-    missing: everyMissing.length,
-    removedLately: countOthers(numbers, everyMissing),
-  };
+  const everywhere = { ...facts, missing: everyMissing.length, removedLately: countOthers(numbers, everyMissing) };
   const isHeldElsewhere = canMark && unheldElsewhere.length > 0 && exceedsShare(everywhere);
   const held = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];
-  const isPassed = verdict.kind === "pass";
-  const marked = isPassed ? missing : [];
-  return {
-    verdict,
-    removals: { marked, forgotten: isPassed ? plan.neverStored : [], held, heldSince: plan.heldSince },
-  };
+  const [marked, forgotten] = verdict.kind === "pass" ? [missing, plan.neverStored] : [[], []];
+  return { verdict, removals: { marked, forgotten, held, heldSince } };
 }
 
 /** How many libraries of the whole organization are live, and how many of those are listed. */
@@ -184,10 +154,8 @@ function countOthers({ gone, returned }: RemovalNumbers, missing: readonly Libra
 }
 
 /** The changes of the whole listing, whatever the run's selection. */
-export function toListingChanges(
-  { listing: { libraries, rejects, incomplete }, listedAt, plan, openRejects }: PlannedListing,
-  verdict: RemovalVerdict,
-): ListingChanges {
+export function toListingChanges({ listing, listedAt, plan, openRejects, verdict }: PlannedRun): ListingChanges {
+  const { libraries, rejects, incomplete } = listing;
   // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.
   const isTrusted = incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
   const isGoodEntry = (key: LibraryKey) => {

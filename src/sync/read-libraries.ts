@@ -5,7 +5,7 @@ import { ContentError, SourceUnavailableError, UnauthorizedError } from "../erro
 import { formatKey, keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey, ReadAction, ReadOutcome } from "../model.ts";
 import { DISCARD } from "../service/read-content.ts";
-import type { PlannedListing } from "./plan-run.ts";
+import type { PlannedRun } from "./plan-run.ts";
 import { createLibraryReader } from "./read-library.ts";
 import type { Run } from "./run-types.ts";
 
@@ -16,7 +16,7 @@ import type { Run } from "./run-types.ts";
  */
 export async function* readLibraries(
   run: Run,
-  planned: PlannedListing,
+  planned: PlannedRun,
   alreadyFailed: readonly FailedLibrary[],
   signal: AbortSignal,
 ): AsyncGenerator<ReadOutcome> {

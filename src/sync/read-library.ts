@@ -6,7 +6,7 @@ import { ContentError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryKey, ListedLibrary, ReadAction, ReadOutcome, ReceivedContent } from "../model.ts";
 import { DriftFinder } from "./find-drift.ts";
-import type { PlannedListing } from "./plan-run.ts";
+import type { PlannedRun } from "./plan-run.ts";
 import { DRIFT_ADVICE } from "./rules/drift.ts";
 import { buildLibraryContent, findOtherListed, mayBeOther } from "./rules/library-content.ts";
 import type { Run } from "./run-types.ts";
@@ -17,7 +17,7 @@ import type { Run } from "./run-types.ts";
  */
 export type ReadLibrary = (action: ReadAction, signal: AbortSignal) => Promise<Extract<ReadOutcome, { kind: "read" }>>;
 
-export async function createLibraryReader(run: Run, planned: PlannedListing): Promise<ReadLibrary> {
+export async function createLibraryReader(run: Run, planned: PlannedRun): Promise<ReadLibrary> {
   const createBuffer = await createScenarioBuffers(run);
   const drift = new DriftFinder(run, planned.listing.libraries);
   const { hashesTrustedSince, settings } = run;

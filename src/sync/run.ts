@@ -20,7 +20,7 @@ import { keyText } from "../key.ts";
 import type { Listing, Reject, WriteOutcome } from "../model.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { HOUR_MS } from "../units.ts";
-import { checkRemovals, planRun, takeListing, toListingChanges } from "./plan-run.ts";
+import { planRun, toListingChanges } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { guardScenarios, type ScenarioFacts } from "./rules/guard.ts";
 import { createValueParsers } from "./rules/parse-values.ts";
@@ -92,17 +92,14 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const startedEvent = { kind: "started", id: run.id, run: request.kind } as const;
   const isWhole = isEverything(request.selection);
   if (isWhole) onEvent(startedEvent);
-  const planRequest = { ...request, backfillSince: run.backfillSince };
-  const listed = await takeListing(run, planRequest, signal).catch((error) => {
+  const planned = await planRun(run, { ...request, backfillSince: run.backfillSince }, signal).catch((error) => {
     if (!isWhole && !(error instanceof UsageError)) onEvent(startedEvent);
     throw error;
   });
   // A selection that names nothing known is a usage error, and then there is no run to report.
   if (!isWhole) onEvent(startedEvent);
 
-  const planned = await planRun(run, planRequest, listed, signal);
-  const { listing, plan } = planned;
-  const { verdict, removals } = await checkRemovals(run, planRequest, planned, signal);
+  const { listing, plan, verdict, removals } = planned;
   totals.counts.librariesListed = listing.libraries.length + listing.libraries.elsewhere;
   totals.addRejects(listing.rejects);
   for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
@@ -118,7 +115,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   const writer = new ListingWriter({ write: lease.write, runId: run.id, mask });
   totals.counts.librariesRemoved = await writer.markRemovals(removals);
-  const unrecorded = await writer.saveListing(toListingChanges(planned, verdict));
+  const unrecorded = await writer.saveListing(toListingChanges(planned));
   if (unrecorded !== null) totals.add({ kind: "unrecorded", key: null, message: unrecorded });
 
   const outcomes = readLibraries(run, planned, writer.failed, signal);

@@ -1,6 +1,6 @@
 import type { LibraryCounts } from "../db/runs.ts";
 import { formatCount, formatElapsed, formatLibraries, plural } from "../format.ts";
-import type { PlannedListing } from "./plan-run.ts";
+import type { PlannedRun } from "./plan-run.ts";
 import type { ValueParsers } from "./rules/parse-values.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 import type { RunTotals } from "./run-totals.ts";
@@ -8,7 +8,7 @@ import type { RunTotals } from "./run-totals.ts";
 const CACHE = "Is there a caching proxy before the service?";
 
 /** Adds the warnings about the listing. */
-export function warnOfListing(totals: RunTotals, { listing, plan, asOf }: PlannedListing): void {
+export function warnOfListing(totals: RunTotals, { listing, plan, asOf }: PlannedRun): void {
   const { incomplete, cachedMs, repeated } = listing;
   if (incomplete !== null) totals.warn("listing_incomplete", `${incomplete}; nothing was marked as removed`);
   if (cachedMs > 0) {

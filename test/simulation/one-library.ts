@@ -6,7 +6,7 @@ import type {
   StoredLibrary,
   SyncState,
 } from "../../src/model.ts";
-import { type PlannedListing, toListingChanges } from "../../src/sync/plan-run.ts";
+import { type PlannedRun, toListingChanges } from "../../src/sync/plan-run.ts";
 import { hashContent } from "../../src/sync/read-library.ts";
 import { buildLibraryContent } from "../../src/sync/rules/library-content.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
@@ -71,7 +71,7 @@ export function plan({ stored }: Store, listing: Listing, fullEveryMs: number) {
 
 /** Records the listing, before any content is read. */
 export function recordListing(store: Store, listing: Listing, made: ReturnType<typeof plan>): Store {
-  const planned: PlannedListing = {
+  const planned: PlannedRun = {
     listing: {
       libraries: made.libraries,
       rejects: [],
@@ -85,8 +85,10 @@ export function recordListing(store: Store, listing: Listing, made: ReturnType<t
     asOf: listing.startedAt,
     plan: made.planned,
     openRejects: false,
+    verdict: { kind: "pass" },
+    removals: { marked: [], forgotten: [], held: [], heldSince: null },
   };
-  const { changed, restored, seenAt } = toListingChanges(planned, { kind: "pass" });
+  const { changed, restored, seenAt } = toListingChanges(planned);
   let { stored } = store;
   for (const { lastModified: listedText } of changed) {
     const sync = { ...(stored?.sync ?? BLANK), listedText, bookmarkSeenAt: seenAt, suspectReads: 0 };

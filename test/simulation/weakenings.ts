@@ -90,7 +90,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "new libraries dilute the share while removals are held",
     file: "src/sync/plan-run.ts",
-    line: "readRemovalNumbers(connection, plan.heldSince)",
+    line: "readRemovalNumbers(connection, heldSince)",
     instead: "readRemovalNumbers(connection, null)",
   },
   {
@@ -150,7 +150,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "an unknown owner gives an empty run",
     file: "src/sync/plan-run.ts",
-    line: "  await assertKnown(selection, { listing, pool }, signal);",
+    line: "  await assertKnown(selection, { listing: listed, pool }, signal);",
     instead: "",
   },
   {
