@@ -12,7 +12,6 @@ const quick = [
   "test/postgres/{db-errors,statement}.test.ts",
   "test/reporting-page/{charts,pages}.test.ts",
   "test/run/scope.test.ts",
-  "test/simulation/regressions.test.ts",
   "test/worker/{http-server,log,progress,readiness,schedule}.test.ts",
 ];
 

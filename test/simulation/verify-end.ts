@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
-import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import { createValueParsers } from "../../src/sync/rules/parse-values.ts";
+import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import type { VerifyReport } from "../../src/verify/verify.ts";
 import { verifyStored } from "../../src/verify/verify.ts";
 import { CALM } from "./sim-service.ts";
