@@ -26,8 +26,6 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   let readAt: ReadonlyMap<string, number> = new Map();
   /** When each library was first stored. */
   const firstAt = new Map<string, number>();
-  /** The libraries that were stored before the first hold in force; null if there is none. */
-  let old: Keys | null = null;
   /** The libraries that were stored when the last run with a complete listing ended; null before the first. */
   let shown: Keys | null = null;
   /** Libraries that were removed by a run with `--allow-removals`, and have not returned. */
@@ -35,11 +33,12 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   /** Whether the removals that are held, and the libraries that a complete listing showed, are known: no run died or met another. */
   let isCertain = true;
 
-  /** The largest number of live libraries since that time, among those that count. */
-  function peakSince(time: number): number {
+  /** The largest number of live libraries since that time, among those that count: while these are held, only older ones. */
+  function peakSince(time: number, stillHeld: Iterable<string>): number {
     const recent = levels.filter((level) => level.until > time);
+    const heldSince = Math.min(...[...stillHeld].map((key) => held.get(key) ?? 0));
     const counts = (key: string) =>
-      (old === null || old.has(key)) && (shown === null || shown.has(key)) && !given.has(key);
+      (firstAt.get(key) ?? 0) < heldSince && (shown === null || shown.has(key)) && !given.has(key);
     const counted = recent.map((level) => [...level.live].filter(counts).length);
     return Math.max(0, ...counted);
   }
@@ -63,7 +62,10 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   /** True if the guard may mark these libraries. All tolerances are in favor of that. */
   function isUnder(keys: readonly string[], now: number): boolean {
     const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR - TOLERANCE).map(({ key }) => key);
-    return new Set([...keys, ...lately]).size * 100 <= maxRemovedPercent * peakSince(now - 24 * HOUR + TOLERANCE);
+    return (
+      new Set([...keys, ...lately]).size * 100 <=
+      maxRemovedPercent * peakSince(now - 24 * HOUR + TOLERANCE, held.keys())
+    );
   }
 
   /** True if the run held removals although no rule of the guard asks for it. */
@@ -97,13 +99,13 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       const allowed = all.some((one) => one.plan.allowRemovals);
       // One minute of tolerance at the edge of the 24 hours, in favor of the program.
       const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR + MINUTE).map(({ key }) => key);
-      const peak = peakSince(now - 24 * HOUR - MINUTE);
       const withLately = (keys: readonly string[]) =>
         new Set([...keys, ...lately.filter((key) => !given.has(key))]).size;
-      const isOver = (keys: readonly string[]) => withLately(keys) * 100 > maxRemovedPercent * peak;
       const isListedNow = (key: string) =>
         all.some(({ heard: { listing } }) => listing?.keys.has(key) === true && shows(listing, held.get(key) ?? 0));
       const stillHeld = [...held.keys()].filter((key) => !isListedNow(key));
+      const peak = peakSince(now - 24 * HOUR - MINUTE, stillHeld);
+      const isOver = (keys: readonly string[]) => withLately(keys) * 100 > maxRemovedPercent * peak;
       const wrong: string[] = [];
 
       if (gone.length > 0 && !allowed) {
@@ -136,7 +138,6 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       }
 
       const hold = (keys: readonly string[]) => {
-        old ??= known;
         for (const key of keys) held.set(key, held.get(key) ?? now);
       };
       if (hasHeld(performed, lacked, added, isOver(lacked))) hold(lacked);
@@ -146,7 +147,6 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
       if (elsewhere.length > 0 && isOver(everywhere) && isCompleted && plan.poison === null) hold(elsewhere);
       else if (elsewhere.length > 0 && !isUnder(everywhere, now)) isCertain = false;
       for (const key of held.keys()) if (isListedNow(key) || !after.has(key)) held.delete(key);
-      if (held.size === 0) old = null;
       for (const key of gone) {
         removed.push({ key, at: now, allowed });
         if (all.every((one) => one.plan.allowRemovals)) given.add(key);
