@@ -1,117 +1,62 @@
 import fc from "fast-check";
-import { beforeEach, describe, expect, test } from "vitest";
-import { useTestDatabase } from "../support/database.ts";
-import { addRows, day, emptyTables } from "./stored-rows.ts";
+import { expect, test } from "vitest";
+import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.ts";
 
-const database = useTestDatabase();
+const { add, database, query } = useStoredRows();
 
-beforeEach(async () => {
-  await emptyTables(database());
+test("libraries and scenarios have the values that were stored at that moment", async () => {
+  const tree = { scenario_name: "Tree", description: "old", is_result: false, parent_id: 0 };
+  await add(
+    mergeRows([
+      lifeOf("library", { library_name: "forest" }, [
+        [day(2), { package_version: "1.0", library_owner: "Ann" }],
+        [day(4), { package_version: "2.0" }],
+      ]),
+      lifeOf("scenario", { scenario_id: 1 }, [
+        [day(2), tree],
+        [day(3), { scenario_name: "Wood", parent_id: 7 }],
+      ]),
+    ]),
+  );
+  const at = (moment: string) =>
+    query(
+      `SELECT package_version, library_owner, l.changed_at, l.run_id::int, scenario_count::int AS scenarios,
+         s.scenario_name, s.description AS text, s.is_result, s.parent_id::int, s.changed_at AS scenario_changed_at
+       FROM simcat_report.libraries_as_of('${moment}') l JOIN simcat_report.scenarios_as_of('${moment}') s USING (owner, library_name)`,
+    );
+  const first = { package_version: "1.0", library_owner: "Ann", changed_at: day(2), run_id: 2, scenarios: 1 };
+  const scenario = { text: "old", is_result: false };
+  const was = { ...scenario, scenario_name: "Tree", parent_id: null, scenario_changed_at: day(2) };
+  const renamed = { ...scenario, scenario_name: "Wood", parent_id: 7, scenario_changed_at: day(3) };
+  expect(await at("2026-01-02Z")).toEqual([{ ...first, ...was }]);
+  expect(await at("2026-01-03Z")).toEqual([{ ...first, ...renamed }]);
+  expect(await at("2026-01-04Z")).toEqual([
+    { ...first, package_version: "2.0", changed_at: day(4), run_id: 4, ...renamed },
+  ]);
 });
 
-/** The moment, and a microsecond before and after it. */
-const around = (moment: string) => [
-  `${moment}'::timestamptz - interval '1 us'`,
-  `${moment}'::timestamptz`,
-  `${moment}'::timestamptz + interval '1 us'`,
-];
-
-const scenariosAt = async (moment: string) => {
-  const rows = await database().query<{ one: string }>(
-    `SELECT library_name || '#' || scenario_id || ' ' || scenario_name AS one
-     FROM simcat_report.scenarios_as_of('${moment}) ORDER BY 1`,
+test("now and any future time equal the current views, and before everything there is nothing", async () => {
+  await add(
+    mergeRows([
+      lifeOf("library", { library_name: "lake" }, [
+        [day(2), { package_version: "1.0" }],
+        [day(4), null],
+        [day(6), { package_version: "2.0" }],
+      ]),
+      lifeOf("library", { library_name: "gone" }, [
+        [day(2), {}],
+        [day(3), null],
+      ]),
+      lifeOf("scenario", { library_name: "lake", scenario_id: 1 }, [[day(2), {}]]),
+    ]),
   );
-  return rows.map(({ one }) => one);
-};
-
-describe("at the boundaries of literal versions", () => {
-  beforeEach(async () => {
-    // "forest" from the 2nd on; "lake" from the 2nd to the 4th, back from the 6th on.
-    await addRows(database(), "libraries", [
-      { library_name: "forest", first_seen_at: day(2), changed_at: day(2) },
-      { library_name: "lake", package_version: "2.0", first_seen_at: day(2), changed_at: day(6) },
-    ]);
-    await addRows(database(), "library_history", [
-      { library_name: "lake", package_version: "1.0", first_seen_at: day(2), valid_from: day(2), valid_to: day(4) },
-      {
-        library_name: "lake",
-        package_version: "1.0",
-        first_seen_at: day(2),
-        valid_from: day(4),
-        valid_to: day(6),
-        removed_at: day(4),
-      },
-    ]);
-    // forest#1 renamed on the 3rd, removed on the 5th. lake#1 never touched.
-    await addRows(database(), "scenarios", [
-      {
-        scenario_id: 1,
-        scenario_name: "after",
-        first_seen_at: day(2),
-        changed_at: day(5),
-        removed_at: day(5),
-      },
-      { library_name: "lake", scenario_id: 1, scenario_name: "wet", first_seen_at: day(2), changed_at: day(2) },
-    ]);
-    await addRows(database(), "scenario_history", [
-      { scenario_id: 1, scenario_name: "before", first_seen_at: day(2), valid_from: day(2), valid_to: day(3) },
-      { scenario_id: 1, scenario_name: "after", first_seen_at: day(2), valid_from: day(3), valid_to: day(5) },
-    ]);
-  });
-
-  test.each([
-    ["first stored", "2026-01-02Z", [], ["forest#1 before", "lake#1 wet"]],
-    ["renamed", "2026-01-03Z", ["forest#1 before", "lake#1 wet"], ["forest#1 after", "lake#1 wet"]],
-    ["its library removed", "2026-01-04Z", ["forest#1 after", "lake#1 wet"], ["forest#1 after"]],
-    ["removed itself", "2026-01-05Z", ["forest#1 after"], []],
-    ["its library back", "2026-01-06Z", [], ["lake#1 wet"]],
-  ])("a scenario %s", async (_, moment, before, after) => {
-    const [justBefore, at, justAfter] = around(moment);
-    expect(await scenariosAt(justBefore ?? "")).toEqual(before);
-    expect(await scenariosAt(at ?? "")).toEqual(after);
-    expect(await scenariosAt(justAfter ?? "")).toEqual(after);
-  });
-
-  test("libraries have the values and the counts of that moment", async () => {
-    const at = (moment: string) =>
-      database().query(
-        `SELECT library_name, package_version, scenario_count, changed_at
-         FROM simcat_report.libraries_as_of('${moment}) ORDER BY library_name`,
-      );
-    const row = (name: string, version: string | null, count: number, changed: number) => ({
-      library_name: name,
-      package_version: version,
-      scenario_count: String(count),
-      changed_at: day(changed),
-    });
-    expect(await at("2026-01-02Z'::timestamptz - interval '1 us'")).toEqual([]);
-    expect(await at("2026-01-02Z'")).toEqual([row("forest", null, 1, 2), row("lake", "1.0", 1, 2)]);
-    expect(await at("2026-01-04Z'::timestamptz - interval '1 us'")).toEqual([
-      row("forest", null, 1, 2),
-      row("lake", "1.0", 1, 2),
-    ]);
-    expect(await at("2026-01-04Z'")).toEqual([row("forest", null, 1, 2)]);
-    expect(await at("2026-01-06Z'::timestamptz - interval '1 us'")).toEqual([row("forest", null, 0, 2)]);
-    expect(await at("2026-01-06Z'")).toEqual([row("forest", null, 0, 2), row("lake", "2.0", 1, 6)]);
-  });
-
-  test("now and any future time equal the current views", async () => {
-    for (const moment of ["now()", "'infinity'"]) {
-      for (const view of ["libraries", "scenarios"]) {
-        const then = await database().query(
-          `SELECT * FROM simcat_report.${view}_as_of(${moment}) ORDER BY owner, library_name`,
-        );
-        expect(then).toEqual(
-          await database().query(`SELECT * FROM simcat_report.${view} ORDER BY owner, library_name`),
-        );
-      }
-    }
-  });
-
-  test.each(["NULL", "'-infinity'"])("of %s there is nothing", async (moment) => {
-    expect(await database().query(`SELECT * FROM simcat_report.libraries_as_of(${moment})`)).toEqual([]);
-    expect(await database().query(`SELECT * FROM simcat_report.scenarios_as_of(${moment})`)).toEqual([]);
-  });
+  const rowsOf = (view: string) => query(`SELECT * FROM simcat_report.${view} ORDER BY owner, library_name`);
+  for (const view of ["libraries", "scenarios"]) {
+    const current = await rowsOf(view);
+    expect(current).toHaveLength(1);
+    for (const moment of ["now()", "'infinity'"]) expect(await rowsOf(`${view}_as_of(${moment})`)).toEqual(current);
+    for (const moment of ["NULL", "'-infinity'"]) expect(await rowsOf(`${view}_as_of(${moment})`)).toEqual([]);
+  }
 });
 
 test.each(["libraries_as_of('2026-01-01Z')", "scenarios_as_of('2026-01-01Z')"])(
@@ -134,123 +79,80 @@ test.each(["libraries_as_of('2026-01-01Z')", "scenarios_as_of('2026-01-01Z')"])(
   },
 );
 
-describe("against an oracle, over random histories", () => {
-  /** Microseconds since the first of January; every number a test uses is even, so that those between are boundaries' sides. */
-  const moment = fc.integer({ min: 0, max: 40 }).map((n) => n * 2);
-  /** From each moment on, the value that a thing has; null while it is removed. The first is never a removal. */
-  const life = fc
-    .tuple(
-      fc.uniqueArray(moment, { minLength: 1, maxLength: 6 }),
-      fc.array(fc.option(fc.constantFrom("a", "b", "c"), { freq: 3 }), { minLength: 6, maxLength: 6 }),
-    )
-    .map(([moments, values]) =>
-      moments
-        .sort((x, y) => x - y)
-        .map((from, at) => ({ from, value: at === 0 ? (values[at] ?? "a") : (values[at] ?? null) })),
-    );
-  type Life = readonly { readonly from: number; readonly value: string | null }[];
+/** From each microsecond on, the value that a thing has; null while it is removed. The first is never a removal. */
+type Life = readonly { readonly from: number; readonly value: string | null }[];
 
-  const valueAt = (one: Life, at: number) => one.findLast(({ from }) => from <= at)?.value ?? null;
+/** Every number is even, so that those between are the sides of boundaries. */
+const moment = fc.integer({ min: 1, max: 40 }).map((n) => n * 2);
+const life: fc.Arbitrary<Life> = fc
+  .tuple(
+    fc.uniqueArray(moment, { minLength: 1, maxLength: 6 }),
+    fc.array(fc.option(fc.constantFrom("a", "b", "c"), { freq: 3 }), { minLength: 6, maxLength: 6 }),
+  )
+  .map(([moments, values]) =>
+    moments
+      .sort((x, y) => x - y)
+      .map((from, at) => ({ from, value: at === 0 ? (values[at] ?? "a") : (values[at] ?? null) })),
+  );
+const organization = fc.array(fc.record({ life, scenarios: fc.array(life, { maxLength: 4 }) }), {
+  minLength: 1,
+  maxLength: 4,
+});
 
-  const START = Date.UTC(2026, 0, 1);
-  const instant = (us: number) =>
-    `${new Date(START + Math.floor(us / 1000)).toISOString().slice(0, -1)}${String(us % 1000).padStart(3, "0")}Z`;
+const valueAt = (one: Life, at: number) => one.findLast(({ from }) => from <= at)?.value ?? null;
 
-  /** A thing's life as simcat stores it: the newest version, and those before it. */
-  function toRows(key: object, one: Life, column: string) {
-    let value = "a";
-    let removedAt: string | null = null;
-    const versions = one.map((step, at) => {
-      removedAt = step.value === null ? (removedAt ?? instant(step.from)) : null;
-      value = step.value ?? value;
-      const from = instant(step.from);
-      const next = one[at + 1];
-      const version = {
-        ...key,
-        [column]: value,
-        removed_at: removedAt,
-        first_seen_at: instant(one[0]?.from ?? 0),
-        changed_at: from,
-      };
-      return { version, history: next && { ...version, valid_from: from, valid_to: instant(next.from) } };
-    });
-    return {
-      current: versions.slice(-1).map(({ version }) => version),
-      history: versions.flatMap(({ history }) => (history ? [history] : [])),
-    };
-  }
+const instant = (us: number) =>
+  `${new Date(Date.UTC(2026, 0, 1) + Math.floor(us / 1000)).toISOString().slice(0, -1)}${String(us % 1000).padStart(3, "0")}Z`;
 
-  const organization = fc.array(fc.record({ life, scenarios: fc.array(life, { maxLength: 4 }) }), {
-    minLength: 1,
-    maxLength: 4,
-  });
+const toSteps = (one: Life, column: string): Step[] =>
+  one.map(({ from, value }) => [instant(from), value === null ? null : { [column]: value }]);
 
-  test("libraries_as_of and scenarios_as_of are right at every boundary and a microsecond around it", async () => {
-    await fc.assert(
-      fc.asyncProperty(organization, async (libraries) => {
-        await emptyTables(database());
-        const libraryRows = libraries.map((one, at) => toRows({ library_name: `L${at}` }, one.life, "package_version"));
-        const scenarioRows = libraries.flatMap((one, at) =>
-          one.scenarios.map((scenario, n) =>
-            toRows({ library_name: `L${at}`, scenario_id: n + 1 }, scenario, "scenario_name"),
-          ),
-        );
-        await addRows(
-          database(),
-          "libraries",
-          libraryRows.flatMap(({ current }) => current),
-        );
-        await addRows(
-          database(),
-          "library_history",
-          libraryRows.flatMap(({ history }) => history),
-        );
-        await addRows(
-          database(),
-          "scenarios",
-          scenarioRows.flatMap(({ current }) => current),
-        );
-        await addRows(
-          database(),
-          "scenario_history",
-          scenarioRows.flatMap(({ history }) => history),
-        );
+test("over random histories both functions equal an oracle at every boundary and a microsecond around it", async () => {
+  const seed = Date.now();
+  const organizations = fc
+    .sample(organization, { numRuns: 60, seed })
+    .map((libraries, at) => ({ owner: `owner ${at}`, libraries }));
+  const rows = organizations.flatMap(({ owner, libraries }) =>
+    libraries.flatMap((one, at) => {
+      const key = { owner, library_name: `L${at}` };
+      return [
+        lifeOf("library", key, toSteps(one.life, "package_version")),
+        ...one.scenarios.map((scenario, n) =>
+          lifeOf("scenario", { ...key, scenario_id: n + 1 }, toSteps(scenario, "scenario_name")),
+        ),
+      ];
+    }),
+  );
+  await add(mergeRows(rows));
 
-        const boundaries = libraries.flatMap((one) => [one.life, ...one.scenarios].flat().map(({ from }) => from));
-        const moments = [...new Set(boundaries.flatMap((from) => [from - 1, from, from + 1]))]
-          .filter((us) => us >= 0)
-          .sort((a, b) => a - b);
-        const expected = moments.map((at) => {
-          const live = libraries.flatMap((one, n) => {
-            const value = valueAt(one.life, at);
-            return value === null ? [] : [{ one, name: `L${n}`, value }];
-          });
-          return {
-            libraries: live.map(({ one, name, value }) => {
-              const count = one.scenarios.filter((scenario) => valueAt(scenario, at) !== null).length;
-              return `${name} ${value} ${count}`;
-            }),
-            scenarios: live.flatMap(({ one, name }) =>
-              one.scenarios.flatMap((scenario, n) => {
-                const value = valueAt(scenario, at);
-                return value === null ? [] : [`${name}#${n + 1} ${value}`];
-              }),
-            ),
-          };
+  const expected = organizations.flatMap(({ owner, libraries }) => {
+    const boundaries = libraries.flatMap((one) => [one.life, ...one.scenarios].flat().map(({ from }) => from));
+    const moments = new Set(boundaries.flatMap((from) => [from - 1, from, from + 1]));
+    return [...moments].map((at) => {
+      const live = libraries.flatMap(({ life, scenarios }, n) => {
+        const value = valueAt(life, at);
+        const found = scenarios.flatMap((scenario, id) => {
+          const name = valueAt(scenario, at);
+          return name === null ? [] : [`L${n}#${id + 1} ${name}`];
         });
-        const found = await database().query(
-          `SELECT
-             (SELECT coalesce(jsonb_agg(library_name || ' ' || package_version || ' ' || scenario_count ORDER BY library_name), '[]')
-              FROM simcat_report.libraries_as_of(m.at)) AS libraries,
-             (SELECT coalesce(jsonb_agg(library_name || '#' || scenario_id || ' ' || scenario_name
-                ORDER BY library_name, scenario_id), '[]')
-              FROM simcat_report.scenarios_as_of(m.at)) AS scenarios
-           FROM unnest($1::timestamptz[]) WITH ORDINALITY AS m(at, n) ORDER BY n`,
-          [moments.map(instant)],
-        );
-        expect(found).toEqual(expected);
-      }),
-      { numRuns: 60 },
-    );
+        return value === null ? [] : [{ library: `L${n} ${value} ${found.length}`, scenarios: found }];
+      });
+      return {
+        owner,
+        at: instant(at),
+        libraries: live.map(({ library }) => library),
+        scenarios: live.flatMap(({ scenarios }) => scenarios),
+      };
+    });
   });
+  const found = await query(
+    `SELECT owner, at,
+       (SELECT coalesce(jsonb_agg(library_name || ' ' || package_version || ' ' || scenario_count ORDER BY library_name), '[]')
+        FROM simcat_report.libraries_as_of(m.at::timestamptz) l WHERE l.owner = m.owner) AS libraries,
+       (SELECT coalesce(jsonb_agg(library_name || '#' || scenario_id || ' ' || scenario_name ORDER BY library_name, scenario_id), '[]')
+        FROM simcat_report.scenarios_as_of(m.at::timestamptz) s WHERE s.owner = m.owner) AS scenarios
+     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS m(owner, at, n) ORDER BY n`,
+    [expected.map(({ owner }) => owner), expected.map(({ at }) => at)],
+  );
+  expect(found, `seed ${seed}`).toEqual(expected);
 });

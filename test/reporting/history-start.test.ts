@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { useTestDatabase } from "../support/database.ts";
-import { addRows, day, emptyTables } from "./stored-rows.ts";
+import { day, lifeOf, useStoredRows } from "./stored-rows.ts";
 
-const database = useTestDatabase();
+const { add, database, query } = useStoredRows();
 
 beforeEach(async () => {
-  await emptyTables(database());
   // "forest" since the 2nd, in its second version since the 6th, with a scenario of the same age.
-  await addRows(database(), "libraries", [{ library_name: "forest", first_seen_at: day(2), changed_at: day(6) }]);
-  await addRows(database(), "library_history", [
-    { library_name: "forest", first_seen_at: day(2), valid_from: day(2), valid_to: day(6) },
-  ]);
-  await addRows(database(), "scenarios", [{ scenario_id: 1, first_seen_at: day(2), changed_at: day(2) }]);
+  await add(
+    lifeOf("library", { library_name: "forest" }, [
+      [day(2), {}],
+      [day(6), {}],
+    ]),
+  );
+  await add(lifeOf("scenario", { scenario_id: 1 }, [[day(2), {}]]));
 });
 
 const prune = (id: number, cutoff: Date) => ({ id, pruned_at: day(20), cutoff });
@@ -43,7 +43,7 @@ describe.each(["libraries_as_of", "scenarios_as_of"])("%s after a prune (fault 1
   const forest = { rows: [{ library_name: "forest" }], notices: [] };
 
   test("answers the newest cutoff and later, and before it gives no row and one notice", async () => {
-    await addRows(database(), "prunes", [prune(1, day(3)), prune(2, day(5)), prune(3, day(4))]);
+    await add({ prunes: [prune(1, day(3)), prune(2, day(5)), prune(3, day(4))] });
     expect(await askAsReader(call("'2026-01-05Z'"))).toEqual(forest);
     expect(await askAsReader(call("'2026-01-07Z'"))).toEqual(forest);
     expect(await askAsReader(call("'2026-01-04 23:59:59.999999Z'"))).toEqual({
@@ -60,13 +60,9 @@ describe.each(["libraries_as_of", "scenarios_as_of"])("%s after a prune (fault 1
   });
 
   test("checks once per call, however many rows there are and wherever the time comes from", async () => {
-    await addRows(database(), "prunes", [prune(1, day(5))]);
-    await addRows(
-      database(),
-      "libraries",
-      Array.from({ length: 50 }, (_, n) => ({ library_name: `L${n}`, first_seen_at: day(2), changed_at: day(2) })),
-    );
-    await database().query("ANALYZE simcat.libraries, simcat.library_history, simcat.scenarios");
+    await add({ prunes: [prune(1, day(5))] });
+    await add({ libraries: Array.from({ length: 50 }, (_, n) => ({ library_name: `L${n}` })) });
+    await query("ANALYZE simcat.libraries, simcat.library_history, simcat.scenarios");
     const moments = "unnest(ARRAY['2026-01-03Z', '2026-01-04Z', '2026-01-06Z']::timestamptz[]) AS m(at)";
     const { rows, notices } = await askAsReader(
       `SELECT m.at, count(l.library_name)::int AS found FROM ${moments}
@@ -85,7 +81,7 @@ describe.each(["libraries_as_of", "scenarios_as_of"])("%s after a prune (fault 1
 
 describe("history_complete_since", () => {
   const since = async () => {
-    const [row] = await database().query<{ since: Date | null }>(
+    const [row] = await query<{ since: Date | null }>(
       "SELECT history_complete_since AS since FROM simcat_report.data_complete_as_of",
     );
     return row?.since;
@@ -93,19 +89,17 @@ describe("history_complete_since", () => {
   const run = (n: number, rest: object = {}) => ({ id: n, started_at: day(n - 1), finished_at: day(n), ...rest });
 
   test("is the end of the first run that saw everything, and NULL before it", async () => {
-    await addRows(database(), "sync_runs", [
-      run(2, { status: "interrupted" }),
-      run(3, { scope: { owners: ["ann"], libraries: [] } }),
-    ]);
-    await addRows(database(), "prunes", [prune(1, day(2))]);
+    await add({
+      sync_runs: [run(2, { status: "interrupted" }), run(3, { scope: { owners: ["ann"], libraries: [] } })],
+      prunes: [prune(1, day(2))],
+    });
     expect(await since()).toBeNull();
-    await addRows(database(), "sync_runs", [run(4, { status: "partial" }), run(6)]);
+    await add({ sync_runs: [run(4, { status: "partial" }), run(6)] });
     expect(await since()).toEqual(day(4));
   });
 
   test("is the newest cutoff if that is later", async () => {
-    await addRows(database(), "sync_runs", [run(4)]);
-    await addRows(database(), "prunes", [prune(1, day(9)), prune(2, day(8))]);
+    await add({ sync_runs: [run(4)], prunes: [prune(1, day(9)), prune(2, day(8))] });
     expect(await since()).toEqual(day(9));
   });
 });

@@ -1,39 +1,35 @@
-import { beforeEach, expect, test } from "vitest";
-import { useTestDatabase } from "../support/database.ts";
-import { addRows, day, emptyTables } from "./stored-rows.ts";
+import { expect, test } from "vitest";
+import { AWKWARD_NAMES } from "../support/organization.ts";
+import { day, useStoredRows } from "./stored-rows.ts";
 
-const database = useTestDatabase();
+const { add, query } = useStoredRows();
 
-beforeEach(async () => {
-  await emptyTables(database());
-});
-
-test("libraries shows the live ones with what their metadata says and how many live scenarios they have", async () => {
-  await addRows(database(), "libraries", [
-    {
-      library_name: "forest",
-      library_owner: "Ann's organization",
-      package_name: "stsim",
-      package_version: "4.2.0",
-      description: "Trees",
-      last_modified: "2025-12-24 at 6:30 PM",
-      last_modified_at: "2025-12-24T18:30:00Z",
-      file_size: "2 KB",
-      file_size_bytes: 2048,
-      listed: { libraryName: "forest" },
-      metadata: { packageName: "stsim" },
-    },
-    { library_name: "gone", changed_at: day(5), removed_at: day(5) },
-  ]);
-  await addRows(database(), "scenarios", [
-    { scenario_id: 1, is_result: false, parent_id: 0 },
-    { scenario_id: 2, is_result: true, parent_id: 1 },
-    { scenario_id: 3, is_result: null, parent_id: 1 },
-    { scenario_id: 4, is_result: null, parent_id: 0 },
-    { scenario_id: 5, is_result: true, parent_id: 1, removed_at: day(3), changed_at: day(3) },
-    { scenario_id: 1, library_name: "gone", is_result: false },
-  ]);
-  expect(await database().query("SELECT * FROM simcat_report.libraries")).toEqual([
+test("libraries and scenarios show those that are live, and take a parentId of 0 for none", async () => {
+  await add({
+    libraries: [
+      {
+        library_name: "forest",
+        library_owner: "Ann's organization",
+        package_name: "stsim",
+        package_version: "4.2.0",
+        description: "Trees",
+        last_modified: "2025-12-24 at 6:30 PM",
+        last_modified_at: "2025-12-24T18:30:00Z",
+        file_size: "2 KB",
+        file_size_bytes: 2048,
+        listed: { libraryName: "forest" },
+        metadata: { packageName: "stsim" },
+      },
+      { library_name: "gone", changed_at: day(5), removed_at: day(5) },
+    ],
+    scenarios: [
+      { scenario_id: 1, scenario_name: "Snow", is_result: false, parent_id: 0, raw: { scenarioId: 1 } },
+      { scenario_id: 2, removed_at: day(3), changed_at: day(3) },
+      { scenario_id: 1, library_name: "gone" },
+    ],
+    library_sync: [{ library_name: "forest", scenario_count: 1, result_count: 0 }],
+  });
+  expect(await query("SELECT * FROM simcat_report.libraries")).toEqual([
     {
       owner: "ann",
       library_name: "forest",
@@ -45,14 +41,14 @@ test("libraries shows the live ones with what their metadata says and how many l
       last_modified_at: new Date("2025-12-24T18:30:00Z"),
       file_size: "2 KB",
       file_size_bytes: "2048",
-      scenario_count: "4",
-      result_count: "2",
+      scenario_count: "1",
+      result_count: "0",
       first_seen_at: day(1),
       changed_at: day(1),
       run_id: "1",
       listed: { libraryName: "forest" },
       metadata: { packageName: "stsim" },
-      parent_count: "2",
+      parent_count: "1",
       last_work_at: new Date("2025-12-24T18:30:00Z"),
       last_work_scenario_id: null,
       work_state: "stale",
@@ -62,19 +58,7 @@ test("libraries shows the live ones with what their metadata says and how many l
       unparsed_fields: null,
     },
   ]);
-});
-
-test("scenarios shows those that are live in a live library, and takes a parentId of 0 for none", async () => {
-  await addRows(database(), "libraries", [
-    { library_name: "forest" },
-    { library_name: "gone", changed_at: day(5), removed_at: day(5) },
-  ]);
-  await addRows(database(), "scenarios", [
-    { scenario_id: 1, scenario_name: "Snow", is_result: false, parent_id: 0, raw: { scenarioId: 1 } },
-    { scenario_id: 2, removed_at: day(3), changed_at: day(3) },
-    { scenario_id: 1, library_name: "gone" },
-  ]);
-  expect(await database().query("SELECT * FROM simcat_report.scenarios")).toEqual([
+  expect(await query("SELECT * FROM simcat_report.scenarios")).toEqual([
     {
       owner: "ann",
       library_name: "forest",
@@ -96,95 +80,80 @@ test("scenarios shows those that are live in a live library, and takes a parentI
   ]);
 });
 
-test("removed has what vanished, and a library's scenarios with it", async () => {
-  await addRows(database(), "libraries", [
-    { library_name: "forest" },
-    { library_name: "gone", changed_at: day(5), removed_at: day(5), run_id: 5 },
-  ]);
-  await addRows(database(), "scenarios", [
-    { scenario_id: 1, scenario_name: "stays" },
-    { scenario_id: 2, scenario_name: "deleted", removed_at: day(3), changed_at: day(3), run_id: 3 },
-    { scenario_id: 1, library_name: "gone", scenario_name: "went along" },
-    { scenario_id: 2, library_name: "gone", scenario_name: "went before", removed_at: day(4), run_id: 4 },
-  ]);
-  const rows = await database().query(
-    `SELECT what, library_name, name, went_with_library, removed_at, run_id FROM simcat_report.removed
-     ORDER BY removed_at, what, scenario_id`,
-  );
-  const row = (what: string, library: string, name: string, along: boolean, at: number) => ({
-    what,
-    library_name: library,
-    name,
-    went_with_library: along,
-    removed_at: day(at),
-    run_id: String(at),
+test("without bookkeeping, the counts of a library are those of its live scenarios", async () => {
+  await add({
+    libraries: [{ library_name: "forest" }],
+    scenarios: [
+      { scenario_id: 1, is_result: false, parent_id: 0 },
+      { scenario_id: 2, is_result: true, parent_id: 1 },
+      { scenario_id: 3, is_result: null, parent_id: 1 },
+      { scenario_id: 4, is_result: null, parent_id: 0 },
+      { scenario_id: 5, is_result: true, parent_id: 1, removed_at: day(3), changed_at: day(3) },
+    ],
   });
+  expect(await query("SELECT scenario_count, result_count, parent_count FROM simcat_report.libraries")).toEqual([
+    { scenario_count: "4", result_count: "2", parent_count: "2" },
+  ]);
+});
+
+test("removed has what vanished, and a library's scenarios with it", async () => {
+  await add({
+    libraries: [
+      { library_name: "forest" },
+      { library_name: "gone", changed_at: day(5), removed_at: day(5), run_id: 5 },
+    ],
+    scenarios: [
+      { scenario_id: 1, scenario_name: "stays" },
+      { scenario_id: 2, scenario_name: "deleted", removed_at: day(3), changed_at: day(3), run_id: 3 },
+      { scenario_id: 1, library_name: "gone", scenario_name: "went along" },
+      { scenario_id: 2, library_name: "gone", scenario_name: "went before", removed_at: day(4), run_id: 4 },
+    ],
+  });
+  const rows = await query<{ row: string; at: Date }>(
+    `SELECT concat_ws(' ', what, library_name, name, went_with_library, 'run', run_id) AS row, removed_at AS at
+     FROM simcat_report.removed ORDER BY removed_at, what, scenario_id`,
+  );
   expect(rows).toEqual([
-    row("scenario", "forest", "deleted", false, 3),
-    row("scenario", "gone", "went before", false, 4),
-    row("library", "gone", "gone", false, 5),
-    row("scenario", "gone", "went along", true, 5),
+    { row: "scenario forest deleted f run 3", at: day(3) },
+    { row: "scenario gone went before f run 4", at: day(4) },
+    { row: "library gone gone f run 5", at: day(5) },
+    { row: "scenario gone went along t run 5", at: day(5) },
   ]);
 });
 
 test("names are returned byte for byte", async () => {
-  const names = [
-    "O'Brien; DROP TABLE libraries;--",
-    "Q1/Q2 50% done #3?x=1&y=2",
-    "%2e%2e",
-    " lead",
-    "trail ",
-    "🌲🔥 burn 👩‍🔬",
-    "مكتبة ١",
-    "name\nERROR fake log line",
-    '=HYPERLINK("http://x","y")',
-    "<img src=x onerror=alert(1)>",
-    "back\\slash \\x41",
-  ];
-  await addRows(
-    database(),
-    "libraries",
-    names.map((name) => ({ owner: name, library_name: name, package_name: name, package_version: name })),
+  const key = (name: string) => ({ owner: name, library_name: name });
+  await add({
+    libraries: AWKWARD_NAMES.map((name) => ({ ...key(name), package_name: name, package_version: name })),
+    scenarios: AWKWARD_NAMES.map((name) => ({ ...key(name), scenario_id: 1, scenario_name: name })),
+  });
+  const rows = await query(
+    `SELECT l.owner, l.library_name, s.scenario_name, t.scenario_name AS in_tree, v.newest_version, a.library_name AS as_of_now
+     FROM simcat_report.libraries l
+     JOIN simcat_report.scenarios s USING (owner, library_name)
+     JOIN simcat_report.package_versions v ON v.package_name = l.package_name
+     JOIN simcat_report.libraries_as_of(now()) a USING (owner, library_name)
+     CROSS JOIN LATERAL simcat_report.scenario_tree(l.owner, l.library_name) t ORDER BY array_position($1, l.owner)`,
+    [AWKWARD_NAMES],
   );
-  await addRows(
-    database(),
-    "scenarios",
-    names.map((name) => ({ owner: name, library_name: name, scenario_id: 1, scenario_name: name })),
-  );
-  for (const name of names) {
-    const [row] = await database().query(
-      `SELECT l.owner, l.library_name, s.scenario_name, t.scenario_name AS in_tree, v.newest_version, a.library_name AS as_of_now
-       FROM simcat_report.libraries l
-       JOIN simcat_report.scenarios s USING (owner, library_name)
-       JOIN simcat_report.package_versions v ON v.package_name = l.package_name
-       JOIN simcat_report.libraries_as_of(now()) a USING (owner, library_name)
-       CROSS JOIN LATERAL simcat_report.scenario_tree(l.owner, l.library_name) t
-       WHERE l.owner = $1 AND l.library_name = $1`,
-      [name],
-    );
-    expect(row).toEqual({
-      owner: name,
-      library_name: name,
-      scenario_name: name,
-      in_tree: name,
-      newest_version: name,
-      as_of_now: name,
-    });
-  }
+  const same = (name: string) => ({ ...key(name), scenario_name: name, in_tree: name, as_of_now: name });
+  expect(rows).toEqual(AWKWARD_NAMES.map((name) => ({ ...same(name), newest_version: name })));
 });
 
 test("owner_storage sums what could be read and counts what could not (fault 129)", async () => {
-  await addRows(database(), "libraries", [
-    { library_name: "a", file_size: "2 KB", file_size_bytes: 2048 },
-    { library_name: "b", file_size: "large" },
-    { library_name: "c" },
-    { library_name: "gone", file_size_bytes: 1, removed_at: day(2), changed_at: day(2) },
-    { owner: "bob", library_name: "d", file_size_bytes: "9000000000000000000" },
-    { owner: "bob", library_name: "e", file_size_bytes: "9000000000000000000" },
-    { owner: "cleo", library_name: "f" },
-    { owner: "dan", library_name: "gone", file_size_bytes: 1, removed_at: day(2), changed_at: day(2) },
-  ]);
-  expect(await database().query("SELECT * FROM simcat_report.owner_storage ORDER BY owner")).toEqual([
+  await add({
+    libraries: [
+      { library_name: "a", file_size: "2 KB", file_size_bytes: 2048 },
+      { library_name: "b", file_size: "large" },
+      { library_name: "c" },
+      { library_name: "gone", file_size_bytes: 1, removed_at: day(2), changed_at: day(2) },
+      { owner: "bob", library_name: "d", file_size_bytes: "9000000000000000000" },
+      { owner: "bob", library_name: "e", file_size_bytes: "9000000000000000000" },
+      { owner: "cleo", library_name: "f" },
+      { owner: "dan", library_name: "gone", file_size_bytes: 1, removed_at: day(2), changed_at: day(2) },
+    ],
+  });
+  expect(await query("SELECT * FROM simcat_report.owner_storage ORDER BY owner")).toEqual([
     { owner: "ann", libraries: "3", bytes: "2048", sizes_unread: "2", total_bytes: "2048" },
     // The sum exceeds a bigint.
     {
@@ -198,48 +167,26 @@ test("owner_storage sums what could be read and counts what could not (fault 129
   ]);
 });
 
-test("stale_libraries has the longest unchanged first and counts whole days", async () => {
-  const ago = (interval: string) =>
-    database()
-      .query<{ at: Date }>("SELECT now() - $1::interval AS at", [interval])
-      .then(([row]) => row?.at);
-  await addRows(database(), "libraries", [
-    { library_name: "no date", last_modified: "soon" },
-    { library_name: "under a day", last_modified_at: await ago("23:59:00") },
-    { library_name: "a day", last_modified_at: await ago("24:00:01") },
-    { library_name: "old", last_modified_at: await ago("400 days") },
-    { library_name: "tomorrow", last_modified_at: await ago("-12 hours") },
-    { library_name: "gone", last_modified_at: await ago("500 days"), removed_at: day(2) },
-  ]);
-  const rows = await database().query<{ library_name: string; days_since_modified: string | null }>(
-    "SELECT library_name, days_since_modified FROM simcat_report.stale_libraries",
+test("stale_libraries has the longest unchanged first, counts whole days, and puts each into its bucket", async () => {
+  await query(
+    `INSERT INTO simcat.libraries (owner, library_name, last_modified_at, removed_at, first_seen_at, changed_at, run_id)
+     SELECT 'ann', coalesce(hours::text, 'none'), now() - hours * interval '1 hour', CASE hours WHEN 9000 THEN now() END, now(), now(), 1
+     FROM unnest(ARRAY[-25, -12, 23, 24, 719, 720, 2159, 2160, 8759, 8760, 9000, NULL]) AS hours`,
   );
-  expect(rows.map((row) => [row.library_name, row.days_since_modified])).toEqual([
-    ["old", "400"],
-    ["a day", "1"],
-    ["under a day", "0"],
-    ["tomorrow", "-1"],
-    ["no date", null],
-  ]);
-});
-
-test("the bucket of stale_libraries begins with its first day and ends before its last", async () => {
-  await database().query(
-    `INSERT INTO simcat.libraries (owner, library_name, last_modified_at, first_seen_at, changed_at, run_id)
-     SELECT 'ann', hours::text, now() - hours * interval '1 hour', now(), now(), 1
-     FROM unnest(ARRAY[-25, -23, 0, 719, 721, 2159, 2161, 8759, 8761]) AS hours
-     UNION ALL SELECT 'ann', 'none', NULL, now(), now(), 1`,
+  const rows = await query<{ row: string }>(
+    "SELECT concat_ws(' ', library_name, '=', days_since_modified, bucket) AS row FROM simcat_report.stale_libraries",
   );
-  expect(
-    await database().query(
-      "SELECT bucket, count(*)::int AS rows FROM simcat_report.stale_libraries GROUP BY 1 ORDER BY 1",
-    ),
-  ).toEqual([
-    { bucket: "30 to 90 days", rows: 2 },
-    { bucket: "90 to 365 days", rows: 2 },
-    { bucket: "in the future", rows: 1 },
-    { bucket: "no date", rows: 1 },
-    { bucket: "over a year", rows: 1 },
-    { bucket: "under 30 days", rows: 3 },
+  expect(rows.map(({ row }) => row)).toEqual([
+    "8760 = 365 over a year",
+    "8759 = 364 90 to 365 days",
+    "2160 = 90 90 to 365 days",
+    "2159 = 89 30 to 90 days",
+    "720 = 30 30 to 90 days",
+    "719 = 29 under 30 days",
+    "24 = 1 under 30 days",
+    "23 = 0 under 30 days",
+    "-12 = -1 under 30 days",
+    "-25 = -2 in the future",
+    "none = no date",
   ]);
 });

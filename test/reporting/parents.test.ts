@@ -1,185 +1,163 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { useTestDatabase } from "../support/database.ts";
-import { addRows, day, emptyTables } from "./stored-rows.ts";
+import { day, useStoredRows } from "./stored-rows.ts";
 
-const database = useTestDatabase();
+const { add, database, query, queryLists } = useStoredRows();
 
-beforeEach(async () => {
-  await emptyTables(database());
-  await addRows(database(), "libraries", [{ library_name: "forest" }, { library_name: "lake" }]);
-});
+const gone = { removed_at: day(3), changed_at: day(3) };
+
+beforeEach(() => add({ libraries: [{ library_name: "forest" }, { library_name: "lake" }] }));
 
 const range = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
-const gone = { removed_at: day(3), changed_at: day(3) };
 
 describe("scenario_parents", () => {
   test("has each scenario with its parent, and flags a missing parent and a scenario that is its own", async () => {
-    await addRows(database(), "scenarios", [
-      { scenario_id: 1, scenario_name: "Parent", is_result: false, last_modified_at: day(2) },
-      { scenario_id: 2, scenario_name: "Result", is_result: true, parent_id: 1 },
-      { scenario_id: 3, scenario_name: "Of none", is_result: true, parent_id: 0 },
-      { scenario_id: 4, scenario_name: "Of a gone one", is_result: true, parent_id: 9 },
-      { scenario_id: 5, scenario_name: "Of another library's", is_result: true, parent_id: 77 },
-      { scenario_id: 6, scenario_name: "Of itself", is_result: true, parent_id: 6 },
-      { scenario_id: 9, ...gone },
-      { scenario_id: 77, library_name: "lake" },
-    ]);
-    const rows = await database().query(
-      `SELECT scenario_id, parent_id, parent_name, parent_is_result, parent_last_modified_at, parent_missing, is_own_parent
-       FROM simcat_report.scenario_parents WHERE library_name = 'forest' ORDER BY scenario_id`,
-    );
-    const row = (id: number, parent: number | null, rest: object = {}) => ({
-      scenario_id: String(id),
-      parent_id: parent === null ? null : String(parent),
-      parent_name: null,
-      parent_is_result: null,
-      parent_last_modified_at: null,
-      parent_missing: false,
-      is_own_parent: false,
-      ...rest,
+    await add({
+      libraries: [{ library_name: "gone", ...gone }],
+      scenarios: [
+        { scenario_id: 1, scenario_name: "Parent", is_result: false, last_modified_at: day(2) },
+        { scenario_id: 2, scenario_name: "Result", is_result: true, parent_id: 1 },
+        { scenario_id: 3, scenario_name: "Of none", is_result: true, parent_id: 0 },
+        { scenario_id: 4, scenario_name: "Of a gone one", is_result: true, parent_id: 9 },
+        { scenario_id: 5, scenario_name: "Of another library's", is_result: true, parent_id: 77 },
+        { scenario_id: 6, scenario_name: "Of itself", is_result: true, parent_id: 6 },
+        { scenario_id: 9, ...gone },
+        { scenario_id: 77, library_name: "lake" },
+        { scenario_id: 78, library_name: "gone" },
+      ],
     });
+    const rows = await queryLists(
+      `SELECT scenario_id::int, parent_id::int, parent_name, parent_is_result, parent_last_modified_at, parent_missing, is_own_parent
+       FROM simcat_report.scenario_parents ORDER BY scenario_id`,
+    );
     expect(rows).toEqual([
-      row(1, null),
-      row(2, 1, { parent_name: "Parent", parent_is_result: false, parent_last_modified_at: day(2) }),
-      row(3, null),
-      row(4, 9, { parent_missing: true }),
-      row(5, 77, { parent_missing: true }),
-      row(6, 6, { parent_name: "Of itself", parent_is_result: true, is_own_parent: true }),
+      [1, null, null, null, null, false, false],
+      [2, 1, "Parent", false, day(2), false, false],
+      [3, null, null, null, null, false, false],
+      [4, 9, null, null, null, true, false],
+      [5, 77, null, null, null, true, false],
+      [6, 6, "Of itself", true, null, false, true],
+      [77, null, null, null, null, false, false],
     ]);
   });
 
-  test.each(["scenario_parents WHERE parent_missing", "data_quality WHERE problem = 'parent_missing'"])(
-    "%s compares no pairs of scenarios to find parents (fault 135)",
-    async (rows) => {
-      await addRows(
-        database(),
-        "libraries",
-        range(50).map((at) => ({ owner: `owner ${at}`, library_name: `library ${at}` })),
+  test("no pairs of scenarios are compared to find parents, nor for data_quality (fault 135)", async () => {
+    await add({ libraries: range(50).map((at) => ({ owner: `owner ${at}`, library_name: `library ${at}` })) });
+    await query(`
+      INSERT INTO simcat.scenarios (owner, library_name, scenario_id, parent_id, raw, first_seen_at, changed_at, run_id)
+      SELECT l.owner, l.library_name, id, id - 1, '{}', now(), now(), 1
+      FROM simcat.libraries l CROSS JOIN generate_series(1, 400) AS id WHERE l.owner <> 'ann' ORDER BY 1, 2, 3`);
+    await query("ANALYZE simcat.scenarios, simcat.libraries");
+    const session = await database().pool.connect();
+    const explain = async (rows: string) => {
+      const { rows: plan } = await session.query<{ "QUERY PLAN": string }>(
+        `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM simcat_report.${rows}`,
       );
-      await database().query(`
-        INSERT INTO simcat.scenarios (owner, library_name, scenario_id, parent_id, raw, first_seen_at, changed_at, run_id)
-        SELECT l.owner, l.library_name, id, id - 1, '{}', now(), now(), 1
-        FROM simcat.libraries l CROSS JOIN generate_series(1, 400) AS id WHERE l.owner <> 'ann' ORDER BY 1, 2, 3`);
-      await database().query("ANALYZE simcat.scenarios, simcat.libraries");
-      const session = await database().pool.connect();
+      return plan.map((line) => Number(/Rows Removed by Join Filter: (\d+)/.exec(line["QUERY PLAN"])?.[1] ?? 0));
+    };
+    try {
       // As if the rows were too many to hash or sort: a merge of two index scans is left, or a lookup for each row.
-      const { rows: plans } = await session
-        .query("SET enable_hashjoin = off; SET enable_sort = off")
-        .then(() =>
-          session.query<{ "QUERY PLAN": string }>(
-            `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM simcat_report.${rows}`,
-          ),
-        )
-        .finally(() => session.release(true));
-      const removed = plans.map((line) => /Rows Removed by Join Filter: (\d+)/.exec(line["QUERY PLAN"])?.[1] ?? "0");
-      expect(Math.max(...removed.map(Number))).toBeLessThan(100);
-    },
-  );
+      await session.query("SET enable_hashjoin = off; SET enable_sort = off");
+      expect(Math.max(...(await explain("scenario_parents WHERE parent_missing")))).toBeLessThan(100);
+      expect(Math.max(...(await explain("data_quality WHERE problem = 'parent_missing'")))).toBeLessThan(100);
+    } finally {
+      session.release(true);
+    }
+  });
 });
 
-describe("parents_without_results", () => {
-  const never = async () => {
-    const rows = await database().query<{ scenario_id: string }>(
-      "SELECT scenario_id FROM simcat_report.parents_without_results WHERE library_name = 'forest' ORDER BY 1",
-    );
-    return rows.map((row) => Number(row.scenario_id));
-  };
+const result = (scenario_id: number, parent_id: number, rest: object = {}) => ({
+  scenario_id,
+  scenario_name: `r${scenario_id}`,
+  is_result: true,
+  parent_id,
+  ...rest,
+});
 
-  test("has the scenarios of which no live result is", async () => {
-    await addRows(database(), "scenarios", [
+test.each([
+  [
+    "no live result is known",
+    [
       { scenario_id: 1, is_result: false },
       { scenario_id: 2, is_result: false },
       { scenario_id: 3, is_result: false },
       { scenario_id: 4, is_result: false, ...gone },
-      { scenario_id: 10, is_result: true, parent_id: 1 },
-      { scenario_id: 11, is_result: true, parent_id: 2, ...gone },
-      { scenario_id: 12, is_result: true, parent_id: 10 },
-      { scenario_id: 3, library_name: "lake", is_result: true, parent_id: 3 },
-    ]);
-    expect(await never()).toEqual([2, 3]);
-  });
-
-  test("goes by the parent where no flag was sent, and never takes a scenario for its own result", async () => {
-    await addRows(database(), "scenarios", [
+      result(10, 1),
+      result(11, 2, gone),
+      result(12, 10),
+      result(3, 3, { library_name: "lake" }),
+    ],
+    [2, 3],
+  ],
+  [
+    "no result is known by its parent where no flag was sent, and none is its own result",
+    [
       { scenario_id: 1, is_result: null },
       { scenario_id: 2, is_result: null, parent_id: 1 },
       { scenario_id: 3, is_result: null, parent_id: 0 },
       { scenario_id: 4, is_result: false, parent_id: 4 },
       { scenario_id: 5, is_result: false },
       { scenario_id: 6, is_result: false, parent_id: 5 },
-    ]);
+    ],
     // 6 is no result, so that 5 has none.
-    expect(await never()).toEqual([3, 4, 5, 6]);
-  });
+    [3, 4, 5, 6],
+  ],
+])("parents_without_results has the scenarios of which %s", async (_, scenarios, expected) => {
+  await add({ scenarios });
+  const rows = await queryLists(
+    "SELECT scenario_id::int FROM simcat_report.parents_without_results WHERE library_name = 'forest' ORDER BY 1",
+  );
+  expect(rows.flat()).toEqual(expected);
 });
 
-describe("latest_result_per_parent", () => {
-  const latest = () =>
-    database().query(
-      `SELECT parent_id, parent_name, parent_missing, result_count, latest_result_id, latest_result_name,
-         latest_result_modified_at
-       FROM simcat_report.latest_result_per_parent ORDER BY parent_id`,
-    );
-
-  test("goes by date, then by number, and takes undated ones last", async () => {
-    await addRows(database(), "scenarios", [
+test.each([
+  [
+    "goes by date, then by number, and takes undated ones last",
+    [
       { scenario_id: 1, scenario_name: "dated", is_result: false },
       { scenario_id: 2, scenario_name: "same minute", is_result: false },
       { scenario_id: 3, scenario_name: "undated", is_result: false },
-      { scenario_id: 11, scenario_name: "r11", is_result: true, parent_id: 1, last_modified_at: day(9) },
-      { scenario_id: 12, scenario_name: "r12", is_result: true, parent_id: 1, last_modified_at: day(8) },
-      { scenario_id: 13, scenario_name: "r13", is_result: true, parent_id: 1 },
-      { scenario_id: 14, is_result: true, parent_id: 1, last_modified_at: day(10), ...gone },
-      { scenario_id: 21, is_result: true, parent_id: 2, last_modified_at: day(9) },
-      { scenario_id: 22, scenario_name: "r22", is_result: true, parent_id: 2, last_modified_at: day(9) },
-      { scenario_id: 31, is_result: true, parent_id: 3 },
-      { scenario_id: 32, is_result: true, parent_id: 3 },
-    ]);
-    const row = (
-      id: number,
-      name: string,
-      count: number,
-      latest: number,
-      latestName: string | null,
-      at: Date | null,
-    ) => ({
-      parent_id: String(id),
-      parent_name: name,
-      parent_missing: false,
-      result_count: String(count),
-      latest_result_id: String(latest),
-      latest_result_name: latestName,
-      latest_result_modified_at: at,
-    });
-    expect(await latest()).toEqual([
-      row(1, "dated", 3, 11, "r11", day(9)),
-      row(2, "same minute", 2, 22, "r22", day(9)),
-      row(3, "undated", 2, 32, null, null),
-    ]);
-  });
-
-  test("keeps the results of a missing parent, and leaves out what is no result or its own parent", async () => {
-    await addRows(database(), "scenarios", [
-      { scenario_id: 1, is_result: true, parent_id: 99 },
-      { scenario_id: 2, is_result: false, parent_id: 3 },
-      { scenario_id: 3, is_result: true, parent_id: 3 },
+      result(11, 1, { last_modified_at: day(9) }),
+      result(12, 1, { last_modified_at: day(8) }),
+      result(13, 1),
+      result(14, 1, { last_modified_at: day(10), ...gone }),
+      result(21, 2, { last_modified_at: day(9) }),
+      result(22, 2, { last_modified_at: day(9) }),
+      result(31, 3),
+      result(32, 3),
+    ],
+    [
+      [1, "dated", false, 3, 11, "r11", day(9)],
+      [2, "same minute", false, 2, 22, "r22", day(9)],
+      [3, "undated", false, 2, 32, "r32", null],
+    ],
+  ],
+  [
+    "keeps the results of a missing parent, and leaves out what is no result or its own parent",
+    [
+      result(1, 99),
+      result(2, 3, { is_result: false }),
+      result(3, 3),
       { scenario_id: 4, is_result: true },
-      { scenario_id: 5, is_result: null, parent_id: 4 },
-    ]);
-    const rows = await database().query(
-      `SELECT parent_id, parent_missing, result_count, latest_result_id
-       FROM simcat_report.latest_result_per_parent ORDER BY parent_id`,
-    );
-    expect(rows).toEqual([
-      { parent_id: "4", parent_missing: false, result_count: "1", latest_result_id: "5" },
-      { parent_id: "99", parent_missing: true, result_count: "1", latest_result_id: "1" },
-    ]);
-  });
+      result(5, 4, { is_result: null }),
+    ],
+    [
+      [4, null, false, 1, 5, "r5", null],
+      [99, null, true, 1, 1, "r1", null],
+    ],
+  ],
+])("latest_result_per_parent %s", async (_, scenarios, expected) => {
+  await add({ scenarios });
+  const rows = await queryLists(
+    `SELECT parent_id::int, parent_name, parent_missing, result_count::int, latest_result_id::int, latest_result_name,
+       latest_result_modified_at
+     FROM simcat_report.latest_result_per_parent ORDER BY parent_id`,
+  );
+  expect(rows).toEqual(expected);
 });
 
 describe("scenario_tree", () => {
   const tree = async () => {
-    const rows = await database().query<Record<string, unknown>>(
+    const rows = await query(
       `SELECT scenario_id, root_id, depth, path::text, parent_missing, is_own_parent, is_in_cycle
        FROM simcat_report.scenario_tree('ann', 'forest')`,
     );
@@ -188,24 +166,13 @@ describe("scenario_tree", () => {
       [row.scenario_id, row.root_id, row.depth, row.path, ...flags.filter((flag) => row[flag])].join(" "),
     );
   };
-  const links = (pairs: readonly (readonly [number, number | null])[]) =>
-    addRows(
-      database(),
-      "scenarios",
-      pairs.map(([scenario_id, parent_id]) => ({ scenario_id, parent_id })),
-    );
+  /** Scenario ids, each with the id of its parent. */
+  const addLinks = (links: Readonly<Record<number, number | null>>) =>
+    add({ scenarios: Object.entries(links).map(([scenario_id, parent_id]) => ({ scenario_id, parent_id })) });
 
   test("has parents before children, each with its way from the root", async () => {
-    await links([
-      [5, 2],
-      [1, null],
-      [2, 1],
-      [10, 1],
-      [3, 0],
-      [4, 99],
-      [6, 4],
-    ]);
-    await addRows(database(), "scenarios", [{ scenario_id: 99, library_name: "lake" }]);
+    await addLinks({ 1: null, 2: 1, 3: 0, 4: 99, 5: 2, 6: 4, 10: 1 });
+    await add({ scenarios: [{ scenario_id: 99, library_name: "lake" }] });
     expect(await tree()).toEqual([
       "1 1 0 {1}",
       "2 1 1 {1,2}",
@@ -218,17 +185,7 @@ describe("scenario_tree", () => {
   });
 
   test("ends on cycles, starts them at the smallest id, and flags only their members", async () => {
-    await links([
-      [1, 1],
-      [2, 1],
-      [12, 11],
-      [11, 13],
-      [13, 12],
-      [14, 12],
-      [15, 14],
-      [21, 22],
-      [22, 21],
-    ]);
+    await addLinks({ 1: 1, 2: 1, 11: 13, 12: 11, 13: 12, 14: 12, 15: 14, 21: 22, 22: 21 });
     expect(await tree()).toEqual([
       "1 1 0 {1} is_own_parent is_in_cycle",
       "2 1 1 {1,2}",
@@ -243,9 +200,8 @@ describe("scenario_tree", () => {
   });
 
   test("has every live scenario once, whatever the parents are", async () => {
-    const pairs = Array.from({ length: 200 }, (_, at) => [at + 1, (at * 7919 + 13) % 230] as const);
-    await links(pairs);
-    const [row] = await database().query(
+    await addLinks(Object.fromEntries(range(200).map((id) => [id, ((id - 1) * 7919 + 13) % 230])));
+    const [row] = await query(
       `SELECT count(*) AS rows, count(DISTINCT scenario_id) AS scenarios, bool_and(path[1] = root_id) AS rooted,
          bool_and(path[depth + 1] = scenario_id AND cardinality(path) = depth + 1) AS whole
        FROM simcat_report.scenario_tree('ann', 'forest')`,
@@ -254,8 +210,8 @@ describe("scenario_tree", () => {
   });
 
   test("goes down a thousand steps", async () => {
-    await links(Array.from({ length: 1_000 }, (_, at) => [at + 1, at]));
-    const [row] = await database().query(
+    await addLinks(Object.fromEntries(range(1_000).map((id) => [id, id - 1])));
+    const [row] = await query(
       "SELECT count(*) AS rows, max(depth) AS depth FROM simcat_report.scenario_tree('ann', 'forest')",
     );
     expect(row).toEqual({ rows: "1000", depth: 999 });

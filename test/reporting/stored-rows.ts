@@ -1,4 +1,5 @@
-import type { TestDatabase } from "../support/database.ts";
+import { beforeEach } from "vitest";
+import { type TestDatabase, useTestDatabase } from "../support/database.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -55,24 +56,10 @@ const DEFAULTS: Readonly<Record<string, Row>> = {
   },
 };
 
-export async function addRows(database: TestDatabase, table: string, rows: readonly Row[]): Promise<void> {
-  const { changed_at: _, ...version } = { changed_at: null, ...DEFAULTS[table] };
-  const isHistory = table.endsWith("_history");
-  const full = rows.map((row, at) => ({
-    ...(isHistory ? { ...version, changed_at: row.valid_from } : DEFAULTS[table]),
-    ...(table === "rejects" ? { id: at + 1, fingerprint: String(at) } : {}),
-    ...row,
-  }));
-  await database.query(
-    `INSERT INTO simcat.${table} OVERRIDING SYSTEM VALUE
-     SELECT * FROM jsonb_populate_recordset(NULL::simcat.${table}, $1::jsonb)`,
-    [JSON.stringify(full)],
-  );
-}
-
+/** Those that others refer to come first. */
 const TABLES = [
-  "scenarios",
   "libraries",
+  "scenarios",
   "library_history",
   "scenario_history",
   "library_sync",
@@ -84,6 +71,87 @@ const TABLES = [
   "owner_days",
 ] as const;
 
-export async function emptyTables(database: TestDatabase): Promise<void> {
-  await database.query(`TRUNCATE ${TABLES.map((table) => `simcat.${table}`).join(", ")}`);
+type Table = (typeof TABLES)[number];
+
+export type StoredRows = Partial<Readonly<Record<Table, readonly Row[]>>>;
+
+/** Adds rows whose other columns have default values. */
+export async function addRows({ query }: TestDatabase, table: Table, rows: readonly Row[]): Promise<void> {
+  const { changed_at: _, ...version } = { changed_at: null, ...DEFAULTS[table] };
+  const full = rows.map((row, at) => ({
+    ...(table.endsWith("_history") ? { ...version, changed_at: row.valid_from } : DEFAULTS[table]),
+    ...(table === "rejects" ? { id: at + 1, fingerprint: String(at) } : {}),
+    ...row,
+  }));
+  await query(
+    `INSERT INTO simcat.${table} OVERRIDING SYSTEM VALUE
+     SELECT * FROM jsonb_populate_recordset(NULL::simcat.${table}, $1::jsonb)`,
+    [JSON.stringify(full)],
+  );
+}
+
+/** A step in the life of a library or scenario: fields that change, or null for its removal. */
+export type Step = readonly [from: Date | string, fields: Row | null];
+
+/** The rows of a life as simcat stores it: each step is a version, whose run has the number of its day, and the last one is current. */
+export function lifeOf(what: "library" | "scenario", key: Row, steps: readonly Step[]): StoredRows {
+  let fields: Row = {};
+  let removedAt: Date | string | null = null;
+  const runOf = (moment: Date | string) => new Date(moment).getUTCDate();
+  const versions = steps.map(([from, changed], at) => {
+    removedAt = changed === null ? (removedAt ?? from) : null;
+    fields = { ...fields, ...changed };
+    const next = steps[at + 1]?.[0];
+    return {
+      ...{
+        ...key,
+        ...fields,
+        first_seen_at: steps[0]?.[0],
+        changed_at: from,
+        removed_at: removedAt,
+        run_id: runOf(from),
+      },
+      ...(next === undefined ? {} : { valid_from: from, valid_to: next, superseded_by: runOf(next) }),
+    };
+  });
+  const [current, history] = [versions.slice(-1), versions.slice(0, -1)];
+  return what === "library"
+    ? { libraries: current, library_history: history }
+    : { scenarios: current, scenario_history: history };
+}
+
+/** The rows of all of them. */
+export function mergeRows(all: readonly StoredRows[]): StoredRows {
+  return Object.fromEntries(TABLES.map((table) => [table, all.flatMap((rows) => rows[table] ?? [])]));
+}
+
+/** A database for the tests of a file, whose tables are empty at the start of each test. */
+export function useStoredRows() {
+  const database = useTestDatabase();
+  // Not TRUNCATE, which makes new files of each table and its indexes.
+  const empty = () =>
+    database().query(
+      TABLES.map((table) => `DELETE FROM simcat.${table}`)
+        .toReversed()
+        .join("; "),
+    );
+  beforeEach(empty);
+  return {
+    database,
+    async add(rows: StoredRows): Promise<void> {
+      for (const table of TABLES) await addRows(database(), table, rows[table] ?? []);
+    },
+    query: <T = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []) =>
+      database().query<T>(sql, parameters),
+    /** The rows as lists of their values. */
+    async queryLists(text: string): Promise<unknown[][]> {
+      return (await database().pool.query({ text, rowMode: "array" })).rows;
+    },
+    /** The tables that a plan of the query reads. */
+    async tablesRead(sql: string, options = ""): Promise<string[]> {
+      const plan = await database().query<{ "QUERY PLAN": string }>(`EXPLAIN ${options} ${sql}`);
+      const nodes = plan.map((line) => line["QUERY PLAN"]).filter((node) => !node.includes("never executed"));
+      return [...new Set(nodes.flatMap((node) => / on (\w+) /.exec(node)?.[1] ?? []))].sort();
+    },
+  };
 }
