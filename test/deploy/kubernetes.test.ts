@@ -3,7 +3,7 @@ import type { Deployment } from "kubernetes-types/apps/v1.js";
 import type { CronJob, Job, JobSpec } from "kubernetes-types/batch/v1.js";
 import type { ConfigMap, PodSpec, Secret, Service } from "kubernetes-types/core/v1.js";
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.js";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { NAMES, SECRET_NAMES } from "../../src/config/settings.ts";
 import { loadConfig } from "../../src/config.ts";
 import { EXIT } from "../../src/errors.ts";
@@ -67,92 +67,64 @@ test("each is what Kubernetes' API describes: no field is misspelt, none has the
 });
 
 test("a misspelt field would be noticed, and so would a wrong type", async () => {
-  const [first] = manifests.filter(({ kind }) => kind === "CronJob");
-  const misspelt = {
-    ...first,
-    apiVersion: "batch/v1",
-    kind: "CronJob",
-    spec: { ...cronJob, concurencyPolicy: "Forbid" },
-  };
-  const wrong = { ...first, apiVersion: "batch/v1", kind: "CronJob", spec: { ...cronJob, suspend: "no" } };
-
-  expect(await checkTypes([misspelt])).toContain(`"concurencyPolicy"' does not exist in type 'CronJobSpec'`);
-  expect(await checkTypes([wrong])).toContain("Type 'string' is not assignable to type 'boolean | undefined'");
+  const job = { apiVersion: "batch/v1", kind: "CronJob" };
+  const errors = await checkTypes([
+    { ...job, ...{ spec: { ...cronJob, concurencyPolicy: "Forbid" } } },
+    { ...job, ...{ spec: { ...cronJob, suspend: "no" } } },
+  ]);
+  expect(errors).toContain(`"concurencyPolicy"' does not exist in type 'CronJobSpec'`);
+  expect(errors).toContain("Type 'string' is not assignable to type 'boolean | undefined'");
 });
 
-describe.each(Object.entries(pods))("the pod of %s", (command, pod) => {
-  const container = pod?.containers[0];
-
-  test("runs that command as an unprivileged user on a read-only file system", () => {
-    expect(pod?.containers).toHaveLength(1);
-    expect(container?.args).toEqual(command.split(" ", 1));
+test.each(Object.entries(pods))(
+  "the pod of %s is unprivileged, has limits, and finds its secrets in files",
+  (command, pod) => {
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      // The addresses of Services could look like settings.
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 30,
+      securityContext: { runAsNonRoot: true, fsGroup: 1000, seccompProfile: { type: "RuntimeDefault" } },
+      volumes: [{ name: "secrets", secret: { secretName: the("Secret").metadata?.name, defaultMode: 0o440 } }],
+      containers: [
+        {
+          args: command.split(" ", 1),
+          image: expect.stringMatching(/:\d+\.\d+\.\d+$/),
+          envFrom: [{ configMapRef: { name: the("ConfigMap").metadata?.name } }],
+          resources: { requests: { cpu: "100m", memory: "256Mi" }, limits: { memory: "512Mi" } },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ["ALL"] },
+          },
+          volumeMounts: [{ name: "secrets", mountPath: "/run/secrets/simcat", readOnly: true }],
+        },
+      ],
+    });
+    const [container] = pod?.containers ?? [];
     expect(container?.command).toBeUndefined();
-    expect(pod?.securityContext).toEqual({
-      runAsNonRoot: true,
-      fsGroup: 1000,
-      seccompProfile: { type: "RuntimeDefault" },
-    });
-    expect(container?.securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    });
-    expect(pod?.automountServiceAccountToken).toBe(false);
-  });
-
-  test("has time to end a run, a limit of memory, and an image by its version", () => {
-    expect(pod?.terminationGracePeriodSeconds).toBe(30);
-    expect(container?.resources).toEqual({
-      requests: { cpu: "100m", memory: "256Mi" },
-      limits: { memory: "512Mi" },
-    });
-    expect(container?.image).toMatch(/:\d+\.\d+\.\d+$/);
-  });
-
-  test("finds the secrets in files that the Secret has, readable by its group", () => {
-    const secrets = Object.keys(the("Secret").stringData ?? {});
     expect(container?.env?.filter(({ name }) => name.endsWith("_FILE"))).toEqual([
       { name: "SIMCAT_API_KEY_FILE", value: "/run/secrets/simcat/api-key" },
       { name: "DATABASE_URL_FILE", value: "/run/secrets/simcat/database-url" },
       { name: "DATABASE_DIRECT_URL_FILE", value: "/run/secrets/simcat/database-direct-url" },
     ]);
-    const files = container?.env?.filter(({ name }) => name.endsWith("_FILE")) ?? [];
-    expect(files.map(({ value }) => value?.split("/").at(-1))).toEqual(secrets);
-    expect(container?.envFrom).toEqual([{ configMapRef: { name: the("ConfigMap").metadata?.name } }]);
-    expect(container?.volumeMounts).toEqual([{ name: "secrets", mountPath: "/run/secrets/simcat", readOnly: true }]);
-    expect(pod?.volumes).toEqual([
-      { name: "secrets", secret: { secretName: the("Secret").metadata?.name, defaultMode: 0o440 } },
-    ]);
-  });
+  },
+);
 
-  test("is not given the addresses of Services, which could look like settings", () => {
-    expect(pod?.enableServiceLinks).toBe(false);
-  });
-});
-
-test("the settings are simcat's, and it accepts the examples", () => {
+test("the settings are simcat's, it accepts the examples, and the example of the Secret holds no secret", () => {
   const { data = {} } = the("ConfigMap");
   const { stringData = {} } = the("Secret");
+  expect(Object.keys(stringData)).toEqual(["api-key", "database-url", "database-direct-url"]);
+  expect(Object.values(stringData).filter((value) => !value.includes("REPLACE"))).toEqual([]);
   const given = Object.keys(data);
   expect(given.filter((name) => !NAMES.some((known) => known === name))).toEqual([]);
   expect(given.filter((name) => SECRET_NAMES.some((secret) => name.startsWith(secret)))).toEqual([]);
-
-  const config = loadConfig(
-    {
-      ...data,
-      SIMCAT_API_KEY: stringData["api-key"],
-      DATABASE_URL: stringData["database-url"],
-      DATABASE_DIRECT_URL: stringData["database-direct-url"],
-    },
-    { service: true, database: true },
-  );
-
-  expect(config.unknown).toEqual([]);
-});
-
-test("the Secret's example holds no secret", () => {
-  const values = Object.values(the("Secret").stringData ?? {});
-  expect(values.filter((value) => !value.includes("REPLACE"))).toEqual([]);
+  const secrets = {
+    SIMCAT_API_KEY: stringData["api-key"],
+    DATABASE_URL: stringData["database-url"],
+    DATABASE_DIRECT_URL: stringData["database-direct-url"],
+  };
+  expect(loadConfig({ ...data, ...secrets }, { service: true, database: true }).unknown).toEqual([]);
 });
 
 /** The job's outcome for an exit code of its container. */
@@ -161,37 +133,33 @@ function endOf(job: JobSpec | undefined, exitCode: number): string {
   return rule?.action ?? "tried again";
 }
 
-describe.each(Object.entries(jobs))("the job of %s", (_, job) => {
+test.each(Object.entries(jobs))("the job of %s tries again what waiting can heal, and nothing else", (_, job) => {
   const fail = job === sliced ? "FailIndex" : "FailJob";
-
-  test("tries again what waiting can heal, and nothing else", () => {
-    const { ok: _, ...codes } = EXIT;
-    expect(Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, endOf(job, code)]))).toEqual({
-      failed: "tried again",
-      partial: fail,
-      held: fail,
-      usage: fail,
-      sourceUnavailable: "tried again",
-      databaseFailed: "tried again",
-      busy: "tried again",
-      sourceUntrusted: fail,
-      unauthorized: fail,
-      configuration: fail,
-      hungUp: "tried again",
-      interrupted: "tried again",
-      terminated: "tried again",
-    });
+  const { ok, ...codes } = EXIT;
+  expect(Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, endOf(job, code)]))).toEqual({
+    failed: "tried again",
+    partial: fail,
+    held: fail,
+    usage: fail,
+    sourceUnavailable: "tried again",
+    databaseFailed: "tried again",
+    busy: "tried again",
+    sourceUntrusted: fail,
+    unauthorized: fail,
+    configuration: fail,
+    hungUp: "tried again",
+    interrupted: "tried again",
+    terminated: "tried again",
   });
-
-  test("does not count an eviction, and shows every attempt's exit code", () => {
-    expect(job?.podFailurePolicy?.rules[0]).toEqual({
-      action: "Ignore",
-      onPodConditions: [{ type: "DisruptionTarget", status: "True" }],
-    });
-    expect(job?.template.spec?.restartPolicy).toBe("Never");
-    const rules = job?.podFailurePolicy?.rules.slice(1) ?? [];
-    expect(rules.map(({ onExitCodes }) => onExitCodes?.containerName)).toEqual(["simcat", "simcat"]);
-  });
+  // An eviction does not count, and every attempt's exit code stays visible.
+  const onPodConditions = [{ type: "DisruptionTarget", status: "True" }];
+  const onExitCodes = { containerName: "simcat" };
+  expect(job?.podFailurePolicy?.rules).toMatchObject([
+    { action: "Ignore", onPodConditions },
+    { onExitCodes },
+    { onExitCodes },
+  ]);
+  expect(job?.template.spec?.restartPolicy).toBe("Never");
 });
 
 test("the CronJob never has two runs at once, and gives up one that hangs", () => {
@@ -231,37 +199,29 @@ test("the backfill may take as long as it takes, and is gone some time after its
 
 test("there is one worker, probed where it answers, and its Service finds it even when it is not ready", () => {
   const { spec } = the("Deployment");
-  const container = pods.start?.containers[0];
-  expect(spec?.replicas).toBe(1);
-  expect(spec?.strategy).toEqual({ type: "Recreate" });
-  expect(spec?.template.metadata?.labels).toEqual(spec?.selector.matchLabels);
-  expect(container?.ports).toEqual([{ name: "http", containerPort: 9464 }]);
-  expect(container?.startupProbe?.httpGet).toEqual({ path: "/healthz", port: "http" });
-  expect(container?.livenessProbe?.httpGet).toEqual({ path: "/healthz", port: "http" });
-  expect(container?.readinessProbe?.httpGet).toEqual({ path: "/readyz", port: "http" });
-  expect(the("Service").spec).toEqual({
-    selector: spec?.selector.matchLabels,
-    ports: [{ name: "http", port: 9464, targetPort: "http" }],
-    publishNotReadyAddresses: true,
+  const matchLabels = spec?.selector.matchLabels;
+  expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } });
+  expect(spec?.template.metadata?.labels).toEqual(matchLabels);
+  expect(pods.start?.containers[0]).toMatchObject({
+    ports: [{ name: "http", containerPort: 9464 }],
+    startupProbe: { httpGet: { path: "/healthz", port: "http" } },
+    livenessProbe: { httpGet: { path: "/healthz", port: "http" } },
+    readinessProbe: { httpGet: { path: "/readyz", port: "http" } },
   });
+  const ports = [{ name: "http", port: 9464, targetPort: "http" }];
+  expect(the("Service").spec).toEqual({ selector: matchLabels, ports, publishNotReadyAddresses: true });
 });
 
 test("the NetworkPolicy is for all of simcat's pods", () => {
-  expect(the("NetworkPolicy").spec?.podSelector).toEqual({ matchLabels: { "app.kubernetes.io/name": "simcat" } });
+  const label = { "app.kubernetes.io/name": "simcat" };
+  expect(the("NetworkPolicy").spec?.podSelector).toEqual({ matchLabels: label });
   const templates = [
-    jobs.sync?.template,
-    jobs.backfill?.template,
-    sliced?.template,
+    ...Object.values(jobs).map((job) => job?.template),
     the("Deployment").spec?.template,
     pruneJob?.jobTemplate.spec?.template,
   ];
-  expect(templates.map((template) => template?.metadata?.labels?.["app.kubernetes.io/name"])).toEqual([
-    "simcat",
-    "simcat",
-    "simcat",
-    "simcat",
-    "simcat",
-  ]);
+  expect(templates).toHaveLength(Object.keys(pods).length);
+  for (const template of templates) expect(template?.metadata?.labels).toMatchObject(label);
 });
 
 test("the daily prune waits for a run that is in progress, and fails at once without SIMCAT_KEEP_HISTORY", () => {

@@ -65,6 +65,7 @@ test("a scenario's fields, with a parentId of 0 taken for none and flags as text
       [day(3), { scenario_name: "Rain", parent_id: 5, description: "wet", last_modified: "later" }],
       [day(4), null],
       [day(5), { parent_id: 0, is_result: null }],
+      [day(6), { parent_id: 6 }],
     ]),
   });
   expect(await changes("what = 'scenario'")).toEqual([
@@ -78,6 +79,7 @@ test("a scenario's fields, with a parentId of 0 taken for none and flags as text
     '05 changed scenario forest#7 (Rain) is_result: "true" -> null run 5',
     '05 changed scenario forest#7 (Rain) parent_id: "5" -> null run 5',
     "05 returned scenario forest#7 (Rain) run 5",
+    '06 changed scenario forest#7 (Rain) parent_id: null -> "6" run 6',
   ]);
 });
 

@@ -139,9 +139,12 @@ test.each([
       result(3, 3),
       { scenario_id: 4, is_result: true },
       result(5, 4, { is_result: null }),
+      { scenario_id: 6, scenario_name: "gone", ...gone },
+      result(7, 6),
     ],
     [
       [4, null, false, 1, 5, "r5", null],
+      [6, null, true, 1, 7, "r7", null],
       [99, null, true, 1, 1, "r1", null],
     ],
   ],
