@@ -4,29 +4,29 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 
 const run = promisify(execFile);
 
-/** Packs the project as npm does, and unpacks it in a new directory, which is returned. */
-async function unpack(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "simcat-package-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", directory]);
-  const [archive = ""] = await readdir(directory);
-  await run("tar", ["-xzf", join(directory, archive), "-C", directory]);
-  await symlink(resolve("node_modules"), join(directory, "package/node_modules"));
-  return directory;
-}
+let packed = "";
+
+/** Packs the project as npm does, once, and unpacks it in a new directory. */
+beforeAll(async () => {
+  packed = await mkdtemp(join(tmpdir(), "simcat-package-"));
+  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", packed]);
+  const [archive = ""] = await readdir(packed);
+  await run("tar", ["-xzf", join(packed, archive), "-C", packed]);
+  await symlink(resolve("node_modules"), join(packed, "package/node_modules"));
+});
+afterAll(() => rm(packed, { recursive: true }));
 
 test("the npm package has every file that its commands load", async () => {
-  const directory = await unpack();
   const { environment, query } = await fixture([library("alice", "Fire")]);
-  const main = join(directory, "package/dist/main.js");
-  const report = join(directory, "report.html");
+  const main = join(packed, "package/dist/main.js");
+  const report = join(packed, "report.html");
   for (const args of [["check"], ["sync"], ["status"], ["report", "--out", report], ["verify"]]) {
     const { code, stderr } = await startProgram(process.execPath, [main, ...args], environment).ended;
     expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
@@ -35,9 +35,8 @@ test("the npm package has every file that its commands load", async () => {
 });
 
 test("the packed program can be executed, and names its version and the commit that was built (fault 158)", async () => {
-  const directory = await unpack();
-  const program = join(directory, "simcat");
-  await symlink(join(directory, "package/dist/main.js"), program);
+  const program = join(packed, "simcat");
+  await symlink(join(packed, "package/dist/main.js"), program);
   for (const args of [["--version"], ["sync", "--version"]]) {
     const { code, stdout } = await startProgram(program, args, { PATH: dirname(process.execPath) }).ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^0\.1\.0( \([0-9a-f]{7}\))?\n$/) });
@@ -55,7 +54,8 @@ test.each([
   "dist/chunks/check-*",
   "node_modules",
 ])("a program without %s ends with 78 and says what to do (fault 158)", async (missing) => {
-  const directory = await unpack();
+  const directory = await mkdtemp(join(packed, "without-"));
+  await run("cp", ["-a", join(packed, "package"), directory]);
   const { environment } = await fixture([]);
   // Another schedule than the default loads node-cron, which is not in the bundle.
   const scheduled = { ...environment, SIMCAT_SCHEDULE: "*/5 * * * *" };
@@ -77,7 +77,7 @@ interface Component {
 }
 
 test("the package names each package of its bundle, with version and license text, in notices and bill of materials (fault 174)", async () => {
-  const dist = join(await unpack(), "package/dist");
+  const dist = join(packed, "package/dist");
   const chunks = (await readdir(join(dist, "chunks"))).map((file) => join(dist, "chunks", file));
   const sources = await Promise.all([join(dist, "program.js"), ...chunks].map((path) => readFile(path, "utf8")));
   // esbuild writes a comment before each module.
