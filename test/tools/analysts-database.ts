@@ -1,16 +1,12 @@
-import { execFile } from "node:child_process";
-import { tmpdir } from "node:os";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type pg from "pg";
 import { beforeAll } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { organizationOf } from "../../src/mock/organization.ts";
 import { startMockService } from "../../src/mock/server.ts";
 import { type Cluster, useCluster } from "../deploy/cluster.ts";
+import { callCli } from "../support/call-cli.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 
-const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const API_KEY = "key-of-the-tests";
 
 export const HOSTILE_OWNER = "O'Brien'); DROP TABLE simcat.libraries;--";
@@ -56,11 +52,11 @@ async function fill(url: string): Promise<void> {
   const service = await startMockService({ organization, apiKey: API_KEY });
   try {
     const environment = { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: API_KEY, DATABASE_URL: url };
-    const simcat = (command: string) =>
-      promisify(execFile)(process.execPath, [MAIN, command], { env: environment, cwd: tmpdir() });
-    await simcat("backfill");
-    organization.remove(OWNER_WHO_LEFT, "Last");
-    await simcat("sync");
+    for (const command of ["backfill", "sync"]) {
+      const { code, stderr } = await callCli([command], environment);
+      if (code !== 0) throw new Error(`${command} ended with ${code}\n${stderr}`);
+      organization.remove(OWNER_WHO_LEFT, "Last");
+    }
   } finally {
     await service.stop();
   }

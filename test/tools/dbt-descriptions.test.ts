@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { useTestDatabase } from "../support/database.ts";
-import { FOLDER } from "./dbt-project.ts";
-import { type CommentedView, describeSources, describeStaging } from "./describe-columns.ts";
+import { type CommentedView, describeSources, describeStaging, FOLDER } from "./describe-columns.ts";
 
 const database = useTestDatabase();
 

@@ -1,4 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
+
+/** The dbt package. */
+export const FOLDER = fileURLToPath(new URL("../../examples/dbt/", import.meta.url));
 
 /** A view of simcat_report with its comments. */
 export interface CommentedView {

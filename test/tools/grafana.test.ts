@@ -17,7 +17,7 @@ interface Panel {
   readonly title: string;
   readonly type: string;
   readonly datasource?: Source;
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly gridPos: Readonly<Record<"x" | "y" | "w" | "h", number>>;
   readonly targets?: readonly { readonly rawSql: string; readonly format: string; readonly datasource: Source }[];
 }
 
@@ -82,30 +82,25 @@ const SELECTIONS: readonly (Selection & { readonly what: string })[] = [
 describe("the Grafana dashboard", () => {
   const analysts = useAnalystsDatabase();
 
-  test("has a fixed uid and queries only the provisioned source", () => {
-    expect(dashboard.uid).toBe("simcat-overview");
-    const { datasources } = parse(read("provisioning/datasources/simcat.yaml")) as {
-      datasources: Record<string, unknown>[];
-    };
-    expect(datasources.map(({ uid, type, user }) => ({ uid, type, user }))).toEqual([
-      { uid: "simcat-postgres", type: "grafana-postgresql-datasource", user: "simcat_reader" },
-    ]);
+  test("is in UTC, as the daily snapshots are, and queries only the provisioned source", () => {
+    const { uid, timezone, panels } = dashboard;
+    expect({ uid, timezone }).toEqual({ uid: "simcat-overview", timezone: "utc" });
     const source = { type: "grafana-postgresql-datasource", uid: "simcat-postgres" };
-    const asked = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ datasource }) => datasource));
-    expect(new Set(asked.map((one) => JSON.stringify(one)))).toEqual(new Set([JSON.stringify(source)]));
-    const { providers } = parse(read("provisioning/dashboards/simcat.yaml")) as {
-      providers: Record<string, unknown>[];
-    };
-    expect(providers.map(({ name, type }) => ({ name, type }))).toEqual([{ name: "simcat", type: "file" }]);
+    expect(parse(read("provisioning/datasources/simcat.yaml"))).toMatchObject({
+      datasources: [{ ...source, user: "simcat_reader" }],
+    });
+    for (const { datasource } of panels.flatMap(({ targets = [] }) => targets)) expect(datasource).toEqual(source);
+    expect(parse(read("provisioning/dashboards/simcat.yaml"))).toMatchObject({
+      providers: [{ name: "simcat", type: "file" }],
+    });
   });
 
   test("has panels with unique ids that do not overlap", () => {
     const ids = dashboard.panels.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
     );
-    expect(new Set(cells).size).toBe(cells.length);
+    for (const all of [ids, cells]) expect(new Set<unknown>(all).size).toBe(all.length);
   });
 
   test("reads only views of simcat_report", () => {
@@ -206,9 +201,5 @@ describe("the Grafana dashboard", () => {
     const round = (value: number | null) => (value === null ? null : Math.round(value));
     expect([row[0], row[1], ...row.slice(2).map(round)]).toEqual([String(days), basis, ...forecast]);
     await admin.query("ROLLBACK");
-  });
-
-  test("is in UTC, as the daily snapshots are", () => {
-    expect(dashboard.timezone).toBe("utc");
   });
 });
