@@ -76,23 +76,6 @@ test("a session ended inside a transaction repeats the whole transaction and cou
   await expectWhole(made);
 });
 
-test("three consecutive sessions ended as soon as they are ready are replaced (fault 78)", async () => {
-  const made = await fixture(twenty());
-  const proxy = await startPostgresProxy(made.database.url);
-  let isCut = false;
-  proxy.judge = (statement) => {
-    if (isCut || !statement.includes("INSERT INTO simcat.scenarios")) return "pass";
-    isCut = true;
-    proxy.endAtOnce = 3;
-    return "cut before";
-  };
-
-  const { code, stderr } = await made.simcat(["sync"], { DATABASE_URL: proxy.url(made.database.url) });
-
-  expect({ code, stderr: code === 0 ? "" : stderr, left: proxy.endAtOnce }).toEqual({ code: 0, stderr: "", left: 0 });
-  await expectWhole(made);
-});
-
 test("a run continues if a session is ended at any statement and so are the next three (fault 78)", {
   timeout: 120_000,
 }, async () => {
@@ -107,7 +90,7 @@ test("a run continues if a session is ended at any statement and so are the next
       proxy.endAtOnce = 3;
       return "cut before";
     };
-    const ended = await made.simcat(["sync"], { DATABASE_URL: proxy.url(made.database.url) });
+    const ended = await made.call(["sync"], { DATABASE_URL: proxy.url(made.database.url) });
     await expectWhole(made);
     return { ended: { code: ended.code, said: ended.code === 0 ? "" : ended.stderr, left: proxy.endAtOnce }, sent };
   };
@@ -161,7 +144,7 @@ test.each([
   const made = await fixture(twenty());
   await raising(made, 2, state, on);
 
-  const { code, stdout } = await made.simcat(["sync"]);
+  const { code, stdout } = await made.call(["sync"]);
 
   expect(code).toBe(0);
   expect(stdout).toContain("20 listed, 20 read, 0 skipped, 20 changed, 0 removed, 0 failed");
@@ -195,15 +178,14 @@ test.each(["40P01", "40001"])(
       { bookmark: "2023-09-11 at 2:56 PM", listed_text: NEWER },
     ]);
     await made.query("DROP TRIGGER raise_it ON simcat.scenarios");
-    expect((await made.simcat(["sync"])).code).toBe(0);
+    expect((await made.call(["sync"])).code).toBe(0);
     await expectWhole(made);
   },
 );
 
 test("a deadlock with another session is resolved by retrying simcat's transaction (fault 80)", async () => {
-  const made = await fixture(twenty());
-  const { query, database, start, simcat } = made;
-  await simcat(["sync"]);
+  const made = await syncedFixture(twenty());
+  const { query, database, start } = made;
   editAll(made);
   const other = await database.pool.connect();
   onTestFinished(() => other.release());
@@ -260,7 +242,7 @@ test.each([
     if (ended.code !== 0) {
       expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
     }
-    expect((await simcat(["sync"])).code).toBe(0);
+    expect((await made.call(["sync"])).code).toBe(0);
     await expectWhole(made);
   },
 );

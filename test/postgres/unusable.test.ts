@@ -6,43 +6,34 @@ import { createRole } from "./roles.ts";
 import { told } from "./told.ts";
 
 const one = () => [library("alice", "Fire", { scenarios: [1, 2] })];
-const elsewhere = (url: string, change: (url: URL) => void) => {
-  const changed = new URL(url);
-  change(changed);
-  return changed.href;
-};
+const elsewhere = (url: string, change: Partial<URL>) => Object.assign(new URL(url), change).href;
+
+const RUN_NOTHING =
+  "SELECT (SELECT count(*) FROM simcat.sync_runs)::int AS runs, (SELECT count(*) FROM simcat.leases)::int AS leases";
 
 test.each([
-  {
-    what: "a host name that does not resolve",
-    change: (url: URL) => {
-      url.hostname = "no-such-host.invalid";
-    },
-    says: /^connecting to the database failed: .*(ENOTFOUND|EAI_AGAIN).*; check the host name in DATABASE_URL$/,
-  },
-  {
-    what: "a wrong password",
-    change: (url: URL) => {
-      url.username = "simcat_nobody";
-      url.password = "wr0ng-secret";
-    },
-    says: /^connecting to the database failed: .* \((28P01|28000)\); check the user and the password in DATABASE_URL$/,
-  },
-  {
-    what: "a database that is not there",
-    change: (url: URL) => {
-      url.pathname = "/simcat_no_such_database";
-    },
-    says: /^connecting to the database failed: database "simcat_no_such_database" does not exist \(3D000\); create that database, or correct its name in DATABASE_URL$/,
-  },
+  [
+    "a host name that does not resolve",
+    { hostname: "no-such-host.invalid" },
+    /^connecting to the database failed: .*(ENOTFOUND|EAI_AGAIN).*; check the host name in DATABASE_URL$/,
+  ],
+  [
+    "a wrong password",
+    { username: "simcat_nobody", password: "wr0ng-secret" },
+    /^connecting to the database failed: .* \((28P01|28000)\); check the user and the password in DATABASE_URL$/,
+  ],
+  [
+    "a database that is not there",
+    { pathname: "/simcat_no_such_database" },
+    /^connecting to the database failed: database "simcat_no_such_database" does not exist \(3D000\); create that database, or correct its name in DATABASE_URL$/,
+  ],
 ])(
-  "$what ends with 69 at once, says what to fix, and sends the service no request (fault 77)",
-  async ({ change, says }) => {
+  "%s ends with 69 at once, says what to fix, and sends the service no request (fault 77)",
+  async (_, change, says) => {
     const { simcat, asked, database } = await fixture(one());
-    const url = elsewhere(database.url, change);
     const startedAt = performance.now();
 
-    const ended = await simcat(["sync"], { DATABASE_URL: url });
+    const ended = await simcat(["sync"], { DATABASE_URL: elsewhere(database.url, change) });
 
     expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
     expect(ended.stderr).not.toContain("wr0ng-secret");
@@ -61,11 +52,7 @@ test("a database whose encoding is not UTF8 is refused with 78 and the statement
   const provider = version >= 150_000 ? "LOCALE_PROVIDER libc" : "";
   await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' ${provider} LC_COLLATE 'C' LC_CTYPE 'C'`);
   try {
-    const ended = await simcat(["sync"], {
-      DATABASE_URL: elsewhere(database.url, (url) => {
-        url.pathname = `/${name}`;
-      }),
-    });
+    const ended = await simcat(["sync"], { DATABASE_URL: elsewhere(database.url, { pathname: `/${name}` }) });
 
     expect(told(ended)).toEqual({
       exit: 78,
@@ -78,31 +65,22 @@ test("a database whose encoding is not UTF8 is refused with 78 and the statement
   }
 });
 
-test.each([["sync"], ["backfill"], ["migrate"], ["status"]])(
-  "a schema newer than the program: %s ends with 78 and writes nothing",
-  async (command) => {
-    const { simcat, asked, query } = await fixture(one());
-    await query(
-      "INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 4102444800000)",
-    );
-    const journal = await query("SELECT * FROM simcat_migrations.__drizzle_migrations");
-
-    const ended = await simcat([command]);
-
-    expect(told(ended)).toEqual({
+test("with a schema newer than the program, each command ends with 78 and writes nothing", async () => {
+  const { simcat, asked, query } = await fixture(one());
+  await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 4102444800000)");
+  const journal = await query("SELECT * FROM simcat_migrations.__drizzle_migrations");
+  for (const command of ["sync", "backfill", "migrate", "status"]) {
+    expect({ command, ...told(await simcat([command])) }).toEqual({
+      command,
       exit: 78,
       code: "configuration",
       said: "the database's schema is newer than this simcat: a later version has migrated it; nothing was written; run that version, or a later one",
     });
-    expect(asked()).toEqual([]);
-    expect(await query("SELECT * FROM simcat_migrations.__drizzle_migrations")).toEqual(journal);
-    expect(
-      await query(
-        "SELECT (SELECT count(*) FROM simcat.sync_runs)::int AS runs, (SELECT count(*) FROM simcat.leases)::int AS leases",
-      ),
-    ).toEqual([{ runs: 0, leases: 0 }]);
-  },
-);
+  }
+  expect(asked()).toEqual([]);
+  expect(await query("SELECT * FROM simcat_migrations.__drizzle_migrations")).toEqual(journal);
+  expect(await query(RUN_NOTHING)).toEqual([{ runs: 0, leases: 0 }]);
+});
 
 test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the command", async () => {
   const { simcat, asked } = await fixture(one());
@@ -182,80 +160,77 @@ test("a role with exactly the documented rights runs sync, backfill and status (
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }, { status: "ok" }]);
 });
 
-test.each([
-  ["USAGE ON SCHEMA simcat_migrations", "permission denied for schema simcat_migrations"],
-  ["SELECT ON TABLE simcat_migrations.__drizzle_migrations", "permission denied for table __drizzle_migrations"],
-  ["USAGE ON SCHEMA simcat", "permission denied for schema simcat"],
-  ["INSERT ON TABLE simcat.leases", "permission denied for table leases"],
-  ["UPDATE ON TABLE simcat.leases", "permission denied for table leases"],
-  ["SELECT ON TABLE simcat.leases", "permission denied for table leases"],
-  ["INSERT ON TABLE simcat.sync_runs", "permission denied for table sync_runs"],
-])(
-  "a role without %s fails before the service receives a request, and writes nothing (fault 86)",
-  async (right, says) => {
-    const { simcat, database, query, asked } = await fixture(one());
-    const { name, url } = await createRole(database);
+test("a role that lacks a right to begin fails before the service receives a request, and writes nothing (fault 86)", async () => {
+  const { call, database, query, asked } = await fixture(one());
+  const { name, url } = await createRole(database);
+  for (const [right, says] of [
+    ["USAGE ON SCHEMA simcat_migrations", "schema simcat_migrations"],
+    ["SELECT ON TABLE simcat_migrations.__drizzle_migrations", "table __drizzle_migrations"],
+    ["USAGE ON SCHEMA simcat", "schema simcat"],
+    ["INSERT ON TABLE simcat.leases", "table leases"],
+    ["UPDATE ON TABLE simcat.leases", "table leases"],
+    ["SELECT ON TABLE simcat.leases", "table leases"],
+    ["INSERT ON TABLE simcat.sync_runs", "table sync_runs"],
+  ]) {
     await query(`REVOKE ${right} FROM ${name}`);
-
-    const ended = await simcat(["sync"], { DATABASE_URL: url });
-
-    expect(told(ended)).toEqual({
+    const ended = await call(["sync"], { DATABASE_URL: url });
+    const said = `permission denied for ${says} (42501); grant the missing privilege to this role`;
+    expect({ right, ...told(ended) }).toEqual({
+      right,
       exit: 69,
       code: "database_failed",
-      said: expect.stringContaining(`${says} (42501); grant the missing privilege to this role`),
+      said: expect.stringContaining(said),
     });
     expect(ended.stderr).not.toMatch(/bug|\bat .*\.js:/);
-    expect(asked()).toEqual([]);
-    expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
-  },
-);
+    await query(`GRANT ${right} TO ${name}`);
+  }
+  expect(asked()).toEqual([]);
+  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
+});
 
-test.each([
-  "INSERT ON TABLE simcat.library_sync",
-  "INSERT ON TABLE simcat.libraries",
-  "INSERT ON TABLE simcat.scenarios",
-  "SELECT ON TABLE simcat.scenarios",
-  "INSERT ON TABLE simcat.library_history",
-  "DELETE ON TABLE simcat.scenario_staging",
-])("a role without %s: the run fails, names the table, and stores no partial library (fault 86)", async (right) => {
-  const { simcat, database, query } = await fixture(one());
+test("a role that lacks a right on a table: the run fails, names the table, and stores no partial library (fault 86)", async () => {
+  const { call, simcat, database, query } = await fixture(one());
   const { name, url } = await createRole(database);
-  await query(`REVOKE ${right} FROM ${name}`);
-
-  const ended = await simcat(["sync"], { DATABASE_URL: url });
-
-  const table = right.split(".").at(-1);
-  const said = expect.stringContaining(
-    `permission denied for table ${table} (42501); grant the missing privilege to this role`,
-  );
-  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
-  expect(await query("SELECT status, error FROM simcat.sync_runs")).toEqual([
-    { status: "database_failed", error: said },
-  ]);
-  expect(await query("SELECT owner FROM simcat.libraries UNION ALL SELECT owner FROM simcat.scenarios")).toEqual([]);
-
-  await query(`GRANT ${right} TO ${name}`);
+  for (const right of [
+    "INSERT ON TABLE simcat.library_sync",
+    "INSERT ON TABLE simcat.libraries",
+    "INSERT ON TABLE simcat.scenarios",
+    "SELECT ON TABLE simcat.scenarios",
+    "INSERT ON TABLE simcat.library_history",
+    "DELETE ON TABLE simcat.scenario_staging",
+  ]) {
+    await query(`REVOKE ${right} FROM ${name}`);
+    const said = expect.stringContaining(
+      `permission denied for table ${right.split(".").at(-1)} (42501); grant the missing privilege to this role`,
+    );
+    const ended = await call(["sync"], { DATABASE_URL: url });
+    expect({ right, ...told(ended) }).toEqual({ right, exit: 69, code: "database_failed", said });
+    const [run] = await query("SELECT status, error FROM simcat.sync_runs ORDER BY id DESC LIMIT 1");
+    expect(run).toEqual({ status: "database_failed", error: said });
+    expect(await query("SELECT owner FROM simcat.libraries UNION ALL SELECT owner FROM simcat.scenarios")).toEqual([]);
+    await query(`GRANT ${right} TO ${name}`);
+  }
   expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
 });
 
 test.each([
-  {
-    what: "a read-only server",
-    empty: false,
-    says: /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\), or default_transaction_read_only is on; use the primary, or turn the setting off$/,
-  },
-  {
-    what: "an empty read-only server",
-    empty: true,
-    says: /^migrating the schema failed: .*\(25006\); DATABASE_URL points at a read-only server/,
-  },
-])("$what ends with 69 and a hint about DATABASE_URL, without a request (fault 77)", async ({ empty, says }) => {
-  const { simcat, asked } = await fixture(one());
+  [
+    "a read-only server",
+    false,
+    /read-only transaction \(25006\); DATABASE_URL points at a read-only server \(a standby\?\), or default_transaction_read_only is on; use the primary, or turn the setting off$/,
+  ],
+  [
+    "an empty read-only server",
+    true,
+    /^migrating the schema failed: .*\(25006\); DATABASE_URL points at a read-only server/,
+  ],
+])("%s ends with 69 and a hint about DATABASE_URL, without a request (fault 77)", async (_, empty, says) => {
+  const { call, asked } = await fixture(one());
   const database = await freshTestDatabase({ empty });
   const name = new URL(database.url).pathname.slice(1);
   await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
 
-  const ended = await simcat(["sync"], { DATABASE_URL: database.url });
+  const ended = await call(["sync"], { DATABASE_URL: database.url });
 
   expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
   expect(asked()).toEqual([]);
@@ -263,7 +238,6 @@ test.each([
 
 test("a table that vanishes during a run ends it with the code of its status, then each run with 78 (fault 100)", async () => {
   const { service, query, simcat, start, asked } = await fixture([library("alice", "Fire")]);
-  await simcat(["migrate"]);
   service.once({ operation: "listing" }, { kind: "delay", ms: 2_000 });
 
   const running = start(["sync", "--json"]);
