@@ -156,37 +156,6 @@ describe("the writer", () => {
 });
 
 describe("the reader", () => {
-  test("exports views, and is told when an owner is unknown or there is no schema", async () => {
-    const database = await cluster.database();
-    const { environment } = await service();
-    const migrator = { ...environment, DATABASE_URL: cluster.url(database, "simcat_migrator") };
-    expect(await callCli(["backfill"], migrator)).toMatchObject({ code: 0 });
-    const out = mkdtempSync(join(tmpdir(), "simcat-export-"));
-    onTestFinished(() => rmSync(out, { recursive: true, force: true }));
-    const exportTo = (url: string, ...args: readonly string[]) =>
-      callCli(["export", "--out", out, ...args], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" });
-    const reader = cluster.url(database, "simcat_reader");
-
-    const { code, stdout, stderr } = await exportTo(reader, "--owner", "alice", "--format", "csv", "--json");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const { complete_as_of, views } = JSON.parse(stdout);
-    expect(complete_as_of).toMatch(/^20.*Z$/);
-    expect(views.map(({ view, rows }: { view: string; rows: number }) => [view, rows])).toEqual([
-      ["libraries", 1],
-      ["scenarios", 2],
-      ["activity", 3],
-    ]);
-    expect(await exportTo(reader, "--owner", "alise")).toMatchObject({
-      code: 64,
-      stderr: "simcat: owner alise is not stored, and no run has listed it (did you mean alice?)\n",
-    });
-    const empty = cluster.url(await cluster.database(), "simcat_reader");
-    expect(await exportTo(empty)).toMatchObject({
-      code: 78,
-      stderr: "simcat: the database has no views of simcat yet; run: simcat migrate\n",
-    });
-  });
-
   test("runs each reading command as far as the views show what it prints (fault 148)", async () => {
     const database = await cluster.database();
     const { mock, environment } = await service();
@@ -223,6 +192,15 @@ describe("the reader", () => {
     const out = mkdtempSync(join(tmpdir(), "simcat-report-"));
     onTestFinished(() => rmSync(out, { recursive: true, force: true }));
     expect((await answers("report", "--json", "--out", join(out, "page.html")))[0]).toMatchObject({ owners: [] });
+    const [exported] = await answers("export", "--out", out, "--owner", "alice", "--format", "csv", "--json");
+    expect(exported).toMatchObject({
+      complete_as_of: expect.stringMatching(/^20.*Z$/),
+      views: [
+        { view: "libraries", rows: 1 },
+        { view: "scenarios", rows: 2 },
+        { view: "activity", rows: 3 },
+      ],
+    });
 
     const question = "SELECT library_name FROM libraries ORDER BY 1";
     expect((await answers("query", question, "--json"))[0]).toEqual([
@@ -259,7 +237,7 @@ describe("the reader", () => {
       stderr: expect.stringContaining("(did you mean alice/Fire?)"),
     });
     const empty = { ...reader, DATABASE_URL: cluster.url(await cluster.database(), "simcat_reader") };
-    for (const command of [["status"], ["report"], ["explain", "alice/Fire"]]) {
+    for (const command of [["status"], ["report"], ["export", "--out", out], ["explain", "alice/Fire"]]) {
       expect(await callCli(command, empty)).toMatchObject({
         code: 78,
         stderr: "simcat: the database has no views of simcat yet; run: simcat migrate\n",

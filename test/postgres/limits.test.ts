@@ -46,7 +46,7 @@ test("a merge that exceeds the role's limits is stored, and none of it is compil
 });
 
 test("each transaction of each command starts without the role's limits (fault 88)", async () => {
-  const { simcat, database } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
+  const { call, database } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const proxy = await startPostgresProxy(database.url);
   const page = join(await mkdtemp(join(tmpdir(), "simcat-limits-")), "page.html");
   const begun: string[] = [];
@@ -66,7 +66,7 @@ test("each transaction of each command starts without the role's limits (fault 8
   ];
   for (const command of commands) {
     begun.length = 0;
-    const { code, stderr } = await simcat(command, { DATABASE_URL: proxy.url(database.url) });
+    const { code, stderr } = await call(command, { DATABASE_URL: proxy.url(database.url) });
     expect({ command, code, stderr: code === 0 ? "" : stderr }).toEqual({ command, code: 0, stderr: "" });
     expect(begun.length, command.join(" ")).toBeGreaterThan(0);
     const limited = begun.filter((statement) => {

@@ -23,9 +23,9 @@ test("a run continues after a server crash in its transaction and stores everyth
 }, async () => {
   const server = await startOwnServer();
   const { query } = server;
-  const { start, simcat, service } = await fixture(thirty());
+  const { start, call, service } = await fixture(thirty());
   const toServer = { DATABASE_URL: server.url };
-  await simcat(["migrate"], toServer);
+  await call(["migrate"], toServer);
   await query(ENDLESS_HERE);
   const running = start(["sync"], toServer);
   await untilSession(query, "query LIKE '%INSERT INTO simcat.scenarios%' AND state = 'active'");
@@ -47,9 +47,9 @@ test("a crash that loses the last commits during a sync leaves a consistent copy
   const server = await startOwnServer({ synchronous_commit: "off", wal_writer_delay: "10s" });
   const { query } = server;
   let gate = gateAfter(1_000);
-  const { start, simcat, service } = await fixture(thirty(), { onRequest: (request) => gate.onRequest(request) });
+  const { start, call, service } = await fixture(thirty(), { onRequest: (request) => gate.onRequest(request) });
   const toServer = { DATABASE_URL: server.url };
-  await simcat(["sync"], toServer);
+  await call(["sync"], toServer);
   await query("CHECKPOINT");
   for (const { name } of service.organization.libraries()) {
     service.change("alice", name, {
@@ -73,7 +73,7 @@ test("a crash that loses the last commits during a sync leaves a consistent copy
   // The lease or the run's row may be lost; the run must then not report success.
   expect([0, 69, 75]).toContain(ended.code);
   await query("UPDATE simcat.leases SET expires_at = '-infinity'");
-  expect((await simcat(["sync"], toServer)).code).toBe(0);
+  expect((await call(["sync"], toServer)).code).toBe(0);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   expect(await brokenHistories(query)).toEqual([]);
 });

@@ -56,7 +56,7 @@ test.each([
 ])(
   "a role whose settings change %s: rows, dates and bookmarks are exact, nothing is repeated (fault 166)",
   async (_, settings) => {
-    const { simcat, database, query, service, asked } = await fixture(awkward());
+    const { call, simcat, database, query, service, asked } = await fixture(awkward());
     const role = await createRole(database);
     for (const [name, value] of Object.entries(settings)) {
       await query(`ALTER ROLE ${role.name} SET ${name} = ${name === "search_path" ? value : `'${value}'`}`);
@@ -73,24 +73,24 @@ test.each([
       ),
     ).toEqual([{ rows: 0 }]);
     asked();
-    expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect((await call(["sync"], asRole)).code).toBe(0);
     expect(asked()).toEqual(["GET /libs"]);
     service.change("o\\w'ner", "back\\slash", {
       lastModified: NEWER,
       scenarios: [scenario(1, { scenarioName: "O'\\" })],
     });
-    expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect((await call(["sync"], asRole)).code).toBe(0);
     expect(await storedRows(query)).toEqual(serviceRows(service.organization));
     expect(await brokenHistories(query)).toEqual([]);
 
     const prune = ["prune", "--older-than", "1s", "--dry-run", "--json"];
     await query("SELECT pg_sleep(1)");
-    const pruned = await simcat(prune, asRole);
+    const pruned = await call(prune, asRole);
     expect(JSON.parse(pruned.stdout)).toMatchObject({
       rows: { scenarios: 2, scenario_history: 3, library_history: 1 },
     });
     const told = async (command: string, more = {}) =>
-      (await simcat([command, "--json"], more)).stdout.replace(/"(now|duration_ms)": .+\n/g, "");
+      (await call([command, "--json"], more)).stdout.replace(/"(now|duration_ms)": .+\n/g, "");
     expect(await told("status", asRole)).toBe(await told("status"));
     expect(await told("verify", asRole)).toBe(await told("verify"));
   },

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Connection } from "../../src/db/connect.ts";
 import { parseStored, readStored, readStoredLibrary, streamStored } from "../../src/db/read/stored-libraries.ts";
 import { streamRows } from "../../src/db/read/stream-rows.ts";
 import { keyText } from "../../src/key.ts";
@@ -75,40 +76,33 @@ const LIBRARIES: readonly StoredLibrary[] = [
   { key: key("listed alone"), state: "listed", sync: USUAL },
 ];
 
-test("what is stored is read back exactly, whatever its texts contain", async () => {
+/** Calls `work` with a connection to a database that holds these libraries. */
+async function withStored(libraries: readonly StoredLibrary[], work: (connection: Connection) => Promise<void>) {
   const database = await freshTestDatabase();
-  for (const one of LIBRARIES) await insert(database, one);
+  for (const one of libraries) await insert(database, one);
   const connection = await database.pool.connect();
-  try {
+  await work(connection).finally(() => connection.release());
+}
+
+test("what is stored is read back exactly, whatever its texts contain", () =>
+  withStored(LIBRARIES, async (connection) => {
     await connection.query("BEGIN");
     expect(await readStored(connection)).toEqual(new Map(LIBRARIES.map((one) => [keyText(one.key), one])));
     await streamStored(connection, (library, text) => expect(parseStored(text)).toEqual(library));
     await connection.query("COMMIT");
     for (const one of LIBRARIES) expect(await readStoredLibrary(connection, one.key)).toEqual(one);
     expect(await readStoredLibrary(connection, key("nobody's"))).toBeNull();
-  } finally {
-    connection.release();
-  }
-});
+  }));
 
-test("microseconds are kept", async () => {
-  const database = await freshTestDatabase();
-  await insert(database, usual(key("one")));
-  await database.query("UPDATE simcat.library_sync SET bookmark_seen_at = '2026-11-22 01:02:03.456789Z'");
-  const connection = await database.pool.connect();
-  try {
+test("microseconds are kept", () =>
+  withStored([usual(key("one"))], async (connection) => {
+    await connection.query("UPDATE simcat.library_sync SET bookmark_seen_at = '2026-11-22 01:02:03.456789Z'");
     const seen = (await readStoredLibrary(connection, key("one")))?.sync?.bookmarkSeenAt ?? Number.NaN;
     expect(seen).toBeCloseTo(Date.UTC(2026, 10, 22, 1, 2, 3, 456) + 0.789, 3);
-  } finally {
-    connection.release();
-  }
-});
+  }));
 
-test("an error thrown for a row is raised after the last row, and the connection stays usable", async () => {
-  const database = await freshTestDatabase();
-  for (const one of LIBRARIES) await insert(database, one);
-  const connection = await database.pool.connect();
-  try {
+test("an error thrown for a row is raised after the last row, and the connection stays usable", () =>
+  withStored(LIBRARIES, async (connection) => {
     let taken = 0;
     const take = () => {
       taken++;
@@ -120,7 +114,4 @@ test("an error thrown for a row is raised after the last row, and the connection
     );
     expect(taken).toBe(1);
     expect((await connection.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
-  } finally {
-    connection.release();
-  }
-});
+  }));

@@ -31,7 +31,7 @@ test("locks, a dead server and no free connection end a run in bounded time (fau
 
 async function lockedTable(table: string, mode = "ACCESS EXCLUSIVE"): Promise<void> {
   const where = `held: ${table}, ${mode}`;
-  const { query, database, service, simcat, asked } = await syncedFixture([
+  const { query, database, service, call, simcat, asked } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
@@ -60,7 +60,7 @@ async function lockedTable(table: string, mode = "ACCESS EXCLUSIVE"): Promise<vo
     ...(isBeforeTheRun ? [] : [{ status: "database_failed" }]),
   ]);
   await query("UPDATE simcat.leases SET expires_at = '-infinity'");
-  expect({ where, code: (await simcat(["sync"])).code }).toEqual({ where, code: 0 });
+  expect({ where, code: (await call(["sync"])).code }).toEqual({ where, code: 0 });
   expect(await storedRows(query), where).toEqual(serviceRows(service.organization));
 }
 

@@ -27,6 +27,7 @@ test("data in good order has no problem", async () => {
       { scenario_id: 3, is_result: true, parent_id: 2, ...good },
       { scenario_id: 4, is_result: true, parent_id: 3, ...good },
       { scenario_id: 5, is_result: null, parent_id: null },
+      { scenario_id: 6, is_result: null, parent_id: 5 },
     ],
   });
   expect(await problems()).toEqual([]);

@@ -369,8 +369,12 @@ describe("data_complete_as_of", () => {
     {
       what: "is unknown if no run was without a fault and a library was never stored completely",
       runs: [run(3, partial), run(4, partial)],
-      reads: [sync("forest", 4), { library_name: "new", ...failedAt(hours(day(4), 0.2), 2) }],
-      row: { complete_as_of: null, age: null, last_whole_run_id: "4", ...behind("new") },
+      reads: [
+        sync("lake", 2, { suspect_reads: 1 }),
+        { library_name: "new", ...failedAt(hours(day(4), 0.2), 2) },
+        sync("forest", 4),
+      ],
+      row: { complete_as_of: null, age: null, last_whole_run_id: "4", ...behind("new", 2) },
     },
   ])("$what", async ({ row, ...state }) => {
     await addState(state);
