@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { callCli } from "../support/call-cli.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 
@@ -18,10 +19,12 @@ test("the help lists every command and where to begin", async () => {
 });
 
 test.each(COMMANDS)("the help of %s has an example that starts with the command", async (name) => {
-  const { code, stdout, stderr } = await runCli([name, "--help"], {});
+  const { code, stdout, stderr } = await callCli([name, "--help"], {});
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(new RegExp(`\\nExample:\\n  \\$ (SIMCAT_\\S+='[^']+' )?simcat ${name}\\b`));
 });
+
+const HINT = "(see simcat --help or simcat COMMAND --help)";
 
 test.each([
   [["snyc"], "unknown command 'snyc'\n(Did you mean sync?)"],
@@ -35,16 +38,21 @@ test.each([
   [["sync", "extra", "--nosuch"], "unknown option '--nosuch'"],
   [["prune", "--older-than"], "option '--older-than <DURATION>' argument missing"],
   [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number."],
-])("%j exits with 64 and names the wrong word, as text and as JSON (fault 117)", async (args, message) => {
-  const hint = "(see simcat --help or simcat COMMAND --help)";
-  expect(await runCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+])("%j exits with 64 and names the wrong word (fault 117)", async (args, message) => {
+  expect(await callCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
     code: 64,
     stdout: "",
-    stderr: `simcat: ${message}\n${hint}\n`,
+    stderr: `simcat: ${message}\n${HINT}\n`,
   });
-  const { code, stdout, stderr } = await runCli(args, {});
+});
+
+test("a wrong word is named as text and as JSON (fault 117)", async () => {
+  const message = `unknown command 'snyc'\n(Did you mean sync?)\n${HINT}`;
+  const text = await runCli(["snyc"], { SIMCAT_LOG_FORMAT: "pretty" });
+  expect(text).toMatchObject({ code: 64, stdout: "", stderr: `simcat: ${message}\n` });
+  const { code, stdout, stderr } = await runCli(["snyc"], {});
   expect([code, stdout]).toEqual([64, ""]);
-  expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg: `${message}\n${hint}` });
+  expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg: message });
 });
 
 test("every command logs a misspelt setting together with the correct one", async () => {

@@ -162,16 +162,21 @@ test.each(Object.entries(jobs))("the job of %s tries again what waiting can heal
   expect(job?.template.spec?.restartPolicy).toBe("Never");
 });
 
-test("the CronJob never has two runs at once, and gives up one that hangs", () => {
-  expect({ ...cronJob, jobTemplate: undefined }).toEqual({
-    schedule: "*/15 * * * *",
-    timeZone: "Etc/UTC",
-    concurrencyPolicy: "Forbid",
-    startingDeadlineSeconds: 300,
-    successfulJobsHistoryLimit: 3,
-    failedJobsHistoryLimit: 3,
-  });
+test("scheduled jobs never run twice at once, a run that hangs is given up, and a backfill may take as long as it takes", () => {
+  const daily = { timeZone: "Etc/UTC", concurrencyPolicy: "Forbid" };
+  expect(cronJob).toMatchObject({ schedule: "*/15 * * * *", startingDeadlineSeconds: 300, ...daily });
   expect(jobs.sync).toMatchObject({ backoffLimit: 2, activeDeadlineSeconds: 3600 });
+  expect(jobs.backfill?.activeDeadlineSeconds).toBeUndefined();
+  expect(jobs.backfill).toMatchObject({ backoffLimit: 6, ttlSecondsAfterFinished: 7 * 86_400 });
+  expect(pruneJob).toMatchObject({ schedule: "40 3 * * *", ...daily });
+  // A prune waits for a run that is in progress, and fails at once without SIMCAT_KEEP_HISTORY.
+  const prune = pruneJob?.jobTemplate.spec;
+  expect(prune).toMatchObject({
+    backoffLimit: 8,
+    podFailurePolicy: {
+      rules: [{ action: "Ignore" }, { action: "FailJob", onExitCodes: { values: [EXIT.usage, EXIT.configuration] } }],
+    },
+  });
 });
 
 test("each index of the sliced backfill is a slice with its share of a rate, and its failure is its own", () => {
@@ -190,11 +195,6 @@ test("each index of the sliced backfill is a slice with its share of a rate, and
   const { completions = 0 } = sliced ?? {};
   const slices = Array.from({ length: completions }, (_, index) => config(index).slice);
   expect(slices).toEqual(slices.map((_, at) => ({ index: at + 1, count: completions })));
-});
-
-test("the backfill may take as long as it takes, and is gone some time after its end", () => {
-  expect(jobs.backfill?.activeDeadlineSeconds).toBeUndefined();
-  expect(jobs.backfill).toMatchObject({ backoffLimit: 6, ttlSecondsAfterFinished: 7 * 86_400 });
 });
 
 test("there is one worker, probed where it answers, and its Service finds it even when it is not ready", () => {
@@ -222,18 +222,4 @@ test("the NetworkPolicy is for all of simcat's pods", () => {
   ];
   expect(templates).toHaveLength(Object.keys(pods).length);
   for (const template of templates) expect(template?.metadata?.labels).toMatchObject(label);
-});
-
-test("the daily prune waits for a run that is in progress, and fails at once without SIMCAT_KEEP_HISTORY", () => {
-  const spec = pruneJob?.jobTemplate.spec;
-  expect({ schedule: pruneJob?.schedule, zone: pruneJob?.timeZone, policy: pruneJob?.concurrencyPolicy }).toEqual({
-    schedule: "40 3 * * *",
-    zone: "Etc/UTC",
-    policy: "Forbid",
-  });
-  expect(spec?.podFailurePolicy?.rules.map(({ action, onExitCodes }) => [action, onExitCodes?.values])).toEqual([
-    ["Ignore", undefined],
-    ["FailJob", [EXIT.usage, EXIT.configuration]],
-  ]);
-  expect(spec?.backoffLimit).toBe(8);
 });

@@ -54,29 +54,22 @@ test("the migrated tables have the columns, types, defaults and collations of sr
 });
 
 test("the migrated tables have the keys, indexes and checks of src/db/schema.ts, and no more", async () => {
-  const found = await database().query<{
-    table: string;
-    primary: number;
-    foreign: number;
-    checks: number;
-    others: number;
-  }>(
+  const found = await database().query(
     `SELECT c.relname AS table,
        (SELECT count(*)::int FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary) AS primary,
        (SELECT count(*)::int FROM pg_index i WHERE i.indrelid = c.oid AND NOT i.indisprimary) AS others,
        (SELECT count(*)::int FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f') AS foreign,
        (SELECT count(*)::int FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c') AS checks
-     FROM pg_class c WHERE c.relnamespace = 'simcat'::regnamespace AND c.relkind = 'r'`,
+     FROM pg_class c WHERE c.relnamespace = 'simcat'::regnamespace AND c.relkind = 'r' ORDER BY c.relname COLLATE "C"`,
   );
-  const declared = tables.map((table) => ({
-    table: table.name,
+  const declared = tables.map(({ name, foreignKeys, checks, indexes }) => ({
+    table: name,
     primary: 1,
-    foreign: table.foreignKeys.length,
-    checks: table.checks.length,
-    others: table.indexes.length,
+    foreign: foreignKeys.length,
+    checks: checks.length,
+    others: indexes.length,
   }));
-  const byName = (a: { table: string }, b: { table: string }) => (a.table < b.table ? -1 : 1);
-  expect(found.sort(byName)).toEqual(declared.sort(byName));
+  expect(found).toEqual(declared.sort((a, b) => (a.table < b.table ? -1 : 1)));
 });
 
 /** Regenerate both files with `npx vitest run test/docs/drizzle.test.ts -u` after adding a migration or changing a view. */
@@ -102,10 +95,6 @@ test("migrations/meta/_views.json has the time of the last change of a view", as
     .digest("hex");
   const views = { changedAt: hash === recorded.hash ? recorded.changedAt : Date.now(), hash };
   await expect(`${JSON.stringify(views, null, 2)}\n`).toMatchFileSnapshot("../../migrations/meta/_views.json");
-});
-
-test("the migrations do not collide", async () => {
-  await expect(drizzleKit("check")).resolves.toMatchObject({ stdout: expect.stringContaining("fine") });
 });
 
 test("drizzle-kit would generate nothing", async () => {

@@ -5,7 +5,7 @@ import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
-import { createRole, GRANTS } from "./roles.ts";
+import { createRole } from "./roles.ts";
 import { sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 import { told } from "./told.ts";
 
@@ -220,29 +220,3 @@ test("a role limited to one connection can run every command (fault 83)", async 
   await expectWhole(made);
   expect((await made.simcat(["backfill"], { DATABASE_URL: url })).code).toBe(0);
 });
-
-test.each([
-  ["statement_timeout", "1ms", /\(57014\); check the time limits of this role and of the server/],
-  ["transaction_timeout", "1ms", /\((25P04|57014)\); check the time limits|terminat/],
-  ["idle_in_transaction_session_timeout", "1ms", /25P03|terminat/],
-  ["idle_session_timeout", "1ms", /57P05|terminat/],
-])(
-  "a role whose %s is %s: the run ends well, or with 69 and the server's message; never a hang",
-  { timeout: 90_000 },
-  async (name, value, says) => {
-    const made = await fixture(twenty());
-    const { database, query, simcat } = made;
-    const [known] = await query("SELECT 1 FROM pg_settings WHERE name = $1", [name]);
-    const role = await createRole(database, { grants: GRANTS });
-    // An older Postgres does not know this setting.
-    if (known !== undefined) await query(`ALTER ROLE ${role.name} SET ${name} = '${value}'`);
-
-    const ended = await simcat(["sync"], { DATABASE_URL: role.url });
-
-    if (ended.code !== 0) {
-      expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
-    }
-    expect((await made.call(["sync"])).code).toBe(0);
-    await expectWhole(made);
-  },
-);
