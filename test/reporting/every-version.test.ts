@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { connect } from "../../src/db/connect.ts";
 import { saveLibraries } from "../../src/db/store/save-libraries.ts";
 import type { LibraryContent, Scenario } from "../../src/model.ts";
-import { useTestDatabase } from "../support/database.ts";
+import { useStoredRows } from "./stored-rows.ts";
 
-const database = useTestDatabase();
+const { database, query } = useStoredRows();
 
-const text = fc.constantFrom(null, "", " ", "a", "A", "0", "null");
+const text = fc.constantFrom<string | null>(null, "", " ", "a", "A", "0", "null");
 const versions = {
   library: fc.record({
     library_owner: text,
@@ -26,13 +26,7 @@ const versions = {
   }),
 };
 type LibraryVersion = Readonly<Record<string, string | null>>;
-interface ScenarioVersion {
-  readonly parent_id: number | bigint | null;
-  readonly scenario_name: string | null;
-  readonly is_result: boolean | null;
-  readonly last_modified: string | null;
-  readonly description: string | null;
-}
+type ScenarioVersion = typeof versions.scenario extends fc.Arbitrary<infer T> ? T : never;
 
 /** Two versions that differ in some fields: a few, because all of them would hide what one of them does. */
 const pairOf = <T extends object>(version: fc.Arbitrary<T>) =>
@@ -53,32 +47,16 @@ const toScenario = (id: number, one: ScenarioVersion, extra: number): Scenario =
 
 function toContent(name: string, library: LibraryVersion, scenarios: readonly Scenario[], run: number): LibraryContent {
   const { library_owner = null, file_size = null, last_modified = null, description = null } = library;
-  const { package_name = null, package_version = null } = library;
+  const { package_name: packageName = null, package_version: packageVersion = null } = library;
+  const source = `{"extra":${run}}`;
+  const fields = { libraryName: name, libraryOwner: library_owner, fileSize: file_size, packageName, packageVersion };
   return {
-    listed: { key: { owner: "ann", name }, lastModified: last_modified, source: `{"extra":${run}}` },
-    metadata: {
-      libraryName: name,
-      libraryOwner: library_owner,
-      lastModified: null,
-      fileSize: file_size,
-      packageName: package_name,
-      packageVersion: package_version,
-      description,
-      absent: [],
-      source: `{"extra":${run}}`,
-    },
+    listed: { key: { owner: "ann", name }, lastModified: last_modified, source },
+    metadata: { ...fields, description, lastModified: null, absent: [], source },
     scenarios: { kind: "memory", scenarios, count: scenarios.length },
-    rejects: [],
+    ...{ rejects: [], isPartial: false, failedBefore: false, mayHaveRejects: false, hadAbsences: false, suspectReads: 0 },
+    ...{ contentHash: String(run), bookmarkSeenAt: 0, settlesAt: null, contentReadAt: 0 },
     isSame: false,
-    isPartial: false,
-    failedBefore: false,
-    mayHaveRejects: false,
-    hadAbsences: false,
-    contentHash: String(run),
-    bookmarkSeenAt: 0,
-    settlesAt: null,
-    contentReadAt: 0,
-    suspectReads: 0,
   };
 }
 
@@ -128,7 +106,7 @@ test("a version is stored exactly where the view changes shows a difference, fie
   await save(1, contents(1));
   await save(2, contents(2));
 
-  const found = await database().query<{ what: string; fields: string[]; versions: number; run: number; raw: string }>(`
+  const found = await query<{ what: string; fields: string[]; versions: number; run: number; raw: string }>(`
     SELECT v.what, v.run::int AS run, v.raw,
       (SELECT count(*)::int FROM simcat.library_history h WHERE v.what = 'library' AND h.library_name = v.name)
       + (SELECT count(*)::int FROM simcat.scenario_history h WHERE v.what = 'scenario' AND h.scenario_id = v.id) AS versions,
@@ -152,8 +130,7 @@ test("a version is stored exactly where the view changes shows a difference, fie
 test("a parent that turns from none to 0 is stored as sent, in place (fault 37)", async () => {
   const of = (parent_id: number | null) =>
     toScenario(900, { parent_id, scenario_name: "A", is_result: false, last_modified: null, description: null }, 1);
-  const rowOf = () =>
-    database().query("SELECT parent_id, run_id, changed_at FROM simcat.scenarios WHERE scenario_id = 900");
+  const rowOf = () => query("SELECT parent_id, run_id, changed_at FROM simcat.scenarios WHERE scenario_id = 900");
   await save(1, [toContent("parents", {}, [of(null)], 1)]);
   const [before] = await rowOf();
   expect(before).toMatchObject({ parent_id: null, run_id: "1" });
