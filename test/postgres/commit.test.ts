@@ -190,22 +190,3 @@ test.each(LOST)(
     expect(JSON.parse(again.stdout).applied).toBe(0);
   },
 );
-
-test("a run whose connections are all cut twice opens new ones and stores the right rows (fault 79)", async () => {
-  const { database, query, simcat, service } = await edited();
-  const proxy = await startPostgresProxy(database.url);
-  let left = 2;
-  proxy.judge = (statement) => {
-    if (!statement.includes("simcat.scenarios") || left === 0) return "pass";
-    left -= 1;
-    setImmediate(() => proxy.cutAll());
-    return "pass";
-  };
-
-  const { code } = await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) });
-
-  expect({ code, left }).toEqual({ code: 0, left: 0 });
-  expect(await query(COUNTED)).toEqual([FIRST, SECOND]);
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect(proxy.connections).toBeGreaterThan(2);
-});
