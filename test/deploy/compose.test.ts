@@ -22,7 +22,7 @@ const compose: {
 } = parse(readFileSync(join(deploy, "compose.yaml"), "utf8"));
 const { postgres, simcat } = compose.services;
 
-test("both run with a read-only root and no unused capabilities, restart after a crash, and listen on this machine", () => {
+test("both have a read-only root and no unused capabilities, restart, and listen on this machine only", () => {
   const common = {
     read_only: true,
     cap_drop: ["ALL"],

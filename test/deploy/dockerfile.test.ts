@@ -23,7 +23,7 @@ const manifest: { bin: Record<string, string>; optionalDependencies: Record<stri
   read("package.json"),
 );
 
-test("each stage is based on node:24-slim, unless a release names it by digest, and no frontend is downloaded", () => {
+test("each stage is based on node:24-slim, or its digest in a release, and needs no frontend", () => {
   expect(source).not.toMatch(/^\s*#\s*(syntax|escape)\s*=/im);
   expect(source).toMatch(/^ARG NODE_IMAGE=node:24-slim$/m);
   expect(stages.map(({ image, name }) => ({ image, name }))).toEqual([
@@ -33,7 +33,7 @@ test("each stage is based on node:24-slim, unless a release names it by digest, 
   ]);
 });
 
-test("it starts the worker, or whatever command it is given, as process 1 that hears SIGTERM, without a shell", () => {
+test("it starts the worker or the given command as process 1, which gets SIGTERM, without a shell", () => {
   expect(JSON.parse(only("ENTRYPOINT"))).toEqual(["node", "dist/main.js"]);
   expect(JSON.parse(only("CMD"))).toEqual(["start"]);
   expect(only("STOPSIGNAL")).toBe("SIGTERM");
@@ -46,7 +46,7 @@ test("it starts the worker, or whatever command it is given, as process 1 that h
   expect(only("EXPOSE")).toBe("9464");
 });
 
-test("it holds what was built, the migrations and production dependencies, which its numeric user does not own", () => {
+test("it has the build, migrations and production dependencies, none of which its user owns", () => {
   expect(all("COPY").map(({ flags, text }) => `${Object.keys(flags)} ${flags.from}: ${text}`)).toEqual([
     "from dependencies: /app/node_modules ./node_modules",
     "from build: /app/package.json /app/LICENSE ./",

@@ -162,7 +162,7 @@ test.each(Object.entries(jobs))("the job of %s tries again what waiting can heal
   expect(job?.template.spec?.restartPolicy).toBe("Never");
 });
 
-test("scheduled jobs never run twice at once, a run that hangs is given up, and a backfill may take as long as it takes", () => {
+test("scheduled jobs never overlap, a run that hangs is ended, and a backfill has no deadline", () => {
   const daily = { timeZone: "Etc/UTC", concurrencyPolicy: "Forbid" };
   expect(cronJob).toMatchObject({ schedule: "*/15 * * * *", startingDeadlineSeconds: 300, ...daily });
   expect(jobs.sync).toMatchObject({ backoffLimit: 2, activeDeadlineSeconds: 3600 });

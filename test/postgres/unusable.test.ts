@@ -160,7 +160,7 @@ test("a role with exactly the documented rights runs sync, backfill and status (
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }, { status: "ok" }]);
 });
 
-test("a role that lacks a right to begin fails before the service receives a request, and writes nothing (fault 86)", async () => {
+test("a role that cannot begin a run fails before any request, and writes nothing (fault 86)", async () => {
   const { call, database, query, asked } = await fixture(one());
   const { name, url } = await createRole(database);
   for (const [right, says] of [
@@ -188,7 +188,7 @@ test("a role that lacks a right to begin fails before the service receives a req
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([]);
 });
 
-test("a role that lacks a right on a table: the run fails, names the table, and stores no partial library (fault 86)", async () => {
+test("a run without a right on a table fails, names it, and stores no partial library (fault 86)", async () => {
   const { call, simcat, database, query } = await fixture(one());
   const { name, url } = await createRole(database);
   for (const right of [

@@ -245,13 +245,19 @@ describe("data_complete_as_of", () => {
       row: { complete_as_of: day(3) },
     },
     {
+      what: "falls for a library that owes a read for its rejects, although it failed for the first time since",
+      runs: [run(3), run(4, running)],
+      reads: [sync("lake", 2, { ...failedAt(hours(day(4), 0.5)), reread_reason: "rejects" })],
+      row: { complete_as_of: hours(day(2), 0.25) },
+    },
+    {
       what: "falls for a library that failed for the second time after the last whole run",
       runs: [run(3), run(4, running)],
       reads: [sync("lake", 2, failedAt(hours(day(4), 0.5), 2))],
       row: { complete_as_of: hours(day(2), 0.25) },
     },
     {
-      what: "falls if the failure may be of the last whole run, because an outage counts no second one (fault 177)",
+      what: "falls if the failure may be of the last whole run: an outage counts no second one (fault 177)",
       runs: [run(3), run(4, { ...partial, libraries_failed: 1 }), run(5, { status: "source_unavailable" })],
       reads: [sync("lake", 2, failedAt(hours(day(5), 0.5)))],
       row: { complete_as_of: hours(day(2), 0.25) },
@@ -310,7 +316,7 @@ describe("data_complete_as_of", () => {
       row: { complete_as_of: day(3) },
     },
     {
-      what: "falls to the last read of a library that returned, which may have been edited before it went (fault 186)",
+      what: "falls to the last read of a library that returned: it may have been edited before (fault 186)",
       runs: [run(3), run(4, running)],
       reads: [sync("lake", 1, { reread_reason: "restored", settles_at: null })],
       row: { complete_as_of: hours(day(1), 0.25), ...behind("lake") },

@@ -42,7 +42,7 @@ describe.each(["libraries_as_of", "scenarios_as_of"])("%s after a prune (fault 1
   const call = (moment: string) => `SELECT library_name FROM simcat_report.${name}(${moment})`;
   const forest = { rows: [{ library_name: "forest" }], notices: [] };
 
-  test("answers the newest cutoff and later, and before it gives no row and one notice; without a prune every time", async () => {
+  test("answers from the newest cutoff on, with a notice before it, and every time without a prune", async () => {
     await add({ prunes: [prune(1, day(3)), prune(2, day(5)), prune(3, day(4))] });
     expect(await askAsReader(call("'2026-01-05Z'"))).toEqual(forest);
     expect(await askAsReader(call("'2026-01-07Z'"))).toEqual(forest);

@@ -23,7 +23,7 @@ describe("work_state", () => {
   });
 });
 
-/** So many days before now; the days of the cases below. */
+/** That number of days before now. */
 const ago = (days: number | null) => (days === null ? null : new Date(NOW - days * 86_400_000));
 const NOW = Date.now();
 
@@ -144,7 +144,7 @@ async function run({ call, query }: Fixture, ...args: readonly string[]): Promis
   return `${code}: ${row?.work}, ${scenarios.live} live, ${row?.results} results`;
 }
 
-test("last work and counts follow edits, removals, returns, flags, rejects, future dates and lists that shrank", async () => {
+test("last work and counts follow edits, removals, returns, flags, rejects and lists that shrank", async () => {
   const unusable = [dated(4, "2099-01-01"), dated(5, "soon")];
   const made = await fixture([
     library("ann", "Lake", { lastModified: "2023-01-01", scenarios: [...LIST, ...unusable] }),

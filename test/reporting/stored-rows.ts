@@ -56,7 +56,7 @@ const DEFAULTS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** Those that others refer to come first. */
+/** A table is after those that it refers to. */
 const TABLES = [
   "libraries",
   "scenarios",
