@@ -47,7 +47,7 @@ test("now and any future time equal the current views, and before everything the
         [day(2), {}],
         [day(3), null],
       ]),
-      lifeOf("scenario", { library_name: "lake", scenario_id: 1 }, [[day(2), {}]]),
+      lifeOf("scenario", { library_name: "lake", scenario_id: 1 }, [[day(2), { parent_id: 0 }]]),
     ]),
   );
   const rowsOf = (view: string) => query(`SELECT * FROM simcat_report.${view} ORDER BY owner, library_name`);
