@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files that take longest, by a run on two idle cores. A file that starts last and takes long leaves cores idle. */
 const LONGEST = [
-  "test/simulation/skip-rule.test.ts",
   "test/process/lease.test.ts",
   "test/worker/runs.test.ts",
   "test/reporting-page/command.test.ts",

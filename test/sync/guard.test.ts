@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { guardRemovals, guardScenarios, type RemovalFacts, type ScenarioFacts } from "../../src/sync/rules/guard.ts";
 
-const HINT = "If they are really gone, run it again with --allow-removals";
+const HINT = "nothing was marked. If they are really gone, run it again with --allow-removals";
+const PERCENT_0 = { numerator: 0, denominator: 100 };
+const PERCENT_100 = { numerator: 100, denominator: 100 };
 
 /** Ten live libraries, all listed. */
 const quiet: RemovalFacts = {
@@ -19,122 +21,66 @@ const quiet: RemovalFacts = {
   isSlice: false,
 };
 
-function lacking(missing: number, facts: Partial<RemovalFacts> = {}) {
-  return guardRemovals({ ...quiet, missing, listedCount: 10 - missing, sharedWithLive: 10 - missing, ...facts });
-}
+/** The facts of a listing that lacks some of the ten. */
+const lacking = (missing: number, facts: Partial<RemovalFacts> = {}): Partial<RemovalFacts> => ({
+  missing,
+  listedCount: 10 - missing,
+  sharedWithLive: 10 - missing,
+  ...facts,
+});
+const FOREIGN = { listedCount: 3, sharedWithLive: 0, missing: 10 };
+const EMPTY = lacking(10);
+const SLICE = { isSlice: true, listedCount: 0, sharedWithLive: 0 };
 
-test("a complete listing passes", () => {
-  expect(guardRemovals(quiet)).toEqual({ kind: "pass" });
+/** Facts that differ from the quiet ones, and the rule that holds them, or the verdict's kind. */
+const VERDICTS: readonly (readonly [what: string, facts: Partial<RemovalFacts>, verdict: string])[] = [
+  ["a complete listing", {}, "pass"],
+  ["3 of 10 missing with a limit of 30 % (fault 44)", lacking(3), "pass"],
+  ["4 of 10 missing", lacking(4), "too_many"],
+  ["1 missing after 2 of the last day, of 10 at the most", lacking(1, { liveCount: 8, removedLately: 2 }), "pass"],
+  ["1 missing after 3 of the last day", lacking(1, { liveCount: 7, removedLately: 3 }), "too_many"],
+  ["none missing after 5 of the last day", lacking(0, { liveCount: 5, removedLately: 5 }), "pass"],
+  ["1 missing with a limit of 0 %", lacking(1, { maxRemoved: PERCENT_0 }), "too_many"],
+  ["none missing with a limit of 0 %", lacking(0, { maxRemoved: PERCENT_0 }), "pass"],
+  ["9 missing with a limit of 100 %", lacking(9, { maxRemoved: PERCENT_100 }), "pass"],
+  ["an empty listing with a limit of 100 % (fault 43)", { ...EMPTY, maxRemoved: PERCENT_100 }, "empty_listing"],
+  ["an empty listing although the selection lacks no library", lacking(10, { missing: 0 }), "empty_listing"],
+  ["an empty listing of a new organization (fault 42)", lacking(10, { liveCount: 0, missing: 0, peakLive: 0 }), "pass"],
+  ["a listing unrelated to ten live libraries", FOREIGN, "nothing_shared"],
+  ["an incomplete one", { ...FOREIGN, complete: false }, "nothing_shared"],
+  ["a listing unrelated to nine", { ...FOREIGN, liveCount: 9, missing: 9, peakLive: 9 }, "too_many"],
+  ["a listing that shares one of ten", { ...FOREIGN, sharedWithLive: 1, missing: 9 }, "too_many"],
+  ["an incomplete listing that lacks 4 (fault 45)", lacking(4, { complete: false }), "incomplete"],
+  ["an incomplete, empty listing", lacking(10, { complete: false }), "incomplete"],
+  ["an empty listing for a slice (fault 191)", SLICE, "empty_listing"],
+  ["an empty listing for a slice of a new organization", { ...SLICE, liveCount: 0 }, "incomplete"],
+  ["an empty listing for a slice, allowed", { ...SLICE, allowed: true }, "incomplete"],
+  ["4 of 10 missing for a slice", lacking(4, { isSlice: true }), "incomplete"],
+  ["4 of 10 missing, allowed", lacking(4, { allowed: true }), "pass"],
+  ["an empty listing, allowed", { ...EMPTY, allowed: true }, "pass"],
+  ["a foreign listing, allowed", { ...FOREIGN, allowed: true }, "pass"],
+  ["an incomplete listing that lacks 4, allowed", lacking(4, { allowed: true, complete: false }), "incomplete"],
+];
+
+test.each(VERDICTS)("the guard of removals: %s", (_, facts, verdict) => {
+  const judged = guardRemovals({ ...quiet, ...facts });
+  expect(judged.kind === "held" ? judged.rule : judged.kind).toBe(verdict);
 });
 
-test("removing 3 of 10 is not over 30 %, removing 4 of 10 is", () => {
-  expect(lacking(3)).toEqual({ kind: "pass" });
-  expect(lacking(4)).toEqual({
-    kind: "held",
-    rule: "too_many",
-    message: `4 of 10 libraries would be marked removed (40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked. ${HINT}`,
-  });
-});
-
-test("removals of the last day count too, so that a listing cannot shrink step by step", () => {
-  expect(lacking(1, { liveCount: 8, removedLately: 2 })).toEqual({ kind: "pass" });
-  expect(lacking(1, { liveCount: 7, removedLately: 3 })).toEqual({
-    kind: "held",
-    rule: "too_many",
-    message: `1 of 10 libraries would be marked removed (4 in the last 24 h, 40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked. ${HINT}`,
-  });
-});
-
-test("a run without removals is not held for those of earlier runs", () => {
-  expect(lacking(0, { liveCount: 5, removedLately: 5 })).toEqual({ kind: "pass" });
-});
-
-test("a share slightly over the limit is not printed as equal to it", () => {
-  const verdict = guardRemovals({ ...quiet, liveCount: 10_003, peakLive: 10_003, sharedWithLive: 7002, missing: 3001 });
-  expect(verdict).toMatchObject({ message: expect.stringContaining("30.01 %); the limit is SIMCAT_MAX_REMOVED=30 %") });
-});
-
-test("0 % allows no removal, 100 % allows all except with an empty listing", () => {
-  const none = { numerator: 0, denominator: 100 };
-  const all = { numerator: 100, denominator: 100 };
-  expect(lacking(1, { maxRemoved: none }).kind).toBe("held");
-  expect(lacking(0, { maxRemoved: none }).kind).toBe("pass");
-  expect(lacking(9, { maxRemoved: all }).kind).toBe("pass");
-  expect(lacking(10, { maxRemoved: all })).toMatchObject({ kind: "held", rule: "empty_listing" });
-});
-
-test("49 of 50 listed: one is removed (fault 44)", () => {
-  const facts = { listedCount: 49, liveCount: 50, sharedWithLive: 49, missing: 1, peakLive: 50 };
-  expect(guardRemovals({ ...quiet, ...facts })).toEqual({ kind: "pass" });
-});
-
-test("an empty listing is held if at least one library is live (fault 43)", () => {
-  expect(
-    guardRemovals({ ...quiet, listedCount: 0, liveCount: 50, sharedWithLive: 0, missing: 50, peakLive: 50 }),
-  ).toEqual({
-    kind: "held",
-    rule: "empty_listing",
-    message: `the listing is empty, but 50 libraries are live; nothing was marked. ${HINT}`,
-  });
-  const one = { listedCount: 0, liveCount: 1, sharedWithLive: 0, missing: 1, peakLive: 1 };
-  expect(guardRemovals({ ...quiet, ...one, maxRemoved: { numerator: 100, denominator: 100 } }).kind).toBe("held");
-});
-
-test("a listing of only rejects is held like an empty one, but not called empty", () => {
-  const facts = { listedCount: 0, rejectedCount: 3, liveCount: 50, sharedWithLive: 0, missing: 50, peakLive: 50 };
-  expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({
-    rule: "empty_listing",
-    message: `all 3 entries of the listing were rejected, but 50 libraries are live; nothing was marked. ${HINT}`,
-  });
-});
-
-test("an empty listing is held even when the selection lacks no library", () => {
-  expect(guardRemovals({ ...quiet, listedCount: 0, sharedWithLive: 0, missing: 0 })).toMatchObject({
-    rule: "empty_listing",
-  });
-});
-
-test("an empty listing of a new organization passes (fault 42)", () => {
-  const nothing = { listedCount: 0, liveCount: 0, sharedWithLive: 0, missing: 0, peakLive: 0 };
-  expect(guardRemovals({ ...quiet, ...nothing })).toEqual({ kind: "pass" });
-});
-
-test("a listing unrelated to ten live libraries stores nothing; with nine it only has too many removals", () => {
-  const foreign = { listedCount: 3, sharedWithLive: 0 };
-  const ten = guardRemovals({ ...quiet, ...foreign, liveCount: 10, missing: 10 });
-  expect(ten).toMatchObject({ kind: "held", rule: "nothing_shared" });
-  expect(ten).toMatchObject({ message: expect.stringContaining("3 libraries and none of the 10 live ones") });
-  const nine = guardRemovals({ ...quiet, ...foreign, liveCount: 9, missing: 9, peakLive: 9 });
-  expect(nine).toMatchObject({ kind: "held", rule: "too_many" });
-  const shared = guardRemovals({ ...quiet, listedCount: 3, sharedWithLive: 1, missing: 9 });
-  expect(shared).toMatchObject({ rule: "too_many" });
-});
-
-test("a listing of another organization stores nothing either", () => {
-  const facts = { listedCount: 3, sharedWithLive: 0, missing: 10, complete: false };
-  expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({ rule: "nothing_shared" });
-});
-
-test("an incomplete listing removes nothing and holds nothing (fault 45)", () => {
-  expect(lacking(4, { complete: false })).toEqual({ kind: "incomplete" });
-  expect(lacking(10, { complete: false })).toEqual({ kind: "incomplete" });
-});
-
-test("a slice marks nothing, and an empty listing holds it (fault 191)", () => {
-  const slice = { isSlice: true, listedCount: 0, sharedWithLive: 0 };
-  expect(guardRemovals({ ...quiet, ...slice })).toMatchObject({ kind: "held", rule: "empty_listing" });
-  expect(guardRemovals({ ...quiet, ...slice, liveCount: 0 })).toEqual({ kind: "incomplete" });
-  expect(guardRemovals({ ...quiet, ...slice, allowed: true })).toEqual({ kind: "incomplete" });
-  expect(lacking(4, { isSlice: true })).toEqual({ kind: "incomplete" });
-});
-
-test("--allow-removals passes every guard, and does not make an incomplete listing complete", () => {
-  expect(lacking(4, { allowed: true })).toEqual({ kind: "pass" });
-  expect(lacking(10, { allowed: true })).toEqual({ kind: "pass" });
-  expect(guardRemovals({ ...quiet, listedCount: 3, sharedWithLive: 0, missing: 10, allowed: true })).toEqual({
-    kind: "pass",
-  });
-  expect(lacking(4, { allowed: true, complete: false })).toEqual({ kind: "incomplete" });
+test.each<[Partial<RemovalFacts>, string]>([
+  [lacking(4), `4 of 10 libraries would be marked removed (40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; ${HINT}`],
+  [
+    lacking(1, { liveCount: 7, removedLately: 3 }),
+    `1 of 10 libraries would be marked removed (4 in the last 24 h, 40.00 %); the limit is SIMCAT_MAX_REMOVED=30 %; ${HINT}`,
+  ],
+  [
+    { liveCount: 10_003, peakLive: 10_003, sharedWithLive: 7002, missing: 3001 },
+    `3,001 of 10,003 libraries would be marked removed (30.01 %); the limit is SIMCAT_MAX_REMOVED=30 %; ${HINT}`,
+  ],
+  [EMPTY, `the listing is empty, but 10 libraries are live; ${HINT}`],
+  [{ ...EMPTY, rejectedCount: 3 }, `all 3 entries of the listing were rejected, but 10 libraries are live; ${HINT}`],
+])("removals are held with their numbers (%#)", (facts, message) => {
+  expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({ kind: "held", message });
 });
 
 const scenarios: ScenarioFacts = {
@@ -145,20 +91,15 @@ const scenarios: ScenarioFacts = {
   allowed: false,
 };
 
-test("3 of 10 scenarios are marked at once, 4 of 10 need a second read", () => {
-  expect(guardScenarios({ ...scenarios, listed: 7, missing: 3 })).toBe("mark");
-  expect(guardScenarios({ ...scenarios, listed: 6, missing: 4 })).toBe("withhold");
-  expect(guardScenarios({ ...scenarios, listed: 6, missing: 4, allowed: true })).toBe("mark");
-});
-
-test("losing all of ten scenarios needs a second read, losing all of nine does not", () => {
-  const all = { numerator: 100, denominator: 100 };
-  expect(guardScenarios({ ...scenarios, listed: 0, missing: 10, maxRemoved: all })).toBe("withhold");
-  expect(guardScenarios({ ...scenarios, listed: 0, missing: 10, allowed: true })).toBe("mark");
-  expect(guardScenarios({ ...scenarios, live: 9, listed: 0, missing: 9 })).toBe("mark");
-});
-
-test("ids that an earlier read lacked too are marked, even when no other is left", () => {
-  expect(guardScenarios({ ...scenarios, listed: 0, missing: 0 })).toBe("mark");
-  expect(guardScenarios({ ...scenarios, listed: 4, missing: 3 })).toBe("mark");
+test.each<[string, Partial<ScenarioFacts>, string]>([
+  ["3 of 10 missing", { listed: 7, missing: 3 }, "mark"],
+  ["4 of 10 missing", { listed: 6, missing: 4 }, "withhold"],
+  ["4 of 10 missing, allowed", { listed: 6, missing: 4, allowed: true }, "mark"],
+  ["all of ten missing with a limit of 100 %", { listed: 0, missing: 10, maxRemoved: PERCENT_100 }, "withhold"],
+  ["all of ten missing, allowed", { listed: 0, missing: 10, allowed: true }, "mark"],
+  ["all of nine missing", { live: 9, listed: 0, missing: 9 }, "mark"],
+  ["none left, all lacked by an earlier read too", { listed: 0, missing: 0 }, "mark"],
+  ["4 left, 3 of the missing not lacked by an earlier read", { listed: 4, missing: 3 }, "mark"],
+])("the guard of scenarios: %s", (_, facts, verdict) => {
+  expect(guardScenarios({ ...scenarios, ...facts })).toBe(verdict);
 });

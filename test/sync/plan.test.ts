@@ -6,6 +6,7 @@ import { createPlanner, createReadOrder } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING, parseSelection } from "../../src/sync/rules/selection.ts";
 import { fullReadDueAt } from "../../src/sync/rules/settle.ts";
 import { listingOf } from "../support/listing.ts";
+import { NEVER_READ } from "../support/sync-state.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -16,17 +17,12 @@ const TEXT = "2024-05-01T11:58:00Z";
 const WEEKLY = { now: NOW, fullEveryMs: 7 * DAY, backfillSince: null };
 
 const SETTLED: SyncState = {
+  ...NEVER_READ,
   listedText: TEXT,
   bookmark: TEXT,
   contentHash: "00",
   bookmarkSeenAt: SEEN,
   contentReadAt: SEEN + 10 * MINUTE,
-  rereadReason: null,
-  shrunkRunId: null,
-  failures: 0,
-  lastFailedAt: null,
-  suspectReads: 0,
-  removalHeldAt: null,
 };
 
 function listed(name: string, lastModified: string | null = TEXT): ListedLibrary {
@@ -167,6 +163,24 @@ function plan(
   return { ...made, actions: [...made.actions], changed: [...made.changed] };
 }
 
+/** A plan of a listing and tables without libraries. */
+const NOTHING = {
+  actions: [],
+  skipped: { unchanged: 0, settling: 0, "backing off": 0 },
+  missing: [],
+  unheld: [],
+  unheldElsewhere: [],
+  missingButCached: [],
+  neverStored: [],
+  changed: [],
+  restored: [],
+  returned: [],
+  heldSince: null,
+  witness: null,
+  listedInScope: 0,
+  live: { count: 0, listed: 0 },
+};
+
 test("a plan lists the libraries to read, the skipped ones and the missing ones", () => {
   const listing = [
     listed("same"),
@@ -185,7 +199,9 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
     stored("never stored", {}, "listed"),
     stored("back", {}, "removed"),
   ];
+  expect(plan([], [])).toEqual(NOTHING);
   expect(plan(listing, rows)).toEqual({
+    ...NOTHING,
     actions: [
       { listed: listing[3], stored: null, reason: "never read" },
       { listed: listing[2], stored: stored("edited"), reason: "listed date changed" },
@@ -194,13 +210,9 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
     skipped: { unchanged: 1, settling: 1, "backing off": 0 },
     missing: [gone.key],
     unheld: [gone.key],
-    unheldElsewhere: [],
-    missingButCached: [],
     neverStored: [{ owner: "o", name: "never stored" }],
     changed: [listing[2], listing[3]],
     restored: [{ owner: "o", name: "back" }],
-    returned: [],
-    heldSince: null,
     witness: { owner: "o", name: "fresh" },
     listedInScope: 5,
     live: { count: 4, listed: 3 },
@@ -252,17 +264,12 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
     stored("other", {}, "removed"),
   ];
   expect(plan(listing, rows, parseSelection(["o/new", "o/gone"], []))).toEqual({
+    ...NOTHING,
     actions: [{ listed: listing[1], stored: null, reason: "never read" }],
-    skipped: { unchanged: 0, settling: 0, "backing off": 0 },
     missing: [stored("gone").key],
     unheld: [stored("gone").key],
     unheldElsewhere: [stored("gone too").key],
-    missingButCached: [],
-    neverStored: [],
     changed: [listing[1]],
-    restored: [],
-    returned: [],
-    heldSince: null,
     witness: { owner: "o", name: "a" },
     listedInScope: 1,
     live: { count: 3, listed: 1 },

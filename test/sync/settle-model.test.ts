@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
 import { decide } from "../../src/sync/rules/decide.ts";
 import { isSuspect, seenAtForStore } from "../../src/sync/rules/settle.ts";
+import { NEVER_READ } from "../support/sync-state.ts";
 
 /** Simulates a service, a poller and their clocks: does the copy equal the service once edits stop? */
 const SECOND = 1000;
@@ -14,8 +15,8 @@ const QUIET_GAP = 17 * MINUTE;
 const KEY = { owner: "o", name: "a" };
 
 interface History {
-  /** Gaps between edits; a re-upload of an older file sets the date back to an earlier day. */
-  readonly edits: readonly { readonly gap: number; readonly goesBack: boolean }[];
+  /** Gaps between edits. A re-upload of an older file sets the date back to an earlier day; a silent edit has no date. */
+  readonly edits: readonly { readonly gap: number; readonly what: "dated" | "back" | "silent" }[];
   /** Gaps between the end of a run and the start of the next, repeated while edits continue. */
   readonly polls: readonly number[];
   readonly format: keyof typeof FORMATS;
@@ -27,6 +28,7 @@ interface History {
   readonly failing: readonly number[];
   readonly dying: readonly number[];
   readonly hasDate: boolean;
+  readonly fullEvery: number;
 }
 
 /** Local times of Berlin: the hour from 02:00 on 27 October 2024 occurs twice. */
@@ -49,49 +51,36 @@ interface Edit {
 
 function editsOf({ edits, format }: History): Edit[] {
   let at = START;
+  let stamp = START;
   const first = { at, text: FORMATS[format](at), metadataText: new Date(at).toISOString() };
-  const later = edits.map(({ gap, goesBack }, index) => {
+  const later = edits.map(({ gap, what }, index) => {
     at += gap;
-    const stamp = goesBack ? at - (index + 1) * 40 * DAY : at;
+    if (what !== "silent") stamp = what === "back" ? at - (index + 1) * 40 * DAY : at;
     return { at, text: FORMATS[format](stamp), metadataText: new Date(stamp).toISOString() };
   });
   return [first, ...later];
 }
 
-type Rule = (text: string, sync: SyncState, isStored: boolean, now: number) => boolean;
+type Rule = (text: string, sync: SyncState, isStored: boolean, now: number, fullEveryMs: number) => boolean;
 
-const ours: Rule = (text, sync, stored, now) => {
+const ours: Rule = (text, sync, stored, now, fullEveryMs) => {
   const listed = { key: KEY, lastModified: text, source: "{}" };
-  const context = { now, fullEveryMs: Number.MAX_SAFE_INTEGER, backfillSince: null };
+  const context = { now, fullEveryMs, backfillSince: null };
   return decide(listed, { key: KEY, state: stored ? "live" : "listed", sync }, context).kind === "read";
 };
 const plainEquality: Rule = (text, sync) => text !== sync.bookmark || sync.rereadReason !== null;
 
-const EMPTY: SyncState = {
-  listedText: null,
-  bookmark: null,
-  contentHash: null,
-  bookmarkSeenAt: null,
-  contentReadAt: null,
-  rereadReason: null,
-  shrunkRunId: null,
-  failures: 0,
-  lastFailedAt: null,
-  suspectReads: 0,
-  removalHeldAt: null,
-};
-
-/** Polls until three days without edits have passed; returns the number of reads and whether the copy is up to date. */
-function play(history: History, rule: Rule): { readonly reads: number; readonly upToDate: boolean } {
+/** Polls until this time has passed without edits; returns the number of reads and whether the copy is up to date. */
+function play(history: History, rule: Rule, quiet = 3 * DAY): { readonly reads: number; readonly upToDate: boolean } {
   const edits = editsOf(history);
   const versionAt = (at: number) => edits.findLastIndex((edit) => edit.at <= at);
   const { delays, polls, skew } = history;
   const lastEdit = edits.at(-1)?.at ?? START;
-  let sync = EMPTY;
+  let sync = NEVER_READ;
   let copy = { metadata: -1, scenarios: -1 };
   let reads = 0;
   let now = START + (polls[0] ?? MINUTE) / 2;
-  for (let run = 0; now < lastEdit + 3 * DAY; run += 1) {
+  for (let run = 0; now < lastEdit + quiet; run += 1) {
     const text = edits[versionAt(now)]?.text ?? "";
     const listedAt = now + delays[0] + skew;
     const previousText = sync.listedText;
@@ -99,7 +88,7 @@ function play(history: History, rule: Rule): { readonly reads: number; readonly 
     const seen: SyncState = isNew ? { ...sync, listedText: text, bookmarkSeenAt: listedAt, suspectReads: 0 } : sync;
     const began = now + delays[0] + delays[1];
     if (!history.dying.includes(run)) sync = seen;
-    if (!history.dying.includes(run) && rule(text, sync, copy.metadata >= 0, now + skew)) {
+    if (!history.dying.includes(run) && rule(text, sync, copy.metadata >= 0, now + skew, history.fullEvery)) {
       reads += 1;
       if (history.failing.includes(run)) sync = { ...sync, rereadReason: "failure" };
       else {
@@ -129,35 +118,64 @@ const gap = fc.oneof(
   fc.integer({ min: 1, max: 26 * HOUR }),
 );
 const delay = fc.oneof(fc.integer({ min: 0, max: 2 * SECOND }), fc.integer({ min: 0, max: 4 * MINUTE }));
-const anyHistory: fc.Arbitrary<History> = fc.record({
-  edits: fc.array(fc.record({ gap, goesBack: fc.integer({ min: 0, max: 9 }).map((die) => die === 0) }), {
-    maxLength: 6,
-  }),
-  polls: fc.array(fc.integer({ min: 30 * SECOND, max: 40 * MINUTE }), { minLength: 1, maxLength: 40 }),
-  format: fc.constantFrom<History["format"]>("second", "minute", "local minute", "local day", "unknown"),
-  skew: fc.oneof(fc.constant(0), fc.integer({ min: -400 * DAY, max: 400 * DAY })),
-  delays: fc.tuple(delay, delay, delay, delay),
-  failing: fc.array(fc.nat(30), { maxLength: 3 }),
-  dying: fc.array(fc.nat(30), { maxLength: 3 }),
-  hasDate: fc.boolean(),
-});
+const histories = (undated: number): fc.Arbitrary<History> =>
+  fc.record({
+    edits: fc.array(
+      fc.record({
+        gap,
+        what: fc.oneof(
+          { weight: 8, arbitrary: fc.constant("dated" as const) },
+          { weight: 1, arbitrary: fc.constant("back" as const) },
+          { weight: undated, arbitrary: fc.constant("silent" as const) },
+        ),
+      }),
+      { maxLength: 6 },
+    ),
+    polls: fc.array(fc.integer({ min: 30 * SECOND, max: 40 * MINUTE }), { minLength: 1, maxLength: 40 }),
+    format: fc.constantFrom<History["format"]>("second", "minute", "local minute", "local day", "unknown"),
+    skew: fc.oneof(fc.constant(0), fc.integer({ min: -400 * DAY, max: 400 * DAY })),
+    delays: fc.tuple(delay, delay, delay, delay),
+    failing: fc.array(fc.nat(30), { maxLength: 3 }),
+    dying: fc.array(fc.nat(30), { maxLength: 3 }),
+    hasDate: fc.boolean(),
+    fullEvery: undated === 0 ? fc.constant(Number.MAX_SAFE_INTEGER) : fc.constantFrom(2 * DAY, 7 * DAY),
+  });
 
 test("misses no dated edit with any grain, clock, polling interval and failure", () => {
-  const upToDate = fc.property(anyHistory, (history) => {
+  const upToDate = fc.property(histories(0), (history) => {
     expect(play(history, ours).upToDate).toBe(true);
   });
   fc.assert(upToDate, { numRuns: 2000, seed: 20230911 });
 });
 
-test("plain equality misses some of the same edits", () => {
-  const histories = fc.sample(anyHistory, { numRuns: 2000, seed: 20230911 });
-  expect(histories.filter((history) => !play(history, plainEquality).upToDate).length).toBeGreaterThan(100);
+test("sees every edit, dated or not, within SIMCAT_FULL_EVERY plus the gap between two runs", () => {
+  const afterFullRead = (history: History) => history.fullEvery + QUIET_GAP;
+  const upToDate = fc.property(histories(4), (history) => {
+    expect(play(history, ours, afterFullRead(history)).upToDate).toBe(true);
+  });
+  fc.assert(upToDate, { numRuns: 300, seed: 20230911 });
+  const withoutFullReads: Rule = (text, sync, stored, now) => ours(text, sync, stored, now, Number.MAX_SAFE_INTEGER);
+  const some = fc.sample(histories(4), { numRuns: 100, seed: 20230911 });
+  expect(some.some((history) => !play(history, withoutFullReads, afterFullRead(history)).upToDate)).toBe(true);
 });
 
-const CALM = { polls: [MINUTE], skew: 0, delays: [0, 0, 0, 0], failing: [], dying: [], hasDate: true } as const;
+test("plain equality misses some of the same edits", () => {
+  const some = fc.sample(histories(0), { numRuns: 400, seed: 20230911 });
+  expect(some.filter((history) => !play(history, plainEquality).upToDate).length).toBeGreaterThan(20);
+});
+
+const CALM = {
+  polls: [MINUTE],
+  skew: 0,
+  delays: [0, 0, 0, 0],
+  failing: [],
+  dying: [],
+  hasDate: true,
+  fullEvery: Number.MAX_SAFE_INTEGER,
+} as const;
 
 test("an edit in the second occurrence of a repeated autumn hour is seen", () => {
-  const edits = [100 * MINUTE, HOUR].map((gap) => ({ gap, goesBack: false }));
+  const edits = [100 * MINUTE, HOUR].map((gap) => ({ gap, what: "dated" as const }));
   const autumn: History = { ...CALM, edits, format: "local minute" };
   expect(play(autumn, ours).upToDate).toBe(true);
   expect(play(autumn, plainEquality).upToDate).toBe(false);

@@ -9,6 +9,7 @@ import {
   seenAtForStore,
   windowEnd,
 } from "../../src/sync/rules/settle.ts";
+import { NEVER_READ } from "../support/sync-state.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -20,20 +21,8 @@ const TEXT = "2024-05-01T11:58:00Z";
 const END = SEEN + 3 * MINUTE;
 
 function sync(changes: Partial<SyncState> = {}): SyncState {
-  return {
-    listedText: TEXT,
-    bookmark: TEXT,
-    contentHash: "00",
-    bookmarkSeenAt: SEEN,
-    contentReadAt: END + 1,
-    rereadReason: null,
-    shrunkRunId: null,
-    failures: 0,
-    lastFailedAt: null,
-    suspectReads: 0,
-    removalHeldAt: null,
-    ...changes,
-  };
+  const settled = { listedText: TEXT, bookmark: TEXT, contentHash: "00", bookmarkSeenAt: SEEN, contentReadAt: END + 1 };
+  return { ...NEVER_READ, ...settled, ...changes };
 }
 
 test("a read later than first sight plus grain plus two minutes settles a bookmark", () => {

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { PlannedListing } from "../../src/sync/plan-run.ts";
+import type { RemovalVerdict } from "../../src/sync/rules/guard.ts";
+import { createPlanner } from "../../src/sync/rules/plan.ts";
+import { EVERYTHING } from "../../src/sync/rules/selection.ts";
+import { toListingWrite } from "../../src/sync/save-listing.ts";
+import { listingOf } from "../support/listing.ts";
+
+const GOOD = { owner: "o", name: "good" };
+const BAD = { owner: "o", name: "bad" };
+const GONE = { owner: "o", name: "gone" };
+const PASS: RemovalVerdict = { kind: "pass" };
+const EMPTY: RemovalVerdict = { kind: "held", rule: "empty_listing", message: "" };
+
+/** A listing with a good entry and a bad one, received between the times 1 and 2. */
+function planned(incomplete: string | null, openRejects: boolean): PlannedListing {
+  const libraries = listingOf([
+    { key: GOOD, lastModified: "2024-05-01", source: "{}" },
+    { key: BAD, lastModified: "2024-05-01", source: null },
+  ]);
+  const context = { now: 1, fullEveryMs: 1_000, backfillSince: null };
+  const plan = createPlanner(libraries, JSON.parse, context, EVERYTHING).finish();
+  const listing = { libraries, rejects: [], incomplete, repeated: 0, startedAt: 1, cachedMs: 0, date: null };
+  return { listing, listedAt: 2, asOf: 1, plan, openRejects };
+}
+
+test("dates of a listing count as seen at its last byte, and no reject ends if none is open", () => {
+  const { changed, seenAt, isOver } = toListingWrite(planned(null, false), PASS);
+  expect([...changed].map(({ key }) => key)).toEqual([GOOD, BAD]);
+  expect({ seenAt, isOver }).toEqual({ seenAt: 2, isOver: null });
+});
+
+test.each([
+  ["a complete listing", null, PASS, [true, true, true, true]],
+  ["an incomplete listing", "one page", PASS, [false, true, false, false]],
+  ["an empty listing that is held", null, EMPTY, [false, true, false, false]],
+] as const)("%s ends the rejects that it proves to be over", (_, incomplete, verdict, over) => {
+  const { isOver } = toListingWrite(planned(incomplete, true), verdict);
+  expect([null, GOOD, BAD, GONE].map((key) => isOver?.(key))).toEqual(over);
+});
