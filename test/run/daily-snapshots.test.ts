@@ -81,68 +81,6 @@ test("a later run of the same day writes nothing into the snapshots, even after 
   expect(await daily("Fire")).toEqual(["2026-03-01 t 3 1 2 245760 4.3.6"]);
 });
 
-test("a row ends only when the state changes, and days without a run are not filled", async () => {
-  const { database, service, run, setClock, days, daily } = await organization([fire, water]);
-  await setClock("2026-03-01T08:00:00Z");
-  await run("sync");
-  await setClock("2026-03-02T08:00:00Z");
-  await run("sync");
-  service.change("alice", "Fire", { lastModified: "2026-03-03 at 9:00 AM", packageVersion: "5.0.0" });
-  await setClock("2026-03-05T08:00:00Z");
-  await run("sync");
-
-  expect(await days()).toEqual(["2026-03-01", "2026-03-02", "2026-03-05"]);
-  expect(await daily("Fire")).toEqual([
-    "2026-03-01 t 3 1 2 245760 4.3.6",
-    "2026-03-02 t 3 1 2 245760 4.3.6",
-    "2026-03-05 t 3 1 2 245760 5.0.0",
-  ]);
-  expect(
-    await database.query(
-      "SELECT from_day::text, to_day::text FROM simcat.library_days WHERE library_name = 'Fire' ORDER BY from_day",
-    ),
-  ).toEqual([
-    { from_day: "2026-03-01", to_day: "2026-03-05" },
-    { from_day: "2026-03-05", to_day: null },
-  ]);
-});
-
-test("a removed library stays, not live, after a prune too, and is live again when it returns", async () => {
-  const { database, service, run, setClock, daily } = await organization([fire, water]);
-  await setClock("2026-03-01T08:00:00Z");
-  await run("sync");
-  service.edit((one) => void one.remove("alice", "Fire"));
-  await setClock("2026-03-02T08:00:00Z");
-  expect((await run("sync", "--allow-removals")).code).toBe(0);
-  await setClock("2026-03-03T08:00:00Z");
-  expect((await run("prune", "--older-than", "1h")).code).toBe(0);
-  expect(await database.query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "bob" }]);
-  await run("sync");
-  service.put(fire);
-  await setClock("2026-03-04T08:00:00Z");
-  expect((await run("sync")).code).toBe(0);
-
-  expect(await daily("Fire")).toEqual([
-    "2026-03-01 t 3 1 2 245760 4.3.6",
-    "2026-03-02 f",
-    "2026-03-03 f",
-    "2026-03-04 t 3 1 2 245760 4.3.6",
-  ]);
-  const owners = await database.query(
-    `SELECT day::text, libraries::int, scenarios::int, parents::int, results::int, bytes::int, sizes_unread::int,
-       oldest_read_at IS NULL AS unread
-     FROM simcat_report.daily_owners WHERE owner = 'alice' ORDER BY day`,
-  );
-  const live = { libraries: 1, scenarios: 3, parents: 1, results: 2, bytes: 245_760, sizes_unread: 0, unread: false };
-  const gone = { libraries: 0, scenarios: 0, parents: 0, results: 0, bytes: 0, sizes_unread: 0, unread: true };
-  expect(owners).toEqual([
-    { day: "2026-03-01", ...live },
-    { day: "2026-03-02", ...gone },
-    { day: "2026-03-03", ...gone },
-    { day: "2026-03-04", ...live },
-  ]);
-});
-
 test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {
   const { service, run, setClock, days } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");

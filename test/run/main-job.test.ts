@@ -78,7 +78,7 @@ test("the first sync stores everything that the service has", async () => {
 });
 
 test("a second sync of unchanged libraries requests only the listing and rewrites no row (fault 57)", async () => {
-  const { call, simcat, query, asked } = await fixture([
+  const { call, query, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
@@ -91,9 +91,7 @@ test("a second sync of unchanged libraries requests only the listing and rewrite
   const before = await rows();
   asked();
 
-  const { code } = await simcat(["sync"]);
-
-  expect(code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(asked()).toEqual(["GET /libs"]);
   expect(await rows()).toEqual(before);
   expect(before).toHaveLength(7);
@@ -144,130 +142,17 @@ test("one edited library costs two requests plus the listing, and history keeps 
 
 test("names are exact to the byte, in the service's URLs and in the database (fault 32)", async () => {
   const names = AWKWARD_NAMES;
-  const { simcat, query, service } = await fixture(
+  const { call, query, service } = await fixture(
     names.flatMap((name) => [library("o/w %n?r", name, { scenarios: [scenario(1, { scenarioName: name })] })]),
   );
 
-  const { code } = await simcat(["sync"]);
-
-  expect(code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   const stored = await query<{ name: string; scenario: string }>(
     `SELECT library_name AS name, scenario_name AS scenario FROM simcat.libraries JOIN simcat.scenarios USING (owner, library_name)`,
   );
   expect(stored.map((row) => row.name).toSorted()).toEqual(names.toSorted());
   expect(stored.every((row) => row.name === row.scenario)).toBe(true);
   expect(service.requests.filter((request) => request.status !== 200)).toEqual([]);
-});
-
-test("an entry without uploadUser is a reject; the rest is stored, 'undefined' not requested (fault 27)", async () => {
-  const { simcat, query, service } = await syncedFixture([library("alice", "Fire"), library("bob", "Water")]);
-  service.always({ operation: "listing" }, { kind: "alterItem", index: 0, remove: ["uploadUser"] });
-
-  const { code, stdout } = await simcat(["sync"]);
-
-  expect(code).toBe(2);
-  expect(stdout).toContain("SIMCAT_DEFAULT_OWNER");
-  expect(service.requests.some(({ path }) => path.includes("undefined"))).toBe(false);
-  expect(await query("SELECT owner, library_name, kind, code, path FROM simcat.rejects")).toEqual([
-    { owner: null, library_name: null, kind: "listing", code: "missing_field", path: "uploadUser" },
-  ]);
-  expect(await query("SELECT removed_at FROM simcat.libraries")).toEqual([{ removed_at: null }, { removed_at: null }]);
-
-  const withOwner = await simcat(["sync"], { SIMCAT_DEFAULT_OWNER: "alice" });
-  expect(withOwner.code).toBe(0);
-  expect(await query("SELECT resolved_at IS NOT NULL AS resolved FROM simcat.rejects")).toEqual([{ resolved: true }]);
-});
-
-test("a failing library leaves the others committed and recovers later", async () => {
-  const { simcat, query, service, asked } = await fixture([
-    library("alice", "Fire", { scenarios: [1] }),
-    library("bob", "Water", { scenarios: [1] }),
-  ]);
-  service.always({ owner: "bob", operation: "scenarios" }, { kind: "status", status: 500 });
-
-  const failing = await simcat(["sync"]);
-
-  expect(failing.code).toBe(2);
-  expect(failing.stdout).toContain("bob/Water: server_error");
-  expect(await query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
-  expect(
-    await query(
-      "SELECT bookmark, reread_reason, failures, last_error LIKE 'server_error: %' AS told FROM simcat.library_sync WHERE owner = 'bob'",
-    ),
-  ).toEqual([{ bookmark: null, reread_reason: "failure", failures: 1, told: true }]);
-
-  service.script([]);
-  asked();
-  const healed = await simcat(["sync"]);
-
-  expect(healed.code).toBe(0);
-  expect(asked()).toHaveLength(3);
-  expect(
-    await query("SELECT reread_reason, failures, last_error FROM simcat.library_sync WHERE owner = 'bob'"),
-  ).toEqual([{ reread_reason: null, failures: 0, last_error: null }]);
-});
-
-test("an emptied listing is held, and returning libraries are unchanged (faults 43, 46)", async () => {
-  const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
-  const { call, simcat, query, service, asked } = await syncedFixture(libraries);
-  service.once({ operation: "listing" }, { kind: "emptyList" });
-
-  const held = await simcat(["sync"]);
-
-  expect(held.code).toBe(3);
-  expect(held.stdout).toContain("the listing is empty, but 50 libraries are live");
-  expect(held.stdout).toContain("--allow-removals");
-  expect(await query("SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
-    { removed: 0 },
-  ]);
-  asked();
-  expect((await call(["sync"])).code).toBe(0);
-  expect(asked()).toEqual(["GET /libs"]);
-
-  service.once({ operation: "listing" }, { kind: "emptyList" });
-  expect((await call(["sync", "--allow-removals"])).code).toBe(0);
-  expect(await query("SELECT count(*)::int AS removed FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
-    { removed: 50 },
-  ]);
-  expect((await simcat(["sync"])).code).toBe(0);
-  expect(await query("SELECT count(*)::int AS live FROM simcat.libraries WHERE removed_at IS NULL")).toEqual([
-    { live: 50 },
-  ]);
-  expect(await query("SELECT count(*)::int AS versions FROM simcat.library_history")).toEqual([{ versions: 100 }]);
-});
-
-test("50 libraries, then 49: one is marked removed, its rows stay, its return restores it (faults 44, 46)", async () => {
-  const libraries = Array.from({ length: 50 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1] }));
-  const { simcat, query, service } = await syncedFixture(libraries);
-  service.once({ operation: "listing" }, { kind: "dropItems", from: 49 });
-
-  const { code, stdout } = await simcat(["sync"]);
-
-  expect(code).toBe(0);
-  expect(stdout).toContain("1 removed");
-  expect(
-    await query(
-      `SELECT library_name AS name, l.removed_at = l.changed_at AS dated, s.removed_at AS scenario
-       FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) WHERE l.removed_at IS NOT NULL`,
-    ),
-  ).toEqual([{ name: "Lib 49", dated: true, scenario: null }]);
-
-  expect((await simcat(["sync"])).stdout).toContain("1 owes a read: restored");
-  expect(
-    await query("SELECT removed_at, run_id::int AS run FROM simcat.libraries WHERE library_name = 'Lib 49'"),
-  ).toEqual([{ removed_at: null, run: 3 }]);
-});
-
-test("a wrong key ends with 77 after one request and names what to check (fault 12)", async () => {
-  const { simcat, query, asked } = await fixture([library("alice", "Fire")]);
-
-  const { code, stdout, stderr } = await simcat(["sync"], { SIMCAT_API_KEY: "not-the-key" });
-
-  expect(code).toBe(77);
-  expect(asked()).toEqual(["GET /libs"]);
-  expect(stdout).toContain("check SIMCAT_API_KEY");
-  expect(stdout + stderr).not.toContain("not-the-key");
-  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "unauthorized" }]);
 });
 
 test("an unreachable database ends with 69 without a request to the service (fault 77)", async () => {
@@ -287,7 +172,7 @@ test("--dry-run reports what would be done and why, and writes nothing", async (
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
   ]);
-  const first = await simcat(["sync", "--dry-run"]);
+  const first = await call(["sync", "--dry-run"]);
   expect(first.stdout).toContain("read    alice/Fire  (never read; insert)");
   await call(["sync"]);
   service.change("bob", "Water", { lastModified: NOW });
