@@ -13,13 +13,13 @@ const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib
 
 test("during a run, another sync or backfill ends with 75, without a run row or a request (faults 64, 65)", async () => {
   const gate = gateAfter(3);
-  const { start, simcat, query, asked, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, call, query, asked, service } = await fixture(twenty(), { onRequest: gate.onRequest });
   const first = start(["backfill"], { SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
   asked();
 
   const others = [["sync"], ["backfill"], ["sync", "--library", "alice/Lib 1"]];
-  const ended = await Promise.all(others.map((args) => simcat(args)));
+  const ended = await Promise.all(others.map((args) => call(args)));
 
   const busy = {
     exit: 75,
@@ -57,7 +57,7 @@ test("of two runs started at once, one works and the other ends with 75, without
 
 test("a run stopped past its lease writes nothing when it resumes, and ends with 75 (faults 62, 64, 151)", async () => {
   const gate = gateAfter(10);
-  const { start, simcat, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, call, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
   const late = start(["backfill"], { SIMCAT_CONCURRENCY: "3" });
   await gate.reached;
   await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
@@ -75,7 +75,7 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
     "SELECT count(*)::int FROM simcat.library_sync WHERE content_read_at IS NOT NULL",
   );
 
-  expect((await simcat(["backfill"])).code).toBe(0);
+  expect((await call(["backfill"])).code).toBe(0);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   const before = await rowVersions(query);
   const [lease] = await query("SELECT * FROM simcat.leases");
@@ -98,7 +98,7 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
 });
 
 test("a run stopped in a transaction blocks others only until its session times out (faults 62, 64)", async () => {
-  const { start, simcat, query, service, database } = await fixture(twenty());
+  const { start, call, query, service, database } = await fixture(twenty());
   const blocker = await database.pool.connect();
   await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
   const late = start(["sync"]);
@@ -123,18 +123,18 @@ test("a run stopped in a transaction blocks others only until its session times 
 
   expect(await rowVersions(query)).toEqual(before);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect((await simcat(["sync"])).stdout).toContain("20 listed, 0 read, 20 skipped");
+  expect((await call(["sync"])).stdout).toContain("20 listed, 0 read, 20 skipped");
 });
 
 test("a dead lease that ends far ahead, after a clock was set back, expires after 15 seconds (fault 62)", async () => {
-  const { simcat, query } = await fixture(twenty());
-  await simcat(["migrate"]);
+  const { call, query } = await fixture(twenty());
+  await call(["migrate"]);
   await query(
     "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'elsewhere:1', 7, now() + interval '1 year')",
   );
   const began = performance.now();
 
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
 
   expect(performance.now() - began).toBeGreaterThan(15_000);
   expect(await query("SELECT token::int, expires_at FROM simcat.leases")).toEqual([
@@ -144,19 +144,19 @@ test("a dead lease that ends far ahead, after a clock was set back, expires afte
 
 test("a lease that ends far ahead belongs to the holder that renews it (fault 64)", async () => {
   const gate = gateAfter(3);
-  const { start, simcat, query } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, call, query } = await fixture(twenty(), { onRequest: gate.onRequest });
   const first = start(["sync"]);
   await gate.reached;
   await query("UPDATE simcat.leases SET expires_at = expires_at + interval '1 year'");
 
-  expect((await simcat(["sync"])).code).toBe(75);
+  expect((await call(["sync"])).code).toBe(75);
 
   gate.open();
   expect((await first.ended).code).toBe(0);
 });
 
 test("a run inside a long transaction counts as busy, not as a database failure (fault 94)", async () => {
-  const { start, simcat, query } = await fixture(twenty());
+  const { start, call, query } = await fixture(twenty());
   await query("CREATE TABLE public.gate AS SELECT 1");
   await query(
     `CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -168,7 +168,7 @@ test("a run inside a long transaction counts as busy, not as a database failure 
   const holder = start(["sync"]);
   await untilSession(query, "state = 'active' AND wait_event = 'PgSleep'");
 
-  expect(told(await simcat(["sync"]))).toMatchObject({ exit: 75, code: "busy" });
+  expect(told(await call(["sync"]))).toMatchObject({ exit: 75, code: "busy" });
 
   await query("DELETE FROM public.gate");
   expect((await holder.ended).code).toBe(0);
@@ -204,12 +204,12 @@ test("a hanging connection costs neither the lease nor the run (fault 95)", asyn
 });
 
 test("a run that waits for a dead run's lease announces it once (fault 96)", async () => {
-  const { simcat, query } = await fixture(twenty());
+  const { call, query } = await fixture(twenty());
   await query(
     "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'elsewhere:1', 7, now() + interval '12 s')",
   );
 
-  const { code, stderr } = await simcat(["sync"]);
+  const { code, stderr } = await call(["sync"]);
 
   expect(code).toBe(0);
   const lines = stderr.split("\n").filter((line) => line.includes("waiting_for_lease"));
@@ -217,7 +217,7 @@ test("a run that waits for a dead run's lease announces it once (fault 96)", asy
 });
 
 test("a run whose last transaction fails has released its lease when it ends", async () => {
-  const { simcat, query, database } = await syncedFixture(twenty());
+  const { call, query, database } = await syncedFixture(twenty());
   const proxy = await startPostgresProxy(database.url);
   let releases = 0;
   proxy.judge = (statement) => {
@@ -230,7 +230,7 @@ test("a run whose last transaction fails has released its lease when it ends", a
      CREATE TRIGGER refuse BEFORE UPDATE ON simcat.sync_runs FOR EACH ROW EXECUTE FUNCTION public.refuse()`,
   );
 
-  expect((await simcat(["sync"], { DATABASE_URL: proxy.url(database.url) })).code).toBe(69);
+  expect((await call(["sync"], { DATABASE_URL: proxy.url(database.url) })).code).toBe(69);
   expect(await query("SELECT expires_at = '-infinity' AS released FROM simcat.leases")).toEqual([{ released: true }]);
   expect(releases).toBe(3);
 });

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
 import { addRows } from "../reporting/stored-rows.ts";
-import { runCli, startCli } from "../support/cli.ts";
+import { callCli } from "../support/call-cli.ts";
+import { startCli } from "../support/cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
@@ -58,23 +59,20 @@ beforeEach(async () => {
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-/** Runs of everything that ended so many minutes ago. */
-const addRuns = (runs: readonly (readonly [number, string])[]) =>
-  addRows(
-    database,
-    "sync_runs",
-    runs.map(([minutes, status], at) => ({
-      id: at + 1,
-      status,
-      started_at: minutesAgo(minutes),
-      finished_at: minutesAgo(minutes),
-      libraries_skipped: 1,
-    })),
-  ).then(() => database.query("SELECT setval(pg_get_serial_sequence('simcat.sync_runs', 'id'), 100)"));
+/** Runs of everything, by their status and the minutes since their end: `ok 40, failed 20`. */
+async function addRuns(runs: string): Promise<void> {
+  const rows = runs.split(", ").map((run, at) => {
+    const [status, minutes] = run.split(" ");
+    const ended = minutesAgo(Number(minutes));
+    return { id: at + 1, status, started_at: ended, finished_at: ended, libraries_skipped: 1 };
+  });
+  await addRows(database, "sync_runs", rows);
+  await database.query("SELECT setval(pg_get_serial_sequence('simcat.sync_runs', 'id'), 100)");
+}
 
 /** One run with the service's key, or with another one, which the service refuses. */
 const sync = (url: string, isGood: boolean, ...args: readonly string[]) =>
-  runCli(["sync", ...args], { ...environment, SIMCAT_NOTIFY_URL: url, SIMCAT_API_KEY: isGood ? KEY : "a-wrong-key" });
+  callCli(["sync", ...args], { ...environment, SIMCAT_NOTIFY_URL: url, SIMCAT_API_KEY: isGood ? KEY : "a-wrong-key" });
 
 describe("a run by cron", () => {
   test("sends a message when the copy stops and starts being good, signed with the URL", async () => {
@@ -104,74 +102,25 @@ describe("a run by cron", () => {
     expect(messages()).toHaveLength(1);
   });
 
-  test.each<[string, readonly (readonly [number, string])[], boolean, boolean]>([
-    [
-      "a good run after a failed one",
-      [
-        [40, "ok"],
-        [20, "unauthorized"],
-      ],
-      true,
-      true,
-    ],
-    [
-      "a good run within 15 minutes of the last message",
-      [
-        [40, "ok"],
-        [10, "unauthorized"],
-      ],
-      true,
-      false,
-    ],
-    [
-      "a good run later, if the change itself came too early",
-      [
-        [40, "ok"],
-        [20, "failed"],
-        [10, "ok"],
-      ],
-      true,
-      true,
-    ],
-    [
-      "a failed run that follows a failed one",
-      [
-        [40, "ok"],
-        [20, "source_unavailable"],
-      ],
-      false,
-      false,
-    ],
-    [
-      "a failed run after an interrupted one",
-      [
-        [40, "ok"],
-        [20, "interrupted"],
-      ],
-      false,
-      true,
-    ],
-    ["a failed run that follows none", [], false, true],
-    ["a good run that follows none", [], true, false],
-    [
-      "a good run after partial and held ones",
-      [
-        [40, "partial"],
-        [20, "held"],
-      ],
-      true,
-      false,
-    ],
-  ])("judges %s by the runs before it", async (_, runs, isGood, isTold) => {
+  test.each([
+    ["a good run after a failed one", "ok 40, unauthorized 20", true, true],
+    ["a good run within 15 minutes of the last message", "ok 40, unauthorized 10", true, false],
+    ["a good run later, if the change itself came too early", "ok 40, failed 20, ok 10", true, true],
+    ["a failed run that follows a failed one", "ok 40, source_unavailable 20", false, false],
+    ["a failed run after an interrupted one", "ok 40, interrupted 20", false, true],
+    ["a failed run that follows none", "", false, true],
+    ["a good run that follows none", "", true, false],
+    ["a good run after partial and held ones", "partial 40, held 20", true, false],
+  ])("judges %s by the runs before it: %s minutes ago", async (_, runs, isGood, isTold) => {
     const { url, messages } = await hook(200);
-    if (runs.length > 0) await addRuns(runs);
+    if (runs !== "") await addRuns(runs);
     await sync(url, isGood);
     expect(messages().map(({ good }) => good)).toEqual(isTold ? [isGood] : []);
   });
 
   test("sends nothing about a run of a selection", async () => {
     const { url, messages } = await hook(200);
-    await addRuns([[40, "ok"]]);
+    await addRuns("ok 40");
     await sync(url, false, "--owner", "ann");
     expect(messages()).toEqual([]);
   });

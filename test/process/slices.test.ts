@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { isInSlice, type Slice } from "../../src/slice.ts";
 import { told } from "../postgres/told.ts";
+import { callCli } from "../support/call-cli.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
@@ -9,6 +10,12 @@ import { brokenHistories, expireLease, rowVersions, serviceRows, storedRows } fr
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 240_000 });
 
+/** The settings are judged before the service and the database are asked. */
+const NOWHERE = {
+  SIMCAT_BASE_URL: "http://127.0.0.1:1",
+  SIMCAT_API_KEY: "a-key-of-nobody",
+  DATABASE_URL: "postgres://127.0.0.1:1/none",
+};
 const RATE = { SIMCAT_MAX_RPS: "1000" };
 const NOW = "2030-01-02 at 3:04 PM";
 
@@ -19,9 +26,9 @@ const keysIn = (slice: Slice, count: number) =>
   libraries(count).filter(({ owner, name }) => isInSlice(slice, { owner, name }));
 
 /** Runs all slices side by side; returns their exit codes. */
-async function runSlices({ start }: Fixture, command: string, count: number): Promise<(number | null)[]> {
-  const runs = Array.from({ length: count }, (_, at) => start([command, "--slice", `${at + 1}/${count}`], RATE));
-  return (await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code);
+async function runSlices({ call }: Fixture, command: string, count: number): Promise<(number | null)[]> {
+  const runs = Array.from({ length: count }, (_, at) => call([command, "--slice", `${at + 1}/${count}`], RATE));
+  return (await Promise.all(runs)).map(({ code }) => code);
 }
 
 const completeAsOf = async ({ query }: Fixture) =>
@@ -29,24 +36,24 @@ const completeAsOf = async ({ query }: Fixture) =>
 
 test("four slices store what one backfill does, and the next sync completes the copy with one request (fault 179)", async () => {
   const made = await fixture(libraries(300));
-  const { simcat, query, service, asked } = made;
+  const { call, query, service, asked } = made;
 
   expect(await runSlices(made, "backfill", 4)).toEqual([0, 0, 0, 0]);
 
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect((await simcat(["verify"])).code).toBe(0);
+  expect((await call(["verify"])).code).toBe(0);
   expect(await completeAsOf(made)).toBeNull();
   expect(await query("SELECT * FROM simcat.snapshot_days")).toEqual([]);
   expect(await query("SELECT DISTINCT libraries_listed::int AS listed FROM simcat.sync_runs")).toEqual([
     { listed: 300 },
   ]);
-  const { stdout } = await simcat(["status"]);
+  const { stdout } = await call(["status"]);
   expect(stdout).toMatch(/backfill \(slice [1-4]\/4\)/);
   expect(stdout).toContain("next: run simcat sync: every slice was read, and an ordinary run completes the copy");
 
   asked();
   const began = new Date();
-  expect((await simcat(["sync"])).stdout).toContain("300 listed, 0 read, 300 skipped");
+  expect((await call(["sync"])).stdout).toContain("300 listed, 0 read, 300 skipped");
   expect(asked()).toEqual(["GET /libs"]);
   expect((await completeAsOf(made))?.getTime()).toBeGreaterThanOrEqual(began.getTime() - 1000);
   expect(await query("SELECT count(*)::int AS libraries FROM simcat.library_days")).toEqual([{ libraries: 300 }]);
@@ -55,7 +62,7 @@ test("four slices store what one backfill does, and the next sync completes the 
 
 test("slices mark no removals; the next sync does, and the tables equal those of one process", async () => {
   const made = await fixture(libraries(300));
-  const { call, simcat, query, service } = made;
+  const { call, query, service } = made;
   await call(["sync"]);
   const listed = service.organization.libraries();
   for (const { owner, name } of listed.slice(0, 20)) {
@@ -73,64 +80,57 @@ test("slices mark no removals; the next sync does, and the tables equal those of
   expect(
     await query("SELECT sum(libraries_changed)::int AS changed FROM simcat.sync_runs WHERE scope IS NOT NULL"),
   ).toEqual([{ changed: 40 }]);
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(await query(removed)).toEqual([{ removed: 20 }]);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   expect(await brokenHistories(query)).toEqual([]);
 });
 
-test.each([
-  ["a quarter", "2/4"],
-  ["a slice that has no library yet", `${emptySlice(30)}/64`],
-])("%s of another organization's listing is held and stores nothing", async (_, slice) => {
+test("a slice of another organization's listing is held and stores nothing, even if it has no library", async () => {
   const made = await fixture(libraries(30));
-  const { call, simcat, query } = made;
+  const { call, query } = made;
   await call(["sync"]);
   const other = await fixture(Array.from({ length: 300 }, (_, at) => library("stranger", `Lib ${at}`)));
-  const before = await rowVersions(query);
+  const unchanged = async () => (await rowVersions(query)).filter((row) => !row.startsWith("sync_runs "));
+  const before = await unchanged();
+  const slices = Array.from({ length: 64 }, (_, at) => ({ index: at + 1, count: 64 }));
+  const empty = slices.find((slice) => keysIn(slice, 30).length === 0)?.index ?? 0;
 
-  const ended = await simcat(["backfill", "--slice", slice], { ...RATE, SIMCAT_BASE_URL: other.service.url });
-
-  expect(ended.code).toBe(3);
-  expect(ended.stdout).toContain("the listing holds 300 libraries and none of the 30 live ones");
-  const isRun = (row: string) => row.startsWith("sync_runs ");
-  const kept = (rows: readonly string[]) => rows.filter((row) => !isRun(row));
-  expect(kept(await rowVersions(query))).toEqual(kept(before));
+  for (const slice of ["2/4", `${empty}/64`]) {
+    const ended = await call(["backfill", "--slice", slice], { ...RATE, SIMCAT_BASE_URL: other.service.url });
+    expect(ended.code).toBe(3);
+    expect(ended.stdout).toContain("the listing holds 300 libraries and none of the 30 live ones");
+  }
+  expect(await unchanged()).toEqual(before);
 });
 
 test("a slice of an empty listing is held, and does not count as read (fault 191)", async () => {
   const made = await fixture(libraries(4));
-  const { simcat, query, service } = made;
-  await simcat(["sync"]);
+  const { call, query, service } = made;
+  await call(["sync"]);
   for (const { owner, name } of libraries(4)) service.edit((organization) => organization.remove(owner, name));
   const before = await query("SELECT * FROM simcat.library_sync ORDER BY owner, library_name");
 
-  const ended = await simcat(["backfill", "--slice", "2/2"], RATE);
+  const ended = await call(["backfill", "--slice", "2/2"], RATE);
 
   expect(ended.code).toBe(3);
   expect(ended.stdout).toContain("the listing is empty, but 4 libraries are live; nothing was marked");
   expect(await query("SELECT * FROM simcat.library_sync ORDER BY owner, library_name")).toEqual(before);
-  expect((await simcat(["backfill", "--slice", "1/2"], RATE)).code).toBe(3);
-  expect((await simcat(["status"])).stdout).not.toContain("every slice was read");
+  expect((await call(["backfill", "--slice", "1/2"], RATE)).code).toBe(3);
+  expect((await call(["status"])).stdout).not.toContain("every slice was read");
 });
-
-/** A slice of 64 without one of the libraries. */
-function emptySlice(count: number): number {
-  const slices = Array.from({ length: 64 }, (_, at) => ({ index: at + 1, count: 64 }));
-  return slices.find((slice) => keysIn(slice, count).length === 0)?.index ?? 0;
-}
 
 test("beside a live slice, its siblings run, and everything else ends with 75 (fault 180)", async () => {
   const gate = gateAfter(3);
   const made = await fixture(libraries(60), { onRequest: gate.onRequest });
-  const { start, simcat, query } = made;
+  const { start, call, query } = made;
   const first = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
   const second = start(["backfill", "--slice", "2/2"], RATE);
   await expect.poll(() => query("SELECT id FROM simcat.sync_runs")).toHaveLength(2);
 
   const others = [["sync"], ["sync", "--slice", "1/3"], ["sync", "--slice", "1/2"], ["prune", "--older-than", "90d"]];
-  const ended = await Promise.all(others.map((args) => simcat(args, RATE)));
+  const ended = await Promise.all(others.map((args) => call(args, RATE)));
 
   expect(ended.map(told)).toEqual(
     others.map(() => ({
@@ -139,7 +139,7 @@ test("beside a live slice, its siblings run, and everything else ends with 75 (f
       said: expect.stringMatching(/^another run is at work \(.+, slice [12]\/2\)/),
     })),
   );
-  const { stdout } = await simcat(["status"]);
+  const { stdout } = await call(["status"]);
   expect(stdout).toMatch(
     new RegExp(
       `in progress, by .+:${first.process.pid}; \\d+ of ${keysIn({ index: 1, count: 2 }, 60).length} known libraries read`,
@@ -153,20 +153,20 @@ test("beside a live slice, its siblings run, and everything else ends with 75 (f
   expect(stdout).toContain("next: wait for the runs in progress");
   gate.open();
   expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
 });
 
 test("the successor of a killed slice waits for its lease, abandons its run alone and fences it out (fault 180)", async () => {
   const gate = gateAfter(3);
   const made = await fixture(libraries(60), { onRequest: gate.onRequest });
-  const { start, call, simcat, query, service } = made;
+  const { start, call, query, service } = made;
   const doomed = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
   doomed.process.kill("SIGKILL");
   await doomed.ended;
   gate.open();
   // A sibling is no successor: the dead lease is not its own.
-  expect((await simcat(["backfill", "--slice", "2/2"], RATE)).code).toBe(0);
+  expect((await call(["backfill", "--slice", "2/2"], RATE)).code).toBe(0);
   const statuses = "SELECT scope->>'slice' AS slice, status FROM simcat.sync_runs ORDER BY id";
   expect((await query(statuses))[0]).toEqual({ slice: "1/2", status: "running" });
 
@@ -184,14 +184,14 @@ test("the successor of a killed slice waits for its lease, abandons its run alon
     { name: "sync 1/2", token: 2, fenced: true },
     { name: "sync 2/2", token: 2, fenced: true },
   ]);
-  expect((await simcat(["verify"])).code).toBe(0);
+  expect((await call(["verify"])).code).toBe(0);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 });
 
 test("a slice that was stopped past its lease writes nothing after a run of another count took over (fault 180)", async () => {
   const gate = gateAfter(6);
   const made = await fixture(libraries(60), { onRequest: gate.onRequest });
-  const { start, simcat, query, service } = made;
+  const { start, call, query, service } = made;
   const late = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "3" });
   await gate.reached;
   await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
@@ -207,69 +207,45 @@ test("a slice that was stopped past its lease writes nothing after a run of anot
   expect(await rowVersions(query)).toEqual(before);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id LIMIT 1")).toEqual([{ status: "abandoned" }]);
-  expect((await simcat(["verify"])).code).toBe(0);
+  expect((await call(["verify"])).code).toBe(0);
 });
 
-test.each([
-  ["0/4", {}],
-  ["5/4", {}],
-  ["3/2", {}],
-  ["x", {}],
-  ["1/65", {}],
-  ["auto/4", {}],
-  ["auto/4", { JOB_COMPLETION_INDEX: "4" }],
-  ["auto/4", { JOB_COMPLETION_INDEX: "1.5" }],
-])("slice %s with %j ends with 78 and says what to set", async (slice, more) => {
-  const { simcat, asked } = await fixture([]);
-  const byOption = await simcat(["backfill", "--slice", slice], { ...RATE, ...more });
-  const bySetting = await simcat(["sync", "--dry-run"], { ...RATE, ...more, SIMCAT_SLICE: slice });
+const EXPECTED = "such as 3/8, or auto/8 in an Indexed Job of Kubernetes";
+const POD = { SIMCAT_SLICE: "auto/4" };
 
-  for (const { code, stderr } of [byOption, bySetting]) {
-    expect(code).toBe(78);
-    expect(stderr).toContain(`SIMCAT_SLICE is \\"${slice}\\"`);
-    expect(stderr).toContain("such as 3/8, or auto/8 in an Indexed Job of Kubernetes");
-    if (slice.startsWith("auto")) expect(stderr).toContain("JOB_COMPLETION_INDEX is");
-  }
-  expect(asked()).toEqual([]);
-});
-
-test("without a request rate for all slices, a slice ends with 78", async () => {
-  const { simcat } = await fixture([]);
-  const none = await simcat(["backfill", "--slice", "1/4"]);
-  const little = await simcat(["backfill", "--slice", "1/4"], { SIMCAT_MAX_RPS: "3" });
-
-  expect([none.code, little.code]).toEqual([78, 78]);
-  expect(none.stderr).toContain(
-    "SIMCAT_MAX_RPS is not set; expected the requests per second that the service allows, at least 4",
-  );
-  expect(little.stderr).toContain("SIMCAT_MAX_RPS is 3; expected");
-});
-
-test.each([[["verify"]], [["start"]], [["report"]], [["prune", "--older-than", "90d"]]])(
-  "%j takes no slice",
-  async (args) => {
-    const { simcat } = await fixture([]);
-    const { code, stderr } = await simcat(args, { ...RATE, SIMCAT_SLICE: "1/4" });
-    expect(code).toBe(78);
-    expect(stderr).toContain("SIMCAT_SLICE is set, and this command takes none; unset it");
-  },
-);
-
-test.each([
-  ["--owner", "ann"],
-  ["--library", "ann/Lib"],
-])("a slice with %s is a usage error", async (...selector) => {
-  const { simcat } = await fixture([]);
-  const { code, stderr } = await simcat(["sync", ...selector, "--slice", "1/4"], RATE);
-  expect(code).toBe(64);
-  expect(stderr).toContain("leave out --library and --owner, or the slice");
+/** A command line that ends with a code, its settings, and the words of its message. */
+test.each<[number, string, Readonly<Record<string, string>>, string]>([
+  [78, "backfill --slice 0/4", RATE, EXPECTED],
+  [78, "backfill --slice 5/4", RATE, EXPECTED],
+  [78, "backfill --slice x", RATE, EXPECTED],
+  [78, "backfill --slice 1/65", RATE, EXPECTED],
+  [78, "sync --dry-run", { ...RATE, SIMCAT_SLICE: "3/2" }, 'SIMCAT_SLICE is \\"3/2\\"'],
+  [78, "backfill", { ...RATE, ...POD }, "JOB_COMPLETION_INDEX is"],
+  [78, "backfill", { ...RATE, ...POD, JOB_COMPLETION_INDEX: "4" }, "JOB_COMPLETION_INDEX is"],
+  [78, "backfill", { ...RATE, ...POD, JOB_COMPLETION_INDEX: "1.5" }, "JOB_COMPLETION_INDEX is"],
+  [
+    78,
+    "backfill --slice 1/4",
+    {},
+    "SIMCAT_MAX_RPS is not set; expected the requests per second that the service allows",
+  ],
+  [78, "backfill --slice 1/4", { SIMCAT_MAX_RPS: "3" }, "SIMCAT_MAX_RPS is 3; expected"],
+  [78, "verify", { ...RATE, SIMCAT_SLICE: "1/4" }, "this command takes none; unset it"],
+  [78, "start", { ...RATE, SIMCAT_SLICE: "1/4" }, "this command takes none; unset it"],
+  [78, "prune --older-than 90d", { ...RATE, SIMCAT_SLICE: "1/4" }, "this command takes none; unset it"],
+  [64, "sync --owner ann --slice 1/4", RATE, "leave out --library and --owner, or the slice"],
+  [64, "sync --library ann/Lib --slice 1/4", RATE, "leave out --library and --owner, or the slice"],
+])("ends with %i and says what to set: %s with %j", async (code, command, environment, says) => {
+  const ended = await callCli(command.split(" "), { ...NOWHERE, ...environment });
+  expect(ended.code).toBe(code);
+  expect(ended.stderr).toContain(says);
 });
 
 test("a pod of an Indexed Job takes its part from its index, and its share of the request rate", async () => {
   const made = await fixture(libraries(40));
-  const { simcat, query, service } = made;
+  const { call, query, service } = made;
   const began = performance.now();
-  const ended = await simcat(["backfill"], { SIMCAT_SLICE: "auto/4", JOB_COMPLETION_INDEX: "2", SIMCAT_MAX_RPS: "40" });
+  const ended = await call(["backfill"], { SIMCAT_SLICE: "auto/4", JOB_COMPLETION_INDEX: "2", SIMCAT_MAX_RPS: "40" });
 
   expect(ended.code).toBe(0);
   const stored = keysIn({ index: 3, count: 4 }, 40);
@@ -281,22 +257,6 @@ test("a pod of an Indexed Job takes its part from its index, and its share of th
   // Ten requests a second.
   expect(performance.now() - began).toBeGreaterThan((service.requests.length - 2) * 100);
   expect(service.requests).toHaveLength(1 + 2 * stored.length);
-});
-
-test("metadata that names a library of another slice fails as mismatched and overwrites nothing (fault 51)", async () => {
-  const [one] = keysIn({ index: 1, count: 2 }, 40).filter(({ owner }) => owner === "owner 1");
-  const [two] = keysIn({ index: 2, count: 2 }, 40).filter(({ owner }) => owner === "owner 1");
-  if (one === undefined || two === undefined) throw new Error("the slices have no library of this owner");
-  const made = await fixture(libraries(40));
-  const { call, simcat, query, service } = made;
-  await call(["sync"]);
-  service.change(one.owner, one.name, { lastModified: NOW, metadataFields: { libraryName: two.name } });
-
-  const { code, stdout } = await simcat(["sync", "--slice", "1/2"], RATE);
-
-  expect(code).toBe(2);
-  expect(stdout).toContain(`failed     ${one.owner}/${one.name}: mismatched`);
-  expect(await query("SELECT count(*)::int AS versions FROM simcat.library_history")).toEqual([{ versions: 0 }]);
 });
 
 test("two long lists staged by two slices with equal tokens are both stored (fault 181)", async () => {
@@ -322,23 +282,4 @@ test("two long lists staged by two slices with equal tokens are both stored (fau
 
   expect((await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([0, 0]);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-});
-
-test("an interrupted backfill of a slice is continued by the same slice", async () => {
-  const gate = gateAfter(20);
-  const made = await fixture(libraries(60), { onRequest: gate.onRequest });
-  const { start, simcat, query, asked } = made;
-  const first = start(["backfill", "--slice", "1/2"], { ...RATE, SIMCAT_CONCURRENCY: "2" });
-  await gate.reached;
-  await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
-  first.process.kill("SIGTERM");
-  gate.open();
-  expect((await first.ended).code).toBe(143);
-  const [done] = await query<{ count: number }>("SELECT count(*)::int FROM simcat.libraries");
-  asked();
-
-  expect((await simcat(["backfill", "--slice", "1/2"], RATE)).code).toBe(0);
-
-  const rest = keysIn({ index: 1, count: 2 }, 60).length - (done?.count ?? 0);
-  expect(asked()).toHaveLength(1 + 2 * rest);
 });

@@ -30,7 +30,7 @@ test.each([
   "%s during a run ends it with %i: what was read is stored, the next run reads the rest (fault 63)",
   async (signal, code) => {
     const gate = gateAfter(14);
-    const { start, simcat, query, service, asked } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const { start, call, query, service, asked } = await fixture(twenty(), { onRequest: gate.onRequest });
     const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
     await gate.reached;
 
@@ -72,7 +72,7 @@ test.each([
 
     gate.open();
     asked();
-    expect((await simcat(["sync"])).code).toBe(0);
+    expect((await call(["sync"])).code).toBe(0);
     expect(asked()).toHaveLength(1 + 2 * (20 - read.length));
     expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   },
@@ -108,31 +108,35 @@ test("SIGTERM while waiting for a lease ends with 143, without a run row or a re
   expect(await query("SELECT holder, token::int FROM simcat.leases")).toEqual([{ holder: "elsewhere:1", token: 7 }]);
 });
 
-test("a second SIGTERM ends a run that waits for a lock at once and leaves a whole copy (fault 63)", async () => {
-  const { start, simcat, query, service, database } = await fixture(twenty());
-  const blocker = await database.pool.connect();
-  onTestFinished(() => blocker.release());
-  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
-  const running = start(["sync"]);
-  await untilSession(query, WAITS_FOR_LOCK);
-  await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });
-  const askedAt = performance.now();
-  // Two signals count as one if the second arrives before the first is handled.
-  const insisting = setInterval(() => running.process.kill("SIGTERM"), 50);
-  const { code } = await running.ended;
-  clearInterval(insisting);
+test.each(["SIGTERM", "SIGHUP"] as const)(
+  "SIGTERM after %s ends a run that waits for a lock at once and leaves a whole copy (fault 63)",
+  async (signal) => {
+    const { start, call, query, service, database } = await fixture(twenty());
+    const blocker = await database.pool.connect();
+    onTestFinished(() => blocker.release());
+    await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
+    const running = start(["sync"]);
+    await untilSession(query, WAITS_FOR_LOCK);
+    await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });
+    const askedAt = performance.now();
+    running.process.kill(signal);
+    // Two signals count as one if the second arrives before the first is handled.
+    const insisting = setInterval(() => running.process.kill("SIGTERM"), 50);
+    const { code } = await running.ended;
+    clearInterval(insisting);
 
-  expect(code).toBe(143);
-  expect(performance.now() - askedAt).toBeLessThan(2_000);
-  await blocker.query("ROLLBACK");
-  await query("UPDATE simcat.leases SET expires_at = '-infinity'");
-  expect((await simcat(["sync"])).code).toBe(0);
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
-    { status: "abandoned" },
-    { status: "ok" },
-  ]);
-});
+    expect(code).toBe(143);
+    expect(performance.now() - askedAt).toBeLessThan(2_000);
+    await blocker.query("ROLLBACK");
+    await query("UPDATE simcat.leases SET expires_at = '-infinity'");
+    expect((await call(["sync"])).code).toBe(0);
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+    expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
+      { status: "abandoned" },
+      { status: "ok" },
+    ]);
+  },
+);
 
 test("SIGTERM while the database does not answer ends with 143 within five seconds (faults 63, 77)", async () => {
   const silent = createServer(() => {});
@@ -153,31 +157,9 @@ test("SIGTERM while the database does not answer ends with 143 within five secon
   expect(asked()).toEqual([]);
 });
 
-test("a second signal of another kind ends a run at once with its own exit code (fault 63)", async () => {
-  const { start, query, database, service } = await fixture(twenty());
-  const blocker = await database.pool.connect();
-  onTestFinished(() => blocker.release());
-  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
-  const running = start(["sync"]);
-  await untilSession(query, WAITS_FOR_LOCK);
-  await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });
-  running.process.kill("SIGHUP");
-  const insisting = setInterval(() => running.process.kill("SIGTERM"), 50);
-  const { code } = await running.ended;
-  clearInterval(insisting);
-  expect(code).toBe(143);
-  await blocker.query("ROLLBACK");
-});
-
-/** The usual ways to use `nohup`: before simcat, and before a script that runs simcat. */
-const NOHUP: readonly (readonly [how: string, command: (program: string, script: string) => string])[] = [
-  ["before the command", (program) => `nohup ${program} sync; exit $?`],
-  ["before a script that runs the command", (_, script) => `nohup bash ${script}`],
-];
-
-test.runIf(process.platform === "linux").each(NOHUP)(
-  "nohup %s lets a run survive SIGHUP and end well (fault 71)",
-  async (_, command) => {
+test.runIf(process.platform === "linux")(
+  "nohup before a script that runs the command lets a run survive SIGHUP and end well (fault 71)",
+  async () => {
     const gate = gateAfter(14);
     const { environment, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
     const directory = mkdtempSync(join(tmpdir(), "simcat-nohup-"));
@@ -185,10 +167,10 @@ test.runIf(process.platform === "linux").each(NOHUP)(
     const script = join(directory, "script");
     const program = `'${process.execPath}' '${MAIN}'`;
     writeFileSync(script, `${program} sync\nexit $?\n`);
-    const running = startProgram("bash", ["-c", command(program, script)], environment, { detached: true });
+    const running = startProgram("bash", ["-c", `nohup bash ${script}`], environment, { detached: true });
     await gate.reached;
 
-    // Sent to the whole group, as a closing terminal does. The outer shell of the first variant dies.
+    // Sent to the whole group, as a closing terminal does.
     process.kill(-(running.process.pid ?? 0), "SIGHUP");
     gate.open();
 
