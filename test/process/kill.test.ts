@@ -7,7 +7,7 @@ import { createDateSource } from "../support/mock/date-source.ts";
 import { EDITS } from "../support/mock/edits.ts";
 import { brokenHistories, expireLease, serviceRows, storedRows } from "./service-rows.ts";
 
-const KILLS = Number(process.env.SIMCAT_TEST_KILLS ?? 12);
+const KILLS = Number(process.env.SIMCAT_TEST_KILLS ?? 8);
 const SEED = Number(process.env.SIMCAT_TEST_SEED ?? 49);
 const EDITED = ["runParent", "addParent", "editScenario", "deleteScenario", "editMetadata", "addLibrary"] as const;
 
