@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import type { PlannedListing } from "../../src/sync/plan-run.ts";
+import { type PlannedRun, toListingChanges } from "../../src/sync/plan-run.ts";
 import type { RemovalVerdict } from "../../src/sync/rules/guard.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
 import { EVERYTHING } from "../../src/sync/rules/selection.ts";
-import { toListingWrite } from "../../src/sync/save-listing.ts";
 import { listingOf } from "../support/listing.ts";
 
 const GOOD = { owner: "o", name: "good" };
@@ -13,7 +12,7 @@ const PASS: RemovalVerdict = { kind: "pass" };
 const EMPTY: RemovalVerdict = { kind: "held", rule: "empty_listing", message: "" };
 
 /** A listing with a good entry and a bad one, received between the times 1 and 2. */
-function planned(incomplete: string | null, openRejects: boolean): PlannedListing {
+function planned(incomplete: string | null, openRejects: boolean, verdict: RemovalVerdict): PlannedRun {
   const libraries = listingOf([
     { key: GOOD, lastModified: "2024-05-01", source: "{}" },
     { key: BAD, lastModified: "2024-05-01", source: null },
@@ -21,11 +20,12 @@ function planned(incomplete: string | null, openRejects: boolean): PlannedListin
   const context = { now: 1, fullEveryMs: 1_000, backfillSince: null };
   const plan = createPlanner(libraries, JSON.parse, context, EVERYTHING).finish();
   const listing = { libraries, rejects: [], incomplete, repeated: 0, startedAt: 1, cachedMs: 0, date: null };
-  return { listing, listedAt: 2, asOf: 1, plan, openRejects };
+  const removals = { marked: [], forgotten: [], held: [], heldSince: null };
+  return { listing, listedAt: 2, asOf: 1, plan, openRejects, verdict, removals };
 }
 
 test("dates of a listing count as seen at its last byte, and no reject ends if none is open", () => {
-  const { changed, seenAt, isOver } = toListingWrite(planned(null, false), PASS);
+  const { changed, seenAt, isOver } = toListingChanges(planned(null, false, PASS));
   expect([...changed].map(({ key }) => key)).toEqual([GOOD, BAD]);
   expect({ seenAt, isOver }).toEqual({ seenAt: 2, isOver: null });
 });
@@ -35,6 +35,6 @@ test.each([
   ["an incomplete listing", "one page", PASS, [false, true, false, false]],
   ["an empty listing that is held", null, EMPTY, [false, true, false, false]],
 ] as const)("%s ends the rejects that it proves to be over", (_, incomplete, verdict, over) => {
-  const { isOver } = toListingWrite(planned(incomplete, true), verdict);
+  const { isOver } = toListingChanges(planned(incomplete, true, verdict));
   expect([null, GOOD, BAD, GONE].map((key) => isOver?.(key))).toEqual(over);
 });
