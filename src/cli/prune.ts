@@ -1,9 +1,9 @@
-import { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, versionsOf } from "../db/prune.ts";
+import type { Pool } from "../db/connect.ts";
+import { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, sumOf, versionsOf } from "../db/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import { formatJson, plural } from "../format.ts";
+import { formatCount, formatJson, formatLibraries, plural } from "../format.ts";
 import { createStatusLine } from "../output/progress.ts";
-import { formatPrune, toPruneJson } from "../output/prune.ts";
-import { DAY_MS } from "../units.ts";
+import { DAY_MS, formatDuration } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
@@ -36,18 +36,47 @@ async function pruneHistory(context: Context, { olderThan, dryRun, json }: Prune
       `simcat: --older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`,
     );
   }
-  const { terminal, draw } = context;
-  const line = createStatusLine(terminal.isErr ? { columns: terminal.columns, draw } : null, () => {});
-  const report = await withDatabase(context, config, "require", async (pool) => {
-    const cutoff = await readCutoff(pool, olderThanMs, context.stop);
-    const rows = await (dryRun
-      ? countPrunable(pool, cutoff, context.stop)
-      : pruneUnderLease(pool, cutoff, (count) => line.show(`${plural(count, "row")} deleted`), context.stop));
-    const start = await readHistoryStart(pool, context.stop);
-    const { ofLibraries, ofScenarios } = versionsOf(rows);
-    const movesStart = dryRun && start !== null && start < cutoff && ofLibraries + ofScenarios > 0;
-    return { dryRun, olderThanMs, cutoff, rows, historyCompleteSince: movesStart ? cutoff : start };
-  }).finally(line.end);
-  context.print(json ? formatJson(toPruneJson(report)) : formatPrune(report));
+  const report = await withDatabase(context, config, "require", (pool) => prune(context, pool, olderThanMs, dryRun));
+  context.print(json ? formatJson(report) : formatPrune(report));
   return EXIT.ok;
+}
+
+/** Prunes, or counts the rows. The result is the document of `--json`. */
+async function prune({ terminal, draw, stop }: Context, pool: Pool, olderThanMs: number, dryRun: boolean) {
+  const line = createStatusLine(terminal.isErr ? { columns: terminal.columns, draw } : null, () => {});
+  const cutoff = await readCutoff(pool, olderThanMs, stop);
+  const rows = await (dryRun
+    ? countPrunable(pool, cutoff, stop)
+    : pruneUnderLease(pool, cutoff, (count) => line.show(`${plural(count, "row")} deleted`), stop).finally(line.end));
+  const start = await readHistoryStart(pool, stop);
+  const { ofLibraries, ofScenarios } = versionsOf(rows);
+  const movesStart = dryRun && start !== null && start < cutoff && ofLibraries + ofScenarios > 0;
+  return {
+    dry_run: dryRun,
+    older_than: formatDuration(olderThanMs),
+    before: cutoff.toISOString(),
+    /** After the prune; null before the first run that saw everything. */
+    history_complete_since: (movesStart ? cutoff : start)?.toISOString() ?? null,
+    rows_total: sumOf(rows),
+    rows,
+  };
+}
+
+/** The summary at the end of a prune. */
+function formatPrune({ dry_run, rows, history_complete_since: since, ...report }: Awaited<ReturnType<typeof prune>>) {
+  const total = plural(report.rows_total, "row");
+  const head = dry_run ? `dry run: ${total} would be deleted` : `prune: ${total} deleted`;
+  const versions = `${plural(rows.library_history, "version")} of libraries, ${formatCount(rows.scenario_history)} of scenarios`;
+  const kept = since
+    ? `history ${dry_run ? "would be" : "is"} complete since ${since}`
+    : "history is not complete, because no run has seen everything yet";
+  return [
+    `${head}, older than ${report.older_than} (before ${report.before})`,
+    `  removed    ${formatLibraries(rows.libraries)}, ${plural(rows.scenarios, "scenario")}`,
+    `  history    ${versions}`,
+    `  rejects    ${formatCount(rows.rejects)} resolved`,
+    `  other      ${plural(rows.library_sync, "bookmark")} and ${plural(rows.scenario_absences, "absence")} of the removed libraries`,
+    `  kept       ${kept}`,
+    ...(dry_run ? ["nothing was deleted; run it without --dry-run to delete these rows"] : []),
+  ].join("\n");
 }

@@ -1,5 +1,4 @@
 import { hostname } from "node:os";
-import { ConfigurationError } from "../errors.ts";
 import type { LibraryKey } from "../model.ts";
 import { DAY_MS } from "../units.ts";
 import { createClock, readNow } from "./clock.ts";
@@ -13,24 +12,26 @@ import { readSnapshot } from "./transaction.ts";
  * removed row need no rule: they ended before it was removed. The tables are in the order in which a library is deleted.
  */
 const OLD_ROWS = {
-  librarySync: { table: "library_sync", isOld: "false" },
-  scenarioAbsences: { table: "scenario_absences", isOld: "false" },
-  rejects: { table: "rejects", isOld: "t.resolved_at < $1" },
-  scenarioHistory: { table: "scenario_history", isOld: "t.valid_to < $1" },
-  libraryHistory: { table: "library_history", isOld: "t.valid_to < $1" },
-  scenarios: { table: "scenarios", isOld: "t.removed_at < $1" },
-  libraries: { table: "libraries", isOld: "t.removed_at < $1" },
+  library_sync: "false",
+  scenario_absences: "false",
+  rejects: "t.resolved_at < $1",
+  scenario_history: "t.valid_to < $1",
+  library_history: "t.valid_to < $1",
+  scenarios: "t.removed_at < $1",
+  libraries: "t.removed_at < $1",
 };
 
-/** How many rows of each table are old, or were deleted. */
-export type PrunedRows = Record<keyof typeof OLD_ROWS, number>;
+type PrunedTable = keyof typeof OLD_ROWS;
 
-const TABLES = Object.entries(OLD_ROWS);
+/** How many rows of each table are old, or were deleted. */
+export type PrunedRows = Record<PrunedTable, number>;
+
+const TABLES = Object.keys(OLD_ROWS) as PrunedTable[];
 
 const COUNT_PRUNABLE = `SELECT ${TABLES.map(
-  ([name, { table, isOld }]) => `(
+  (table) => `(
   SELECT count(*) FROM simcat.${table} t LEFT JOIN simcat.libraries l USING (owner, library_name)
-  WHERE ${isOld} OR l.removed_at < $1) AS "${name}"`,
+  WHERE ${OLD_ROWS[table]} OR l.removed_at < $1) AS ${table}`,
 ).join(", ")}`;
 
 /** Rows per transaction, so that neither vacuum nor the next run waits for long. */
@@ -45,14 +46,27 @@ SELECT owner, library_name AS name FROM (
   FROM simcat.libraries LEFT JOIN simcat.library_sync USING (owner, library_name) WHERE removed_at < $1 LIMIT 500
 ) AS old WHERE coalesce(before, 0) < ${PRUNED_AT_ONCE}`;
 
-/** By `ctid`, because the planner would read the whole table if one library has most of its rows. */
-const deleteRows = (table: string, ctids: string) => `DELETE FROM simcat.${table} WHERE ctid = ANY (ARRAY(${ctids}))`;
+/**
+ * Deletes rows by `ctid`, because the planner would read the whole table if one library has most of its rows. The condition
+ * comes again, because several partitions may have rows with the same `ctid`.
+ */
+const deleteRows = (table: PrunedTable, ctids: string, condition: string) =>
+  `DELETE FROM simcat.${table} t WHERE ctid = ANY (ARRAY(${ctids})) AND ${condition}`;
 
-const deleteOfLibraries = (table: string) =>
+const deleteOfLibraries = (table: PrunedTable) =>
   deleteRows(
     table,
-    `SELECT t.ctid FROM unnest($1::text[], $2::text[]) AS k(owner, library_name) CROSS JOIN LATERAL (
-  SELECT ctid FROM simcat.${table} r WHERE (r.owner, r.library_name) = (k.owner, k.library_name) OFFSET 0) AS t`,
+    `SELECT r.ctid FROM unnest($1::text[], $2::text[]) AS k(owner, library_name) CROSS JOIN LATERAL (
+  SELECT ctid FROM simcat.${table} r WHERE (r.owner, r.library_name) = (k.owner, k.library_name) OFFSET 0) AS r`,
+    "(owner, library_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))",
+  );
+
+/** The old versions are found by the index on `valid_to`. There are too few rejects to need an index. */
+const deleteSome = (table: PrunedTable) =>
+  deleteRows(
+    table,
+    `SELECT ctid FROM simcat.${table} t WHERE ${OLD_ROWS[table]} LIMIT ${PRUNED_AT_ONCE}`,
+    OLD_ROWS[table],
   );
 
 /**
@@ -64,10 +78,6 @@ const DELETE_SCENARIOS =
 
 const COUNT_SCENARIO_BLOCKS =
   "SELECT pg_relation_size('simcat.scenarios') / current_setting('block_size')::int8 AS blocks";
-
-/** The old versions are found by the index on `valid_to`. There are too few rejects to need an index. */
-const deleteSome = ({ table, isOld }: { readonly table: string; readonly isOld: string }) =>
-  deleteRows(table, `SELECT ctid FROM simcat.${table} t WHERE ${isOld} LIMIT ${PRUNED_AT_ONCE}`);
 
 /** $1: when the history is pruned up to, $2 and $3: deleted versions of libraries and of scenarios. Each prune has its own cutoff. */
 const RECORD_PRUNE = `
@@ -87,29 +97,12 @@ SELECT (
   ORDER BY id LIMIT 1
 ) AS since`;
 
-/** Statements by `ctid` would delete other rows of a partitioned table: a `ctid` is unique only within one partition. */
-const SELECT_PARTITIONED =
-  "SELECT oid::regclass::text AS name FROM pg_class WHERE relnamespace = to_regnamespace('simcat') AND relkind = 'p'";
-
 /** No row is older than this, and Postgres has no dates for much greater ages. */
 const MAX_AGE_MS = 1000 * 365 * DAY_MS;
 
-/**
- * The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old.
- * @throws ConfigurationError if a table is partitioned
- */
+/** The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old. */
 export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortSignal): Promise<Date> {
-  const read = async (connection: Connection) => {
-    const { rows } = await connection.query<{ name: string }>(SELECT_PARTITIONED);
-    return { now: await readNow(connection), partitioned: rows };
-  };
-  const { now, partitioned } = await readSnapshot(pool, "reading the database's clock", read, signal);
-  if (partitioned.length > 0) {
-    const names = partitioned.map(({ name }) => name).join(", ");
-    throw new ConfigurationError(`prune cannot delete from partitioned tables: ${names}`, {
-      hint: "delete old rows by partition, or move them to a table without partitions",
-    });
-  }
+  const now = await readSnapshot(pool, "reading the database's clock", readNow, signal);
   return new Date(now.getTime() - Math.min(olderThanMs, MAX_AGE_MS));
 }
 
@@ -126,34 +119,33 @@ export function readHistoryStart(pool: Pool, signal: AbortSignal): Promise<Date 
   return readSnapshot(pool, "reading since when the history is complete", read, signal);
 }
 
-/** Runs `prune` under the lease of the runs. @throws BusyError if a run is in progress */
+/**
+ * Deletes removed libraries with all their rows, removed scenarios, old versions, and resolved rejects, under the lease of the
+ * runs. If it is stopped between two transactions, the database is consistent, and the next prune continues.
+ * @param onProgress is called after each transaction with the number of rows deleted so far
+ * @throws BusyError if a run is in progress
+ */
 export async function pruneUnderLease(
   pool: Pool,
   cutoff: Date,
   onProgress: (rows: number) => void,
   signal: AbortSignal,
 ): Promise<PrunedRows> {
-  const lease = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
-  const work = (held: Lease) => prune({ pool, lease: held, cutoff, onProgress }, AbortSignal.any([signal, held.lost]));
-  return await withLease(pool, await createClock(pool, signal), lease, work, signal);
+  const holder = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
+  const work = (lease: Lease) => prune(pool, lease, cutoff, onProgress, AbortSignal.any([signal, lease.lost]));
+  return await withLease(pool, await createClock(pool, signal), holder, work, signal);
 }
 
-interface PruneTools {
-  readonly pool: Pool;
-  readonly lease: Lease;
-  /** Rows that ended before it are deleted. */
-  readonly cutoff: Date;
-  /** Called after each transaction with the number of rows deleted so far. */
-  readonly onProgress: (rows: number) => void;
-}
-
-/**
- * Deletes removed libraries with all their rows, removed scenarios, old versions, and resolved rejects. If it is stopped between
- * two transactions, the database is consistent, and the next prune continues.
- */
-export async function prune({ pool, lease, cutoff, onProgress }: PruneTools, signal: AbortSignal): Promise<PrunedRows> {
-  const pruned: PrunedRows = { ...NOTHING_PRUNED };
-  const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>, { byKey = false } = {}) => {
+async function prune(
+  pool: Pool,
+  lease: Lease,
+  cutoff: Date,
+  onProgress: (rows: number) => void,
+  signal: AbortSignal,
+): Promise<PrunedRows> {
+  const pruned = { ...NOTHING_PRUNED };
+  /** @returns how many rows this transaction deleted */
+  const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>, byKey = false) => {
     signal.throwIfAborted();
     const deleted = await lease.write({ operation: "deleting old rows", byKey }, async (connection) => {
       const rows = { ...NOTHING_PRUNED, ...(await work(connection)) };
@@ -161,28 +153,24 @@ export async function prune({ pool, lease, cutoff, onProgress }: PruneTools, sig
       if (ofLibraries + ofScenarios > 0) await connection.query(RECORD_PRUNE, [cutoff, ofLibraries, ofScenarios]);
       return rows;
     });
-    for (const [name] of TABLES) pruned[name as keyof PrunedRows] += deleted[name as keyof PrunedRows];
+    for (const table of TABLES) pruned[table] += deleted[table];
     onProgress(sumOf(pruned));
     return sumOf(deleted);
   };
+  const execute = (table: PrunedTable, statement: string, values: unknown[]) =>
+    write(async (connection) => ({ [table]: (await connection.query(statement, values)).rowCount ?? 0 }));
 
-  while ((await write((connection) => deleteLibraries(connection, cutoff), { byKey: true })) > 0);
-  const read = async (connection: Connection) =>
-    oneRow(await connection.query<{ blocks: number }>(COUNT_SCENARIO_BLOCKS)).blocks;
-  const blocks = await readSnapshot(pool, "looking for old rows", read, signal);
-  for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE) {
-    const range = [cutoff, `(${block},0)`, `(${block + BLOCKS_AT_ONCE},0)`];
-    await write(async (connection) => ({ scenarios: (await connection.query(DELETE_SCENARIOS, range)).rowCount ?? 0 }));
-  }
-  for (const name of ["libraryHistory", "scenarioHistory", "rejects"] as const) {
-    const text = deleteSome(OLD_ROWS[name]);
-    const work = async (connection: Connection) => ({ [name]: (await connection.query(text, [cutoff])).rowCount ?? 0 });
-    while ((await write(work)) === PRUNED_AT_ONCE);
-  }
+  while ((await write((connection) => deleteLibraries(connection, cutoff), true)) > 0);
+  const countBlocks = (connection: Connection) => connection.query<{ blocks: number }>(COUNT_SCENARIO_BLOCKS);
+  const { blocks } = oneRow(await readSnapshot(pool, "looking for old rows", countBlocks, signal));
+  for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE)
+    await execute("scenarios", DELETE_SCENARIOS, [cutoff, `(${block},0)`, `(${block + BLOCKS_AT_ONCE},0)`]);
+  for (const table of ["library_history", "scenario_history", "rejects"] as const)
+    while ((await execute(table, deleteSome(table), [cutoff])) === PRUNED_AT_ONCE);
   return pruned;
 }
 
-const NOTHING_PRUNED = Object.fromEntries(TABLES.map(([name]) => [name, 0])) as PrunedRows;
+const NOTHING_PRUNED = Object.fromEntries(TABLES.map((table) => [table, 0])) as PrunedRows;
 
 /**
  * Deletes all rows of some old libraries in one transaction. If a bookmark outlived some scenarios, a library that returns
@@ -192,16 +180,14 @@ async function deleteLibraries(connection: Connection, cutoff: Date): Promise<Pa
   const { rows } = await connection.query<LibraryKey>(SELECT_OLD_LIBRARIES, [cutoff]);
   const keys = [rows.map(({ owner }) => owner), rows.map(({ name }) => name)];
   const deleted: Partial<PrunedRows> = {};
-  for (const [name, { table }] of TABLES) {
-    deleted[name as keyof PrunedRows] = (await connection.query(deleteOfLibraries(table), keys)).rowCount ?? 0;
-  }
+  for (const table of TABLES) deleted[table] = (await connection.query(deleteOfLibraries(table), keys)).rowCount ?? 0;
   return deleted;
 }
 
 /** Versions of libraries and of scenarios among these rows; a removed row is the last version of its item. */
 export const versionsOf = (rows: PrunedRows) => ({
-  ofLibraries: rows.libraries + rows.libraryHistory,
-  ofScenarios: rows.scenarios + rows.scenarioHistory,
+  ofLibraries: rows.libraries + rows.library_history,
+  ofScenarios: rows.scenarios + rows.scenario_history,
 });
 
 export const sumOf = (rows: PrunedRows) => Object.values(rows).reduce((sum, count) => sum + count, 0);

@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
-import { withLease } from "../../src/db/lease.ts";
-import { prune } from "../../src/db/prune.ts";
+import { pruneUnderLease } from "../../src/db/prune.ts";
 import { openService } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";
@@ -194,13 +193,7 @@ test("prunes small libraries by key when another one has most rows (fault 87)", 
   const { pool, plans } = await openExplained(made);
   const cutoff = new Date(Date.now() - 86_400_000);
 
-  const pruned = await withLease(
-    pool,
-    await createClock(pool, never),
-    { name: "sync", holder: "test" },
-    (lease) => prune({ pool, lease, cutoff, onProgress: () => {} }, never),
-    never,
-  );
+  const pruned = await pruneUnderLease(pool, cutoff, () => {}, never);
 
   expect(pruned).toMatchObject({ libraries: 60, scenarios: 1200 });
   expect(plans.filter((one) => one["Query Text"].includes("DELETE FROM simcat.scenarios"))).not.toEqual([]);

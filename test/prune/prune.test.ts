@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
-import { countPrunable, type PrunedRows, prune } from "../../src/db/prune.ts";
+import { countPrunable, type PrunedRows, pruneUnderLease } from "../../src/db/prune.ts";
 import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
 import { readSnapshot } from "../../src/db/transaction.ts";
 import { LostLeaseError } from "../../src/errors.ts";
@@ -23,10 +23,10 @@ describe("a library", () => {
     await insertLibrary(database, "gone", OLD);
     await insertScenario(database, "gone", 1, null);
     await insertScenario(database, "gone", 2, AT);
-    await insertVersion(database, "library_history", "gone", AT);
-    await insertVersion(database, "scenario_history", "gone", AT, 1);
+    await insertVersion(database, "gone", AT);
+    await insertVersion(database, "gone", AT, 1);
     await insertReject(database, "gone", null);
-    await database.query("INSERT INTO simcat.library_sync (owner, library_name) VALUES ('o', 'gone')");
+    await insertBookmark(database, "gone");
     await database.query(
       "INSERT INTO simcat.scenario_absences (owner, library_name, scenario_id, run_id) VALUES ('o', 'gone', 1, 1)",
     );
@@ -34,10 +34,10 @@ describe("a library", () => {
     const expected: PrunedRows = {
       libraries: 1,
       scenarios: 2,
-      libraryHistory: 1,
-      scenarioHistory: 1,
-      librarySync: 1,
-      scenarioAbsences: 1,
+      library_history: 1,
+      scenario_history: 1,
+      library_sync: 1,
+      scenario_absences: 1,
       rejects: 1,
     };
     expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
@@ -46,70 +46,50 @@ describe("a library", () => {
 
   test("that was removed at the cutoff stays, as does a live one", async () => {
     const database = await freshTestDatabase();
-    for (const [name, removedAt] of [
-      ["late", AT],
-      ["live", null],
-    ] as const) {
+    for (const [name, removedAt] of Object.entries({ late: AT, live: null })) {
       await insertLibrary(database, name, removedAt);
       await insertScenario(database, name, 1, null);
       await insertReject(database, name, null);
-      await database.query("INSERT INTO simcat.library_sync (owner, library_name) VALUES ('o', $1)", [name]);
+      await insertBookmark(database, name);
     }
 
     expect(await pruneAll(database)).toEqual({ counted: NOTHING, pruned: NOTHING });
-    expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, scenarios: 2, librarySync: 2, rejects: 2 });
+    expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, scenarios: 2, library_sync: 2, rejects: 2 });
   });
 });
 
 describe("in a live library", () => {
-  test("a scenario removed before the cutoff is deleted with its versions, one removed at it stays", async () => {
+  test("rows that ended before the cutoff are deleted, those that ended at it stay", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "live", null);
-    for (const [id, removedAt] of [
-      [1, null],
-      [2, AT],
-      [3, OLD],
-    ] as const) {
+    for (const [id, removedAt] of [null, AT, OLD].entries()) {
       await insertScenario(database, "live", id, removedAt);
-      await insertVersion(database, "scenario_history", "live", removedAt ?? AT, id);
+      await insertVersion(database, "live", removedAt ?? AT, id);
+    }
+    for (const end of [OLD, AT]) {
+      await insertVersion(database, "live", end);
+      await insertReject(database, "live", end);
     }
 
-    const expected = { ...NOTHING, scenarios: 1, scenarioHistory: 1 };
+    const expected = { ...NOTHING, scenarios: 1, scenario_history: 1, library_history: 1, rejects: 1 };
     expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
-    expect(await idsOf(database, "scenarios")).toEqual([1, 2]);
-    expect(await idsOf(database, "scenario_history")).toEqual([1, 2]);
+    const ids = (table: string) => database.query(`SELECT scenario_id::int AS id FROM simcat.${table} ORDER BY 1`);
+    expect(await ids("scenarios")).toEqual([{ id: 0 }, { id: 1 }]);
+    expect(await ids("scenario_history")).toEqual([{ id: 0 }, { id: 1 }]);
+    expect(await database.query("SELECT valid_to AS at FROM simcat.library_history")).toEqual([{ at: CUTOFF }]);
+    expect(await database.query("SELECT resolved_at AS at FROM simcat.rejects")).toEqual([{ at: CUTOFF }]);
   });
 
-  test("versions that ended before the cutoff are deleted, one that ended at it stays", async () => {
+  test("open rejects stay whatever their age, also those of no library", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "live", null);
-    await insertScenario(database, "live", 1, null);
-    for (const validTo of [OLD, AT]) {
-      await insertVersion(database, "library_history", "live", validTo);
-      await insertVersion(database, "scenario_history", "live", validTo, 1);
-    }
-
-    const expected = { ...NOTHING, libraryHistory: 1, scenarioHistory: 1 };
-    expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
-    expect(await database.query("SELECT DISTINCT valid_to FROM simcat.library_history")).toEqual([
-      { valid_to: CUTOFF },
-    ]);
-    expect(await database.query("SELECT DISTINCT valid_to FROM simcat.scenario_history")).toEqual([
-      { valid_to: CUTOFF },
-    ]);
-  });
-
-  test("rejects resolved before the cutoff are deleted; later and open ones stay, whatever their age", async () => {
-    const database = await freshTestDatabase();
-    await insertLibrary(database, "live", null);
-    for (const resolvedAt of [OLD, AT, null]) await insertReject(database, "live", resolvedAt);
+    await insertReject(database, "live", null);
     await insertReject(database, null, OLD);
     await insertReject(database, null, null);
 
-    const expected = { ...NOTHING, rejects: 2 };
+    const expected = { ...NOTHING, rejects: 1 };
     expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
-    const left = await database.query("SELECT resolved_at FROM simcat.rejects ORDER BY resolved_at");
-    expect(left).toEqual([{ resolved_at: CUTOFF }, { resolved_at: null }, { resolved_at: null }]);
+    expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 1, rejects: 2 });
   });
 });
 
@@ -135,19 +115,37 @@ test("deletes rows in several transactions, and no other rows", async () => {
      FROM (SELECT timestamptz '2026-01-01 00:00Z' - i * interval '1 s' AS at FROM generate_series(0, 20000) i) AS ends`,
   );
 
-  const expected = { ...NOTHING, libraries: 1201, scenarios: 31_000, scenarioHistory: 20_000 };
+  const expected = { ...NOTHING, libraries: 1201, scenarios: 31_000, scenario_history: 20_000 };
   expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
-  expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 20_000, scenarioHistory: 1 });
+  expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 20_000, scenario_history: 1 });
+});
+
+test("deletes only old rows of a partitioned table, where rows of two partitions have the same ctid", async () => {
+  const database = await freshTestDatabase();
+  await insertLibrary(database, "live", null);
+  await insertLibrary(database, "gone", OLD);
+  await database.query(`ALTER TABLE simcat.library_history RENAME TO old;
+    CREATE TABLE simcat.library_history (LIKE simcat.old) PARTITION BY RANGE (valid_to);
+    CREATE TABLE simcat.before PARTITION OF simcat.library_history FOR VALUES FROM (MINVALUE) TO ('${AT}');
+    CREATE TABLE simcat.after PARTITION OF simcat.library_history FOR VALUES FROM ('${AT}') TO (MAXVALUE)`);
+  for (const [name, validTo] of [
+    ["live", OLD],
+    ["gone", AT],
+    ["live", AT],
+    ["gone", OLD],
+  ] as const)
+    await insertVersion(database, name, validTo);
+
+  expect(await pruneUntil(database, never, () => {})).toEqual({ ...NOTHING, libraries: 1, library_history: 3 });
+  const left = await database.query("SELECT library_name AS name, valid_to AS at FROM simcat.library_history");
+  expect(left).toEqual([{ name: "live", at: CUTOFF }]);
 });
 
 test("an interrupted prune leaves whole libraries, and the next one finishes the work", async () => {
   const database = await freshTestDatabase();
   for (const name of ["a", "b"]) {
     await insertLibrary(database, name, OLD);
-    await database.query(
-      "INSERT INTO simcat.library_sync (owner, library_name, scenario_count) VALUES ('o', $1, 11000)",
-      [name],
-    );
+    await insertBookmark(database, name, 11_000);
     await database.query(
       `INSERT INTO simcat.scenarios (owner, library_name, scenario_id, raw, first_seen_at, changed_at, run_id)
        SELECT 'o', $1, i, '{}', now(), now(), 1 FROM generate_series(1, 11000) i`,
@@ -157,50 +155,35 @@ test("an interrupted prune leaves whole libraries, and the next one finishes the
   const stop = new AbortController();
 
   await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
-  const expected = { ...NOTHING, libraries: 1, scenarios: 11_000, librarySync: 1 };
+  const expected = { ...NOTHING, libraries: 1, scenarios: 11_000, library_sync: 1 };
   expect(await countRows(database)).toEqual(expected);
+  expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 1, scenarios: 11_000 }]);
   expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
 });
 
 test("a prune whose lease another run takes over stops", async () => {
   const database = await freshTestDatabase();
-  for (const table of ["library_history", "scenario_history"] as const) {
-    await insertVersion(database, table, "gone", OLD, table === "library_history" ? undefined : 1);
-  }
-  const pool = await openPool(database);
-  const clock = await createClock(pool, never);
-  const cutDown = withLease(
-    pool,
-    clock,
-    { name: "sync", holder: "test" },
-    async (lease) => {
-      await database.query("UPDATE simcat.leases SET token = token + 1");
-      return prune({ pool, lease, cutoff: CUTOFF, onProgress: () => {} }, never);
-    },
-    never,
-  );
-  await expect(cutDown).rejects.toThrow(LostLeaseError);
-  expect(await countRows(database)).toEqual({ ...NOTHING, libraryHistory: 1, scenarioHistory: 1 });
+  await insertLibrary(database, "gone", OLD);
+  await insertVersion(database, "live", OLD);
+  await database.query(`CREATE FUNCTION take_over() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      UPDATE simcat.leases SET token = token + 1; RETURN NULL; END $$;
+    CREATE TRIGGER take_over AFTER DELETE ON simcat.libraries EXECUTE FUNCTION take_over()`);
+  await expect(pruneUntil(database, never, () => {})).rejects.toThrow(LostLeaseError);
+  expect(await countRows(database)).toEqual({ ...NOTHING, library_history: 1 });
 });
 
 describe("the record of a prune (fault 125)", () => {
-  const readRecords = ({ query }: TestDatabase) =>
-    query(
-      "SELECT cutoff, library_versions::int AS libraries, scenario_versions::int AS scenarios FROM simcat.prunes ORDER BY id",
-    );
-
   test("has its cutoff and how many versions it deleted; a removed row is its item's last version", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "live", null);
-    await insertVersion(database, "library_history", "live", OLD);
-    await insertScenario(database, "live", 1, OLD);
-    await insertVersion(database, "scenario_history", "live", OLD, 1);
-    await insertScenario(database, "live", 2, null);
-    await insertVersion(database, "scenario_history", "live", OLD, 2);
+    await insertVersion(database, "live", OLD);
+    for (const [id, removedAt] of [OLD, null].entries()) {
+      await insertScenario(database, "live", id, removedAt);
+      await insertVersion(database, "live", OLD, id);
+    }
     await insertLibrary(database, "gone", OLD);
 
     await pruneAll(database);
-
     expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 2, scenarios: 3 }]);
     await pruneAll(database);
     expect(await readRecords(database)).toHaveLength(1);
@@ -209,35 +192,21 @@ describe("the record of a prune (fault 125)", () => {
   test("is not written if only resolved rejects are deleted, or nothing", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "live", null);
-    await insertVersion(database, "library_history", "live", AT);
+    await insertVersion(database, "live", AT);
     await insertReject(database, "live", OLD);
 
     expect((await pruneAll(database)).pruned).toEqual({ ...NOTHING, rejects: 1 });
-
     expect(await readRecords(database)).toEqual([]);
-  });
-
-  test("is there if the prune is stopped after its first transaction", async () => {
-    const database = await freshTestDatabase();
-    await insertLibrary(database, "gone", OLD);
-    await insertVersion(database, "library_history", "live", OLD);
-    const stop = new AbortController();
-
-    await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
-
-    expect(await countRows(database)).toEqual({ ...NOTHING, libraryHistory: 1 });
-    expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 1, scenarios: 0 }]);
   });
 
   test("is undone together with its first deletion", async () => {
     const database = await freshTestDatabase();
-    await insertVersion(database, "library_history", "live", OLD);
+    await insertVersion(database, "live", OLD);
     await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
       CREATE TRIGGER refuse BEFORE INSERT ON simcat.prunes FOR EACH ROW EXECUTE FUNCTION refuse()`);
 
     await expect(pruneUntil(database, never, () => {})).rejects.toThrow("refused");
-
-    expect(await countRows(database)).toEqual({ ...NOTHING, libraryHistory: 1 });
+    expect(await countRows(database)).toEqual({ ...NOTHING, library_history: 1 });
     expect(await readRecords(database)).toEqual([]);
   });
 });
@@ -254,7 +223,7 @@ test("a pruned library that is listed again unchanged is stored again", async ()
     "UPDATE simcat.libraries SET removed_at = removed_at - interval '2 d' WHERE removed_at IS NOT NULL",
   );
   expect(await simcatOn("prune", "--older-than", "1d")).toBe(0);
-  expect(await countRows(sides.database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 1, librarySync: 1 });
+  expect(await countRows(sides.database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 1, library_sync: 1 });
 
   sides.service.put(gone);
   expect(await simcatOn("sync")).toBe(0);
@@ -280,7 +249,7 @@ test("a prune of everything older than a day keeps the numbers of the guard of r
   expect(before).toEqual({ peakLive: 2, gone: 2, returned: [] });
 
   expect((await simcat({ database }, ["prune", "--older-than", "1d"])).code).toBe(0);
-  expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, libraryHistory: 2 });
+  expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, library_history: 2 });
   expect(await readNumbers()).toEqual(before);
 });
 
@@ -289,7 +258,10 @@ describe("the command", () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     await insertScenario(database, "gone", 1, null);
+    const before = await fingerprintRows(database);
 
+    // Another run's lease does not stop a dry run.
+    await database.query("INSERT INTO simcat.leases VALUES ('sync', 'somebody', 1, now() + interval '1 h')");
     const dry = await simcat({ database }, ["prune", "--older-than", "1d", "--dry-run", "--json"]);
     expect(dry.code).toBe(0);
     expect(JSON.parse(dry.out)).toEqual({
@@ -298,21 +270,13 @@ describe("the command", () => {
       before: expect.stringMatching(/^20\d\d-.*Z$/),
       history_complete_since: null,
       rows_total: 2,
-      rows: {
-        libraries: 1,
-        scenarios: 1,
-        library_history: 0,
-        scenario_history: 0,
-        library_sync: 0,
-        scenario_absences: 0,
-        rejects: 0,
-      },
+      rows: { ...NOTHING, libraries: 1, scenarios: 1 },
     });
-    expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 1 });
+    await database.query("DELETE FROM simcat.leases");
+    expect(await fingerprintRows(database)).toEqual(before);
 
     const real = await simcat({ database }, ["prune", "--older-than", "1d"]);
-    expect(real.code).toBe(0);
-    expect(real.err).toBe("");
+    expect(real).toMatchObject({ code: 0, err: "" });
     expect(real.out.replace(/before .*Z/, "before …Z")).toBe(
       `prune: 2 rows deleted, older than 1d (before …Z)
   removed    1 library, 1 scenario
@@ -335,26 +299,15 @@ describe("the command", () => {
       return since === before ? "the cutoff" : since;
     };
     expect(await report()).toBe("2025-06-01T00:00:00.000Z");
-    await insertVersion(database, "library_history", "live", OLD);
+    await insertVersion(database, "live", OLD);
     expect(await report("--dry-run")).toBe("the cutoff");
     expect((await simcat({ database }, ["prune", "--older-than", "1d"])).out).toMatch(
       /\n {2}kept {7}history is complete since 20\d\d-.*Z$/,
     );
-    expect(await report()).toMatch(/^20\d\d-.*Z$/);
     const [record] = await database.query<{ since: Date }>(
       "SELECT history_complete_since AS since FROM simcat_report.data_complete_as_of",
     );
     expect(await report()).toBe(record?.since.toISOString());
-  });
-
-  test("writes nothing on a dry run, and takes no lease for it", async () => {
-    const database = await freshTestDatabase();
-    await insertLibrary(database, "gone", OLD);
-    await holdLease(database);
-    const before = await fingerprintRows(database);
-
-    expect((await simcat({ database }, ["prune", "--older-than", "90d", "--dry-run"])).code).toBe(0);
-    expect(await fingerprintRows(database)).toEqual(before);
   });
 
   test("is busy during a run", async () => {
@@ -364,15 +317,9 @@ describe("the command", () => {
     const clock = await createClock(pool, never);
     const work = async () => {
       // The lease is renewed every five seconds; a reader must see a renewal to consider its holder alive.
-      const renewing = setInterval(
-        () => void pool.query("UPDATE simcat.leases SET expires_at = expires_at + '1 s'"),
-        100,
-      );
-      try {
-        return await simcat({ database }, ["prune", "--older-than", "90d"]);
-      } finally {
-        clearInterval(renewing);
-      }
+      const renew = () => void pool.query("UPDATE simcat.leases SET expires_at = expires_at + '1 s'");
+      const renewing = setInterval(renew, 100);
+      return simcat({ database }, ["prune", "--older-than", "90d"]).finally(() => clearInterval(renewing));
     };
     const { code, err } = await withLease(pool, clock, { name: "sync", holder: "worker-1:42" }, work, never);
 
@@ -381,76 +328,44 @@ describe("the command", () => {
     expect(await countRows(database)).toMatchObject({ libraries: 1 });
   });
 
+  const WARNING = "deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses";
   test.each([
-    ["removed", "is not a duration"],
-    ["", "is not a duration"],
-    ["90", "is not a duration"],
-    ["90 d", "is not a duration"],
-    ["-90d", "is not a duration"],
-    ["0d", "is not a duration"],
-  ])("refuses the age %j", async (age, said) => {
+    ["removed", 64, "is not a duration"],
+    ["", 64, "is not a duration"],
+    ["90", 64, "is not a duration"],
+    ["90 d", 64, "is not a duration"],
+    ["-90d", 64, "is not a duration"],
+    ["0d", 64, "is not a duration"],
+    ["1ms", 0, WARNING],
+    ["86399999ms", 0, WARNING],
+    ["86400000ms", 0, ""],
+    ["1d", 0, ""],
+    ["100000000d", 0, ""],
+  ])("takes the age %j: %i %s", async (age, exit, said) => {
     const database = await freshTestDatabase();
-    const { code, out, err } = await simcat({ database }, ["prune", `--older-than=${age}`]);
-    expect({ code, out }).toEqual({ code: 64, out: "" });
-    expect(err).toContain(said);
+    const { code, err } = await simcat({ database }, ["prune", `--older-than=${age}`]);
+    expect({ code, err }).toEqual({ code: exit, err: said === "" ? "" : expect.stringContaining(said) });
   });
-
-  test.each(["1d", "24h", "86400000ms", "100000000d"])("accepts the age %s", async (age) => {
-    const database = await freshTestDatabase();
-    const { code, err } = await simcat({ database }, ["prune", "--older-than", age]);
-    expect(code).toBe(0);
-    expect(err).not.toContain("SIMCAT_MAX_REMOVED");
-  });
-
-  test.each(["1ms", "23h", "86399999ms"])(
-    "accepts the age %s and reports what the guard no longer sees",
-    async (age) => {
-      const database = await freshTestDatabase();
-      const { code, err } = await simcat({ database }, ["prune", "--older-than", age]);
-      expect(code).toBe(0);
-      expect(err).toContain("deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses");
-    },
-  );
 
   test("requires an age: the option's, or else SIMCAT_KEEP_HISTORY", async () => {
     const database = await freshTestDatabase();
-    await insertVersion(database, "library_history", "live", OLD);
-    const prune = async (environment: Record<string, string>, ...more: string[]) => {
+    await insertVersion(database, "live", OLD);
+    const prune = async (keepHistory: string | null, ...more: string[]) => {
+      const environment = keepHistory === null ? {} : { SIMCAT_KEEP_HISTORY: keepHistory };
       const { code, out, err } = await simcat({ database }, ["prune", "--json", ...more], environment);
-      return { code, ...(code === 0 ? pruned(JSON.parse(out)) : { err }) };
+      const { older_than: age, rows_total: rows } = JSON.parse(out || "{}");
+      return code === 0 ? { age, rows } : { code, err };
     };
-    const pruned = (report: { older_than: string; rows_total: number }) => ({
-      age: report.older_than,
-      rows: report.rows_total,
-    });
 
-    expect(await prune({})).toEqual({
+    expect(await prune(null)).toEqual({
       code: 64,
       err: expect.stringContaining("give --older-than 365d, or set SIMCAT_KEEP_HISTORY"),
     });
-    expect(await prune({ SIMCAT_KEEP_HISTORY: "1h" })).toEqual({
-      code: 78,
-      err: expect.stringContaining("SIMCAT_KEEP_HISTORY"),
-    });
-    const ages = { SIMCAT_KEEP_HISTORY: "24h" };
-    expect(await prune(ages, "--dry-run")).toEqual({ code: 0, age: "1d", rows: 1 });
-    expect(await prune(ages, "--older-than", "3650d")).toEqual({ code: 0, age: "3650d", rows: 0 });
-    expect(await prune(ages)).toEqual({ code: 0, age: "1d", rows: 1 });
-    expect(await prune(ages)).toEqual({ code: 0, age: "1d", rows: 0 });
+    expect(await prune("1h")).toEqual({ code: 78, err: expect.stringContaining("SIMCAT_KEEP_HISTORY") });
+    expect(await prune("24h", "--dry-run")).toEqual({ age: "1d", rows: 1 });
+    expect(await prune("24h", "--older-than", "3650d")).toEqual({ age: "3650d", rows: 0 });
+    expect(await prune("24h")).toEqual({ age: "1d", rows: 1 });
   });
-
-  test.each([["--dry-run"], []])(
-    "refuses a partitioned table %j, because a ctid is unique in one partition",
-    async (...more) => {
-      const database = await freshTestDatabase();
-      await database.query(`
-      ALTER TABLE simcat.scenario_history RENAME TO one_month;
-      CREATE TABLE simcat.scenario_history (LIKE simcat.one_month) PARTITION BY RANGE (valid_to)`);
-      const { code, err } = await simcat({ database }, ["prune", "--older-than", "90d", ...more]);
-      expect(code).toBe(78);
-      expect(err).toContain("prune cannot delete from partitioned tables: simcat.scenario_history");
-    },
-  );
 
   test.each([
     ["rejects", []],
@@ -460,25 +375,23 @@ describe("the command", () => {
     const database = await freshTestDatabase();
     await database.query(`ALTER TABLE simcat.${table} RENAME TO others`);
     const { code, err } = await simcat({ database }, ["prune", "--older-than", "90d", ...more]);
-    expect(code).toBe(78);
-    expect(err).toContain(`simcat.${table}`);
+    expect({ code, err }).toEqual({ code: 78, err: expect.stringContaining(`simcat.${table}`) });
   });
 
   test("does not touch a database without simcat's tables", async () => {
     const database = await freshTestDatabase({ empty: true });
     const { code, err } = await simcat({ database }, ["prune", "--older-than", "90d"]);
-    expect(code).toBe(78);
-    expect(err).toContain("simcat migrate");
+    expect({ code, err }).toEqual({ code: 78, err: expect.stringContaining("simcat migrate") });
   });
 });
 
 const NOTHING: PrunedRows = {
   libraries: 0,
   scenarios: 0,
-  libraryHistory: 0,
-  scenarioHistory: 0,
-  librarySync: 0,
-  scenarioAbsences: 0,
+  library_history: 0,
+  scenario_history: 0,
+  library_sync: 0,
+  scenario_absences: 0,
   rejects: 0,
 };
 
@@ -488,16 +401,8 @@ async function openPool(database: TestDatabase): Promise<Pool> {
   return pool;
 }
 
-async function pruneUntil(database: TestDatabase, signal: AbortSignal, tell: () => void): Promise<PrunedRows> {
-  const pool = await openPool(database);
-  const clock = await createClock(pool, never);
-  return withLease(
-    pool,
-    clock,
-    { name: "sync", holder: "test" },
-    (lease) => prune({ pool, lease, cutoff: CUTOFF, onProgress: tell }, signal),
-    never,
-  );
+async function pruneUntil(database: TestDatabase, signal: AbortSignal, onProgress: () => void): Promise<PrunedRows> {
+  return pruneUnderLease(await openPool(database), CUTOFF, onProgress, signal);
 }
 
 async function pruneAll(database: TestDatabase): Promise<{ counted: PrunedRows; pruned: PrunedRows }> {
@@ -505,9 +410,10 @@ async function pruneAll(database: TestDatabase): Promise<{ counted: PrunedRows; 
   return { counted, pruned: await pruneUntil(database, never, () => {}) };
 }
 
-async function holdLease({ query }: TestDatabase): Promise<void> {
-  await query("INSERT INTO simcat.leases VALUES ('sync', 'somebody', 1, now() + interval '1 h')");
-}
+const readRecords = ({ query }: TestDatabase) =>
+  query(
+    "SELECT cutoff, library_versions::int AS libraries, scenario_versions::int AS scenarios FROM simcat.prunes ORDER BY id",
+  );
 
 async function insertLibrary({ query }: TestDatabase, name: string, removedAt: string | null): Promise<void> {
   await query(
@@ -515,6 +421,13 @@ async function insertLibrary({ query }: TestDatabase, name: string, removedAt: s
      VALUES ('o', $1, '2020-01-01Z', '2020-01-01Z', $2, 1)`,
     [name, removedAt],
   );
+}
+
+async function insertBookmark({ query }: TestDatabase, name: string, scenarios = 0): Promise<void> {
+  await query("INSERT INTO simcat.library_sync (owner, library_name, scenario_count) VALUES ('o', $1, $2)", [
+    name,
+    scenarios,
+  ]);
 }
 
 async function insertScenario({ query }: TestDatabase, name: string, id: number, removedAt: string | null) {
@@ -525,52 +438,29 @@ async function insertScenario({ query }: TestDatabase, name: string, id: number,
   );
 }
 
-async function insertVersion(
-  { query }: TestDatabase,
-  table: "library_history" | "scenario_history",
-  name: string,
-  validTo: string,
-  id?: number,
-) {
-  const [more, values] = id === undefined ? ["", ""] : [", scenario_id, raw", `, ${id}, '{}'`];
+/** Of the library, or of its scenario with this id. */
+async function insertVersion({ query }: TestDatabase, name: string, validTo: string, id?: number) {
+  const [table, more, values] =
+    id === undefined ? ["library", "", ""] : ["scenario", ", scenario_id, raw", `, ${id}, '{}'`];
   await query(
-    `INSERT INTO simcat.${table} (owner, library_name, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by${more})
+    `INSERT INTO simcat.${table}_history (owner, library_name, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by${more})
      VALUES ('o', $1, '2020-01-01Z', '2020-01-01Z', 1, $2::timestamptz - interval '1 h', $2, 2${values})`,
     [name, validTo],
   );
 }
 
-let rejects = 0;
-
 async function insertReject({ query }: TestDatabase, name: string | null, resolvedAt: string | null) {
-  rejects += 1;
   await query(
     `INSERT INTO simcat.rejects
        (run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at, resolved_at)
-     VALUES (1, $1, $2, 'scenario', 'wrong_type', '', '', '', $3, '2020-01-01Z', '2020-01-01Z', $4)`,
-    [name === null ? null : "o", name, String(rejects), resolvedAt],
+     VALUES (1, $1, $2, 'scenario', 'wrong_type', '', '', '', gen_random_uuid(), '2020-01-01Z', '2020-01-01Z', $3)`,
+    [name === null ? null : "o", name, resolvedAt],
   );
 }
 
 async function countRows({ query }: TestDatabase): Promise<PrunedRows> {
-  const tables = {
-    libraries: "libraries",
-    scenarios: "scenarios",
-    libraryHistory: "library_history",
-    scenarioHistory: "scenario_history",
-    librarySync: "library_sync",
-    scenarioAbsences: "scenario_absences",
-    rejects: "rejects",
-  } satisfies Record<keyof PrunedRows, string>;
-  const parts = Object.entries(tables).map(
-    ([name, table]) => `(SELECT count(*)::int FROM simcat.${table}) AS "${name}"`,
-  );
-  const [row] = await query<PrunedRows>(`SELECT ${parts.join(", ")}`);
+  const counts = Object.keys(NOTHING).map((table) => `(SELECT count(*)::int FROM simcat.${table}) AS ${table}`);
+  const [row] = await query<PrunedRows>(`SELECT ${counts.join(", ")}`);
   if (row === undefined) throw new Error("no row");
   return row;
-}
-
-async function idsOf({ query }: TestDatabase, table: string): Promise<number[]> {
-  const rows = await query<{ id: number }>(`SELECT scenario_id::int AS id FROM simcat.${table} ORDER BY 1`);
-  return rows.map(({ id }) => id);
 }

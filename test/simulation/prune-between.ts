@@ -1,7 +1,5 @@
-import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect } from "../../src/db/connect.ts";
-import { withLease } from "../../src/db/lease.ts";
-import { countPrunable, prune, readCutoff } from "../../src/db/prune.ts";
+import { countPrunable, pruneUnderLease, readCutoff } from "../../src/db/prune.ts";
 import { copyText } from "./copies.ts";
 import { forgetBefore } from "./histories.ts";
 import { look } from "./reader.ts";
@@ -20,17 +18,7 @@ export async function pruneBetween(simulation: Simulation, olderThanMs: number):
   try {
     const cutoff = await readCutoff(pool, olderThanMs, never);
     const foretold = await countPrunable(pool, cutoff, never);
-    const work = async () => {
-      const tools = { pool, cutoff, onProgress: () => {} };
-      return withLease(
-        pool,
-        await createClock(pool, never),
-        { name: "sync", holder: "prune" },
-        (lease) => prune({ ...tools, lease }, never),
-        never,
-      );
-    };
-    const pruned = await work();
+    const pruned = await pruneUnderLease(pool, cutoff, () => {}, never);
     note(`  prune of what is older than ${olderThanMs / HOUR} h: ${JSON.stringify(pruned)}`);
     if (JSON.stringify(pruned) !== JSON.stringify(foretold)) {
       wrong.push(`prune: foretold ${JSON.stringify(foretold)}, deleted ${JSON.stringify(pruned)}`);
@@ -39,8 +27,11 @@ export async function pruneBetween(simulation: Simulation, olderThanMs: number):
     const [record] = await server.control.query<{ cutoff: Date | null }>(
       "SELECT max(cutoff) AS cutoff FROM simcat.prunes",
     );
-    const { libraries, libraryHistory, scenarios, scenarioHistory } = pruned;
-    if (libraries + libraryHistory + scenarios + scenarioHistory > 0 && !(record?.cutoff && record.cutoff >= cutoff)) {
+    const { libraries, library_history, scenarios, scenario_history } = pruned;
+    if (
+      libraries + library_history + scenarios + scenario_history > 0 &&
+      !(record?.cutoff && record.cutoff >= cutoff)
+    ) {
       wrong.push(`prune: the cutoff ${cutoff.toISOString()} is not recorded`);
     }
     for (const [key, { removedAt, copy }] of before) {
