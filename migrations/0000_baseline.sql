@@ -1,6 +1,5 @@
--- The tables, their comments and the privileges of the roles. Views and functions are in migrations/views.
-CREATE SCHEMA IF NOT EXISTS "simcat";
---> statement-breakpoint
+-- The tables, their comments and the privileges of the roles. Views and functions are in migrations/views. src/db/migrate.ts
+-- creates the schemas.
 CREATE TABLE "simcat"."leases" (
 	"name" text PRIMARY KEY NOT NULL,
 	"holder" text NOT NULL,
@@ -441,8 +440,6 @@ COMMENT ON TABLE simcat.snapshot_days IS 'The UTC days that have a snapshot, one
 COMMENT ON COLUMN simcat.snapshot_days.day IS 'The day in UTC, by the database''s clock.';
 COMMENT ON COLUMN simcat.snapshot_days.run_id IS 'The run that took the snapshot (sync_runs.id, no foreign key).';
 COMMENT ON COLUMN simcat.snapshot_days.taken_at IS 'When it was taken, at the end of that run. Ages of reads are measured to this time.';
---> statement-breakpoint
-CREATE SCHEMA IF NOT EXISTS simcat_report;
 --> statement-breakpoint
 -- The privileges of the roles that deploy/roles.sql creates, if they exist, on present and future objects of this role. If the
 -- schemas belong to another role, their owner must grant them: run deploy/roles.sql again.

@@ -1,5 +1,4 @@
 import { formatJson } from "../format.ts";
-import type { CheckLine } from "../output/check.ts";
 import { checkExitCode, formatChecks, toChecksJson } from "../output/check.ts";
 import { checkConfiguration } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
@@ -12,12 +11,13 @@ export const defineCheck: DefineCommand = (command, run) => command.addOption(js
 /** Prints a line for each requirement of a run. Exits with the code that a run would end with. */
 export async function check(context: Context, { json }: JsonOptions): Promise<number> {
   const found = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];
-  const lines = found.map((line) => maskLine(line, context.mask));
+  const { mask } = context;
+  const lines = found.map(({ text, hint, details, ...line }) => ({
+    ...line,
+    text: mask(text),
+    hint: hint === null ? null : mask(hint),
+    details: details.map(mask),
+  }));
   context.print(json ? formatJson(toChecksJson(lines)) : formatChecks(lines));
   return checkExitCode(lines);
-}
-
-function maskLine(line: CheckLine, mask: Context["mask"]): CheckLine {
-  const { text, hint, details } = line;
-  return { ...line, text: mask(text), hint: hint === null ? null : mask(hint), details: details.map(mask) };
 }

@@ -36,13 +36,15 @@ async function pruneHistory(context: Context, { olderThan, dryRun, json }: Prune
       `simcat: --older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`,
     );
   }
-  const report = await withDatabase(context, config, "require", (pool) => prune(context, pool, olderThanMs, dryRun));
+  const report = await withDatabase(context, config, "require", (pool) =>
+    pruneOrCount(context, pool, olderThanMs, dryRun),
+  );
   context.print(json ? formatJson(report) : formatPrune(report));
   return EXIT.ok;
 }
 
 /** Prunes, or counts the rows. The result is the document of `--json`. */
-async function prune({ terminal, draw, stop }: Context, pool: Pool, olderThanMs: number, dryRun: boolean) {
+async function pruneOrCount({ terminal, draw, stop }: Context, pool: Pool, olderThanMs: number, dryRun: boolean) {
   const line = createStatusLine(terminal.isErr ? { columns: terminal.columns, draw } : null, () => {});
   const cutoff = await readCutoff(pool, olderThanMs, stop);
   const rows = await (dryRun
@@ -63,7 +65,12 @@ async function prune({ terminal, draw, stop }: Context, pool: Pool, olderThanMs:
 }
 
 /** The summary at the end of a prune. */
-function formatPrune({ dry_run, rows, history_complete_since: since, ...report }: Awaited<ReturnType<typeof prune>>) {
+function formatPrune({
+  dry_run,
+  rows,
+  history_complete_since: since,
+  ...report
+}: Awaited<ReturnType<typeof pruneOrCount>>) {
   const total = plural(report.rows_total, "row");
   const head = dry_run ? `dry run: ${total} would be deleted` : `prune: ${total} deleted`;
   const versions = `${plural(rows.library_history, "version")} of libraries, ${formatCount(rows.scenario_history)} of scenarios`;

@@ -1,5 +1,4 @@
 import type { MigrationMeta } from "drizzle-orm/migrator";
-import { applyViews, readViewPrivileges, restoreViewPrivileges } from "./apply-views.ts";
 import { type Connection, type ConnectOptions, connect, disconnect } from "./connect.ts";
 import { missingError, readMissingObjects } from "./missing-objects.ts";
 import {
@@ -13,7 +12,7 @@ import {
   toSchemaState,
 } from "./schema-state.ts";
 import { withTransaction } from "./transaction.ts";
-import type { ViewFile, Views } from "./views.ts";
+import { applyViews, readViewGrants, restoreViewGrants, type ViewFile, type Views } from "./views.ts";
 
 /** An arbitrary constant that never changes, because two migrating processes must ask for the same lock. */
 const LOCK = 7_264_112_009;
@@ -24,6 +23,8 @@ const LOCK_ATTEMPTS = 80;
 /** Settings of a role that would change the meaning of the migrations. */
 const FIXED_SETTINGS = `SET LOCAL standard_conforming_strings = on; SET LOCAL search_path = pg_catalog;
   SET LOCAL default_table_access_method = heap`;
+
+const CREATE_JOURNAL = `CREATE TABLE IF NOT EXISTS ${JOURNAL} (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`;
 
 interface MigrateOptions extends Pick<ConnectOptions, "onWait"> {
   readonly folder?: string;
@@ -39,8 +40,8 @@ interface MigrateResult {
 /**
  * Brings the schema up to date under a lock: of several processes, one migrates, and the others find it done. All missing
  * migrations and the views are one transaction.
- * @throws ConfigurationError if the schema is newer than this program, or too old for it; if a table, a column, a constraint
- * or an index of an applied migration is missing; or if a view that must be dropped is used by one that is not simcat's
+ * @throws ConfigurationError if the schema is newer than this program; if a table, a column, a constraint or an index of an
+ * applied migration is missing; or if a view that must be dropped is used by one that is not simcat's
  */
 export async function migrate(
   url: string,
@@ -72,47 +73,37 @@ async function applyMissing(connection: Connection, schema: Schema): Promise<Mig
     await connection.query(`DELETE FROM ${JOURNAL}`);
     await saveMigration(connection, baseline);
   }
-  const { migrations: applied, views } = await readJournal(connection);
-  const state = toSchemaState(schema, { migrations: applied, views });
+  const journal = await readJournal(connection);
+  const state = toSchemaState(schema, journal);
   assertMigratable(state);
-  if (state.kind === "behind") await createJournal(connection);
-  const before = await readViewPrivileges(connection);
+  const recorded = { ...journal.views?.hashes };
+  for (const name of ["simcat", "simcat_migrations"]) await createSchema(connection, name);
+  if (await createSchema(connection, "simcat_report")) delete recorded.simcat_report;
+  if (state.kind === "behind") await connection.query(CREATE_JOURNAL);
+  const before = await readViewGrants(connection);
   for (const migration of schema.migrations) {
-    if (applied.includes(migration.folderMillis)) continue;
-    await runStatements(connection, migration);
+    if (journal.migrations.includes(migration.folderMillis)) continue;
+    for (const statement of migration.sql) await connection.query(statement);
     await saveMigration(connection, migration);
   }
-  const lost = applied.length === 0 ? [] : await readMissingViews(connection, schema.views);
-  const recorded = views?.hashes ?? {};
-  await createSchema(connection, "simcat_report");
-  await applyViews(connection, schema.views, recorded, new Set(lost.map(({ name }) => name)));
-  await restoreViewPrivileges(connection, before);
+  const lost = journal.migrations.length === 0 ? [] : await readMissingViews(connection, schema.views);
+  const recreated = lost.filter(({ name }) => name in recorded);
+  for (const { name } of recreated) delete recorded[name];
+  await applyViews(connection, schema.views, recorded);
+  await restoreViewGrants(connection, before);
   if (state.kind === "behind") await saveViews(connection, schema.views);
   await setSearchPath(connection);
-  const recreated = lost.filter(({ name }) => name in recorded).map(({ label }) => label);
-  return { applied: state.kind === "behind" ? state.missing : 0, recreated };
+  return { applied: state.kind === "behind" ? state.missing : 0, recreated: recreated.map(({ label }) => label) };
 }
 
-async function runStatements(connection: Connection, { sql }: MigrationMeta): Promise<void> {
-  for (const statement of sql) {
-    const schema = /^(?:--.*\n|\s)*CREATE SCHEMA IF NOT EXISTS "?(\w+)"?;?\s*$/.exec(statement)?.[1];
-    // drizzle-kit writes CONCURRENTLY for some indexes, which is not possible in a transaction.
-    if (schema === undefined) await connection.query(statement.replace(/\bINDEX CONCURRENTLY\b/, "INDEX"));
-    else await createSchema(connection, schema);
-  }
-}
-
-/** Creates the schema if it is missing. IF NOT EXISTS demands CREATE on the database even if the schema exists. */
-async function createSchema(connection: Connection, name: string): Promise<void> {
+/**
+ * Creates the schema unless it exists. IF NOT EXISTS would demand CREATE on the database even then.
+ * @returns whether it was missing
+ */
+async function createSchema(connection: Connection, name: string): Promise<boolean> {
   const { rowCount } = await connection.query("SELECT FROM pg_namespace WHERE nspname = $1", [name]);
   if (rowCount === 0) await connection.query(`CREATE SCHEMA ${name}`);
-}
-
-async function createJournal(connection: Connection): Promise<void> {
-  await createSchema(connection, "simcat_migrations");
-  await connection.query(
-    `CREATE TABLE IF NOT EXISTS ${JOURNAL} (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
-  );
+  return rowCount === 0;
 }
 
 /** Records in the journal that a migration was applied. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { ConfigurationError, toError } from "../errors.ts";
-import type { Connection, Pool } from "./connect.ts";
+import type { Connection } from "./connect.ts";
 import { hashViews, loadViews, type ViewHashes, type Views } from "./views.ts";
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../migrations", import.meta.url));
@@ -22,13 +22,8 @@ export interface Schema {
 export interface Journal {
   /** The applied migrations by their `folderMillis`. */
   readonly migrations: readonly number[];
-  readonly views: RecordedViews | null;
-}
-
-interface RecordedViews {
-  /** `changedAt` of the program that applied them. */
-  readonly changedAt: number;
-  readonly hashes: ViewHashes;
+  /** The applied views, with `changedAt` of the program that applied them. */
+  readonly views: { readonly changedAt: number; readonly hashes: ViewHashes } | null;
 }
 
 /** The schema of a database compared with this program's. `version`: how many migrations were applied. */
@@ -36,15 +31,11 @@ export type SchemaState =
   | { readonly kind: "current"; readonly version: number }
   /** `version` is 0 for a database without simcat. Views that differ count as one missing migration. */
   | { readonly kind: "behind"; readonly version: number; readonly missing: number }
-  | { readonly kind: "newer"; readonly version: number }
-  /** It lacks some of the migrations that the baseline replaced. */
-  | { readonly kind: "older"; readonly version: number };
+  /** It has migrations or views that this program does not know. */
+  | { readonly kind: "newer"; readonly version: number };
 
 /** A long-running program loads `schema` once, because an update may replace the installed files. */
-export async function readSchemaState(
-  connection: Connection | Pool,
-  schema: Schema = loadSchema(),
-): Promise<SchemaState> {
+export async function readSchemaState(connection: Connection, schema: Schema = loadSchema()): Promise<SchemaState> {
   return toSchemaState(schema, await readJournal(connection));
 }
 
@@ -74,16 +65,13 @@ export function loadSchema(folder = MIGRATIONS_FOLDER): Schema {
   try {
     return { migrations: readMigrationFiles({ migrationsFolder: folder }), views: loadViews(folder) };
   } catch (cause) {
-    const hint = "reinstall simcat";
-    throw new ConfigurationError(`the schema cannot be read from ${folder}: ${toError(cause).message}`, {
-      hint,
-      cause,
-    });
+    const problem = `the schema cannot be read from ${folder}: ${toError(cause).message}`;
+    throw new ConfigurationError(problem, { hint: "reinstall simcat", cause });
   }
 }
 
 /** Reads what the database records; nothing if there is no journal. */
-export async function readJournal(connection: Connection | Pool): Promise<Journal> {
+export async function readJournal(connection: Connection): Promise<Journal> {
   const { rows } = await connection.query<{ journal: string | null }>("SELECT to_regclass($1)::text AS journal", [
     JOURNAL,
   ]);
@@ -112,9 +100,6 @@ export function isReplaced({ migrations }: Journal): boolean {
 
 export function toSchemaState({ migrations, views }: Schema, journal: Journal): SchemaState {
   const version = journal.migrations.length;
-  if (!isReplaced(journal) && journal.migrations.some((when) => when <= REPLACED.last)) {
-    return { kind: "older", version };
-  }
   const applied = isReplaced(journal) ? migrations.slice(0, 1).map(toMillis) : journal.migrations;
   const hasViews = JSON.stringify(journal.views?.hashes) === JSON.stringify(hashViews(views));
   const known = new Set(migrations.map(toMillis));
@@ -136,11 +121,6 @@ export function schemaFault(state: SchemaState) {
       const problem = "the database's schema is newer than this simcat: a later version has migrated it";
       return { code: "schema_newer", problem, hint: "run that version, or a later one" };
     }
-    case "older": {
-      const problem = "the database's schema is from before simcat's migrations were merged into one";
-      const hint = "run simcat migrate of version 0.1.0 (commit 2e454b1) once, then this version";
-      return { code: "schema_older", problem, hint };
-    }
     case "behind": {
       const { version, missing } = state;
       const lack = `the database's schema lacks ${missing} of simcat's migrations`;
@@ -150,10 +130,12 @@ export function schemaFault(state: SchemaState) {
   }
 }
 
-/** @throws ConfigurationError if the schema is newer than this program, or too old for it */
-export function assertMigratable(state: SchemaState): void {
+/** @throws ConfigurationError if the schema is newer than this program */
+export function assertMigratable(
+  state: SchemaState,
+): asserts state is Exclude<SchemaState, { readonly kind: "newer" }> {
   const fault = state.kind === "behind" ? null : schemaFault(state);
-  if (fault !== null) throw new ConfigurationError(`${fault.problem}; nothing was written; ${fault.hint}`);
+  if (fault !== null) throw new ConfigurationError(`${fault.problem}; nothing was written`, { hint: fault.hint });
 }
 
 /** @throws ConfigurationError unless the schema is that of this program */
@@ -161,7 +143,6 @@ export function assertUsable(state: SchemaState): void {
   assertMigratable(state);
   const fault = schemaFault(state);
   if (fault === null) return;
-  throw new ConfigurationError(
-    `${fault.problem}; ${fault.hint} (if SIMCAT_AUTO_MIGRATE is true, simcat sync and simcat backfill migrate it themselves)`,
-  );
+  const hint = `${fault.hint} (if SIMCAT_AUTO_MIGRATE is true, simcat sync and simcat backfill migrate it themselves)`;
+  throw new ConfigurationError(fault.problem, { hint });
 }

@@ -39,8 +39,12 @@ export function failedBy(check: string, error: unknown): CheckLine {
 const LABELS: Readonly<Record<CheckLine["result"], string>> = { ok: "ok", warn: "warn", fail: "FAIL", skipped: "skip" };
 
 /** The checks for people, one line each, and the number of failures. */
-export const formatChecks = (lines: readonly CheckLine[]) =>
-  [formatCheckLines(lines), "", formatTotal(lines)].join("\n");
+export function formatChecks(lines: readonly CheckLine[]): string {
+  const count = (wanted: CheckLine["result"]) => lines.filter(({ result }) => result === wanted).length;
+  const warnings = count("warn") === 0 ? "" : `, ${plural(count("warn"), "warning")}`;
+  const total = count("fail") > 0 ? `${plural(count("fail"), "check")} failed` : "ready to run";
+  return `${formatCheckLines(lines)}\n\n${total}${warnings}`;
+}
 
 export function formatCheckLines(lines: readonly CheckLine[]): string {
   const width = Math.max(0, ...lines.map(({ check }) => check.length));
@@ -53,13 +57,6 @@ export function formatCheckLines(lines: readonly CheckLine[]): string {
     ];
   });
   return formatted.join("\n");
-}
-
-function formatTotal(lines: readonly CheckLine[]): string {
-  const failed = lines.filter(({ result }) => result === "fail").length;
-  const warned = lines.filter(({ result }) => result === "warn").length;
-  const warnings = warned === 0 ? "" : `, ${plural(warned, "warning")}`;
-  return failed > 0 ? `${plural(failed, "check")} failed${warnings}` : `ready to run${warnings}`;
 }
 
 /** The checks for machines. */

@@ -76,7 +76,7 @@ const readBasics =
   (own: Schema) =>
   async (connection: Connection): Promise<Omit<Basics, keyof ReadMoment>> => {
     const schema = await readSchemaState(connection, own);
-    if (schema.kind === "behind" || schema.kind === "older") return { schema, lastGoodRun: null, runs: [] };
+    if (schema.kind === "behind") return { schema, lastGoodRun: null, runs: [] };
     const runs = await readRecentRuns(connection, SHOWN_RUNS, "tables");
     return { schema, lastGoodRun: await readLastGoodRun(connection, "tables"), runs };
   };

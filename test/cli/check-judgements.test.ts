@@ -17,15 +17,22 @@ const SERVER = {
 };
 
 test.each([
-  [139_999, "fail", 78, "simcat supports Postgres 14 to 18: use one of these"],
-  [140_000, "ok", null, null],
-  [189_999, "ok", null, null],
-  [190_000, "warn", null, "simcat supports Postgres 14 to 18; a later simcat may support this one"],
-])("a server of version %i is %s", (versionNumber, result, exitCode, hint) => {
-  expect(judgeServer({ ...SERVER, versionNumber }, "postgres://host/sim")).toEqual({
+  [{ versionNumber: 139_999 }, "fail", 78, "", "simcat supports Postgres 14 to 18: use one of these"],
+  [{ versionNumber: 140_000 }, "ok", null, "", null],
+  [{ versionNumber: 189_999 }, "ok", null, "", null],
+  [
+    { versionNumber: 190_000 },
+    "warn",
+    null,
+    "",
+    "simcat supports Postgres 14 to 18; a later simcat may support this one",
+  ],
+  [{ readOnly: true }, "fail", 69, "; it refuses writes (a standby?)", "name the primary in DATABASE_URL"],
+])("a server with %j: %s", (server, result, exitCode, more, hint) => {
+  expect(judgeServer({ ...SERVER, ...server }, "postgres://host/sim")).toEqual({
     check: "database",
     result,
-    text: "postgres://host/sim answered: Postgres 18.4, database sim, role bo",
+    text: `postgres://host/sim answered: Postgres 18.4, database sim, role bo${more}`,
     hint,
     details: [],
     exitCode,
@@ -34,11 +41,9 @@ test.each([
 
 test.each([
   [null, false],
-  ["127.0.0.1", false],
   ["127.8.9.10", false],
   ["::1", false],
   ["::ffff:127.0.0.1", false],
-  ["10.0.0.7", true],
   ["128.127.0.1", true],
   ["::ffff:10.0.0.7", true],
   ["fe80::127.0.0.1", true],
@@ -47,14 +52,6 @@ test.each([
   const warned = { result: "warn", text: "answered; the connection is not encrypted", hint };
   const line = judgeEncryption(ok("database", "answered"), address, "DATABASE_URL");
   expect(line).toMatchObject(isWarned ? warned : { result: "ok", text: "answered", hint: null });
-});
-
-test("a read-only server fails the check", () => {
-  expect(judgeServer({ ...SERVER, readOnly: true }, "postgres://host/sim")).toMatchObject({
-    result: "fail",
-    exitCode: 69,
-    hint: "name the primary in DATABASE_URL",
-  });
 });
 
 test.each([
@@ -67,16 +64,23 @@ test.each([
 });
 
 test.each([
-  [{ kind: "current", version: 3 }, true, "ok", "version 3, up to date", null],
-  [{ kind: "behind", version: 0, missing: 3 }, true, "ok", "none yet; it will be migrated by the next run", null],
-  [{ kind: "behind", version: 2, missing: 1 }, false, "fail", "version 2, 1 migration behind", 78],
-  [{ kind: "newer", version: 4 }, true, "fail", "version 4 is newer than this simcat: a later one has migrated it", 78],
-] as const)("judges a schema that is %j, with auto-migrate %s, as %s", (state, autoMigrate, result, text, exitCode) => {
-  expect(judgeSchema(state, autoMigrate)).toMatchObject({ check: "schema", result, text, exitCode });
+  [{ kind: "current", version: 3 }, true, "version 3, up to date"],
+  [{ kind: "behind", version: 0, missing: 3 }, true, "none yet; it will be migrated by the next run"],
+  [
+    { kind: "behind", version: 2, missing: 1 },
+    true,
+    "version 2, 1 migration behind; it will be migrated by the next run",
+  ],
+  [{ kind: "behind", version: 2, missing: 1 }, false, /lacks 1 of simcat's migrations; run: simcat migrate/],
+  [{ kind: "newer", version: 4 }, true, /is newer than this simcat: .*; run that version, or a later one/],
+] as const)("judges a schema that is %j, with auto-migrate %s: %s", (state, autoMigrate, said) => {
+  const judge = () => judgeSchema(state, autoMigrate);
+  if (typeof said === "string") expect(judge()).toMatchObject({ check: "schema", result: "ok", text: said });
+  else expect(judge).toThrow(expect.objectContaining({ message: expect.stringMatching(said), exitCode: 78 }));
 });
 
 const reject = (code: string, path: string): Reject => {
-  return { key: null, kind: "listing", code, path, reason: "…", payload: "{}" };
+  return { key: null, kind: "listing", code, path, reason: `is ${code}`, payload: "{}" };
 };
 const LISTING: Listing = {
   libraries: listingOf([{ key: { owner: "ann", name: "Lib" }, lastModified: null, source: "{}" }]),
@@ -87,62 +91,33 @@ const LISTING: Listing = {
   cachedMs: 0,
   date: null,
 };
+const NAMELESS = [reject("missing_field", "uploadUser"), reject("bad_text", "")];
+const WITHHELD = "one page; nothing is marked as removed while that is so";
 
-test("a complete listing is ok, even when it is empty", () => {
-  expect(checkListing(LISTING, { defaultOwner: null })).toMatchObject([
-    { result: "ok", text: "every entry can be read" },
-  ]);
-  expect(checkListing({ ...LISTING, libraries: listingOf([]) }, { defaultOwner: null })).toMatchObject([
-    { result: "ok", text: "is empty: there is nothing to copy yet" },
-  ]);
-});
-
-test("entries without an owner produce a warning that names the setting that fixes them", () => {
-  const rejects = [
-    reject("missing_field", "uploadUser"),
-    reject("missing_field", "uploadUser"),
-    reject("bad_text", ""),
-  ];
-  const incomplete = "3 entries of the listing name no library that could be read";
-  expect(checkListing({ ...LISTING, rejects, incomplete, repeated: 1 }, { defaultOwner: null })).toEqual([
+test.each([
+  [{}, { result: "ok", text: "every entry can be read" }],
+  [{ libraries: listingOf([]) }, { result: "ok", text: "is empty: there is nothing to copy yet" }],
+  [{ incomplete: "one page" }, { result: "warn", text: "is incomplete", hint: null, details: [WITHHELD] }],
+  [
+    { rejects: NAMELESS, incomplete: "one page" },
     {
-      check: "listing",
       result: "warn",
-      text: "3 entries cannot be stored, the others can",
+      text: "2 entries cannot be stored, the others can",
       hint: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
-      details: [
-        "2 × missing_field (uploadUser)",
-        "1 × bad_text",
-        "3 entries of the listing name no library that could be read; nothing is marked as removed while that is so",
-        "1 entry repeats an earlier one",
-      ],
-      exitCode: null,
+      details: ["listing uploadUser is missing_field", "listing is bad_text", WITHHELD],
     },
-  ]);
-});
-
-test("a paged listing produces a warning", () => {
-  expect(checkListing({ ...LISTING, incomplete: "one page" }, { defaultOwner: null })).toMatchObject([
-    { result: "warn", text: "is incomplete", hint: null },
-  ]);
+  ],
+])("judges a listing, case %#", (listing, line) => {
+  expect(checkListing({ ...LISTING, ...listing }, { defaultOwner: null })).toMatchObject(line);
 });
 
 test("a failed check has the summary, hint and exit code of its error, or 1 for an unexpected error", () => {
-  expect(failedBy("database", new DatabaseError("it is down", { hint: "start it" }))).toEqual({
-    check: "database",
-    result: "fail",
-    text: "it is down",
-    hint: "start it",
-    details: [],
-    exitCode: 69,
-  });
-  expect(failedBy("database", new DatabaseError("it said (a; b)"))).toMatchObject({
-    text: "it said (a; b)",
-    hint: null,
-  });
-  expect(failedBy("database", new TypeError("oops; really"))).toMatchObject({
-    text: "oops; really",
-    hint: null,
-    exitCode: 1,
-  });
+  const base = { check: "database", result: "fail", details: [] };
+  expect([
+    failedBy("database", new DatabaseError("it said (a; b)", { hint: "start it" })),
+    failedBy("database", new TypeError("oops; really")),
+  ]).toEqual([
+    { ...base, text: "it said (a; b)", hint: "start it", exitCode: 69 },
+    { ...base, text: "oops; really", hint: null, exitCode: 1 },
+  ]);
 });

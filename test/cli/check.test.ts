@@ -4,7 +4,7 @@ import { TLSSocket } from "node:tls";
 import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { check } from "../../src/cli/check.ts";
-import { unencryptedAddress } from "../../src/db/server.ts";
+import { unencryptedAddress } from "../../src/db/session.ts";
 import { createContext, type Environment } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
@@ -165,41 +165,18 @@ describe("check", () => {
     expect(await empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
   });
 
-  test("a refused key fails with 77, and the database is still checked", async () => {
-    const { environment } = await fixture(ORGANIZATION);
+  test.each([
+    ["a refused key", 77, { SIMCAT_API_KEY: "another-key-77aa" }, ["ok", "fail"], "check SIMCAT_API_KEY"],
+    ["no service", 69, { SIMCAT_BASE_URL: `http://${CLOSED}/` }, ["fail", "skipped"], ""],
+    ["a page instead of a list", 76, {}, ["fail", "skipped"], "check SIMCAT_BASE_URL"],
+  ])("with %s it exits with %i, and the database is still checked", async (what, exit, settings, expected, hint) => {
+    const { environment, service } = await fixture(ORGANIZATION);
+    if (what.startsWith("a page")) service.always({ operation: "listing" }, { kind: "html" });
+    const { exitCode, results, line } = await checked({ ...environment, ...settings });
     const { listing: _, content: __, ...rest } = ALL_OK;
-    const { exitCode, results, line } = await checked({ ...environment, SIMCAT_API_KEY: "another-key-77aa" });
-    expect({ exitCode, results }).toEqual({ exitCode: 77, results: { ...rest, key: "fail" } });
-    expect(line("key")?.hint).toContain("check SIMCAT_API_KEY");
-  });
-
-  test("an unavailable service fails with 69, and its key cannot be checked", async () => {
-    const { environment } = await fixture(ORGANIZATION);
-    const { exitCode, results } = await checked({ ...environment, SIMCAT_BASE_URL: `http://${CLOSED}/` });
-    expect(exitCode).toBe(69);
-    expect(results).toMatchObject({ service: "fail", key: "skipped", database: "ok", clock: "ok" });
-  });
-
-  test("a page instead of a list fails with 76", async () => {
-    const { environment, service } = await fixture(ORGANIZATION);
-    service.always({ operation: "listing" }, { kind: "html" });
-    const { exitCode, line } = await checked(environment);
-    expect(exitCode).toBe(76);
-    expect(line("service")?.hint).toContain("check SIMCAT_BASE_URL");
-  });
-
-  test("entries without an owner produce a warning that names the setting that fixes them", async () => {
-    const { environment, service } = await fixture(ORGANIZATION);
-    service.always({ operation: "listing" }, { kind: "alterItem", index: 0, remove: ["uploadUser"] });
-    const { exitCode, line } = await checked(environment);
-    expect(exitCode).toBe(0);
-    expect(line("listing")).toMatchObject({
-      result: "warn",
-      text: "1 entry cannot be stored, the others can",
-      hint: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
-    });
-    const mended = await checked({ ...environment, SIMCAT_DEFAULT_OWNER: "ann" });
-    expect(mended.line("listing")?.result).toBe("ok");
+    const [service_, key] = expected;
+    expect({ exitCode, results }).toEqual({ exitCode: exit, results: { ...rest, service: service_, key } });
+    expect(line(key === "fail" ? "key" : "service")?.hint).toContain(hint);
   });
 
   test("prints one line per configuration problem, and runs the checks that do not depend on them", async () => {
@@ -300,40 +277,45 @@ describe("check of the database", () => {
     expect(line("encoding")?.hint).toBe("create one with ENCODING 'UTF8'");
   });
 
-  test("an outdated schema fails with a hint to migrate when automatic migration is disabled", async () => {
-    const empty = await freshTestDatabase({ empty: true });
-    const { exitCode, line } = await checkedOn(empty, { SIMCAT_AUTO_MIGRATE: "false" });
-    expect(exitCode).toBe(78);
-    expect(line("schema")).toMatchObject({
-      result: "fail",
-      text: "none yet",
-      hint: "run simcat migrate (SIMCAT_AUTO_MIGRATE is false)",
-    });
-  });
-
-  test("a newer schema fails with 78", async () => {
-    const database = await freshTestDatabase();
-    await database.query(
+  test.each([
+    [
+      "an outdated schema without automatic migration",
+      78,
+      "DROP SCHEMA simcat, simcat_report, simcat_migrations CASCADE",
+      { SIMCAT_AUTO_MIGRATE: "false" },
+      "schema",
+      "run: simcat migrate",
+    ],
+    [
+      "a newer schema",
+      78,
       "INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('x', 9999999999999)",
-    );
-    const { exitCode, line } = await checkedOn(database);
-    expect(exitCode).toBe(78);
-    expect(line("schema")?.text).toMatch(/^version \d+ is newer than this simcat/);
-  });
-
-  test("a standby, or a role without write privileges, fails with 69", async () => {
+      {},
+      "schema",
+      "run that version, or a later one",
+    ],
+    [
+      "a standby",
+      69,
+      "ALTER DATABASE %I SET default_transaction_read_only TO on",
+      {},
+      "database",
+      "name the primary in DATABASE_URL",
+    ],
+    [
+      "an unreachable direct URL",
+      69,
+      "SELECT 1",
+      { DATABASE_DIRECT_URL: `postgres://bo:x@${CLOSED}/sim` },
+      "direct",
+      "check that the server runs",
+    ],
+  ])("%s fails with %i", async (_, exit, statement, settings, failed, hint) => {
     const database = await freshTestDatabase();
-    const name = new URL(database.url).pathname.slice(1);
-    await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
-    const { exitCode, line } = await checkedOn(database);
-    expect(exitCode).toBe(69);
-    expect(line("database")?.hint).toBe("name the primary in DATABASE_URL");
-  });
-
-  test("an unreachable direct URL fails with 69", async () => {
-    const database = await freshTestDatabase();
-    const { exitCode, results } = await checkedOn(database, { DATABASE_DIRECT_URL: `postgres://bo:x@${CLOSED}/sim` });
-    expect({ exitCode, results }).toEqual({ exitCode: 69, results: { ...ALL_OK, direct: "fail" } });
+    await database.query(statement.replace("%I", new URL(database.url).pathname.slice(1)));
+    const { exitCode, line } = await checkedOn(database, settings);
+    expect(exitCode).toBe(exit);
+    expect(line(failed)).toMatchObject({ result: "fail", hint: expect.stringContaining(hint) });
   });
 
   test("a direct URL that leads to another database produces a warning", async () => {
@@ -389,8 +371,8 @@ describe("check of the privileges", () => {
     expect(line("schema")?.result).toBe("ok");
     expect(line("privileges")).toMatchObject({
       result: "fail",
-      text: "lacks INSERT, DELETE on simcat.rejects",
-      hint: `GRANT INSERT, DELETE ON simcat.rejects TO "${role}";`,
+      text: "lacks INSERT, DELETE on TABLE simcat.rejects",
+      hint: `GRANT INSERT, DELETE ON TABLE simcat.rejects TO "${role}";`,
     });
   });
 
@@ -401,7 +383,7 @@ describe("check of the privileges", () => {
     const name = new URL(database.url).pathname.slice(1);
     expect(exitCode).toBe(69);
     expect(line("privileges")).toMatchObject({
-      text: `lacks CREATE on database ${name}`,
+      text: `lacks CREATE on DATABASE ${name}`,
       hint: `GRANT CREATE ON DATABASE ${name} TO "${role}";`,
     });
     const direct = await checked({ ...environment, DATABASE_DIRECT_URL: database.url });

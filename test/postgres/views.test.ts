@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { readMigrationFiles } from "drizzle-orm/migrator";
 import { expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { withViews } from "./migration-folders.ts";
 import { DEFINITIONS } from "./schema-definitions.ts";
-import { told } from "./told.ts";
 
 const never = new AbortController().signal;
 
@@ -41,7 +39,8 @@ test("a database of the fifteen migrations adopts the baseline and keeps every o
   const before = await readStorage(old);
   expect(before.rows.filter((rows) => rows.length > 0).length).toBeGreaterThan(8);
 
-  const migrations = readMigrationFiles({ migrationsFolder: "migrations" }).length;
+  const { entries } = JSON.parse(readFileSync("migrations/meta/_journal.json", "utf8"));
+  const migrations = entries.length;
   expect((await simcat(["check"], { DATABASE_URL: old.url })).stdout).toContain(`${migrations} migrations behind`);
   expect(await migrate(old.url, never)).toEqual({ applied: migrations, recreated: [] });
 
@@ -53,21 +52,6 @@ test("a database of the fifteen migrations adopts the baseline and keeps every o
 
 /** Postgres 18 keeps a constraint for each NOT NULL column, whose name is that of the column when it was created. */
 const withoutNotNull = `SELECT * FROM (${DEFINITIONS}) AS d WHERE text NOT LIKE 'NOT NULL %'`;
-
-test("a database that lacks some of the fifteen migrations is refused with the version in between (78)", async () => {
-  const { simcat } = await fixture([]);
-  const old = await oldDatabase();
-  await old.query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE id = 15");
-  const before = await readStorage(old);
-
-  const { exit, said } = told(await simcat(["migrate"], { DATABASE_URL: old.url }));
-
-  expect(exit).toBe(78);
-  expect(said).toContain("run simcat migrate of version 0.1.0 (commit 2e454b1) once, then this version");
-  const checked = await simcat(["check"], { DATABASE_URL: old.url });
-  expect(checked).toMatchObject({ code: 78, stdout: expect.stringContaining("(commit 2e454b1)") });
-  expect(await readStorage(old)).toEqual(before);
-});
 
 test("only a changed file is applied, and an earlier simcat does not put the earlier view back", async () => {
   const database = await freshTestDatabase();
@@ -134,7 +118,7 @@ test.each([
   const after = await read();
   const again = after.filter(({ oid }, n) => oid !== before[n]?.oid).map(({ name }) => name);
   expect(again).toEqual(expect.arrayContaining(created));
-  const withoutOid = (objects: typeof before) => objects.map(({ name, acl }) => ({ name, acl }));
+  const withoutOid = (objects: typeof before) => objects.map(({ name, acl }) => [name, acl]);
   expect(withoutOid(after)).toEqual(withoutOid(before));
 });
 

@@ -1,12 +1,18 @@
+import { unlessAborted } from "../../async.ts";
 import type { Config } from "../../config.ts";
-import { createClock } from "../../db/clock.ts";
-import { type Connection, connect, disconnect, type Pool } from "../../db/connect.ts";
+import { readNow } from "../../db/clock.ts";
+import { type Connection, disconnect, Pool } from "../../db/connect.ts";
 import { asDatabaseError } from "../../db/db-errors.ts";
 import { lockError } from "../../db/lock-holders.ts";
-import { formatMissing, hintForMissing, type MissingObjects, readMissingObjects } from "../../db/missing-objects.ts";
-import { type Lack, readMigrationLacks, readRunLacks } from "../../db/privileges.ts";
-import { loadSchema, readSchemaState, type SchemaState, schemaFault } from "../../db/schema-state.ts";
-import { readServer, type Server, unencryptedAddress } from "../../db/server.ts";
+import { missingError, readMissingObjects } from "../../db/missing-objects.ts";
+import {
+  assertMigratable,
+  assertUsable,
+  loadSchema,
+  readSchemaState,
+  type SchemaState,
+} from "../../db/schema-state.ts";
+import { type Lack, readLacks, readSessionServer, type SessionServer, unencryptedAddress } from "../../db/session.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, EXIT } from "../../errors.ts";
 import { formatElapsed, plural } from "../../format.ts";
@@ -25,138 +31,101 @@ const READ_TIMEOUT_MS = 10_000;
 
 type AddLine = (line: CheckLine) => void;
 
-/** Checks the database, its encoding, its schema, the privileges of the role, and its clock. Creates nothing. */
+/**
+ * Checks the database, its encoding, its schema, the privileges of the role, its clock, and DATABASE_DIRECT_URL. Creates
+ * nothing. An error fails the next check, and those after it are skipped.
+ */
 export async function checkDatabase(context: Context): Promise<CheckLine[]> {
   const config = loadEssential(context, { service: false, database: true }, ["DATABASE_URL"]);
   if (config === null) return CHECKS.map((check) => skipped(check, "requires a valid configuration"));
-  const { stop } = context;
-  return collectLines(CHECKS, stop, async (add) => {
+  const lines: CheckLine[] = [];
+  const add = (line: CheckLine) => void lines.push(line);
+  try {
     const missingIn = await findMissingEmbedded(context, config);
-    if (missingIn !== null) {
+    if (missingIn === null) {
+      await withDatabaseUrls(context, config, (urls) => checkUrls(config, urls, add, context.stop));
+    } else {
       add(ok("database", `DATABASE_URL is not set: the first run creates an embedded database in ${missingIn}`));
       for (const check of CHECKS.slice(1)) add(skipped(check, "there is no database yet"));
-      return;
     }
-    await withDatabaseUrls(context, config, async (urls) => {
-      const lines = await collectLines(CHECKS, stop, (addTo) => checkUrl(config, urls, addTo, stop));
-      if (config.databaseDirectUrl !== config.databaseUrl)
-        lines.push(...(await collectLines(["direct"], stop, (addTo) => checkDirectUrl(config, urls, addTo, stop))));
-      for (const line of lines) add(line);
-    });
-  });
-}
-
-/** Collects lines until an error, which fails the next check and skips those after it. */
-async function collectLines(
-  checks: readonly string[],
-  signal: AbortSignal,
-  work: (add: AddLine) => Promise<void>,
-): Promise<CheckLine[]> {
-  const lines: CheckLine[] = [];
-  try {
-    await work((line) => lines.push(line));
     return lines;
   } catch (error) {
-    signal.throwIfAborted();
+    context.stop.throwIfAborted();
+    const checks = hasDirectUrl(config) ? [...CHECKS, "direct"] : CHECKS;
     const [failed = "database", ...others] = checks.slice(lines.length);
     const skippedLines = others.map((check) => skipped(check, `depends on ${failed}`));
     return [...lines, failedBy(failed, asDatabaseError("asking the database", error)), ...skippedLines];
   }
 }
 
-/** No retries: a check reports the state now, while a run waits for a database that does not answer. */
-async function withPoolOf<T>(url: string, signal: AbortSignal, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = await connect(url, { max: 1, retryForMs: 0 }, signal);
-  try {
-    return await work(pool);
-  } finally {
-    await disconnect(pool);
-  }
-}
+const hasDirectUrl = ({ databaseUrl, databaseDirectUrl }: Config) => databaseDirectUrl !== databaseUrl;
 
-/** Checks the database that DATABASE_URL names. */
-async function checkUrl(config: Config, { url }: DatabaseUrls, add: AddLine, signal: AbortSignal): Promise<void> {
-  const where = config.databaseUrl === null ? "the embedded database" : maskDatabaseUrl(url);
-  let isConnected = false;
-  try {
-    await withPoolOf(url, signal, async (pool) => {
-      isConnected = true;
-      await readBounded(pool, (connection) => checkConnection(connection, where, config, add), signal);
-      const clock = await createClock(pool, signal);
-      add(judgeClock(Date.now(), clock.now()));
-    });
-  } catch (error) {
-    // It answered, but its encoding is wrong.
-    if (!isConnected && error instanceof ConfigurationError) add(ok("database", `${where} answered`));
-    throw error;
-  }
-}
-
-async function checkConnection(connection: Connection, where: string, config: Config, add: AddLine): Promise<void> {
-  const server = await readServer(connection);
-  add(judgeEncryption(judgeServer(server, where), unencryptedAddress(connection), "DATABASE_URL"));
-  add(ok("encoding", `${server.encoding}, which can hold every name`));
-  const lacks = await readRunLacks(connection);
-  if (lacks.some(({ hidesVersion }) => hidesVersion)) {
-    add(skipped("schema", "requires the privileges"));
-    add(judgePrivileges(lacks));
-    return;
-  }
-  const state = await readSchemaState(connection);
-  const missing = state.kind === "current" ? await readMissingObjects(connection, loadSchema().views) : null;
-  // Waits for the locks that would hold up a run.
-  if (missing !== null && lacks.length === 0)
-    await connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";"));
-  add(judgeSchema(state, config.autoMigrate, missing));
-  const migratesHere = config.autoMigrate && config.databaseDirectUrl === config.databaseUrl;
-  const more = migratesHere && state.kind === "behind" ? await readMigrationLacks(connection) : [];
-  add(judgePrivileges([...lacks, ...more]));
-}
-
-/** Checks that DATABASE_DIRECT_URL leads to the same database, with a role that may migrate it. */
-async function checkDirectUrl(
-  { autoMigrate }: Config,
+/** Checks the database that DATABASE_URL names, and whether DATABASE_DIRECT_URL leads to the same one. */
+async function checkUrls(
+  config: Config,
   { url, directUrl }: DatabaseUrls,
   add: AddLine,
   signal: AbortSignal,
 ): Promise<void> {
-  const where = maskDatabaseUrl(directUrl);
-  await withPoolOf(directUrl, signal, async (pool) => {
-    const direct = await readBounded(
-      pool,
-      async (connection) => {
-        const state = await readSchemaState(connection);
-        const lacks = autoMigrate && state.kind === "behind" ? await readMigrationLacks(connection) : [];
-        return { lacks, server: await readServer(connection), address: unencryptedAddress(connection) };
-      },
-      signal,
-    );
-    const { startedAt, database } = direct.server;
-    // If DATABASE_URL does not answer, another line reports it.
-    const other = await withPoolOf(url, signal, readServer).catch(() => direct.server);
-    const line =
-      direct.lacks.length > 0
-        ? { ...judgePrivileges(direct.lacks), check: "direct" }
-        : other.startedAt === startedAt && other.database === database
-          ? ok("direct", `${where} answered`)
-          : warn(
-              "direct",
-              `${where} answered, but is another database than that of DATABASE_URL`,
-              "name the same database in both: runs write to what is migrated",
-            );
-    add(judgeEncryption(line, direct.address, "DATABASE_DIRECT_URL"));
-  });
+  const where = config.databaseUrl === null ? "the embedded database" : maskDatabaseUrl(url);
+  const pooled = await withConnection(url, (connection) => checkConnection(connection, where, config, add), signal);
+  if (!hasDirectUrl(config)) return;
+  const check = async (connection: Connection) => {
+    const server = await readSessionServer(connection);
+    const isSame = server.startedAt === pooled.startedAt && server.database === pooled.database;
+    const state = await readSchemaState(connection);
+    const lacks = config.autoMigrate && state.kind === "behind" ? await readLacks(connection, "migration") : [];
+    const line = judgeDirectUrl(`${maskDatabaseUrl(directUrl)} answered`, isSame, lacks);
+    return judgeEncryption(line, unencryptedAddress(connection), "DATABASE_DIRECT_URL");
+  };
+  add(await withConnection(directUrl, check, signal));
+}
+
+/** @returns the server, after a line for each of CHECKS */
+async function checkConnection(connection: Connection, where: string, config: Config, add: AddLine) {
+  const server = await readSessionServer(connection);
+  add(judgeEncryption(judgeServer(server, where), unencryptedAddress(connection), "DATABASE_URL"));
+  if (server.encoding !== "UTF8")
+    throw new ConfigurationError(`${server.encoding} cannot hold every name`, {
+      hint: "create one with ENCODING 'UTF8'",
+    });
+  add(ok("encoding", `${server.encoding}, which can hold every name`));
+  const lacks = await readLacks(connection, "run");
+  if (lacks.some(({ hidesVersion }) => hidesVersion)) {
+    add(skipped("schema", "requires the privileges"));
+  } else {
+    const state = await readSchemaState(connection);
+    if (state.kind === "current") await assertComplete(connection, lacks);
+    add(judgeSchema(state, config.autoMigrate));
+    const migratesHere = config.autoMigrate && !hasDirectUrl(config) && state.kind === "behind";
+    if (migratesHere) lacks.push(...(await readLacks(connection, "migration")));
+  }
+  add(lacks.length === 0 ? ok("privileges", "all that a run needs") : lacking("privileges", lacks));
+  add(judgeClock(Date.now(), (await readNow(connection)).getTime()));
+  return server;
 }
 
 /**
- * Reads with short time limits for locks and statements.
+ * Waits for the locks that would hold up a run.
+ * @throws ConfigurationError if objects are missing
+ */
+async function assertComplete(connection: Connection, lacks: readonly Lack[]): Promise<void> {
+  const missing = await readMissingObjects(connection, loadSchema().views);
+  if (missing.names.length > 0) throw missingError(missing);
+  if (lacks.length > 0) return;
+  await connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";"));
+}
+
+/**
+ * Runs `work` in a transaction with short time limits and without retries: a check reports the state now.
  * @throws DatabaseError, which names the session that holds a lock
  */
-async function readBounded<T>(
-  pool: Pool,
+async function withConnection<T>(
+  url: string,
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  const pool = new Pool(url, { max: 1 });
   const operation = "asking the database";
   const options = { operation, retryForMs: 0, lockTimeoutMs: CHECK_LOCK_TIMEOUT_MS, lockAttempts: 1 };
   const limited = async (connection: Connection) => {
@@ -164,9 +133,12 @@ async function readBounded<T>(
     return work(connection);
   };
   try {
-    return await withTransaction(pool, options, limited, signal);
+    return await unlessAborted(withTransaction(pool, options, limited, signal), signal);
   } catch (error) {
+    signal.throwIfAborted();
     throw await lockError(pool, operation, error, signal);
+  } finally {
+    await disconnect(pool);
   }
 }
 
@@ -174,7 +146,7 @@ const MIN_MAJOR = 14;
 const MAX_MAJOR = 18;
 
 /** Judges whether simcat can work with this server at all. */
-export function judgeServer(server: Server, where: string): CheckLine {
+export function judgeServer(server: SessionServer, where: string): CheckLine {
   const { versionNumber, version, database, role, readOnly } = server;
   const major = Math.floor(versionNumber / 10_000);
   const text = `${where} answered: Postgres ${version}, database ${database}, role ${role}`;
@@ -191,42 +163,31 @@ export function judgeServer(server: Server, where: string): CheckLine {
 const LOOPBACK = /^(?:::1|(?:::ffff:)?127\.[\d.]+)$/;
 
 /** Warns if data passes through a network unencrypted. Another line is returned unchanged. */
-export function judgeEncryption(line: CheckLine, unencryptedAddress: string | null, setting: string): CheckLine {
-  if (unencryptedAddress === null || LOOPBACK.test(unencryptedAddress)) return line;
-  const text = `${line.text}; the connection is not encrypted`;
-  if (line.result !== "ok") return { ...line, text };
-  return warn(line.check, text, `add sslmode=verify-full to ${setting}`);
+export function judgeEncryption(line: CheckLine, address: string | null, setting: string): CheckLine {
+  if (line.result !== "ok" || address === null || LOOPBACK.test(address)) return line;
+  return warn(line.check, `${line.text}; the connection is not encrypted`, `add sslmode=verify-full to ${setting}`);
 }
 
-/** Judges the schema: current, or migrated by the next run. */
-export function judgeSchema(
-  state: SchemaState,
-  autoMigrate: boolean,
-  missing: MissingObjects | null = null,
-): CheckLine {
-  if (missing !== null && missing.names.length > 0) {
-    const text = `version ${state.version}, but the database lacks ${formatMissing(missing)}`;
-    return fail("schema", EXIT.configuration, text, hintForMissing(missing));
-  }
-  const fault = schemaFault(state);
-  if (fault === null || state.kind === "current") return ok("schema", `version ${state.version}, up to date`);
-  if (state.kind === "newer") {
-    const text = `version ${state.version} is newer than this simcat: a later one has migrated it`;
-    return fail("schema", EXIT.configuration, text, "run that simcat, or a later one");
-  }
-  if (state.kind === "older") return fail("schema", EXIT.configuration, fault.problem, fault.hint);
-  const text =
+/** Judges the schema. @throws ConfigurationError if the next run could neither use it nor migrate it */
+export function judgeSchema(state: SchemaState, autoMigrate: boolean): CheckLine {
+  if (state.kind === "current") return ok("schema", `version ${state.version}, up to date`);
+  assertMigratable(state);
+  if (!autoMigrate) assertUsable(state);
+  const behind =
     state.version === 0 ? "none yet" : `version ${state.version}, ${plural(state.missing, "migration")} behind`;
-  if (autoMigrate) return ok("schema", `${text}; it will be migrated by the next run`);
-  return fail("schema", EXIT.configuration, text, "run simcat migrate (SIMCAT_AUTO_MIGRATE is false)");
+  return ok("schema", `${behind}; it will be migrated by the next run`);
 }
 
-/** Judges whether the role may do what a run does. */
-function judgePrivileges(lacks: readonly Lack[]): CheckLine {
-  if (lacks.length === 0) return ok("privileges", "all that a run needs");
+function lacking(check: string, lacks: readonly Lack[]): CheckLine {
   const missing = lacks.map(({ what }) => what).join("; ");
-  const hint = lacks.map(({ grant }) => grant).join(" ");
-  return fail("privileges", EXIT.databaseFailed, `lacks ${missing}`, hint);
+  return fail(check, EXIT.databaseFailed, `lacks ${missing}`, lacks.map(({ grant }) => grant).join(" "));
+}
+
+function judgeDirectUrl(answered: string, isSame: boolean, lacks: readonly Lack[]): CheckLine {
+  if (lacks.length > 0) return lacking("direct", lacks);
+  if (isSame) return ok("direct", answered);
+  const hint = "name the same database in both: runs write to what is migrated";
+  return warn("direct", `${answered}, but is another database than that of DATABASE_URL`, hint);
 }
 
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;

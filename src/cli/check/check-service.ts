@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts";
 import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
-import type { LibraryKey, Listing } from "../../model.ts";
+import type { LibraryKey, Listing, Reject } from "../../model.ts";
 import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check.ts";
 import type { Service } from "../../service/client.ts";
 import { DISCARD } from "../../service/read-content.ts";
@@ -30,7 +30,7 @@ export async function checkService(context: Context): Promise<CheckLine[]> {
       const count = formatLibraries(listing.libraries.length);
       const answered = ok("service", `${href} answered; ${count} listed`);
       const content = await checkContent(service, listing, context.stop);
-      return [answered, ok("key", "the service accepts it"), ...checkListing(listing, config), ...content];
+      return [answered, ok("key", "the service accepts it"), checkListing(listing, config), ...content];
     });
   } catch (error) {
     context.stop.throwIfAborted();
@@ -40,42 +40,30 @@ export async function checkService(context: Context): Promise<CheckLine[]> {
 }
 
 /** Checks that every entry of the listing can be stored and that the listing is complete. */
-export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "defaultOwner">): CheckLine[] {
-  const { rejects, incomplete, libraries, repeated } = listing;
-  const details = [
-    ...countReasons(listing),
-    ...(incomplete === null ? [] : [`${incomplete}; nothing is marked as removed while that is so`]),
-    ...(repeated === 0 ? [] : [`${plural(repeated, "entry repeats", "entries repeat")} an earlier one`]),
-  ];
-  if (rejects.length === 0 && incomplete === null) {
-    const text = libraries.length === 0 ? "is empty: there is nothing to copy yet" : "every entry can be read";
-    return [ok("listing", text, details)];
+export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "defaultOwner">): CheckLine {
+  const { rejects, incomplete, libraries } = listing;
+  const withheld = incomplete === null ? [] : [`${incomplete}; nothing is marked as removed while that is so`];
+  if (rejects.length > 0) {
+    const lacksOwner = rejects.some(({ code, path }) => code === "missing_field" && path === "uploadUser");
+    const hint = "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser";
+    const text = `${plural(rejects.length, "entry cannot be stored", "entries cannot be stored")}, the others can`;
+    return warn("listing", text, lacksOwner && defaultOwner === null ? hint : null, [
+      ...describeRejects(rejects),
+      ...withheld,
+    ]);
   }
-  const lacksOwner = rejects.some(({ code, path }) => code === "missing_field" && path === "uploadUser");
-  const hint =
-    lacksOwner && defaultOwner === null
-      ? "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser"
-      : null;
-  const text =
-    rejects.length === 0
-      ? "is incomplete"
-      : `${plural(rejects.length, "entry cannot be stored", "entries cannot be stored")}, the others can`;
-  return [warn("listing", text, hint, details)];
+  if (incomplete !== null) return warn("listing", "is incomplete", null, withheld);
+  return ok("listing", libraries.length === 0 ? "is empty: there is nothing to copy yet" : "every entry can be read");
 }
 
-/** `2 × missing_field (uploadUser)` for each reason. */
-function countReasons({ rejects }: Listing): string[] {
-  const counts = new Map<string, number>();
-  for (const { code, path } of rejects) {
-    const name = path === "" ? code : `${code} (${path})`;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return [...counts].map(([name, count]) => `${count} × ${name}`);
-}
+const MAX_SHOWN_REJECTS = 3;
+
+/** The first few rejects. */
+const describeRejects = (rejects: readonly Omit<Reject, "key" | "payload">[]) =>
+  rejects.slice(0, MAX_SHOWN_REJECTS).map(({ kind, path, reason }) => [kind, path, reason].filter(Boolean).join(" "));
 
 /** One library may be broken or just removed, but not three. */
 const MAX_FAILED_LIBRARIES = 3;
-const MAX_SHOWN_REJECTS = 3;
 
 /** Reads the content of the first listed library, and of up to two more if that fails. No line for an empty listing. */
 async function checkContent(service: Service, listing: Listing, signal: AbortSignal): Promise<CheckLine[]> {
@@ -87,8 +75,9 @@ async function checkContent(service: Service, listing: Listing, signal: AbortSig
       const text = `${formatKey(key)} can be read: metadata and ${plural(items, "scenario")}`;
       if (failed.length > 0) return [warn("content", `${text}; others cannot`, null, failed.map(describeFailed))];
       if (rejects.length === 0) return [ok("content", text)];
-      const shown = rejects.slice(0, MAX_SHOWN_REJECTS).map(({ kind, path, reason }) => `${kind} ${path} ${reason}`);
-      return [warn("content", `${text}; ${plural(rejects.length, "item")} cannot be stored`, null, shown)];
+      return [
+        warn("content", `${text}; ${plural(rejects.length, "item")} cannot be stored`, null, describeRejects(rejects)),
+      ];
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ContentError)) return [failedBy("content", error)];
