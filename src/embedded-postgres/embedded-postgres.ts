@@ -2,9 +2,8 @@ import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigurationError, DatabaseError, hasErrorCode, toError } from "../errors.ts";
-import { createData, upgradeData } from "./data.ts";
 import { chooseAccount, findBinaries, prepareBinaries } from "./programs.ts";
-import { closeSession, openSession } from "./server.ts";
+import { closeSession, createData, openSession, upgradeData } from "./server.ts";
 import { createStateDir, embeddedStateDir, type StateDirOptions, tryCreatingIn, withLock } from "./state-dir.ts";
 
 interface EmbeddedOptions extends StateDirOptions {
@@ -58,49 +57,35 @@ async function open(
 ): Promise<EmbeddedPostgres> {
   const directory = join(stateDir, "postgres");
   const account = chooseAccount(join(directory, "data"));
-  if (account !== null && statSync(stateDir).uid === account.uid)
-    throw new ConfigurationError(
-      `${stateDir} belongs to the account of the embedded Postgres, which could mislead root`,
-      {
-        hint: "set SIMCAT_STATE_DIR to a directory of root",
-      },
-    );
+  if (account !== null && statSync(stateDir).uid === account.uid) {
+    const hint = "set SIMCAT_STATE_DIR to a directory of root";
+    const problem = `${stateDir} belongs to the account of the embedded Postgres, which could mislead root`;
+    throw new ConfigurationError(problem, { hint });
+  }
   const programs = { native: await prepareBinaries(installed, account, stateDir), account, environment };
+  const server = { programs, directory, settings };
   if (!hasDatabase(stateDir)) {
     onProgress?.("creating the embedded Postgres (first time only), which is for trials: its OpenSSL is of 2018");
-    await createData(programs, stateDir, { settings, superuser }, signal);
-  } else if (!existsSync(join(directory, "password")) || !existsSync(join(directory, "pgpass"))) {
+    await createData(server, superuser, signal);
+  } else if (!existsSync(join(directory, "pgpass"))) {
     onProgress?.("upgrading the roles of the embedded Postgres; simcat db prints the new URL");
-    await upgradeData(programs, directory, signal);
+    await upgradeData(server, signal);
   }
   const password = await readFile(join(directory, "password"), "utf8");
   const readerPassword = (await readFile(join(directory, "pgpass"), "utf8")).trim().split(":").at(-1);
-  const server = { programs, directory, password, settings };
   let session = await openSession(server, signal);
   const { port, started } = session;
 
   const ensureRunning = async (signal: AbortSignal) => {
-    if (!session.isOpen()) {
+    await session.client.query("SELECT").catch(async () => {
       onProgress?.("the embedded Postgres has ended; starting it again");
       session = await withLock(stateDir, () => openSession(server, signal), signal);
-    }
-    if (session.port !== port)
-      throw new DatabaseError(
-        `another program uses port ${port} of the embedded Postgres, which now listens on ${session.port}`,
-        {
-          hint: "restart simcat to use it",
-        },
-      );
+    });
+    if (session.port === port) return;
+    const problem = `another program uses port ${port} of the embedded Postgres, which now listens on ${session.port}`;
+    throw new DatabaseError(problem, { hint: "restart simcat to use it" });
   };
-  const close = async () => {
-    const patience = AbortSignal.timeout(60_000);
-    try {
-      await withLock(stateDir, () => closeSession(server, session), patience);
-    } catch (error) {
-      if (!hasErrorCode(error, "ENOENT")) throw error; // The directory was removed: then the server ends by itself.
-      await session.client.end();
-    }
-  };
+  const close = () => withLock(stateDir, () => closeSession(server, session), AbortSignal.timeout(60_000));
   let closed: Promise<void> | null = null;
   const address = `127.0.0.1:${port}/simcat`;
   const passfile = join(directory, "pgpass").split("/").map(encodeURIComponent).join("/").replaceAll("'", "%27");

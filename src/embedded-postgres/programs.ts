@@ -77,12 +77,6 @@ export async function runPostgresProgram(
   }
 }
 
-/** The last lines of a program's output, indented for an error message. */
-export function lastLines(output: string, count = 12): string {
-  const lines = (output.trim() || "(none)").split("\n").slice(-count);
-  return lines.map((line) => `  ${line}`).join("\n");
-}
-
 /** Returns whether the account can enter a directory. The system decides, because ACLs and parents matter too. */
 export function canEnter(account: Account, directory: string): boolean {
   const options = { ...account, cwd: "/", env: {}, stdio: "ignore" } as const;

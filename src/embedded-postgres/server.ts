@@ -1,15 +1,17 @@
-import { randomInt } from "node:crypto";
+import { execFile } from "node:child_process";
+import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { closeSync, openSync, readFileSync, statSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import pg from "pg";
-import { poll, sleep } from "../async.ts";
-import { ConfigurationError, DatabaseError, hasErrorCode } from "../errors.ts";
-import { lastLines, type Programs, runPostgresProgram } from "./programs.ts";
+import { sleep } from "../async.ts";
+import { DatabaseError } from "../errors.ts";
+import { type Programs, runPostgresProgram } from "./programs.ts";
 
 /** Recovery after a crash during a long load takes minutes. */
 const READY_S = 600;
-/** How long to wait for a port, and for the processes of a server that has crashed or is shutting down. */
+/** How long to wait for a port, and for the processes of a server that has crashed. */
 const START_MS = 60_000;
 /** The name of the session that each client keeps open while it needs the server. */
 const CLIENT = "simcat client";
@@ -21,7 +23,6 @@ const CLIENT = "simcat client";
 export interface EmbeddedServer {
   readonly programs: Programs;
   readonly directory: string;
-  readonly password: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -31,74 +32,168 @@ export interface ServerSession {
   readonly port: number;
   /** False if the server was running already. */
   readonly started: boolean;
-  /** False after the server has ended. */
-  readonly isOpen: () => boolean;
+}
+
+/**
+ * Creates the data under a temporary name and renames it, so that an interruption leaves no partial database.
+ * @param superuser makes the role simcat a superuser, for tests
+ */
+export async function createData(
+  { programs, directory, settings }: EmbeddedServer,
+  superuser: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { account } = programs;
+  const stateDir = join(directory, "..");
+  // A program of a killed simcat may still write to its draft. Then the next start removes it.
+  for (const name of await readdir(stateDir))
+    if (name.startsWith("draft-")) await remove(programs, join(stateDir, name)).catch(() => {});
+  const draft: EmbeddedServer = { programs, directory: join(stateDir, `draft-${randomUUID()}`), settings };
+  const data = join(draft.directory, "data");
+  try {
+    await mkdir(draft.directory, { mode: account === null ? 0o700 : 0o711 });
+    await mkdir(data, { mode: 0o700 });
+    if (account !== null) await chown(data, account.uid, account.gid);
+    const locale = ["-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
+    const initdb = ["initdb", "-U", "postgres", "-A", "reject", "--no-instructions", ...locale];
+    await prepare(draft, settings.fsync === "off" ? [...initdb, "--no-sync"] : initdb, "", signal);
+    await prepare(draft, singleUser("postgres", settings), "CREATE DATABASE simcat", signal);
+    await createRoles(draft, superuser, signal);
+    await rename(draft.directory, directory);
+  } catch (error) {
+    await remove(programs, draft.directory).catch(() => {});
+    throw error;
+  }
+}
+
+/**
+ * Upgrades data that version 0.1.0 created: there simcat is a superuser, and the directory belongs to the server's account.
+ * Needed again after an interruption: `pgpass` is written last.
+ */
+export async function upgradeData(server: EmbeddedServer, signal: AbortSignal): Promise<void> {
+  const { programs, directory } = server;
+  if (programs.account !== null) {
+    await chown(directory, 0, 0);
+    await chmod(directory, 0o711);
+  }
+  await createRoles(server, false, signal);
+}
+
+/**
+ * Creates the roles of deploy/roles.sql, or transfers existing tables to them, and saves their passwords. The one that owns
+ * the database is called simcat. The superuser cannot log in, because it has no password, and the server requires one.
+ */
+async function createRoles(server: EmbeddedServer, superuser: boolean, signal: AbortSignal): Promise<void> {
+  const [simcat, reader] = [randomBytes(24).toString("base64url"), randomBytes(24).toString("base64url")];
+  const input = [
+    // ALTER ROLE refuses to rename the superuser of version 0.1.0, because it is the session's own role.
+    `UPDATE pg_authid SET rolname = CASE oid WHEN 10 THEN 'postgres' ELSE 'simcat_migrator' END WHERE rolname = 'simcat'`,
+    "ALTER ROLE postgres PASSWORD NULL",
+    // Without the lines for psql.
+    readFileSync(new URL("../../deploy/roles.sql", import.meta.url), "utf8").replace(/^\\if[\s\S]*?\\endif$/m, ""),
+    "ALTER ROLE simcat_migrator RENAME TO simcat",
+    `ALTER ROLE simcat ${superuser ? "SUPERUSER " : ""}PASSWORD '${simcat}'`,
+    `ALTER ROLE simcat_reader PASSWORD '${reader}'`,
+    "ALTER DATABASE simcat OWNER TO simcat",
+    // Otherwise simcat, whose name is that of the schema of the tables, would not find the views.
+    "ALTER DATABASE simcat SET search_path = simcat_report, public",
+    `DO $$ BEGIN
+       EXECUTE format('COPY (SELECT unnest(%L::text[])) TO %L',
+         ARRAY['local all all scram-sha-256', 'host all all 127.0.0.1/32 scram-sha-256'], current_setting('hba_file'));
+     END $$`,
+  ].join(";\n\n");
+  await prepare(server, singleUser("simcat", server.settings), input, signal);
+  // Those of version 0.1.0, which its account could replace by links.
+  for (const name of await readdir(server.directory))
+    if (name !== "data") await remove(server.programs, join(server.directory, name));
+  const passfile = `127.0.0.1:*:simcat:simcat_reader:${reader}\n`;
+  await writeFile(join(server.directory, "password"), simcat, { mode: 0o600 });
+  await writeFile(join(server.directory, "pgpass"), passfile, { mode: 0o600 });
+}
+
+/** A command that executes statements from its standard input, which are separated by empty lines. */
+function singleUser(database: string, settings: EmbeddedServer["settings"]): string[] {
+  const options = Object.entries({ ...settings, exit_on_error: "on" });
+  return ["postgres", "--single", "-j", ...options.flatMap(([name, value]) => ["-c", `${name}=${value}`]), database];
+}
+
+/** Runs a program on data that no server uses. @throws DatabaseError with its last lines of output */
+async function prepare(
+  server: EmbeddedServer,
+  command: readonly string[],
+  input: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { code, output } = await runPostgresProgram(server.programs, server.directory, command, { input, signal });
+  if (code !== 0) throw postgresFailed(`could not prepare its database in ${server.directory}`, output);
+}
+
+/** With the last lines of the output of Postgres. */
+function postgresFailed(what: string, output: string): DatabaseError {
+  const lines = (output.trim() || "(none)").split("\n").slice(-12);
+  return new DatabaseError(
+    `the embedded Postgres ${what}. Its output:\n${lines.map((line) => `  ${line}`).join("\n")}`,
+    { hint: "set DATABASE_URL to a Postgres 14 to 18, or SIMCAT_STATE_DIR to another directory" },
+  );
+}
+
+/** Root uses `rm` of the system, which follows no link that the server's account puts there meanwhile. */
+async function remove({ account }: Programs, path: string): Promise<void> {
+  if (account === null) return rm(path, { recursive: true, force: true });
+  await promisify(execFile)("/bin/rm", ["-rf", "--", path], { env: {} });
 }
 
 /** Attaches to the server, or starts it and attaches. @throws DatabaseError with the last lines of its log */
 export async function openSession(server: EmbeddedServer, signal: AbortSignal): Promise<ServerSession> {
   const end = performance.now() + START_MS;
   let started = false;
-  for (let attempt = 1; ; attempt++) {
+  for (let portAttempts = 0; ; ) {
     const session = await attach(server, started, signal);
     if (session !== null) return session;
-    const failure = await tryToStart(server, attempt, signal);
+    const failure = await tryToStart(server, portAttempts < 4, signal); // A crashed server frees its port within a second.
     started = failure === null;
     if (failure === null) continue;
-    assertSameVersion(server.directory, failure);
-    // Another program took the port; processes of a crashed server are exiting; the server is starting or stopping.
-    const mayPass = /could not bind|Address already in use|still in use|another postmaster/.test(failure);
-    const isReplaced = await replaceStalePid(server.programs, server.directory, failure);
-    if (!isReplaced && (!mayPass || performance.now() > end))
-      throw new DatabaseError(
-        `the embedded Postgres in ${server.directory} did not start. Its output:\n${lastLines(failure)}`,
-      );
+    const isPortTaken = /could not bind|Address already in use/.test(failure);
+    if (isPortTaken) portAttempts += 1;
+    // Processes of a crashed server are exiting, or the server is starting or stopping.
+    const mayPass = isPortTaken || /still in use|another postmaster/.test(failure);
+    if (!(await replaceStalePid(server, failure)) && (!mayPass || performance.now() > end))
+      throw postgresFailed(`in ${server.directory} did not start`, failure);
     await sleep(250, signal);
   }
 }
 
-/** @returns null if the server does not run, or if another one uses its port */
+/** @returns null if the server does not run or is starting or stopping, or if another one uses its port */
 async function attach(server: EmbeddedServer, started: boolean, signal: AbortSignal): Promise<ServerSession | null> {
   // Otherwise another program may listen on the port, and would be sent the password if it asked for it.
-  if ((await runPostgresProgram(server.programs, server.directory, ["pg_ctl", "status"])).code !== 0) return null;
+  const { code } = await runPostgresProgram(server.programs, server.directory, ["pg_ctl", "status"], { signal });
+  if (code !== 0) return null;
   const port = await readPort(server);
-  const tryOnce = async () => {
-    const client = new pg.Client({
-      host: "127.0.0.1",
-      port,
-      user: "simcat",
-      password: server.password,
-      database: "simcat",
-      connectionTimeoutMillis: 2_000,
-      application_name: CLIENT,
-    });
-    let isOpen = true;
-    client.on("error", () => {}); // The next statement reports it.
-    client.once("end", () => {
-      isOpen = false;
-    });
-    try {
-      await client.connect();
-      const { rows } = await client.query("SELECT current_setting('cluster_name') AS name");
-      if (rows[0].name === clusterName(server)) return { client, port, started, isOpen: () => isOpen };
-    } catch (error) {
-      if (hasErrorCode(error, "57P03")) return null; // It is starting or stopping.
-      if (error instanceof pg.DatabaseError && !error.code?.startsWith("28"))
-        throw new DatabaseError(`the embedded Postgres refuses simcat's connection: ${error.message}`, {
-          cause: error,
-        });
-    }
-    await client.end().catch(() => {});
-    return "none"; // Not even a Postgres, or that of a copy of the directory.
-  };
-  const found = await poll(tryOnce, READY_S * 1000, signal);
-  return found === "none" ? null : found;
+  const client = new pg.Client({
+    host: "127.0.0.1",
+    port,
+    user: "simcat",
+    password: await readFile(join(server.directory, "password"), "utf8"),
+    database: "simcat",
+    connectionTimeoutMillis: 2_000,
+    application_name: CLIENT,
+  });
+  client.on("error", () => {}); // The next statement reports it.
+  try {
+    await client.connect();
+    const { rows } = await client.query("SELECT current_setting('cluster_name') AS name");
+    if (rows[0].name === clusterName(server)) return { client, port, started };
+  } catch (error) {
+    // A wrong password is that of another server; 57P03: it is starting or stopping.
+    if (error instanceof pg.DatabaseError && !/^28|^57P03/.test(error.code ?? ""))
+      throw new DatabaseError(`the embedded Postgres refuses simcat's connection: ${error.message}`, { cause: error });
+  }
+  await client.end().catch(() => {});
+  return null;
 }
 
 /** Distinguishes the server of this directory from that of a copy, which has the same port and passwords. */
-function clusterName({ directory }: EmbeddedServer): string {
-  return `simcat-${readIdentity(join(directory, "data"))}`;
-}
+const clusterName = ({ directory }: EmbeddedServer) => `simcat-${readIdentity(join(directory, "data"))}`;
 
 /** Null if the path does not exist or is hidden from this user. */
 function readIdentity(path: string): string | null {
@@ -115,9 +210,9 @@ async function readPort({ directory }: EmbeddedServer): Promise<number> {
 }
 
 /** Starts the server on its last port, or on a random one. @returns null if it accepts connections, otherwise its log */
-async function tryToStart(server: EmbeddedServer, attempt: number, signal: AbortSignal): Promise<string | null> {
+async function tryToStart(server: EmbeddedServer, onLastPort: boolean, signal: AbortSignal): Promise<string | null> {
   const { programs, directory, settings } = server;
-  const last = attempt < 5 ? await readPort(server) : 0; // A crashed server frees its port within a second.
+  const last = onLastPort ? await readPort(server) : 0;
   const port = last || randomInt(20_000, 32_000); // Below the ports that Linux gives to clients.
   if (port !== last) await writeFile(join(directory, "port"), String(port));
   const fixed = { listen_addresses: "127.0.0.1", unix_socket_directories: "", log_checkpoints: "off" };
@@ -134,24 +229,12 @@ async function tryToStart(server: EmbeddedServer, attempt: number, signal: Abort
   }
 }
 
-/** @throws ConfigurationError if a program of Postgres reports that another major version created the data */
-export function assertSameVersion(directory: string, output: string): void {
-  const [, made, own] = /version (\d+)\S* which is not compatible with this version (\d+)/.exec(output) ?? [];
-  if (made === undefined) return;
-  throw new ConfigurationError(
-    `${join(directory, "data")} was created by Postgres ${made}, but this simcat contains Postgres ${own}`,
-    {
-      hint: "set SIMCAT_STATE_DIR to another directory and run simcat backfill, or set DATABASE_URL to a Postgres that contains that data",
-    },
-  );
-}
-
 /**
  * Postgres refuses to start if `postmaster.pid` names a process, which after a crash may be any. It ignores our process, so
  * the file gets our id. The rest of the file still shows whether processes of the crashed server are alive.
  * @returns whether `output` reports such a process, and it is not the server: one that works in its data
  */
-export async function replaceStalePid(programs: Programs, directory: string, output: string): Promise<boolean> {
+async function replaceStalePid({ programs, directory }: EmbeddedServer, output: string): Promise<boolean> {
   const [, pid] = /another postmaster \(PID (\d+)\)/.exec(output) ?? [];
   if (pid === undefined || process.platform !== "linux") return false;
   if (readIdentity(`/proc/${pid}/cwd`) === readIdentity(join(directory, "data"))) return false;

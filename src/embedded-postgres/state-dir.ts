@@ -97,14 +97,9 @@ async function readLockName(stateDir: string): Promise<string> {
   const file = join(stateDir, "lock-name");
   if (!existsSync(file)) {
     const draft = `${file}-${randomUUID()}`;
-    try {
-      await writeFile(draft, randomUUID(), { mode: 0o600 });
-      await link(draft, file);
-    } catch (error) {
-      if (!hasErrorCode(error, "EEXIST")) throw error; // Another process was faster.
-    } finally {
-      await rm(draft, { force: true });
-    }
+    await writeFile(draft, randomUUID(), { mode: 0o600 });
+    await link(draft, file).catch(() => {}); // Another process was faster.
+    await rm(draft);
   }
   return readFile(file, "utf8");
 }

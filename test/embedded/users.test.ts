@@ -48,7 +48,7 @@ describe.runIf(isRoot)("without an environment", () => {
     const temporary = ownedDirectory(NAMELESS);
     const keeper = startKeeper(null, { other: { uid: NAMELESS, project }, environment: { TMPDIR: temporary } });
     await expect(keeper.opened).rejects.toThrow(
-      "user id 54321 has no passwd entry; set DATABASE_URL to a Postgres 14 to 18",
+      /could not look up effective user ID 54321[\s\S]*set DATABASE_URL to a Postgres 14 to 18/,
     );
     expect(await keeper.stop()).toBe(1);
   });
