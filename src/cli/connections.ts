@@ -63,51 +63,34 @@ export async function withDatabase<T>(
     );
   }
   return withDatabaseUrls(context, config, async (urls) => {
-    const mayMigrate = use === "migrate" && config.autoMigrate;
     const options = { onWait: printWaits(context, config) };
-    const { pool, source } =
-      use === "any"
-        ? { pool: await connect(urls.url, options, stop), source: "tables" as const }
-        : await connectUsable(urls, options, mayMigrate, stop);
+    let pool: Pool | null = await connect(urls.url, options, stop);
     try {
+      // Checked before it is migrated: it is nearly always current, and another connection takes as long as a short run.
+      let state = use === "any" ? undefined : await readState(pool, stop);
+      if (state?.kind === "behind" && use === "migrate" && config.autoMigrate) {
+        // Closed before the migration, because a role may be limited to one connection.
+        await disconnect(pool);
+        pool = null;
+        await migrate(urls.directUrl, stop, options);
+        pool = await connect(urls.url, options, stop);
+        state = await readState(pool, stop);
+      }
+      if (state) assertUsable(state);
       // A run would notice a missing table only after it has begun to store.
       if (use === "migrate") await readSnapshot(pool, "looking at the tables", assertTables, stop);
-      return await work(pool, source, urls.ensureRunning);
+      return await work(pool, state === null ? "views" : "tables", urls.ensureRunning);
     } catch (error) {
       throw asDatabaseError("working with the database", error);
     } finally {
-      await disconnect(pool);
+      if (pool !== null) await disconnect(pool);
     }
   });
 }
 
-/**
- * Connects to a database whose schema is current. Checks before it migrates, because the schema is nearly always current,
- * and another connection takes as long as a short run.
- */
-async function connectUsable(
-  urls: DatabaseUrls,
-  options: ConnectOptions,
-  mayMigrate: boolean,
-  signal: AbortSignal,
-): Promise<{ readonly pool: Pool; readonly source: ReadSource }> {
-  const pool = await connect(urls.url, options, signal);
-  try {
-    const state = await readSnapshot(pool, "looking at the schema", readVisibleSchemaState, signal);
-    if (state === null) return { pool, source: "views" };
-    if (state.kind !== "behind" || !mayMigrate) {
-      assertUsable(state);
-      return { pool, source: "tables" };
-    }
-  } catch (error) {
-    await disconnect(pool);
-    throw error;
-  }
-  // Closed before the migration, because a role may be limited to one connection.
-  await disconnect(pool);
-  await migrate(urls.directUrl, signal, options);
-  return connectUsable(urls, options, false, signal);
-}
+/** Null for a role that may read only the views. */
+const readState = (pool: Pool, signal: AbortSignal) =>
+  readSnapshot(pool, "looking at the schema", readVisibleSchemaState, signal);
 
 /** Reports a wait for the database or the lease: on a terminal above the progress line, otherwise as a log line. */
 export function printWaits(context: Context, config: Config): NonNullable<ConnectOptions["onWait"]> {

@@ -59,7 +59,7 @@ export function isIncompatible(error: unknown): boolean {
 export function mayComeFromRows(error: unknown): boolean {
   const thrown = driverError(error);
   const code = errorCode(thrown);
-  return SQLSTATE.test(code) && !SERVER_WIDE.test(code) && !isConnectionLost(thrown) && !hasStaleSequence(thrown);
+  return SQLSTATE.test(code) && !SERVER_WIDE.test(code) && !isConnectionLost(thrown);
 }
 
 /** The driver's own error, also if it has become the cause of a DatabaseError. */
@@ -113,27 +113,6 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 export function describeDatabaseFailure(error: unknown): { readonly text: string; readonly hint: string } {
   const code = errorCode(error);
   const first: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
-  const message = toError(first).message;
-  const hint = hasStaleSequence(error)
-    ? formatSetvalHint(constraintOf(error))
-    : (HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log");
-  return { text: `${message}${code ? ` (${code})` : ""}`, hint };
-}
-
-/**
- * Whether a new row got an id that another row has. Logical replication copies rows but not sequences, so the sequences of
- * a promoted replica are older than its rows.
- */
-function hasStaleSequence(error: unknown): boolean {
-  return errorCode(error) === "23505" && /^(sync_runs|rejects)_pkey$/.test(constraintOf(error));
-}
-
-function constraintOf(thrown: unknown): string {
-  const isNamed = typeof thrown === "object" && thrown !== null && "constraint" in thrown;
-  return isNamed ? String(thrown.constraint) : "";
-}
-
-function formatSetvalHint(constraint: string): string {
-  const table = `simcat.${constraint.replace(/_pkey$/, "")}`;
-  return `its sequence is older than its rows (a promoted replica?), so run: SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT max(id) FROM ${table}))`;
+  const hint = HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";
+  return { text: `${toError(first).message}${code ? ` (${code})` : ""}`, hint };
 }

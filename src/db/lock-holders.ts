@@ -3,14 +3,6 @@ import type { Connection, Pool } from "./connect.ts";
 import { asDatabaseError, driverError, isContention } from "./db-errors.ts";
 import { withTransaction } from "./transaction.ts";
 
-interface LockHolder {
-  readonly relation: string;
-  readonly pid: number;
-  readonly role: string | null;
-  readonly application: string | null;
-  readonly seconds: number | null;
-}
-
 /** Which locks on which tables block the work. */
 const BLOCKING = {
   /** Those that block writers, and `AccessExclusiveLock` readers too. Both queue after a session that waits for one. */
@@ -22,8 +14,8 @@ const BLOCKING = {
 
 /** The session that holds, or else waits for, a blocking lock; of several the oldest. */
 const selectHolder = (blocking: keyof typeof BLOCKING) => `
-SELECT n.nspname || '.' || c.relname AS relation, l.pid, a.usename AS role, a.application_name AS application,
-  extract(epoch FROM clock_timestamp() - a.xact_start)::int AS seconds
+SELECT n.nspname || '.' || c.relname AS relation, l.pid, concat_ws(', ', 'role ' || a.usename, nullif(a.application_name, ''),
+  'for ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int || ' s') AS details
 FROM pg_locks l
 JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_stat_activity a ON a.pid = l.pid
@@ -33,30 +25,30 @@ ORDER BY l.granted DESC, a.xact_start, relation LIMIT 1`;
 
 /** The error of a transaction. If it waited for a lock in vain, names the session that holds the lock. */
 export async function lockError(pool: Pool, operation: string, error: unknown, signal: AbortSignal): Promise<unknown> {
-  const holder = isContention(driverError(error)) ? await readLockHolder(pool, operation, "tables", signal) : undefined;
-  return holder === undefined ? asDatabaseError(operation, error) : lockedBy(holder, error);
+  const isLocked = isContention(driverError(error));
+  const named = isLocked ? await readHolderError(pool, operation, "tables", error, signal) : null;
+  return named ?? asDatabaseError(operation, error);
 }
 
 /** The error of a run that could not take the lease, because its row stayed locked. */
 export async function lockedLeaseError(pool: Pool, operation: string, signal: AbortSignal): Promise<DatabaseError> {
-  const holder = await readLockHolder(pool, operation, "lease", signal);
-  return holder === undefined ? new DatabaseError("the lease is locked by another session") : lockedBy(holder);
+  const named = await readHolderError(pool, operation, "lease", undefined, signal);
+  return named ?? new DatabaseError("the lease is locked by another session");
 }
 
-async function readLockHolder(
+/** Null if no session holds such a lock any more. */
+async function readHolderError(
   pool: Pool,
   operation: string,
   blocking: keyof typeof BLOCKING,
+  cause: unknown,
   signal: AbortSignal,
-): Promise<LockHolder | undefined> {
-  const read = (connection: Connection) => connection.query<LockHolder>(selectHolder(blocking));
-  return (await withTransaction(pool, { operation, retryForMs: 0 }, read, signal)).rows[0];
-}
-
-function lockedBy({ relation, pid, role, application, seconds }: LockHolder, cause?: unknown): DatabaseError {
-  const details = [role && `role ${role}`, application, seconds === null ? null : `for ${seconds} s`].filter(Boolean);
-  return new DatabaseError(`${relation} is locked by session ${pid} (${details.join(", ")})`, {
-    hint: `wait until it ends, or end it: SELECT pg_terminate_backend(${pid})`,
-    cause,
-  });
+): Promise<DatabaseError | null> {
+  const read = (connection: Connection) =>
+    connection.query<{ relation: string; pid: number; details: string }>(selectHolder(blocking));
+  const [holder] = (await withTransaction(pool, { operation, retryForMs: 0 }, read, signal)).rows;
+  if (holder === undefined) return null;
+  const hint = `wait until it ends, or end it: SELECT pg_terminate_backend(${holder.pid})`;
+  const problem = `${holder.relation} is locked by session ${holder.pid} (${holder.details})`;
+  return new DatabaseError(problem, { hint, cause });
 }

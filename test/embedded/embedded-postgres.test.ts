@@ -5,22 +5,16 @@ import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { DatabaseError } from "../../src/errors.ts";
-import { answers, never, newStateDir, query } from "./keepers.ts";
-
-const settings = { fsync: "off" };
-
-function open(stateDir: string, signal = never) {
-  return openEmbeddedPostgres({ stateDir, environment: process.env, settings }, signal);
-}
+import { answers, never, newStateDir, openHere, query } from "./keepers.ts";
 
 test("creates a database, stops it, and opens the same one again under the same URL", async () => {
   const stateDir = newStateDir();
-  const first = await open(stateDir);
+  const first = await openHere(stateDir);
   await query(first.url, "CREATE TABLE kept AS SELECT 'ä' AS word");
   await first.stop();
   expect(await answers(first.url)).toBe(false);
 
-  const second = await open(stateDir);
+  const second = await openHere(stateDir);
   expect(second).toEqual({ ...first, ensureRunning: expect.any(Function), stop: expect.any(Function) });
   expect(second.started).toBe(true);
   expect(second.url).toMatch(/^postgres:\/\/simcat:[\w-]{32}@127\.0\.0\.1:\d+\/simcat$/);
@@ -30,7 +24,7 @@ test("creates a database, stops it, and opens the same one again under the same 
 });
 
 test("is Postgres 18 with UTF-8, a platform-independent collation, and UTC", async () => {
-  const postgres = await open(newStateDir());
+  const postgres = await openHere(newStateDir());
   const asked = `SELECT concat_ws(' ', datcollate, datctype, datlocprovider, datlocale, pg_encoding_to_char(encoding),
       current_setting('server_version_num')::int / 10000, current_setting('TimeZone')) AS made
     FROM pg_database WHERE datname = current_database()`;
@@ -40,7 +34,7 @@ test("is Postgres 18 with UTF-8, a platform-independent collation, and UTC", asy
 
 test("requires the passwords, whose files only their owner can read", async () => {
   const stateDir = newStateDir();
-  const postgres = await open(stateDir);
+  const postgres = await openHere(stateDir);
   for (const name of ["password", "pgpass"])
     expect((statSync(join(stateDir, "postgres", name)).mode & 0o777).toString(8)).toBe("600");
   const wrong = postgres.url.replace(/:[^:@]+@/, ":wrong@");
@@ -50,7 +44,7 @@ test("requires the passwords, whose files only their owner can read", async () =
 });
 
 test("simcat has an ordinary role that owns its database, and people have one that reads (faults 157, 152)", async () => {
-  const { url, readerUrl, stop } = await open(newStateDir());
+  const { url, readerUrl, stop } = await openHere(newStateDir());
   await migrate(url, never);
   const asked = `SELECT current_user AS role, rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication AS is_privileged,
       pg_get_userbyid(datdba) AS owner, to_regclass('libraries') = to_regclass('simcat_report.libraries') AS finds_views
@@ -67,7 +61,7 @@ test("simcat has an ordinary role that owns its database, and people have one th
 
 test("prints a psql line that works when it is pasted, and holds no password (fault 157)", async () => {
   const stateDir = join(newStateDir(), "an odd & 'quoted' $path ü");
-  const { psql, readerUrl, stop } = await open(stateDir);
+  const { psql, readerUrl, stop } = await openHere(stateDir);
   expect(psql).not.toContain(new URL(readerUrl).password);
   const options = { encoding: "utf8", env: { PATH: process.env.PATH } } as const;
   const { stdout, stderr } = spawnSync("/bin/sh", ["-c", `${psql} -Atc 'SELECT current_user'`], options);
@@ -80,7 +74,10 @@ test.runIf(process.platform === "linux")(
   async () => {
     const stateDir = newStateDir();
     const environment = { PATH: process.env.PATH, SIMCAT_API_KEY: "key-of-the-tests", PGOPTIONS: "-c work_mem=64kB" };
-    const { dataDirectory, stop } = await openEmbeddedPostgres({ stateDir, environment, settings }, never);
+    const { dataDirectory, stop } = await openEmbeddedPostgres(
+      { stateDir, environment, settings: { fsync: "off" } },
+      never,
+    );
     const pid = Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10);
     const inherited = readFileSync(`/proc/${pid}/environ`, "utf8");
     expect(inherited).toContain("PGDATA=");
@@ -91,9 +88,9 @@ test.runIf(process.platform === "linux")(
 
 test("reports a refused configuration in the words of Postgres", async () => {
   const stateDir = newStateDir();
-  await (await open(stateDir)).stop();
+  await (await openHere(stateDir)).stop();
   appendFileSync(join(stateDir, "postgres/data/postgresql.conf"), "\nshared_buffers = plenty\n");
-  const failure = await open(stateDir).catch((error: unknown) => error);
+  const failure = await openHere(stateDir).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(DatabaseError);
   expect(String(failure)).toContain('invalid value for parameter "shared_buffers": "plenty"');
   expect(String(failure)).toContain("set DATABASE_URL to a Postgres 14 to 18, or SIMCAT_STATE_DIR");
@@ -102,7 +99,7 @@ test("reports a refused configuration in the words of Postgres", async () => {
 test("leaves no files if it is aborted during initdb", async () => {
   const stateDir = newStateDir();
   const abort = new AbortController();
-  const opening = open(stateDir, abort.signal);
+  const opening = openHere(stateDir, abort.signal);
   await expect.poll(() => readdirSync(stateDir).some((name) => name.startsWith("draft-"))).toBe(true);
   abort.abort(new Error("enough"));
   await expect(opening).rejects.toThrow("enough");
@@ -111,7 +108,7 @@ test("leaves no files if it is aborted during initdb", async () => {
 
 test("starts although the lock file of a crashed server names an unrelated live process", async () => {
   const stateDir = newStateDir();
-  const postgres = await open(stateDir);
+  const postgres = await openHere(stateDir);
   const file = join(postgres.dataDirectory, "postmaster.pid");
   const left = readFileSync(file, "utf8");
   await postgres.stop();
@@ -120,7 +117,7 @@ test("starts although the lock file of a crashed server names an unrelated live 
   const stranger = spawn("sleep", ["60"], { uid, gid });
   onTestFinished(() => void stranger.kill());
   writeFileSync(file, left.replace(/^\d+/, String(stranger.pid)));
-  const again = await open(stateDir);
+  const again = await openHere(stateDir);
   expect(again.started).toBe(true);
   await again.stop();
 });

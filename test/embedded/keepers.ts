@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { onTestFinished } from "vitest";
-import type { EmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 
 type Opened = Pick<EmbeddedPostgres, "url" | "readerUrl" | "psql" | "dataDirectory" | "started">;
 
@@ -27,6 +27,11 @@ export interface KeeperOptions {
 }
 
 export const never = new AbortController().signal;
+
+/** Opens the embedded database in this process. */
+export function openHere(stateDir: string, signal = never): Promise<EmbeddedPostgres> {
+  return openEmbeddedPostgres({ stateDir, environment: process.env, settings: { fsync: "off" } }, signal);
+}
 
 /** For one test; processes that still run when the test ends are stopped. */
 export function newStateDir(): string {

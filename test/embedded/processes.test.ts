@@ -4,23 +4,23 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { signalServer } from "../support/embedded-server.ts";
-import { answers, never, newStateDir, query, startKeeper } from "./keepers.ts";
+import { answers, never, newStateDir, openHere, query, startKeeper } from "./keepers.ts";
 
-const settings = { fsync: "off" };
-
-test("the last of two client processes stops the server, the first does not", async () => {
-  const stateDir = newStateDir();
-  const first = startKeeper(stateDir);
-  const { url } = await first.opened;
-  const second = startKeeper(stateDir);
-  expect(await second.opened).toMatchObject({ url, started: false });
-  expect(await first.stop()).toBe(0);
-  expect(await answers(url)).toBe(true);
-  expect(await second.stop()).toBe(0);
-  expect(await answers(url)).toBe(false);
-});
+test.each(["stop", "kill"] as const)(
+  "the server outlives the %s of its starter, and the last client stops it",
+  async (end) => {
+    const stateDir = newStateDir();
+    const first = startKeeper(stateDir);
+    const { url } = await first.opened;
+    const second = startKeeper(stateDir);
+    expect(await second.opened).toMatchObject({ url, started: false });
+    await first[end]();
+    expect(await answers(url)).toBe(true);
+    expect(await second.stop()).toBe(0);
+    expect(await answers(url)).toBe(false);
+  },
+);
 
 test("two processes that start at once on a fresh directory share one server", async () => {
   const stateDir = newStateDir();
@@ -31,25 +31,13 @@ test("two processes that start at once on a fresh directory share one server", a
   expect(await Promise.all(both.map((keeper) => keeper.stop()))).toEqual([0, 0]);
 });
 
-test("the server survives the killed process that started it while another client is attached", async () => {
-  const stateDir = newStateDir();
-  const starter = startKeeper(stateDir);
-  const { url } = await starter.opened;
-  const attached = startKeeper(stateDir);
-  await attached.opened;
-  await starter.kill();
-  expect(await answers(url)).toBe(true);
-  expect(await attached.stop()).toBe(0);
-  expect(await answers(url)).toBe(false);
-});
-
 test("the data of a killed single client is found by the next one", async () => {
   const stateDir = newStateDir();
   const killed = startKeeper(stateDir);
   const { url } = await killed.opened;
   await query(url, "CREATE TABLE kept AS SELECT 1 AS one");
   await killed.kill();
-  const next = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
+  const next = await openHere(stateDir);
   expect(await query(next.url, "SELECT one FROM kept")).toEqual([{ one: 1 }]);
   await next.stop();
   expect(await answers(next.url)).toBe(false);
@@ -61,7 +49,7 @@ test("a process killed during initdb leaves no partial cluster", async () => {
   keeper.opened.catch(() => {});
   await expect.poll(() => firstDraft(stateDir)?.includes("PG_VERSION"), { interval: 5, timeout: 10_000 }).toBe(true);
   await keeper.kill();
-  const healed = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
+  const healed = await openHere(stateDir);
   expect(await query(healed.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   await healed.stop();
 });
@@ -74,14 +62,14 @@ test("a draft into which a program of a killed process still writes prevents no 
   onTestFinished(() => void writer.kill());
   await expect.poll(() => readdirSync(data), { interval: 5 }).not.toEqual([]);
 
-  const opened = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
+  const opened = await openHere(stateDir);
   await opened.stop();
   expect(readdirSync(stateDir)).toContain("postgres");
 });
 
 test("a client starts a killed server again under the same URL, and another one attaches", async () => {
   const stateDir = newStateDir();
-  const first = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
+  const first = await openHere(stateDir);
   await query(first.url, "CREATE TABLE kept AS SELECT 1 AS one");
   signalServer(first.dataDirectory, "SIGKILL");
   const restart = async () => {
@@ -89,7 +77,7 @@ test("a client starts a killed server again under the same URL, and another one 
     return answers(first.url);
   };
   await expect.poll(restart).toBe(true);
-  const second = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
+  const second = await openHere(stateDir);
   expect(second).toMatchObject({ started: false, url: first.url });
   await first.stop();
   expect(await query(second.url, "SELECT one FROM kept")).toEqual([{ one: 1 }]);
@@ -98,19 +86,13 @@ test("a client starts a killed server again under the same URL, and another one 
 });
 
 test("a client reports that another program took the port of a killed server", async () => {
-  const postgres = await openEmbeddedPostgres({ stateDir: newStateDir(), environment: process.env, settings }, never);
+  const postgres = await openHere(newStateDir());
   const port = Number(new URL(postgres.url).port);
   const thief = createServer();
   onTestFinished(() => void thief.close());
   signalServer(postgres.dataDirectory, "SIGKILL");
-  await expect
-    .poll(() =>
-      once(thief.listen(port, "127.0.0.1"), "listening").then(
-        () => true,
-        () => false,
-      ),
-    )
-    .toBe(true);
+  const listen = () => once(thief.listen(port, "127.0.0.1"), "listening");
+  await expect.poll(() => listen().then(Boolean, () => false)).toBe(true);
   const restart = () => postgres.ensureRunning(never).catch(String);
   await expect.poll(restart).toContain(`another program uses port ${port} of the embedded Postgres`);
   await expect(postgres.ensureRunning(never)).rejects.toThrow("restart simcat to use it");

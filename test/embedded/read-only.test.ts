@@ -51,22 +51,14 @@ test("check reports where the first run will create the database, and creates no
   expect(readdirSync(dirname(stateDir))).toEqual([]);
 });
 
-test("check fails if the first run could not create the database (fault 116)", async () => {
-  const { environment } = await withoutDatabase();
-  const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: "/dev/null/state" });
-  expect(code).toBe(78);
-  expect(stdout).toContain("FAIL  database       the embedded database cannot be stored in /dev/null/state");
-});
-
-test.runIf(process.platform === "linux")(
-  "check fails if the file system refuses new directories although it is writable (fault 122)",
-  async () => {
+test.runIf(process.platform === "linux").each(["/dev/null/state", "/proc/x"])(
+  "check fails if the first run could not create the database in %s (faults 116 and 122)",
+  async (stateDir) => {
     const { environment } = await withoutDatabase();
-    const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: "/proc/x" });
+    const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: stateDir });
     expect(code).toBe(78);
-    expect(stdout).toMatch(
-      /^FAIL {2}database {7}the embedded database cannot be stored in \/proc\/x.*; hint: set SIMCAT_STATE_DIR/m,
-    );
+    expect(stdout).toContain(`FAIL  database       the embedded database cannot be stored in ${stateDir} (`);
+    expect(stdout).toContain("; hint: set SIMCAT_STATE_DIR to a writable directory\n");
     expect(stdout).toContain("skip  schema         depends on database");
   },
 );

@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
-import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import {
   chooseAccount,
   findBinaries,
@@ -11,7 +10,7 @@ import {
   runPostgresProgram,
 } from "../../src/embedded-postgres/programs.ts";
 import { openTestPostgres } from "../support/embedded-server.ts";
-import { never, newStateDir, query } from "./keepers.ts";
+import { never, newStateDir, openHere, query } from "./keepers.ts";
 
 const OLD_FILES = ["password", "port", "postgres.log", "closing"];
 
@@ -64,8 +63,7 @@ test("keeps the data of version 0.1.0, makes simcat an ordinary role, and follow
   writeFileSync(join(victim, "file"), "precious");
   await downgrade(stateDir, join(victim, "file"));
 
-  const settings = { fsync: "off" };
-  const upgraded = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
+  const upgraded = await openHere(stateDir);
 
   expect(readFileSync(join(victim, "file"), "utf8")).toBe("precious");
   expect(statSync(join(stateDir, "postgres")).uid).toBe(process.getuid?.());
@@ -87,7 +85,7 @@ test("keeps the data of version 0.1.0, makes simcat an ordinary role, and follow
   await migrate(upgraded.url, never);
   expect(await query(upgraded.readerUrl, "SELECT FROM libraries")).toEqual([]);
   await upgraded.stop();
-  const again = await openEmbeddedPostgres({ stateDir, environment: process.env, settings }, never);
+  const again = await openHere(stateDir);
   expect(again.url).toBe(upgraded.url);
   await again.stop();
 });

@@ -120,7 +120,7 @@ test("deletes rows in several transactions, and no other rows", async () => {
   expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 20_000, scenario_history: 1 });
 });
 
-test("deletes only old rows of a partitioned table, where rows of two partitions have the same ctid", async () => {
+test("deletes only old rows of a partitioned table, where two rows have the same ctid (fault 102)", async () => {
   const database = await freshTestDatabase();
   await insertLibrary(database, "live", null);
   await insertLibrary(database, "gone", OLD);

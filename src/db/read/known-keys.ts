@@ -14,28 +14,23 @@ function known(source: ReadSource): string {
 )`;
 }
 
-const selectUnknown = (source: ReadSource) => `
-SELECT s.owner, NULL AS name FROM unnest($1::text[]) AS s(owner)
-WHERE NOT EXISTS (SELECT FROM ${known(source)} k WHERE k.owner = s.owner)
-UNION ALL
-SELECT s.owner, s.name FROM unnest($2::text[], $3::text[]) AS s(owner, name)
-WHERE NOT EXISTS (SELECT FROM ${known(source)} k WHERE (k.owner, k.library_name) = (s.owner, s.name))`;
-
 /** The selectors that name no known owner or library. */
 export async function readUnknown(
   connection: Connection,
   { libraries, owners }: Selection,
   source: ReadSource = "tables",
 ): Promise<Selection> {
-  const { rows } = await connection.query<{ owner: string; name: string | null }>(selectUnknown(source), [
-    owners,
-    libraries.map((key) => key.owner),
-    libraries.map((key) => key.name),
-  ]);
-  const unknown = new Set(rows.map(({ owner, name }) => JSON.stringify([owner, name])));
+  const { rows } = await connection.query<{ known: boolean }>(
+    `SELECT EXISTS (SELECT FROM ${known(source)} k WHERE k.owner = s.owner AND (s.name IS NULL OR k.library_name = s.name)) AS known
+     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS s(owner, name, n) ORDER BY n`,
+    [
+      [...owners, ...libraries.map(({ owner }) => owner)],
+      [...owners.map(() => null), ...libraries.map(({ name }) => name)],
+    ],
+  );
   return {
-    libraries: libraries.filter(({ owner, name }) => unknown.has(JSON.stringify([owner, name]))),
-    owners: owners.filter((owner) => unknown.has(JSON.stringify([owner, null]))),
+    owners: owners.filter((_, n) => !rows[n]?.known),
+    libraries: libraries.filter((_, n) => !rows[owners.length + n]?.known),
   };
 }
 
