@@ -8,7 +8,7 @@ import {
   type ScenarioId,
   type ScenarioSink,
 } from "../../model.ts";
-import { createIdSet } from "../../off-heap/id-set.ts";
+import { createIdSet } from "../../off-heap/hash-index.ts";
 import { jsonEqual, parseExact } from "../json/exact-json.ts";
 import { Decimal, mayLoseDigits } from "../json/json-text.ts";
 import { UntrustedResponse } from "../json/parse-errors.ts";
