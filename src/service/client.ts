@@ -1,11 +1,13 @@
-import type { Listing, ReceivedContent, ScenarioSink } from "../model.ts";
-import { type AbortScope, createAbortScopes } from "./http/abort-scope.ts";
+import { setMaxListeners } from "node:events";
+import type { StopSignal } from "../async.ts";
+import type { Listing, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import { FailedGet, get } from "./http/get.ts";
 import { type HttpContext, type HttpOptions, openHttpContext } from "./http/http-context.ts";
-import { listLibraries } from "./list-libraries.ts";
-import { type RequestedLibrary, readContent } from "./read-content.ts";
-import { listingPath } from "./urls.ts";
-import type { KeyFilter } from "./wire/wire-listing.ts";
+import { afterTurns, PARSE_AFTER_TURNS } from "./http/http-request.ts";
+import { AbortScope, type RequestedLibrary, readContent } from "./read-content.ts";
+import { redactReject, toListingError } from "./service-errors.ts";
+import type { ByteSource } from "./wire/json-array.ts";
+import { type KeyFilter, readListing } from "./wire/wire-listing.ts";
 
 export type { ServiceEvent } from "./http/http-context.ts";
 
@@ -42,11 +44,11 @@ export interface ServiceOptions extends HttpOptions {
 export function openService(options: ServiceOptions): Service {
   const { defaultOwner } = options;
   const context = openHttpContext(options);
-  const scopes = createAbortScopes(context.parsing.flush);
+  const scopes = createAbortScopes();
   const confirmKey = createKeyCheck(context);
   return {
     listLibraries: (signal, isKept) =>
-      scopes.runScoped(signal, (scope) => listLibraries(context, defaultOwner, scope, isKept)),
+      scopes.runScoped(signal, (scope) => getListing(context, defaultOwner, scope, isKept)),
     readContent: (library, sink, signal) =>
       scopes.runScoped(signal, (scope) => readContent(context, library, sink, scope)),
     confirmKey: (signal) => scopes.runScoped(signal, confirmKey),
@@ -58,14 +60,87 @@ export function openService(options: ServiceOptions): Service {
   };
 }
 
-function createKeyCheck(context: HttpContext): (scope: AbortScope) => Promise<KeyState> {
-  const path = listingPath(context.basePath);
-  let last: { readonly at: number; readonly scope: AbortScope; readonly state: Promise<KeyState> } | null = null;
+/** The calls in progress of one client. */
+function createAbortScopes() {
+  const aborts = new Set<(reason: unknown) => void>();
+  let closed: Error | null = null;
+  return {
+    /**
+     * Runs `work` in its own scope. Rejects with the signal's reason on abort, except that a response that has been
+     * received completely is still parsed.
+     */
+    runScoped<T>(signal: AbortSignal, work: (scope: AbortScope) => Promise<T>): Promise<T> {
+      return new Promise((resolve, reject) => {
+        signal.throwIfAborted();
+        if (closed !== null) throw closed;
+        const scope = new AbortScope();
+        const abort = (reason: unknown) => {
+          scope.abort(reason);
+          reject(reason);
+        };
+        const onAbort = () => afterTurns(PARSE_AFTER_TURNS + 1, () => abort(signal.reason));
+        aborts.add(abort);
+        setMaxListeners(0, signal);
+        signal.addEventListener("abort", onAbort);
+        const forget = () => {
+          aborts.delete(abort);
+          signal.removeEventListener("abort", onAbort);
+        };
+        work(scope).then(resolve, reject).finally(forget);
+      });
+    },
+    /** Aborts every call in progress and rejects later ones. */
+    abortAll(reason: Error): void {
+      closed = reason;
+      for (const abort of aborts) abort(reason);
+    },
+  };
+}
 
-  async function check(scope: AbortScope): Promise<KeyState> {
-    const parse = async () => "accepted" as const;
+/** The request for the listing (specification 4.1), without its parser. */
+function listingRequest({ basePath }: HttpContext) {
+  const path = `${basePath}/libs`;
+  return { operation: "listing", path, resource: path } as const;
+}
+
+const ONE_PAGE =
+  "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest";
+
+/** The reject that keeps the run partial while the other pages of the listing are missing. */
+function rejectPagedListing(link: string): Reject {
+  return { key: null, kind: "listing", code: "paged_answer", path: "", reason: ONE_PAGE, payload: link };
+}
+
+async function getListing(
+  context: HttpContext,
+  defaultOwner: string | null,
+  signal: StopSignal,
+  isKept?: KeyFilter,
+): Promise<Listing> {
+  const request = { ...listingRequest(context), parse: (body: ByteSource) => readListing(body, defaultOwner, isKept) };
+  const { value, response } = await get(context, request, signal).catch((error) => {
+    throw error instanceof FailedGet ? toListingError(error, context) : error;
+  });
+  const { nextPage, sentAt, cachedMs, date } = response;
+  const paged = nextPage === null ? [] : [rejectPagedListing(nextPage)];
+  const incomplete = [value.incomplete, nextPage === null ? null : ONE_PAGE].filter((reason) => reason !== null);
+  return {
+    ...value,
+    rejects: [...value.rejects, ...paged].map((reject) => redactReject(reject, context.redact)),
+    incomplete: incomplete.length === 0 ? null : incomplete.join("; "),
+    startedAt: sentAt,
+    cachedMs,
+    date,
+  };
+}
+
+function createKeyCheck(context: HttpContext): (signal: StopSignal) => Promise<KeyState> {
+  let last: { readonly at: number; readonly signal: StopSignal; readonly state: Promise<KeyState> } | null = null;
+
+  async function check(signal: StopSignal): Promise<KeyState> {
     try {
-      return await get(context, { operation: "listing", path, resource: path, parse }, scope);
+      await get(context, { ...listingRequest(context), parse: async () => null }, signal);
+      return "accepted";
     } catch (error) {
       if (!(error instanceof FailedGet)) throw error;
       const { status } = error.failure;
@@ -73,11 +148,11 @@ function createKeyCheck(context: HttpContext): (scope: AbortScope) => Promise<Ke
     }
   }
 
-  return (scope) => {
+  return (signal) => {
     const now = performance.now();
     // An aborted check has no result that others could use.
-    if (last === null || last.scope.aborted || now - last.at >= context.timing.confirmEveryMs) {
-      last = { at: now, scope, state: check(scope) };
+    if (last === null || last.signal.aborted || now - last.at >= context.timing.confirmEveryMs) {
+      last = { at: now, signal, state: check(signal) };
     }
     return last.state;
   };

@@ -7,21 +7,24 @@ import {
   UnauthorizedError,
 } from "../errors.ts";
 import { formatLimit } from "../format.ts";
+import type { Reject } from "../model.ts";
+import { isRetryableStatus } from "./http/attempt-failure.ts";
 import type { FailedGet } from "./http/get.ts";
-import { header } from "./http/headers.ts";
 import type { HttpContext } from "./http/http-context.ts";
-import { isRetryableStatus } from "./http/retry-policy.ts";
+import { header } from "./http/response.ts";
+
+/** Redacts a reject, because it quotes an item, and the service may have echoed the request in it. */
+export function redactReject(reject: Reject, redact: (text: string) => string): Reject {
+  const { path, reason, payload } = reject;
+  return { ...reject, path: redact(path), reason: redact(reason), payload: redact(payload) };
+}
 
 /** The error that ends a run because the listing could not be read. */
 export function toListingError(failed: FailedGet, context: HttpContext): SimcatError {
-  const { failure } = failed;
-  const { status, hint, retryAfterMs } = failure;
-  const summary = formatFailure(failed, context);
-  const options = { ...causeOf(failed), retryAfterMs };
   const runError = toRunError(failed, context);
   if (runError !== null) return runError;
-  if (hint !== "") return new SourceUnavailableError(summary, { hint, ...options });
-  if (failure.kind === "certificate") return new SourceUnavailableError(summary, { hint: OWN_AUTHORITY, ...options });
+  const summary = formatFailure(failed, context);
+  const { status, retryAfterMs } = failed.failure;
   if (status === 401 || status === 403) {
     const advice = "check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant";
     // A gateway may refuse a path that it does not know.
@@ -29,18 +32,18 @@ export function toListingError(failed: FailedGet, context: HttpContext): SimcatE
     const refused = `the service refused the key: ${advice}`;
     return new UnauthorizedError(summary, { hint: excess === null ? refused : `${excess}. Otherwise ${refused}` });
   }
-  if (status === 429) {
-    return new SourceUnavailableError(summary, {
-      hint: "the service asks for fewer requests: run again later",
-      retryAfterMs,
-    });
-  }
-  const isDown = status === null ? !["untrusted", "too_large"].includes(failure.kind) : isRetryableStatus(status);
-  if (isDown) {
-    const advice = `the service is down or the base URL ${context.baseUrl.href} is wrong`;
-    return new SourceUnavailableError(summary, { hint: advice, ...options });
-  }
-  return new SourceUntrustedError(summary, { hint: adviseUntrusted(failed, context) });
+  const hint = adviseUnavailable(failed, context);
+  if (hint === null) return new SourceUntrustedError(summary, { hint: adviseUntrusted(failed, context) });
+  return new SourceUnavailableError(summary, { hint, retryAfterMs, ...causeOf(failed) });
+}
+
+/** Advice if the service could not be asked, or may answer another time; null for an answer that cannot be its own. */
+function adviseUnavailable({ failure: { kind, status, hint } }: FailedGet, { baseUrl }: HttpContext): string | null {
+  if (hint !== "") return hint;
+  if (kind === "certificate") return OWN_AUTHORITY;
+  if (status === 429) return "the service asks for fewer requests: run again later";
+  const isDown = status === null ? kind !== "untrusted" && kind !== "too_large" : isRetryableStatus(status);
+  return isDown ? `the service is down or the base URL ${baseUrl.href} is wrong` : null;
 }
 
 /** The error of one library whose content could not be read, or the error that ends the run because of it. */

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { jsonEqual } from "../../src/service/json/exact-json.ts";
-import { fitsNumeric } from "../../src/service/json/json-text.ts";
+import { fitsNumeric, jsonEqual } from "../../src/service/wire/storable-json.ts";
 import { useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase({ empty: true });

@@ -1,30 +1,29 @@
 import { expect, it } from "vitest";
-import { cachedMs, hasNextPage } from "../../src/service/http/headers.ts";
+import { cachedMs, hasNextPage, parseHttpDate, parseRetryAfter } from "../../src/service/http/response.ts";
+
+const NOON = Date.UTC(2026, 0, 15, 12, 0, 0);
+const AT_NOON = "Thu, 15 Jan 2026 12:00:00 GMT";
+const AFTER_NOON = "Thu, 15 Jan 2026 12:00:05 GMT";
 
 it.each([
-  '</libs?page=2>; rel="next"',
-  "</libs?page=2>; rel=next",
-  "</libs?page=2>;rel=NEXT",
-  '</libs?page=2>; REL="Next"',
-  '<a>; rel="prev", <b>; title="more, later"; rel="next"',
-  '<a>; rel="last next"',
-  "<a>; rel='next'",
-  '<a>; title="x"; rel = "next"',
-])("detects a next page in %s", (link) => {
-  expect(hasNextPage(link)).toBe(true);
-});
-
-it.each([
-  "",
-  '</libs>; rel="prev"',
-  '</libs?rel=next>; rel="self"',
-  '</libs;rel=next>; rel="first"',
-  '<a>; title="; rel=next"; rel="up"',
-  "<a>; rel=nextish",
-  "<a>; rev=next",
-  "</next>",
-])("detects no next page in %j", (link) => {
-  expect(hasNextPage(link)).toBe(false);
+  ['</libs?page=2>; rel="next"', true],
+  ["</libs?page=2>; rel=next", true],
+  ["</libs?page=2>;rel=NEXT", true],
+  ['</libs?page=2>; REL="Next"', true],
+  ['<a>; rel="prev", <b>; title="more, later"; rel="next"', true],
+  ['<a>; rel="last next"', true],
+  ["<a>; rel='next'", true],
+  ['<a>; title="x"; rel = "next"', true],
+  ["", false],
+  ['</libs>; rel="prev"', false],
+  ['</libs?rel=next>; rel="self"', false],
+  ['</libs;rel=next>; rel="first"', false],
+  ['<a>; title="; rel=next"; rel="up"', false],
+  ["<a>; rel=nextish", false],
+  ["<a>; rev=next", false],
+  ["</next>", false],
+])("a Link header of %j has a next page: %j", (link, expected) => {
+  expect(hasNextPage(link)).toBe(expected);
 });
 
 it.each([
@@ -43,4 +42,47 @@ it.each([
   ["", Number.POSITIVE_INFINITY],
 ])("reads how long a cache held a response with Age: %s (fault 178)", (age, ms) => {
   expect(cachedMs(age === undefined ? {} : { age })).toBe(ms);
+});
+
+it.each([
+  ["Sun, 06 Nov 1994 08:49:37 GMT", Date.UTC(1994, 10, 6, 8, 49, 37)],
+  [AFTER_NOON, NOON + 5000],
+  ["", null],
+  ["2026-01-15T12:00:00Z", null],
+  ["Thu, 15 Jan 2026 12:00:00 CET", null],
+  ["Thu, 31 Feb 2026 12:00:00 GMT", null],
+  ["Thu, 15 Jan 2026 25:00:00 GMT", null],
+  ["Thu, 15 jan 2026 12:00:00", null],
+  ["Fri, 15 Jan 2026 12:00:00 GMT", null],
+  ["Sunday, 06-Nov-94 08:49:37 GMT", null],
+  ["Sun Nov  6 08:49:37 1994", null],
+  ["Invalid Date", null],
+  ["tomorrow", null],
+])("parses only the date format of HTTP: %j", (text, expected) => {
+  expect(parseHttpDate(text)).toBe(expected);
+});
+
+it.each([
+  ["2", 2000],
+  [" 120 ", 120_000],
+  [AFTER_NOON, 5000],
+  [null, null],
+  ["0", null],
+  ["-1", null],
+  ["1.5", null],
+  ["+3", null],
+  ["1e3", null],
+  ["0x10", null],
+  ["soon", null],
+  ["", null],
+  ["2, 3", null],
+  [AT_NOON, null],
+  ["Thu, 15 Jan 2026 11:59:59 GMT", null],
+])("waits for a Retry-After of %j: %j ms (fault 19)", (value, expected) => {
+  expect(parseRetryAfter(value, null, NOON)).toBe(expected);
+});
+
+it("measures a Retry-After against the Date of the answer, so that a wrong local clock has no effect", () => {
+  expect(parseRetryAfter(AFTER_NOON, AT_NOON, NOON + 3_600_000)).toBe(5000);
+  expect(parseRetryAfter(AFTER_NOON, "now", NOON)).toBe(5000);
 });

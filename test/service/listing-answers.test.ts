@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SourceUnavailableError, SourceUntrustedError, UnauthorizedError } from "../../src/errors.ts";
-import { failureOf, KEY, LISTING, never, open, serve, serveRaw } from "./service-under-test.ts";
+import { failureOf, KEY, LISTING, never, open, serve, serveRaw, serveStatus } from "./service-under-test.ts";
 
 describe("a listing", () => {
   it("is returned with the time of its request", async () => {
@@ -20,18 +20,13 @@ describe("a listing", () => {
     expect([before <= startedAt, startedAt <= performance.now()]).toEqual([true, true]);
   });
 
-  it("may be empty (fault 42)", async () => {
-    const server = await serve((_, response) => response.end("[]"));
-    expect(await open(server.url).listLibraries(never)).toMatchObject({
-      libraries: { length: 0 },
-      rejects: [],
-      incomplete: null,
-    });
-  });
-
-  it("may begin with a byte order mark (fault 7)", async () => {
-    const server = await serve((_, response) => response.end(`\ufeff${LISTING}`));
-    expect((await open(server.url).listLibraries(never)).libraries).toHaveLength(1);
+  it.each([
+    ["be empty (fault 42)", "[]", 0],
+    ["begin with a byte order mark (fault 7)", `\ufeff${LISTING}`, 1],
+  ])("may %s", async (_, body, length) => {
+    const server = await serveStatus(200, {}, body);
+    const listing = { libraries: { length }, rejects: [], incomplete: null };
+    expect(await open(server.url).listLibraries(never)).toMatchObject(listing);
   });
 
   it("is a truncated answer if it is only a byte order mark", async () => {
@@ -42,23 +37,14 @@ describe("a listing", () => {
   });
 
   it("is incomplete when it was paged", async () => {
-    const server = await serve((_, response) => {
-      response.setHeader("link", ['</v1/libs?page=1>; rel="prev"', '</v1/libs?page=3>; rel="next"']);
-      response.end(LISTING);
-    });
+    const link = ['</v1/libs?page=1>; rel="prev"', '</v1/libs?page=3>; rel="next"'];
+    const server = await serveStatus(200, { link }, LISTING);
     const listing = await open(server.url).listLibraries(never);
     const reason =
       "the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest";
     expect(listing.incomplete).toBe(reason);
     expect(listing.rejects).toEqual([
-      {
-        key: null,
-        kind: "listing",
-        code: "paged_answer",
-        path: "",
-        reason,
-        payload: '</v1/libs?page=1>; rel="prev", </v1/libs?page=3>; rel="next"',
-      },
+      { key: null, kind: "listing", code: "paged_answer", path: "", reason, payload: link.join(", ") },
     ]);
     expect(listing.libraries).toHaveLength(1);
   });
@@ -89,7 +75,7 @@ describe("a listing that cannot be from the service", () => {
       "mock",
     ],
     ["bytes that are not UTF-8", Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), "not UTF-8"],
-    ["more than one list", "[][]", "more at byte 2"],
+    ["more than one list", "[][]", "more after the end of the list"],
     ["an empty body of known length", "", "an empty answer"],
   ])("is rejected: %s", async (_, body, found) => {
     const server = await serve((_request, response) => {
@@ -103,9 +89,12 @@ describe("a listing that cannot be from the service", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it.each([201, 202, 203, 204, 205, 206, 226])("is rejected with the status %i", async (status) => {
-    const server = await serve((_, response) => {
-      response.writeHead(status).end(LISTING);
+  it.each([
+    ...[201, 202, 203, 204, 205, 206, 226],
+    ...[400, 402, 404, 405, 406, 407, 409, 410, 418, 421, 422, 451, 499, 600, 999],
+  ])("is rejected with the status %i", async (status) => {
+    const server = await serveRaw((socket) => {
+      socket.write(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 2\r\n\r\n[]`);
     });
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUntrustedError);
@@ -113,22 +102,8 @@ describe("a listing that cannot be from the service", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it.each([400, 402, 404, 405, 406, 407, 409, 410, 418, 421, 422, 451, 499, 600, 999])(
-    "is rejected with the status %i",
-    async (status) => {
-      const server = await serveRaw((socket) => {
-        socket.write(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 2\r\n\r\n[]`);
-      });
-      const error = await failureOf(open(server.url).listLibraries(never));
-      expect(error).toBeInstanceOf(SourceUntrustedError);
-      expect(server.targets).toHaveLength(1);
-    },
-  );
-
   it("reports the URL and the likely mistakes for a 404 (fault 15)", async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(404).end("no such\npage");
-    });
+    const server = await serveStatus(404, {}, "no such\npage");
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error.message).toBe(
       `GET /libs answered 404 (asked ${server.url}libs; it said "no such\\u000apage"); ` +
@@ -147,18 +122,14 @@ describe("a listing that cannot be from the service", () => {
     ["v1/libs", 403, "remove /libs from SIMCAT_BASE_URL ("],
     ["v1/libsearch", 404, "does it end with the version, such as /v1/?"],
   ])("reports the mistake in the base URL /%s that is answered with %i (fault 114)", async (path, status, said) => {
-    const server = await serve((_, response) => {
-      response.writeHead(status).end("no");
-    });
+    const server = await serveStatus(status, {}, "no");
     const error = await failureOf(open(new URL(`/${path}`, server.url)).listLibraries(never));
     expect(error.message).toContain(said);
     expect(error.message.includes("remove")).toBe(said.startsWith("remove"));
   });
 
   it("reports the base URL without the path that simcat adds (fault 114)", async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(404).end();
-    });
+    const server = await serveStatus(404);
     const error = await failureOf(open(new URL("/v1/libs/", server.url)).listLibraries(never));
     expect(error.message).toContain(
       `; remove /libs from SIMCAT_BASE_URL (${server.url}libs/), because simcat adds it: ${server.url}`,
@@ -168,9 +139,7 @@ describe("a listing that cannot be from the service", () => {
 
 describe("a listing that the service refuses", () => {
   it.each([401, 403])("ends as unauthorized with %i after the first request (fault 12)", async (status) => {
-    const server = await serve((_, response) => {
-      response.writeHead(status).end(`{"message":"the key ${KEY} is not valid"}`);
-    });
+    const server = await serveStatus(status, {}, `{"message":"the key ${KEY} is not valid"}`);
     const error = await failureOf(open(server.url).listLibraries(never));
     expect(error).toBeInstanceOf(UnauthorizedError);
     expect(error.message).toBe(
@@ -182,31 +151,20 @@ describe("a listing that the service refuses", () => {
 });
 
 describe("a listing that is unavailable", () => {
-  it.each([408, 429, 500, 501, 502, 503, 504, 520, 599])(
-    "is requested five times with %i, then the service is down",
-    async (status) => {
-      const server = await serve((_, response) => {
-        response.writeHead(status).end("busy");
-      });
-      const service = open(server.url);
-      const error = await failureOf(service.listLibraries(never));
-      expect(error).toBeInstanceOf(SourceUnavailableError);
-      expect(error.message).toContain(
-        `GET /libs answered ${status} after 5 attempts (asked ${server.url}libs; it said "busy"); `,
-      );
-      expect(server.targets).toHaveLength(5);
-      expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
-    },
-  );
-
-  it("reports that the service may be down or the URL wrong", async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(503).end();
-    });
-    const error = await failureOf(open(server.url, { maxRetries: 0 }).listLibraries(never));
+  it.each([408, 429, 500, 501, 502, 503, 504, 520, 599])("is requested five times with %i", async (status) => {
+    const server = await serveStatus(status, {}, "busy");
+    const service = open(server.url);
+    const error = await failureOf(service.listLibraries(never));
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    const hint =
+      status === 429
+        ? "the service asks for fewer requests: run again later"
+        : `the service is down or the base URL ${server.url} is wrong`;
     expect(error.message).toBe(
-      `GET /libs answered 503 (asked ${server.url}libs); the service is down or the base URL ${server.url} is wrong`,
+      `GET /libs answered ${status} after 5 attempts (asked ${server.url}libs; it said "busy"); ${hint}`,
     );
+    expect(server.targets).toHaveLength(5);
+    expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
   });
 
   it("is returned when the fifth attempt succeeds (fault 17)", async () => {

@@ -17,30 +17,20 @@ import {
 const plain = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 describe("a connection that cannot be made", () => {
-  it("is tried five times when it is refused (fault 1)", async () => {
-    const service = open(new URL("http://127.0.0.1:1/v1/"));
+  it.each([
+    ["it is refused", "http://127.0.0.1:1/v1/", "connect ECONNREFUSED 127.0.0.1:1", "ECONNREFUSED"],
+    ["its name does not resolve", "http://nobody.invalid/v1/", "nobody.invalid", /^E/],
+  ])("is tried five times when %s (fault 1)", async (_, url, said, code) => {
+    const service = open(new URL(url));
     const error = await failureOf(service.listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toBe(
-      "GET /libs failed after 5 attempts (asked http://127.0.0.1:1/v1/libs; connect ECONNREFUSED 127.0.0.1:1); " +
-        "the service is down or the base URL http://127.0.0.1:1/v1/ is wrong",
-    );
-    expect(error.cause).toMatchObject({ code: "ECONNREFUSED" });
+    expect(error.message).toContain(`GET /libs failed after 5 attempts (asked ${url}libs; `);
+    expect(error.message).toContain(`${said}); the service is down or the base URL ${url} is wrong`);
+    expect(error.cause).toMatchObject({ code: expect.stringMatching(code) });
     expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
-  });
-
-  it("is tried five times when its name does not resolve (fault 1)", async () => {
-    const service = open(new URL("http://nobody.invalid/v1/"));
-    const error = await failureOf(service.listLibraries(never));
-    expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toMatch(/^GET \/libs failed after 5 attempts .*nobody\.invalid/);
-    expect(service.counters().requests).toBe(5);
-  });
-
-  it("fails one library as network on content", async () => {
-    const error = await failureOf(open(new URL("http://127.0.0.1:1/")).readContent(LIBRARY, collect(), never));
-    expect(error).toBeInstanceOf(ContentError);
-    expect(error).toMatchObject({ code: "network", unavailable: true });
+    const content = await failureOf(service.readContent(LIBRARY, collect(), never));
+    expect(content).toBeInstanceOf(ContentError);
+    expect(content).toMatchObject({ code: "network", unavailable: true });
   });
 });
 
@@ -65,32 +55,24 @@ describe("a truncated body", () => {
     ["ended by the close before it began", "HTTP/1.1 200 OK\r\n\r\n", "end"],
   ];
 
-  it.each(cuts)("is requested again: %s (fault 3)", async (_, bytes, how) => {
+  it.each(cuts)("is requested again, and makes the listing unavailable on every attempt: %s", async (_, bytes, how) => {
     const server = await serveRaw((socket) => {
       if (server.targets.length === 3) socket.end(plain(LISTING));
       else socket.write(bytes, () => (how === "end" ? socket.end() : socket.resetAndDestroy()));
     });
-    const service = open(server.url);
-    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
-    expect(service.counters()).toMatchObject({ requests: 3, retries: 2 });
-  });
-
-  it.each(cuts)("on every attempt makes the listing unavailable: %s", async (_, bytes, how) => {
-    const server = await serveRaw((socket) => {
-      socket.write(bytes, () => (how === "end" ? socket.end() : socket.resetAndDestroy()));
-    });
-    const error = await failureOf(open(server.url, { maxRetries: 1 }).listLibraries(never));
+    const service = open(server.url, { maxRetries: 1 });
+    const error = await failureOf(service.listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
     expect(error.message).toMatch(/^GET \/libs (was cut short|failed) after 2 attempts /);
-    expect(server.targets).toHaveLength(2);
+    expect(service.counters()).toMatchObject({ requests: 2, retries: 1 });
+    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
   });
 
   it.each(cuts.filter(([, , how]) => how === "end"))(
     "on every attempt fails one library as truncated: %s",
     async (_, bytes) => {
       const server = await serveRaw((socket, target) => {
-        if (target.endsWith("/scenarios")) socket.end(bytes);
-        else socket.end(plain(METADATA));
+        socket.end(target.endsWith("/scenarios") ? bytes : plain(METADATA));
       });
       const error = await failureOf(open(server.url, { maxRetries: 1 }).readContent(LIBRARY, collect(), never));
       expect(error).toMatchObject({ code: "truncated", unavailable: true });
@@ -114,7 +96,7 @@ describe("a truncated body", () => {
     const read = await service.readContent(LIBRARY, sink, never);
     expect(read.items).toBe(5000);
     expect([...sink.scenarios.keys()]).toEqual(items.map((_, i) => i + 1));
-    expect(sink.restarts).toBe(1);
+    expect(sink.restarts).toBe(2);
     expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
   });
 });

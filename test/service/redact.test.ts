@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createRedactor } from "../../src/secrets.ts";
-import { createQuote } from "../../src/service/redact.ts";
+import { createQuote } from "../../src/service/http/attempt-failure.ts";
 
 const quote = createQuote(createRedactor(['se"cr/et']));
 

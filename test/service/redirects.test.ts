@@ -1,17 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { ContentError, SourceUntrustedError } from "../../src/errors.ts";
-import { collect, failureOf, LIBRARY, LISTING, never, open, serve } from "./service-under-test.ts";
+import { collect, failureOf, LIBRARY, LISTING, never, open, serve, serveStatus } from "./service-under-test.ts";
 
 describe("a redirect", () => {
   it.each([300, 301, 302, 303, 304, 305, 307, 308])(
     "with %i to another host is not followed (fault 8)",
     async (status) => {
-      const other = await serve((_, response) => response.end(LISTING));
-      const server = await serve((_, response) => {
-        response.statusCode = status;
-        response.setHeader("location", `${other.url}libs`);
-        response.end();
-      });
+      const other = await serveStatus(200, {}, LISTING);
+      const server = await serveStatus(status, { location: `${other.url}libs` });
       const error = await failureOf(open(server.url).listLibraries(never));
       expect(error).toBeInstanceOf(SourceUntrustedError);
       expect(error.message).toBe(
@@ -40,12 +36,8 @@ describe("a redirect", () => {
   });
 
   it.each([301, 302, 307])("with %i on content fails only that library", async (status) => {
-    const other = await serve((_, response) => response.end("[]"));
-    const server = await serve((_, response) => {
-      response.statusCode = status;
-      response.setHeader("location", other.url.href);
-      response.end();
-    });
+    const other = await serveStatus(200, {}, "[]");
+    const server = await serveStatus(status, { location: other.url.href });
     const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
     expect(error).toBeInstanceOf(ContentError);
     expect(error.code).toBe("client_error");

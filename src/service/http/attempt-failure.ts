@@ -1,7 +1,43 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Quote } from "../redact.ts";
+import { printable } from "../../printable.ts";
 import { ProxyFailure } from "./connection-pool.ts";
-import { type FailureKind, isRetryableStatus } from "./retry-policy.ts";
+
+/** Makes text of the service safe for a message: no secret, no control characters, at most `maxLength` characters. */
+export type Quote = (text: string, maxLength?: number) => string;
+
+const DEFAULT_MAX_LENGTH = 200;
+
+export function createQuote(redact: (text: string) => string): Quote {
+  return (text, maxLength = DEFAULT_MAX_LENGTH) => {
+    const safe = printable(redact(text)).trim();
+    return safe.length > maxLength ? `${safe.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : safe;
+  };
+}
+
+/** Why an attempt failed. */
+type FailureKind =
+  | "status"
+  | "network"
+  | "certificate"
+  | "timeout"
+  | "truncated"
+  | "untrusted"
+  | "too_large"
+  /** The proxy refused, and will refuse again. */
+  | "proxy_refused"
+  /** This machine has no file descriptor left for a connection. */
+  | "too_many_files"
+  /** The request was not sent, because a pause began while it waited for its connection. */
+  | "deferred";
+
+export function isRetryableStatus(status: number): boolean {
+  return status === 408 || status === 429 || (status >= 500 && status < 600);
+}
+
+/** True if the status asks for fewer requests. 503 counts, because many rate limiters use it. */
+export function isThrottled(status: number): boolean {
+  return status === 429 || status === 503;
+}
 
 /** Status and headers of a response. */
 export interface ResponseHead {
@@ -11,13 +47,7 @@ export interface ResponseHead {
   readonly sentAt: number;
 }
 
-interface FailureOptions {
-  readonly detail?: string;
-  readonly hint?: string;
-  readonly head?: ResponseHead;
-  readonly retryAfterMs?: number | null;
-  readonly cause?: unknown;
-}
+type FailureOptions = Partial<Pick<AttemptFailure, "detail" | "hint" | "head" | "retryAfterMs" | "cause">>;
 
 /** One attempt at a GET failed: no response, or one that cannot be accepted. */
 export class AttemptFailure extends Error {
@@ -47,14 +77,6 @@ export class AttemptFailure extends Error {
 
   get status(): number | null {
     return this.head?.status ?? null;
-  }
-}
-
-/** The request was not sent, because a pause began while it waited for its connection. */
-export class SendDeferred extends Error {
-  constructor() {
-    super("not sent: the service asked for a pause");
-    this.name = "SendDeferred";
   }
 }
 

@@ -1,16 +1,21 @@
 import { type StopSignal, sleep } from "../../async.ts";
-import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
-import type { Quote } from "../redact.ts";
-import { AttemptFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
-import type { HttpContext, RequestTarget } from "./http-context.ts";
+import { InvalidResponse } from "../wire/specification.ts";
+import { AttemptFailure, isRetryableStatus, isThrottled, type ResponseHead } from "./attempt-failure.ts";
+import type { HttpContext } from "./http-context.ts";
 import { InFlightRequest } from "./http-request.ts";
+import type { RequestTarget } from "./limiter.ts";
 import { HttpResponse, quoteBody } from "./response.ts";
-import { asksToWait, decideRetry } from "./retry-policy.ts";
 
 /** A GET, and how to parse its response. */
 export interface GetRequest<T> extends RequestTarget {
   /** Parses a response from its start. Called again for each attempt that receives one. Errors of a sink pass through. */
   readonly parse: (response: HttpResponse) => Promise<T>;
+}
+
+/** A parsed response. */
+interface ParsedAnswer<T> {
+  readonly value: T;
+  readonly response: HttpResponse;
 }
 
 /** A GET failed and will not be retried. */
@@ -35,7 +40,11 @@ export class FailedGet extends Error {
  * Sends a GET, with retries of the whole attempt: connection, headers, body, parsing.
  * @throws FailedGet, the signal's reason, or an error of the sink
  */
-export async function get<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<T> {
+export async function get<T>(
+  context: HttpContext,
+  request: GetRequest<T>,
+  signal: StopSignal,
+): Promise<ParsedAnswer<T>> {
   const { limiter, retryPolicy, timing, counters, onEvent } = context;
   const { operation, path } = request;
   // The run cannot do without the listing, so its waits count as attempts.
@@ -46,13 +55,13 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
   let waitedMs = 0;
   let busyAnswers = 0;
   for (;;) {
-    const result = await attempt(context, request, signal);
-    if (result.kind === "parsed") {
+    const answer = await attempt(context, request, signal);
+    if (!(answer instanceof AttemptFailure)) {
       counters.throttled += busyAnswers;
-      return result.value;
+      return answer;
     }
-    if (result.kind === "deferred") continue;
-    const { failure } = result;
+    const failure = answer;
+    if (failure.kind === "deferred") continue;
     if (failure.status === 429) counters.throttled++;
     // Only if a later attempt succeeds, the library is not broken and the rate was the reason.
     if (failure.status === 503) busyAnswers++;
@@ -66,7 +75,7 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
     const decision = decideRetry(failure, history, retryPolicy, Math.random());
     if (decision.kind === "stop" && decision.why === "final") throw fail("final");
     const delayMs = decision.kind === "retry" ? decision.delayMs : 0;
-    if (decision.kind !== "stop") onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
+    if (decision.kind === "retry") onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
     const isBounded = mayTolerate && asksToWait(failure);
     if (!(await waitForRetry(delayMs, isBounded, context, signal))) throw fail("no_success");
     if (decision.kind === "stop") throw fail(decision.why);
@@ -75,6 +84,61 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
     failures++;
     if (decision.counted) attemptsUsed++;
   }
+}
+
+export interface RetryPolicy {
+  /** Attempts after the first. */
+  readonly maxRetries: number;
+  /** The longest Retry-After to wait for. */
+  readonly maxRetryWaitMs: number;
+  readonly backoffBaseMs: number;
+  readonly maxBackoffMs: number;
+}
+
+/** The failed attempt, as far as the decision needs it. */
+export type FailedAttempt = Pick<AttemptFailure, "kind" | "status" | "retryAfterMs">;
+
+/** The earlier attempts at the same GET. */
+export interface RetryHistory {
+  /** Attempts that counted, without this one. */
+  readonly attemptsUsed: number;
+  /** Failures, without this one. */
+  readonly failures: number;
+  /** Waits that the service asks for do not count as attempts while other requests succeed. */
+  readonly toleratesThrottling: boolean;
+  readonly othersSucceeded: boolean;
+}
+
+type RetryDecision =
+  | { readonly kind: "retry"; readonly delayMs: number; readonly counted: boolean }
+  | { readonly kind: "stop"; readonly why: "final" | "attempts" | "asked_too_long" };
+
+function isRetryable({ kind, status }: FailedAttempt): boolean {
+  if (status !== null) return isRetryableStatus(status);
+  return kind === "network" || kind === "timeout" || kind === "truncated";
+}
+
+/** True if the service asked for a wait: by 429, 503, or Retry-After on another retryable status. */
+function asksToWait(failed: FailedAttempt): boolean {
+  const { status, retryAfterMs } = failed;
+  return status !== null && isRetryable(failed) && (isThrottled(status) || retryAfterMs !== null);
+}
+
+/** `random` is a number from 0 to 1. */
+export function decideRetry(
+  failed: FailedAttempt,
+  history: RetryHistory,
+  policy: RetryPolicy,
+  random: number,
+): RetryDecision {
+  if (!isRetryable(failed)) return { kind: "stop", why: "final" };
+  const minDelayMs = failed.retryAfterMs ?? 0;
+  if (minDelayMs > policy.maxRetryWaitMs) return { kind: "stop", why: "asked_too_long" };
+  const counted = !(history.toleratesThrottling && history.othersSucceeded && asksToWait(failed));
+  if (counted && history.attemptsUsed >= policy.maxRetries) return { kind: "stop", why: "attempts" };
+  // Full jitter: any delay up to the doubling step, so that clients that failed together do not retry together.
+  const backoffMs = random * Math.min(policy.maxBackoffMs, policy.backoffBaseMs * 2 ** history.failures);
+  return { kind: "retry", delayMs: minDelayMs + backoffMs, counted };
 }
 
 /** Waits. Resolves with false if the service has asked for waits for too long, without a success of any request. */
@@ -95,14 +159,12 @@ async function waitForRetry(
   }
 }
 
-type GetAttempt<T> =
-  | { readonly kind: "parsed"; readonly value: T }
-  | { readonly kind: "failed"; readonly failure: AttemptFailure }
-  /** Not sent, because a pause began while it connected. */
-  | { readonly kind: "deferred" };
-
 /** One attempt at a GET: waits for a slot, sends the request, and parses the response. */
-async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal): Promise<GetAttempt<T>> {
+async function attempt<T>(
+  context: HttpContext,
+  request: GetRequest<T>,
+  signal: StopSignal,
+): Promise<ParsedAnswer<T> | AttemptFailure> {
   const { limiter, counters, maxBodyBytes, quote, onEvent } = context;
   const { operation } = request;
   await limiter.acquire(request.resource, signal);
@@ -119,20 +181,20 @@ async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: 
     response = new HttpResponse(head, sent, maxBodyBytes, quote);
     const value = await request.parse(response);
     report("2xx");
-    return { kind: "parsed", value };
+    return { value, response };
   } catch (error) {
-    if (sent.isWaiting && (error instanceof SendDeferred || signal.aborted)) counters.requests--;
-    if (error instanceof SendDeferred) return { kind: "deferred" };
-    const failure = asFailure(error, response, quote);
-    if (failure === null) throw error;
+    const failure = error instanceof InvalidResponse ? invalidFailure(error, context) : error;
+    const isDeferred = failure instanceof AttemptFailure && failure.kind === "deferred";
+    if (sent.isWaiting && (isDeferred || signal.aborted)) counters.requests--;
+    if (!(failure instanceof AttemptFailure)) throw failure;
     signal.throwIfAborted();
-    report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
-    return { kind: "failed", failure };
+    if (!isDeferred) report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
+    return failure;
   } finally {
     onEvent({ kind: "ended" });
     counters.bytes += response?.bytes() ?? 0;
-    response?.discard();
     sent.discard();
+    response?.discard();
   }
 }
 
@@ -141,23 +203,15 @@ async function statusFailure(
   request: InFlightRequest,
   { timing, quote }: HttpContext,
 ): Promise<AttemptFailure> {
-  const quoted = await quoteBody(head, request, timing.errorBodyMs, quote);
+  // A body that is longer than a quote, or that takes longer, costs its connection.
+  request.shortenDeadline(timing.errorBodyMs);
+  const quoted = await quoteBody(head, request, quote);
   const detail = quoted === "" ? "" : `it said "${quoted}"`;
   return new AttemptFailure("status", `answered ${head.status}`, { detail, head, retryAfterMs: request.retryAfterMs });
 }
 
-/** The failure that an error of the connection or of a parser means; null for any other error, such as the sink's. */
-function asFailure(error: unknown, response: HttpResponse | null, quote: Quote): AttemptFailure | null {
-  if (error instanceof AttemptFailure) return error;
-  if (!(error instanceof MalformedJson || error instanceof UntrustedResponse)) return null;
-  const detail = quote(error.message, 400);
-  if (error instanceof MalformedJson && error.truncated && !(error.empty && response !== null && isFramed(response))) {
-    return new AttemptFailure("truncated", "was cut short", { detail });
-  }
+function invalidFailure({ message, isTruncated }: InvalidResponse, { quote }: HttpContext): AttemptFailure {
+  const detail = quote(message, 400);
+  if (isTruncated) return new AttemptFailure("truncated", "was cut short", { detail });
   return new AttemptFailure("untrusted", "answered 200 with what cannot be the service's answer", { detail });
-}
-
-/** True if the end of the body was announced, so that an empty body is complete and not truncated. */
-function isFramed({ headers }: HttpResponse): boolean {
-  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }

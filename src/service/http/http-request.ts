@@ -3,13 +3,25 @@ import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
 import { MAX_TIMER_MS, type StopSignal } from "../../async.ts";
 import { formatLimit } from "../../format.ts";
-import { AttemptFailure, networkFailure, type ResponseHead, SendDeferred } from "./attempt-failure.ts";
-import { header, parseRetryAfter } from "./headers.ts";
-import type { HttpContext, RequestTarget } from "./http-context.ts";
-import { isRetryableStatus, isThrottled } from "./retry-policy.ts";
+import {
+  AttemptFailure,
+  isRetryableStatus,
+  isThrottled,
+  networkFailure,
+  type ResponseHead,
+} from "./attempt-failure.ts";
+import type { HttpContext } from "./http-context.ts";
+import type { RequestTarget } from "./limiter.ts";
+import { header, parseRetryAfter } from "./response.ts";
 
 /** Most responses are smaller and are returned whole. A larger one is read in batches of about this size. */
 const READ_BATCH_BYTES = 64 * 1024;
+/**
+ * Turns of the event loop after which a good response is parsed: until then all readable sockets are read, and idle
+ * connections have their next requests. Parsing at once would delay both. undici sends the next request of a connection
+ * in the second turn after a response.
+ */
+export const PARSE_AFTER_TURNS = 3;
 const DISCARDED = new Error("the request was discarded");
 
 /**
@@ -117,10 +129,10 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     this.#wake();
   }
 
-  /** Defers the parsing of a good response. A failure is reported at once, because it may cancel unsent requests. */
+  /** A failure is reported at once, because it may cancel unsent requests. */
   #wake(): void {
-    if (this.#failure === null && this.#received?.status === 200) this.#deadline.wake(this.#context.parsing.defer);
-    else this.#deadline.wake((resolve) => resolve());
+    const isGood = this.#failure === null && this.#received?.status === 200;
+    this.#deadline.wake(isGood ? PARSE_AFTER_TURNS : 0);
   }
 
   #fail(reason: unknown): void {
@@ -133,7 +145,8 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#failure !== null) controller.abort(DISCARDED);
-    else if (this.#context.limiter.isPaused(this.#target.resource)) this.#fail(new SendDeferred());
+    else if (this.#context.limiter.isPaused(this.#target.resource))
+      this.#fail(new AttemptFailure("deferred", "was not sent: the service asked for a pause"));
     else {
       this.isWaiting = false;
       this.#context.pauses.findSocket(this);
@@ -172,18 +185,24 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
 /** Applies the throttling that a response's head asks for. Returns the Retry-After in milliseconds. */
 function applyThrottling(
-  { status, headers, sentAt }: ResponseHead,
-  { resource, operation, failedBefore = false }: RequestTarget,
+  head: ResponseHead,
+  target: RequestTarget,
   { limiter, retryPolicy, onEvent }: HttpContext,
 ): number | null {
+  const { status, headers } = head;
   if (!isRetryableStatus(status)) return null;
   const retryAfterMs = parseRetryAfter(header(headers, "retry-after"), header(headers, "date"), Date.now());
   if (retryAfterMs === null && !isThrottled(status)) return null;
   const waitMs = retryAfterMs !== null && retryAfterMs <= retryPolicy.maxRetryWaitMs ? retryAfterMs : null;
-  const isListing = operation === "listing";
-  const pausesAll = limiter.onThrottled({ status, sentAt, resource, failedBefore, isListing, waitMs });
-  if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation, waitMs });
+  const pausesAll = limiter.onThrottled(target, head, waitMs);
+  if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation: target.operation, waitMs });
   return retryAfterMs;
+}
+
+/** Calls a function after this number of turns of the event loop. */
+export function afterTurns(turns: number, call: () => void): void {
+  if (turns === 0) call();
+  else setImmediate(() => afterTurns(turns - 1, call));
 }
 
 /** A time limit that runs only while the one caller waits. */
@@ -210,12 +229,12 @@ class Deadline {
     });
   }
 
-  /** Ends the wait. `schedule` decides when the caller continues. */
-  wake(schedule: (resolve: () => void) => void): void {
+  /** Ends the wait. The caller continues after this number of turns of the event loop. */
+  wake(turns: number): void {
     if (this.#resolve === null) return;
     clearTimeout(this.#timer);
     this.#remainingMs -= performance.now() - this.#waitingSince;
-    schedule(this.#resolve);
+    afterTurns(turns, this.#resolve);
     this.#resolve = null;
   }
 

@@ -1,6 +1,5 @@
-import type { StopSignal } from "../../async.ts";
-import { MAX_TIMER_MS, sleep } from "../../async.ts";
-import { isThrottled } from "./retry-policy.ts";
+import { MAX_TIMER_MS, type StopSignal, sleep } from "../../async.ts";
+import { isThrottled } from "./attempt-failure.ts";
 
 interface LimiterOptions {
   /** The most requests in flight. */
@@ -11,17 +10,14 @@ interface LimiterOptions {
   readonly cutEveryMs: number;
 }
 
-/** A response by which the service asked for a wait. */
-interface Throttling {
-  readonly status: number;
-  /** When its request was sent, by `performance.now()`. */
-  readonly sentAt: number;
+/** What a GET asks for. */
+export interface RequestTarget {
+  readonly operation: "listing" | "metadata" | "scenarios";
+  readonly path: string;
+  /** The listing, or a library: its metadata and its scenarios are one resource. */
   readonly resource: string;
-  /** The resource failed last time, so its wait says nothing about the service. */
-  readonly failedBefore: boolean;
-  readonly isListing: boolean;
-  /** The Retry-After; null if there is none that simcat will wait for. */
-  readonly waitMs: number | null;
+  /** The resource failed last time, so the waits that it asks for say nothing about the service. */
+  readonly failedBefore?: boolean;
 }
 
 /** Decides when requests may be sent: in order, a limited number at once, evenly spaced, and none during a pause. */
@@ -35,8 +31,11 @@ export interface Limiter {
   /** True during a pause of all requests or of this resource. */
   isPaused(resource: string): boolean;
   onSuccess(sentAt: number): void;
-  /** Adapts the limits and starts the pause that the service asked for. Returns true if it pauses all requests. */
-  onThrottled(throttling: Throttling): boolean;
+  /**
+   * Adapts the limits to a response by which the service asked for a wait, and starts its pause. `waitMs` is the Retry-After;
+   * null if there is none that simcat will wait for. Returns true if all requests pause.
+   */
+  onThrottled(target: RequestTarget, head: { status: number; sentAt: number }, waitMs: number | null): boolean;
   /** Number of successful requests since the limiter was created. */
   successes(): number;
   /** Since when the service asks for waits without a success; null if it does not. */
@@ -108,13 +107,8 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
 
   const resourcePauseMs = (resource: string) => (resourcePauses.get(resource)?.until ?? 0) - performance.now();
 
-  async function waitAndEnqueue(resource: string, signal: StopSignal): Promise<void> {
-    for (let ms = resourcePauseMs(resource); ms > 0; ms = resourcePauseMs(resource)) await sleep(ms, signal);
-    return enqueue(signal);
-  }
-
   /** Pauses one resource. Returns true if another one asked for a pause shortly before, and neither of them failed last time. */
-  function pauseResource({ resource, failedBefore }: Throttling, waitMs: number, now: number): boolean {
+  function pauseResource({ resource, failedBefore = false }: RequestTarget, waitMs: number, now: number): boolean {
     const isRecent = (askedAt: number) => now - askedAt <= PAUSE_WINDOW_MS;
     for (const [name, { askedAt, until }] of resourcePauses) {
       if (!isRecent(askedAt) && now >= until) resourcePauses.delete(name);
@@ -133,7 +127,10 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
   }
 
   return {
-    acquire: (resource, signal) => (resourcePauseMs(resource) > 0 ? waitAndEnqueue(resource, signal) : enqueue(signal)),
+    async acquire(resource, signal) {
+      for (let ms = resourcePauseMs(resource); ms > 0; ms = resourcePauseMs(resource)) await sleep(ms, signal);
+      return enqueue(signal);
+    },
     release() {
       inFlight--;
       admit();
@@ -145,12 +142,11 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
       adaptive.onSuccess();
       pacer.onSuccess(sentAt, performance.now());
     },
-    onThrottled(throttling) {
-      const { status, sentAt, isListing, waitMs } = throttling;
+    onThrottled(target, { status, sentAt }, waitMs) {
       const now = performance.now();
       throttledSince ??= now;
-      const othersAsked = waitMs !== null && pauseResource(throttling, waitMs, now);
-      const isResourceOnly = waitMs !== null && !othersAsked && status !== 429 && !isListing;
+      const othersAsked = waitMs !== null && pauseResource(target, waitMs, now);
+      const isResourceOnly = waitMs !== null && !othersAsked && status !== 429 && target.operation !== "listing";
       if (isThrottled(status)) {
         adaptive.onThrottled(now);
         if (!isResourceOnly) pacer.onThrottled(sentAt, now, status);

@@ -1,34 +1,109 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { createGunzip, gunzipSync } from "node:zlib";
-import { formatSize } from "../../units.ts";
-import type { Quote } from "../redact.ts";
-import { AttemptFailure, type ResponseHead } from "./attempt-failure.ts";
-import { header } from "./headers.ts";
-import type { InFlightRequest } from "./http-request.ts";
+import { DAY_MS, formatSize } from "../../units.ts";
+import { AttemptFailure, type Quote, type ResponseHead } from "./attempt-failure.ts";
+
+/** No cache keeps a response for longer. */
+const LONGEST_AGE_MS = 365 * DAY_MS;
+
+/** A header's value; repeated ones are joined as RFC 9110 allows. Null if it is absent. */
+export function header(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  if (value === undefined) return null;
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+/**
+ * How long a cache has held the response, in milliseconds: 0 without `Age`, the longest of several, infinite (unknown) if one is
+ * malformed or over a year.
+ */
+export function cachedMs(headers: IncomingHttpHeaders): number {
+  const ages = (header(headers, "age") ?? "0").split(",").map((age) => age.trim());
+  if (!ages.every((age) => /^\d+(\.\d*)?$/.test(age))) return Number.POSITIVE_INFINITY;
+  const longest = Math.max(...ages.map(Number)) * 1000;
+  return longest > LONGEST_AGE_MS ? Number.POSITIVE_INFINITY : longest;
+}
+
+/**
+ * The delay that a Retry-After header requests: whole seconds, or a date, which is compared with the response's own
+ * `Date` if there is one, because the local clock may be wrong. Null if it is malformed, negative, zero or past.
+ */
+export function parseRetryAfter(value: string | null, date: string | null, now: number): number | null {
+  if (value === null) return null;
+  const seconds = /^\s*(\d+)\s*$/.exec(value)?.[1];
+  const until = parseHttpDate(value);
+  const from = (date === null ? null : parseHttpDate(date)) ?? now;
+  const waitMs = seconds === undefined ? (until ?? from) - from : Number(seconds) * 1000;
+  return waitMs > 0 ? waitMs : null;
+}
+
+const LINK_PARAMETER = /;\s*([^\s=;,"]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s;,]*))?/g;
+
+/** True if a `Link` header has a next page: `<…>; rel="next"`, quoted or not, in any case, alone or among others. */
+export function hasNextPage(link: string): boolean {
+  if (link === "") return false;
+  const parameters = link.replace(/<[^>]*>/g, "<>");
+  for (const [, name = "", value = ""] of parameters.matchAll(LINK_PARAMETER)) {
+    if (name.toLowerCase() !== "rel") continue;
+    const relations = value.replace(/["']/g, "").toLowerCase().split(/\s+/);
+    if (relations.includes("next")) return true;
+  }
+  return false;
+}
+
+/** Milliseconds since the epoch; null if the text is not of the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). */
+export function parseHttpDate(text: string): number | null {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) || date.toUTCString() !== text ? null : date.getTime();
+}
 
 const BOM = Buffer.from("\ufeff");
+
+/** The body of a response, as it is sent. */
+interface EncodedBody {
+  /** The next bytes: a large batch or the rest; null after the last. */
+  read(): Promise<Buffer | null>;
+  /** True if the whole body has arrived and was read. */
+  isFullyRead(): boolean;
+}
 
 /** A response with status 200. Read it to its end, once, and discard it in any case. */
 export class HttpResponse {
   readonly headers: IncomingHttpHeaders;
   readonly sentAt: number;
-  readonly #request: InFlightRequest;
+  readonly #body: EncodedBody;
   /** Null if the body is not encoded. */
   readonly #decoded: AsyncGenerator<Buffer> | null;
   readonly #maxBodyBytes: number;
   #readBytes = 0;
 
   /** @throws AttemptFailure for an encoding or length that is not accepted */
-  constructor(head: ResponseHead, request: InFlightRequest, maxBodyBytes: number, quote: Quote) {
+  constructor(head: ResponseHead, body: EncodedBody, maxBodyBytes: number, quote: Quote) {
     this.headers = head.headers;
     this.sentAt = head.sentAt;
-    this.#request = request;
+    this.#body = body;
     this.#maxBodyBytes = maxBodyBytes;
     const layers = countGzipLayers(header(head.headers, "content-encoding"), quote);
     const isPlain = layers === 0;
     if (isPlain && Number(header(head.headers, "content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-    this.#decoded = isPlain ? null : decodeBody(request, layers, maxBodyBytes);
+    this.#decoded = isPlain ? null : decodeBody(body, layers, maxBodyBytes);
+  }
+
+  /** Its `Date` in milliseconds since the epoch; null if that is absent or malformed. */
+  get date(): number | null {
+    return parseHttpDate(header(this.headers, "date") ?? "");
+  }
+
+  /** How long a cache has held it, in milliseconds. */
+  get cachedMs(): number {
+    return cachedMs(this.headers);
+  }
+
+  /** The `Link` header, if it says that there is another page; otherwise null. */
+  get nextPage(): string | null {
+    const link = header(this.headers, "link") ?? "";
+    return hasNextPage(link) ? link : null;
   }
 
   /**
@@ -36,8 +111,13 @@ export class HttpResponse {
    * @throws AttemptFailure
    */
   async read(): Promise<Buffer | null> {
-    const bytes = this.#decoded === null ? await this.#request.read() : ((await this.#decoded.next()).value ?? null);
-    if (bytes === null) return null;
+    const bytes = this.#decoded === null ? await this.#body.read() : ((await this.#decoded.next()).value ?? null);
+    if (bytes === null) {
+      if (this.#readBytes === 0 && !this.#hasAnnouncedEnd()) {
+        throw new AttemptFailure("truncated", "was cut short", { detail: "an empty answer" });
+      }
+      return null;
+    }
     // The first batch is the whole body, or far longer than the mark.
     const isMarked = this.#readBytes === 0 && bytes.subarray(0, BOM.length).equals(BOM);
     this.#readBytes += bytes.length;
@@ -45,50 +125,45 @@ export class HttpResponse {
     return isMarked ? bytes.subarray(BOM.length) : bytes;
   }
 
+  /** True if an empty body is complete, and not one that the end of the connection cut off. */
+  #hasAnnouncedEnd(): boolean {
+    return this.headers["content-length"] !== undefined || this.headers["transfer-encoding"] !== undefined;
+  }
+
   /** Number of decoded bytes so far. */
   bytes(): number {
     return this.#readBytes;
   }
 
-  /** Frees the decoders and cancels the request, unless it is complete. */
+  /** Frees the decoders. */
   discard(): void {
-    this.#request.discard();
     this.#decoded?.return(null).catch(() => {});
   }
 }
 
-async function* decodeBody(request: InFlightRequest, layers: number, maxBytes: number): AsyncGenerator<Buffer> {
-  const first = await request.read();
+async function* decodeBody(body: EncodedBody, layers: number, maxBytes: number): AsyncGenerator<Buffer> {
+  const first = await body.read();
   if (first === null) return;
-  const whole = request.isFullyRead() ? gunzipWhole(first, layers, maxBytes) : null;
+  const whole = body.isFullyRead() ? gunzipWhole(first, layers, maxBytes) : null;
   if (whole !== null) {
     yield whole;
     return;
   }
   const all = async function* () {
     yield first;
-    for (let bytes = await request.read(); bytes !== null; bytes = await request.read()) yield bytes;
+    for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) yield bytes;
   };
   let decoded: AsyncGenerator<Buffer> = all();
   for (let layer = 0; layer < layers; layer++) decoded = gunzipStream(decoded);
   yield* decoded;
 }
 
-/**
- * The first words of an error's body, for the message; empty if it has none or they cannot be read in `maxMs`. A longer
- * body costs its connection.
- */
-export async function quoteBody(
-  { headers }: ResponseHead,
-  request: InFlightRequest,
-  maxMs: number,
-  quote: Quote,
-): Promise<string> {
-  request.shortenDeadline(maxMs);
+/** The first words of an error's body, for the message; empty if it has none or they cannot be read. */
+export async function quoteBody({ headers }: ResponseHead, body: EncodedBody, quote: Quote): Promise<string> {
   try {
-    const body = (await request.read()) ?? Buffer.alloc(0);
-    const decoded = gunzipWhole(body, countGzipLayers(header(headers, "content-encoding"), quote), Infinity);
-    return decoded === null ? "" : quote(decoded.toString("utf8"));
+    const beginning = (await body.read()) ?? Buffer.alloc(0);
+    const layers = countGzipLayers(header(headers, "content-encoding"), quote);
+    return quote(gunzipWhole(beginning, layers, Infinity)?.toString("utf8") ?? "");
   } catch (error) {
     if (error instanceof AttemptFailure) return "";
     throw error;
@@ -159,15 +234,9 @@ function gunzipWhole(bytes: Buffer, layers: number, maxBytes: number): Buffer | 
  * @throws AttemptFailure
  */
 async function* gunzipStream(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const first = await source.next();
-  if (first.done) return;
-  async function* all() {
-    yield first.value;
-    yield* source;
-  }
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
   // The decoder below throws the errors of both sides.
-  pipeline(Readable.from(all()), decoder, () => {});
+  pipeline(Readable.from(source), decoder, () => {});
   try {
     for await (const chunk of decoder) yield chunk;
   } catch (error) {

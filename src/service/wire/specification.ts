@@ -8,6 +8,18 @@ import {
   SCENARIO_FIELDS,
 } from "../../model.ts";
 
+/** The body is not the service's answer, and nothing of it may be stored. The message says what was received. */
+export class InvalidResponse extends Error {
+  /** The body ended before its JSON did, so its end was probably lost. */
+  readonly isTruncated: boolean;
+
+  constructor(message: string, isTruncated = false) {
+    super(message);
+    this.name = "InvalidResponse";
+    this.isTruncated = isTruncated;
+  }
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -31,6 +43,29 @@ export function isPlaceholder(object: JsonObject, fields: FieldTable): boolean {
     found = true;
   }
   return found;
+}
+
+/** Checks that a list can be the service's. `what` names one of its items. */
+export function createListCheck(fields: FieldTable, what: string) {
+  let items = 0;
+  let placeholders = 0;
+  let hasKnownField = false;
+  return {
+    /** Of an item that is too large, `value` is undefined. */
+    add(value: unknown): void {
+      hasKnownField ||= value === undefined || (isJsonObject(value) && hasAnyField(value, fields));
+      if (placeholders === items && isJsonObject(value) && isPlaceholder(value, fields)) placeholders++;
+      items++;
+    },
+    items: () => items,
+    /** @throws InvalidResponse */
+    finish(): void {
+      if (items === 0) return;
+      if (placeholders === items) throw new InvalidResponse(`a list of placeholders: ${MOCK_ADVICE}`);
+      const count = items === 1 ? "1 item" : `${items} items`;
+      if (!hasKnownField) throw new InvalidResponse(`a list of ${count} without one field of a ${what}`);
+    },
+  };
 }
 
 const PLACEHOLDER_FIELD = new RegExp(

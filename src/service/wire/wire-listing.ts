@@ -1,26 +1,23 @@
-import { LIST_FIELDS, type LibraryKey, type ListedLibrary, type Listing, type Reject } from "../../model.ts";
+import {
+  type FieldValues,
+  LIST_FIELDS,
+  type LibraryKey,
+  type ListedLibrary,
+  type Listing,
+  type Reject,
+} from "../../model.ts";
 import { createListingStore } from "../../off-heap/listing-store.ts";
-import { jsonEqual } from "../json/exact-json.ts";
-import { UntrustedResponse } from "../json/parse-errors.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import {
-  type EntryContent,
-  findUnaddressable,
-  mayBeStored,
-  parseCheckedEntry,
-  readEntryContent,
-  readKey,
-} from "./list-entry.ts";
-import {
-  hasAnyField,
+  createListCheck,
   type ItemError,
   isJsonObject,
-  isPlaceholder,
   type JsonObject,
-  MOCK_ADVICE,
   notAnObject,
   rejectItem,
+  wrongField,
 } from "./specification.ts";
+import { findUnstorable, isBadText, jsonEqual } from "./storable-json.ts";
 
 /** Whether the entry of this library is kept; of all others only a hash is. */
 export type KeyFilter = (key: LibraryKey) => boolean;
@@ -30,7 +27,7 @@ type ParsedListing = Omit<Listing, "startedAt" | "cachedMs" | "date">;
 
 /**
  * Reads the listing (specification 4.1) while it arrives.
- * @throws MalformedJson and UntrustedResponse
+ * @throws InvalidResponse
  */
 export async function readListing(
   body: ByteSource,
@@ -40,17 +37,10 @@ export async function readListing(
   const splitter = createArraySplitter();
   const reader = createListingReader(defaultOwner, isKept);
   for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
-    reader.add(splitter.push(bytes), splitter.prechecked());
+    for (const item of splitter.push(bytes)) reader.add(item);
   }
   splitter.end();
   return reader.finish();
-}
-
-interface ListingReader {
-  /** `prechecked` is the splitter's. */
-  add(items: readonly ListItem[], prechecked?: boolean): void;
-  /** @throws UntrustedResponse if the list cannot be the service's */
-  finish(): ParsedListing;
 }
 
 const OTHER_ENTRY: ItemError = {
@@ -68,14 +58,10 @@ function explainIncomplete(unread: number, ownerless: number): string | null {
   return `${why}, ${ownerless} of them for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries`;
 }
 
-export function createListingReader(defaultOwner: string | null, isKept: KeyFilter = () => true): ListingReader {
+export function createListingReader(defaultOwner: string | null, isKept: KeyFilter = () => true) {
   const libraries = createListingStore((source) => parseCheckedEntry(source, defaultOwner));
-  /** The texts of all entries of libraries of which an entry was rejected, by the library's index. */
-  const disputed = new Map<number, Set<string>>();
   const rejects: Reject[] = [];
-  let entries = 0;
-  let placeholders = 0;
-  let hasKnownField = false;
+  const check = createListCheck(LIST_FIELDS, "library");
   let unread = 0;
   let ownerless = 0;
   let repeated = 0;
@@ -91,34 +77,28 @@ export function createListingReader(defaultOwner: string | null, isKept: KeyFilt
     reject(null, error, source);
   }
 
-  function addNew(key: LibraryKey, content: EntryContent, source: string): void {
+  function addNew(key: LibraryKey, { lastModified, error }: EntryContent, source: string): void {
     const index = libraries.length;
-    const { lastModified, error } = content;
     libraries.add({ key, lastModified, source });
     if (error === null) return;
     libraries.replace(index, { key, lastModified, source: null });
-    disputed.set(index, new Set([source]));
     reject(key, error, source);
   }
 
-  function addRepeated(index: number, earlier: ListedLibrary, content: EntryContent, source: string): void {
-    const texts = disputed.get(index) ?? new Set<string>();
-    const isSame = earlier.source === null ? texts.has(source) : jsonEqual(earlier.source, source);
-    if (isSame) {
+  function addRepeated(index: number, { lastModified, error }: EntryContent, source: string): void {
+    const earlier = libraries.at(index);
+    const { key } = earlier;
+    if (error === null && earlier.source !== null && jsonEqual(earlier.source, source)) {
       repeated++;
       return;
     }
-    if (earlier.source !== null) {
-      texts.add(earlier.source);
-      reject(earlier.key, OTHER_ENTRY, earlier.source);
-    }
-    disputed.set(index, texts.add(source));
-    reject(earlier.key, content.error ?? OTHER_ENTRY, source);
-    const lastModified = content.lastModified === earlier.lastModified ? earlier.lastModified : null;
-    libraries.replace(index, { key: earlier.key, lastModified, source: null });
+    if (earlier.source !== null) reject(key, OTHER_ENTRY, earlier.source);
+    reject(key, error ?? OTHER_ENTRY, source);
+    const isSameDate = lastModified === earlier.lastModified;
+    libraries.replace(index, { key, lastModified: isSameDate ? lastModified : null, source: null });
   }
 
-  function addAddressed(key: LibraryKey, entry: JsonObject, source: string, prechecked: boolean): void {
+  function addAddressed(key: LibraryKey, entry: JsonObject, source: string): void {
     const unaddressable = findUnaddressable(key);
     if (unaddressable !== null) {
       reject(key, unaddressable, source);
@@ -128,43 +108,95 @@ export function createListingReader(defaultOwner: string | null, isKept: KeyFilt
       libraries.addElsewhere(key);
       return;
     }
-    const content = readEntryContent(entry, source, prechecked);
+    const content = readEntryContent(entry, source);
     const index = libraries.find(key);
     if (index === undefined) addNew(key, content, source);
-    else addRepeated(index, libraries.at(index), content, source);
+    else addRepeated(index, content, source);
   }
 
-  function addEntry({ source, value: entry }: ListItem, prechecked: boolean): void {
-    entries++;
-    hasKnownField ||= entry === undefined;
+  function add({ source, value: entry }: ListItem): void {
+    check.add(entry);
     if (!isJsonObject(entry)) {
       rejectUnread(notAnObject(entry), source);
       return;
     }
-    hasKnownField ||= hasAnyField(entry, LIST_FIELDS);
-    if (placeholders === entries - 1 && isPlaceholder(entry, LIST_FIELDS)) placeholders++;
     const key = readKey(entry, defaultOwner);
-    if ("owner" in key) addAddressed(key, entry, source, prechecked);
+    if ("owner" in key) addAddressed(key, entry, source);
     else if (mayBeStored(key)) rejectUnread(key, source);
     else reject(null, key, source);
   }
 
+  /** @throws InvalidResponse if the list cannot be the service's */
   function finish(): ParsedListing {
-    if (entries > 0 && placeholders === entries) {
-      throw new UntrustedResponse(`a listing of placeholders: ${MOCK_ADVICE}`);
-    }
-    if (entries > 0 && !hasKnownField) {
-      throw new UntrustedResponse(
-        `a list of ${entries === 1 ? "1 entry" : `${entries} entries`} without one field of a library`,
-      );
-    }
+    check.finish();
     return { libraries, rejects, incomplete: explainIncomplete(unread, ownerless), repeated };
   }
 
-  return {
-    add(items, prechecked = false) {
-      for (const item of items) addEntry(item, prechecked);
-    },
-    finish,
-  };
+  return { add, finish };
+}
+
+/** The most bytes of both parts of a key: a Postgres index entry has no room for more. */
+const MAX_KEY_BYTES = 2600;
+
+function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): string | ItemError {
+  const value = entry[field];
+  if (typeof value !== "string") return wrongField(entry, field, "string");
+  if (value === "") return { code: "unaddressable", path: field, reason: `${field} is empty` };
+  if (!isBadText(value)) return value;
+  return { code: "bad_text", path: field, reason: `${field} holds a NUL or half of a surrogate pair` };
+}
+
+/** Whether an entry whose key has this error may be a stored library. No stored key has an empty part or such a text. */
+function mayBeStored({ code }: ItemError): boolean {
+  return code !== "unaddressable" && code !== "bad_text";
+}
+
+/** The entry's key, byte for byte (specification 2.1), or why it cannot be read: an error of a key that is never stored first. */
+function readKey(entry: JsonObject, defaultOwner: string | null): LibraryKey | ItemError {
+  const name = readPart(entry, "libraryName");
+  const owner =
+    defaultOwner !== null && (entry.uploadUser ?? null) === null ? defaultOwner : readPart(entry, "uploadUser");
+  if (typeof name === "string") return typeof owner === "string" ? { owner, name } : owner;
+  return typeof owner === "string" || mayBeStored(owner) ? name : owner;
+}
+
+/** Why a key cannot be requested or stored; null for nearly all keys. */
+function findUnaddressable(key: LibraryKey): ItemError | null {
+  for (const [path, part] of [
+    ["uploadUser", key.owner],
+    ["libraryName", key.name],
+  ] as const) {
+    if (part === "." || part === "..") {
+      return { code: "unaddressable", path, reason: `${path} is a dot segment, which no URL keeps` };
+    }
+  }
+  // One UTF-16 code unit takes at most three bytes of UTF-8.
+  if ((key.owner.length + key.name.length) * 3 <= MAX_KEY_BYTES) return null;
+  const bytes = Buffer.byteLength(key.owner) + Buffer.byteLength(key.name);
+  if (bytes <= MAX_KEY_BYTES) return null;
+  const reason = `owner and name have ${bytes} bytes, ${MAX_KEY_BYTES} are the most`;
+  return { code: "unaddressable", path: "", reason };
+}
+
+/** An entry without its key. */
+interface EntryContent {
+  readonly lastModified: string | null;
+  /** Null if the entry can be stored. */
+  readonly error: ItemError | null;
+}
+
+function readEntryContent(entry: JsonObject, source: string): EntryContent {
+  const error = findUnstorable(source, entry);
+  if (error !== null) return { lastModified: null, error };
+  const { lastModified = null } = entry;
+  if (lastModified === null || typeof lastModified === "string") return { lastModified, error: null };
+  return { lastModified: null, error: wrongField(entry, "lastModified", "string") };
+}
+
+type CheckedEntry = Partial<FieldValues<typeof LIST_FIELDS>> & { readonly libraryName: string };
+
+/** Parses the source text of an entry that was checked before. */
+function parseCheckedEntry(source: string, defaultOwner: string | null): ListedLibrary {
+  const { libraryName, uploadUser, lastModified = null }: CheckedEntry = JSON.parse(source);
+  return { key: { owner: uploadUser ?? defaultOwner ?? "", name: libraryName }, lastModified, source };
 }

@@ -1,10 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
-import { decodeUtf8, firstBadByte, isCutSequence } from "../json/json-text.ts";
-import { MalformedJson, UntrustedResponse } from "../json/parse-errors.ts";
-import { type ByteSource, beginItem, createItemState, describeResponse, SNIFF_BYTES, scanItem } from "./json-array.ts";
+import { type ByteSource, describeResponse, isUnfinished, SNIFF_BYTES } from "./json-array.ts";
 import {
   EXCERPT_BYTES,
   hasAnyField,
+  InvalidResponse,
   type ItemError,
   isJsonObject,
   isPlaceholder,
@@ -14,7 +14,7 @@ import {
   rejectItem,
   TOO_LARGE,
 } from "./specification.ts";
-import { findUnstorable } from "./storable.ts";
+import { findUnstorable } from "./storable-json.ts";
 
 export interface ParsedMetadata {
   /** Null if the object was rejected. */
@@ -24,7 +24,7 @@ export interface ParsedMetadata {
 
 /**
  * Reads a metadata response (specification 4.2) and returns its bytes too; of an object over MAX_ITEM_BYTES, its beginning.
- * @throws MalformedJson and UntrustedResponse
+ * @throws InvalidResponse
  */
 export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<ParsedMetadata & { bytes: Buffer }> {
   let batches: Buffer[] = [];
@@ -40,23 +40,20 @@ export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<P
 }
 
 const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
-const TRUNCATED = "the answer ends in the middle of its JSON";
 
 /**
  * Parses a complete metadata response.
- * @throws MalformedJson and UntrustedResponse
+ * @throws InvalidResponse
  */
 export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
-  if (isCutSequence(bytes, firstBadByte(bytes))) throw new MalformedJson(TRUNCATED, "truncated");
-  const text = decodeUtf8(bytes, 0);
-  const object = parse(text);
+  const object = parseBody(bytes);
   // The text is valid JSON, so `trim` removes nothing but JSON's own white space.
-  const source = text.trim();
+  const source = bytes.toString("utf8").trim();
   if (!isJsonObject(object)) throw notMetadata(source);
   if (!hasAnyField(object, METADATA_FIELDS)) {
-    throw new UntrustedResponse("an object without any field of library metadata");
+    throw new InvalidResponse("an object without any field of library metadata");
   }
-  if (isPlaceholder(object, METADATA_FIELDS)) throw new UntrustedResponse(`an object of placeholders: ${MOCK_ADVICE}`);
+  if (isPlaceholder(object, METADATA_FIELDS)) throw new InvalidResponse(`an object of placeholders: ${MOCK_ADVICE}`);
   const reject = (error: ItemError) => ({ metadata: null, rejects: [rejectItem(key, "metadata", error, source)] });
   const unstorable = findUnstorable(source, object);
   if (unstorable !== null) return reject(unstorable);
@@ -72,27 +69,20 @@ function rejectTooLarge(key: LibraryKey, beginning: Buffer): ParsedMetadata {
   return { metadata: null, rejects: [rejectItem(key, "metadata", TOO_LARGE, source)] };
 }
 
-function parse(text: string): unknown {
+function parseBody(bytes: Buffer): unknown {
+  const text = bytes.toString("utf8");
   try {
-    return JSON.parse(text);
+    if (isUtf8(bytes)) return JSON.parse(text);
   } catch {
     // The parser's own message would quote the payload.
-    const source = text.trim();
-    if (source === "") throw new MalformedJson("an empty answer", "empty");
-    if (isUnfinished(source)) throw new MalformedJson(TRUNCATED, "truncated");
-    if (/^[[{"]/.test(source)) throw new MalformedJson("not well-formed JSON");
-    throw notMetadata(source);
   }
+  const source = text.trim();
+  if (source === "") throw new InvalidResponse("an empty answer");
+  if (isUnfinished(bytes)) throw new InvalidResponse("the answer ends in the middle of its JSON", true);
+  throw /^[[{"]/.test(source) ? new InvalidResponse("not well-formed JSON in UTF-8") : notMetadata(source);
 }
 
-function notMetadata(source: string): UntrustedResponse {
+function notMetadata(source: string): InvalidResponse {
   const head = Buffer.from(source.slice(0, SNIFF_BYTES));
-  return new UntrustedResponse(`${describeResponse(head)} where library metadata belongs`);
-}
-
-function isUnfinished(text: string): boolean {
-  const bytes = Buffer.from(text);
-  const scan = createItemState();
-  beginItem(scan, bytes[0] ?? 0);
-  return !scan.bare && scanItem(scan, bytes, 0) === -1;
+  return new InvalidResponse(`${describeResponse(head)} where library metadata belongs`);
 }

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import type { StopSignal } from "../../async.ts";
 import {
   type DriftField,
   type LibraryKey,
@@ -9,23 +10,18 @@ import {
   type ScenarioSink,
 } from "../../model.ts";
 import { createIdSet } from "../../off-heap/hash-index.ts";
-import { jsonEqual, parseExact } from "../json/exact-json.ts";
-import { Decimal, mayLoseDigits } from "../json/json-text.ts";
-import { UntrustedResponse } from "../json/parse-errors.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import {
-  hasAnyField,
+  createListCheck,
   type ItemError,
   isJsonObject,
-  isPlaceholder,
   type JsonObject,
-  MOCK_ADVICE,
   notAnObject,
   readFields,
   rejectItem,
   wrongField,
 } from "./specification.ts";
-import { findUnstorable } from "./storable.ts";
+import { Decimal, findUnstorable, isTooDeep, jsonEqual, mayLoseDigits, parseExact } from "./storable-json.ts";
 
 export interface ScenarioList {
   /** At most one per item. */
@@ -40,29 +36,33 @@ export interface ScenarioList {
 
 /**
  * Reads a scenario list (specification 4.3) into the sink while it arrives. `hash` is the SHA-256 of the bytes, open for
- * more.
- * @throws MalformedJson and UntrustedResponse
+ * more. After an abort the sink receives no further call.
+ * @throws InvalidResponse
  */
 export async function readScenarioList(
   body: ByteSource,
   key: LibraryKey,
   sink: ScenarioSink,
+  signal: StopSignal,
 ): Promise<ScenarioList & { hash: Hash }> {
   const hash = createHash("sha256");
   const splitter = createArraySplitter();
-  const reader = createScenarioReader(key, sink);
+  const reader = createScenarioReader(key, sink, signal);
+  signal.throwIfAborted();
+  // An earlier attempt may have added the first items.
+  await sink.restart();
   for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
     hash.update(bytes);
-    await reader.add(splitter.push(bytes), splitter.prechecked());
+    await reader.add(splitter.push(bytes));
   }
   splitter.end();
   return { hash, ...reader.finish() };
 }
 
 interface ScenarioReader {
-  /** Passes the good items to the sink, in order. One call at a time. `prechecked` is the splitter's. */
-  add(items: readonly ListItem[], prechecked?: boolean): Promise<void>;
-  /** @throws UntrustedResponse */
+  /** Passes the good items to the sink, in order. One call at a time. */
+  add(items: readonly ListItem[]): Promise<void>;
+  /** @throws InvalidResponse */
   finish(): ScenarioList;
 }
 
@@ -75,141 +75,111 @@ const OTHER_ITEM: ItemError = {
   reason: "another item of the list has the same scenarioId and says something else",
 };
 
-/** Repeated items are compared with the first ones in groups of this size, because a staged list costs one query per group. */
-const COMPARED_AT_ONCE = 100;
-
-/** An item with the id of an earlier, good one. */
-interface RepeatedItem {
-  readonly id: ScenarioId;
-  readonly item: ScenarioItem;
-  readonly source: string;
-}
-
-export function createScenarioReader(key: LibraryKey, sink: ScenarioSink): ScenarioReader {
+export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal: StopSignal): ScenarioReader {
+  const check = createListCheck(SCENARIO_FIELDS, "scenario");
   /** Ids that were passed to the sink, including those that were removed from it. */
   const seen = createIdSet();
   /** Ids that were rejected. Every further item with such an id is rejected too. */
   const rejectedIds = new Set<ScenarioId>();
   const present = { scenarioName: 0, isResult: 0, lastModified: 0 };
   const rejects: Reject[] = [];
-  let items = 0;
   let accepted = 0;
-  let placeholders = 0;
   let payloadChars = 0;
-  let hasKnownField = false;
 
   function reject(error: ItemError, source: string): void {
     payloadChars += source.length;
     rejects.push(rejectItem(key, "scenario", error, payloadChars > MAX_PAYLOAD_CHARS ? "" : source));
   }
 
-  function countFields(object: JsonObject): void {
-    if (Object.hasOwn(object, "scenarioName")) present.scenarioName++;
-    if (Object.hasOwn(object, "isResult")) present.isResult++;
-    if (Object.hasOwn(object, "lastModified")) present.lastModified++;
-    hasKnownField ||= hasAnyField(object, SCENARIO_FIELDS);
-    if (placeholders === items && isPlaceholder(object, SCENARIO_FIELDS)) placeholders++;
+  function readItem({ source, value }: ListItem): Scenario | BadScenario {
+    check.add(value);
+    if (!isJsonObject(value)) return { id: null, error: notAnObject(value) };
+    if (Object.hasOwn(value, "scenarioName")) present.scenarioName++;
+    if (Object.hasOwn(value, "isResult")) present.isResult++;
+    if (Object.hasOwn(value, "lastModified")) present.lastModified++;
+    return readScenario(value, source);
   }
 
-  function readItem({ source, value }: ListItem, prechecked: boolean): ScenarioItem {
-    if (isJsonObject(value)) countFields(value);
-    hasKnownField ||= value === undefined;
-    items++;
-    if (!isJsonObject(value)) return { kind: "bad", id: null, error: notAnObject(value) };
-    return readScenarioItem(value, source, prechecked);
-  }
-
-  function rejectRepeated({ item, source }: RepeatedItem): void {
-    reject(item.kind === "bad" ? item.error : OTHER_ITEM, source);
-  }
-
-  async function compareRepeated(group: readonly RepeatedItem[]): Promise<void> {
-    const sources = await sink.sources(group.map(({ id }) => id));
-    for (const repeated of group) {
-      const { id, item, source } = repeated;
+  /** Compares items with the first ones of their ids. */
+  async function addRepeated(repeated: readonly RepeatedItem[]): Promise<void> {
+    signal.throwIfAborted();
+    const sources = await sink.sources(repeated.map(({ id }) => id));
+    for (const { id, source, error } of repeated) {
       const first = sources.get(id);
       if (!rejectedIds.has(id)) {
-        if (item.kind === "good" && (first === undefined || jsonEqual(first, source))) continue;
+        if (error === null && (first === undefined || jsonEqual(first, source))) continue;
+        signal.throwIfAborted();
         await sink.remove(id);
         accepted--;
         rejectedIds.add(id);
         if (first !== undefined) reject(OTHER_ITEM, first);
       }
-      rejectRepeated(repeated);
+      reject(error ?? OTHER_ITEM, source);
     }
   }
 
-  async function add(listed: readonly ListItem[], prechecked = false): Promise<void> {
+  async function add(listed: readonly ListItem[]): Promise<void> {
     const good: Scenario[] = [];
     const repeated: RepeatedItem[] = [];
     for (const listItem of listed) {
-      const { source } = listItem;
-      const item = readItem(listItem, prechecked);
+      const item = readItem(listItem);
       const { id } = item;
-      if (id !== null && rejectedIds.has(id)) rejectRepeated({ id, item, source });
-      else if (id !== null && seen.has(id)) repeated.push({ id, item, source });
-      else if (item.kind === "good") {
-        seen.add(item.id);
-        good.push(item.scenario);
-      } else {
+      const { source } = listItem;
+      const error = "error" in item ? item.error : null;
+      if (id !== null && rejectedIds.has(id)) reject(error ?? OTHER_ITEM, source);
+      else if (id !== null && seen.has(id)) repeated.push({ id, source, error });
+      else if ("error" in item) {
         if (id !== null) rejectedIds.add(id);
         reject(item.error, source);
+      } else {
+        seen.add(item.id);
+        good.push(item);
       }
     }
+    signal.throwIfAborted();
     if (good.length > 0) await sink.add(good);
     accepted += good.length;
-    for (let start = 0; start < repeated.length; start += COMPARED_AT_ONCE) {
-      await compareRepeated(repeated.slice(start, start + COMPARED_AT_ONCE));
-    }
+    if (repeated.length > 0) await addRepeated(repeated);
   }
 
   function finish(): ScenarioList {
-    if (items > 0 && placeholders === items) {
-      throw new UntrustedResponse(`a scenario list of placeholders: ${MOCK_ADVICE}`);
-    }
-    if (items > 0 && !hasKnownField) {
-      throw new UntrustedResponse(
-        `a list of ${items === 1 ? "1 item" : `${items} items`} without one field of a scenario`,
-      );
-    }
-    return { rejects, items, accepted, present };
+    check.finish();
+    return { rejects, items: check.items(), accepted, present };
   }
 
   return { add, finish };
 }
 
-export type ScenarioItem =
-  | { readonly kind: "good"; readonly id: ScenarioId; readonly scenario: Scenario }
-  | { readonly kind: "bad"; readonly id: ScenarioId | null; readonly error: ItemError };
+/** A scenario that cannot be stored. Its id is null if it cannot be read. */
+interface BadScenario {
+  readonly id: ScenarioId | null;
+  readonly error: ItemError;
+}
 
-/** `prechecked` is the result of `needsNoCheck` for a chunk that contains the item. */
-export function readScenarioItem(object: JsonObject, source: string, prechecked: boolean): ScenarioItem {
-  const unstorable = findUnstorable(source, object, prechecked);
-  const mayBeRounded = !prechecked && mayLoseDigits(source);
-  if (unstorable?.code === "too_deep") {
-    return { kind: "bad", id: certainId(object, mayBeRounded), error: unstorable };
-  }
+/** An item with the id of an earlier, good one. Its error is null if it is good itself. */
+interface RepeatedItem {
+  readonly id: ScenarioId;
+  readonly source: string;
+  readonly error: ItemError | null;
+}
+
+function readScenario(object: JsonObject, source: string): Scenario | BadScenario {
+  const mayBeRounded = mayLoseDigits(source);
+  const unstorable = findUnstorable(source, object, mayBeRounded);
   const id = readInteger(object, "scenarioId", source, mayBeRounded);
-  if (isItemError(id)) return { kind: "bad", id: null, error: unstorable ?? id };
-  if (unstorable !== null) return { kind: "bad", id, error: unstorable };
+  if (isItemError(id)) return { id: null, error: unstorable ?? id };
+  if (unstorable !== null) return { id, error: unstorable };
   const parent = object.parentId ?? null;
   const parentId = parent === null ? null : readInteger(object, "parentId", source, mayBeRounded);
-  if (isItemError(parentId)) return { kind: "bad", id, error: parentId };
+  if (isItemError(parentId)) return { id, error: parentId };
   const fields = readFields(object, SCENARIO_FIELDS);
-  if (fields.error !== null) return { kind: "bad", id, error: fields.error };
+  if (fields.error !== null) return { id, error: fields.error };
   const { scenarioName: name, isResult, lastModified, description } = fields.values;
-  const scenario = { id, parentId, name, isResult, lastModified, description, source };
-  return { kind: "good", id, scenario };
+  return { id, parentId, name, isResult, lastModified, description, source };
 }
 
 function isItemError(value: ScenarioId | ItemError | null): value is ItemError {
   return typeof value === "object" && value !== null;
-}
-
-/** The id of an item that nests too deep to be parsed again; null if it may be rounded. */
-function certainId(object: JsonObject, mayBeRounded: boolean): ScenarioId | null {
-  const value = object.scenarioId;
-  return typeof value === "number" && Number.isSafeInteger(value) && !mayBeRounded ? value : null;
 }
 
 /**
@@ -220,7 +190,8 @@ function readInteger(object: JsonObject, field: string, source: string, mayBeRou
   const value = object[field];
   if (typeof value !== "number") return wrongField(object, field, "integer");
   if (Number.isSafeInteger(value) && !mayBeRounded) return value === 0 ? 0 : value;
-  const exact = parseExact(source, parseInteger);
+  // The nesting of such an item is the reason for its reject, whatever its id is.
+  const exact = isTooDeep(source) ? null : parseExact(source, parseInteger);
   const integer = isJsonObject(exact) ? exact[field] : undefined;
   if (typeof integer === "number" || typeof integer === "bigint") return integer;
   if (integer === "out of range") {
