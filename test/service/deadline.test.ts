@@ -11,7 +11,6 @@ import {
   LIBRARY,
   LISTING,
   listen,
-  METADATA,
   never,
   open,
   serve,
@@ -19,7 +18,7 @@ import {
   serveRaw,
 } from "./service-under-test.ts";
 
-const QUICK = { requestTimeoutMs: 60, maxRetries: 1 } as const;
+const QUICK = { requestTimeoutMs: 250, maxRetries: 1 } as const;
 
 describe("the deadline", () => {
   it("aborts a server that accepts and never answers (fault 4)", async () => {
@@ -27,17 +26,8 @@ describe("the deadline", () => {
     const error = await failureOf(open(server.url, QUICK).listLibraries(never));
     expect(error).toBeInstanceOf(SourceUnavailableError);
     expect(error.message).toContain("GET /libs timed out after 2 attempts (asked ");
-    expect(error.message).toContain("no complete answer within 60 ms)");
+    expect(error.message).toContain("no complete answer within 250 ms)");
     expect(server.targets).toHaveLength(2);
-  });
-
-  it("fails one library as timeout on content (fault 4)", async () => {
-    const server = await serveRaw((socket, target) => {
-      if (target.endsWith("/metadata"))
-        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${METADATA.length}\r\n\r\n${METADATA}`);
-    });
-    const error = await failureOf(open(server.url, QUICK).readContent(LIBRARY, collect(), never));
-    expect(error).toMatchObject({ code: "timeout", unavailable: true });
   });
 
   it.each([

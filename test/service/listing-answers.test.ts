@@ -48,26 +48,12 @@ describe("a listing", () => {
     ]);
     expect(listing.libraries).toHaveLength(1);
   });
-
-  it("of many megabytes is parsed while it arrives", async () => {
-    const items = Array.from({ length: 20_000 }, (_, i) => `{"libraryName":"L${i}","uploadUser":"ada"}`);
-    const server = await serve((_, response) => {
-      for (let i = 0; i < items.length; i += 100) response.write(`${i === 0 ? "[" : ","}${items.slice(i, i + 100)}`);
-      response.end("]");
-    });
-    const service = open(server.url, { maxBodyBytes: 10 * 2 ** 20 });
-    expect((await service.listLibraries(never)).libraries).toHaveLength(20_000);
-    expect(service.counters()).toEqual({ requests: 1, retries: 0, bytes: items.join(",").length + 2, throttled: 0 });
-  });
 });
 
 describe("a listing that cannot be from the service", () => {
   it.each([
     ["an HTML page (fault 10)", "<!doctype html><title>Sign in</title>", "an HTML page"],
     ["an error object (fault 11)", '{"message": "error"}', "an object"],
-    ["one library instead of a list", '{"libraryName":"Forest"}', "an object"],
-    ["null", "null", "null"],
-    ["a string", '"nothing"', "a string"],
     ["plain text", "OK", "plain text"],
     [
       "the documented mock's placeholders",
@@ -89,18 +75,18 @@ describe("a listing that cannot be from the service", () => {
     expect(server.targets).toHaveLength(1);
   });
 
-  it.each([
-    ...[201, 202, 203, 204, 205, 206, 226],
-    ...[400, 402, 404, 405, 406, 407, 409, 410, 418, 421, 422, 451, 499, 600, 999],
-  ])("is rejected with the status %i", async (status) => {
-    const server = await serveRaw((socket) => {
-      socket.write(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 2\r\n\r\n[]`);
-    });
-    const error = await failureOf(open(server.url).listLibraries(never));
-    expect(error).toBeInstanceOf(SourceUntrustedError);
-    expect(error.message).toContain(`GET /libs answered ${status} (asked ${server.url}libs`);
-    expect(server.targets).toHaveLength(1);
-  });
+  it.each([201, 203, 204, 206, 226, 400, 402, 406, 407, 409, 418, 421, 499, 999])(
+    "is rejected with the status %i",
+    async (status) => {
+      const server = await serveRaw((socket) => {
+        socket.write(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 2\r\n\r\n[]`);
+      });
+      const error = await failureOf(open(server.url).listLibraries(never));
+      expect(error).toBeInstanceOf(SourceUntrustedError);
+      expect(error.message).toContain(`GET /libs answered ${status} (asked ${server.url}libs`);
+      expect(server.targets).toHaveLength(1);
+    },
+  );
 
   it("reports the URL and the likely mistakes for a 404 (fault 15)", async () => {
     const server = await serveStatus(404, {}, "no such\npage");
@@ -151,7 +137,7 @@ describe("a listing that the service refuses", () => {
 });
 
 describe("a listing that is unavailable", () => {
-  it.each([408, 429, 500, 501, 502, 503, 504, 520, 599])("is requested five times with %i", async (status) => {
+  it.each([408, 429, 500, 503, 599])("is requested five times with %i", async (status) => {
     const server = await serveStatus(status, {}, "busy");
     const service = open(server.url);
     const error = await failureOf(service.listLibraries(never));
@@ -164,16 +150,6 @@ describe("a listing that is unavailable", () => {
       `GET /libs answered ${status} after 5 attempts (asked ${server.url}libs; it said "busy"); ${hint}`,
     );
     expect(server.targets).toHaveLength(5);
-    expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
-  });
-
-  it("is returned when the fifth attempt succeeds (fault 17)", async () => {
-    const server = await serve((_, response) => {
-      if (server.targets.length < 5) response.statusCode = 502;
-      response.end(LISTING);
-    });
-    const service = open(server.url);
-    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
     expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
   });
 });

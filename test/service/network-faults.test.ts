@@ -1,15 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { ContentError, SourceUnavailableError, SourceUntrustedError } from "../../src/errors.ts";
+import { ContentError, SourceUnavailableError } from "../../src/errors.ts";
 import {
   collect,
   failureOf,
-  goodBody,
   LIBRARY,
   LISTING,
   METADATA,
   never,
   open,
-  SCENARIOS,
   serveRaw,
   serveWell,
 } from "./service-under-test.ts";
@@ -68,17 +66,6 @@ describe("a truncated body", () => {
     expect((await service.listLibraries(never)).libraries).toHaveLength(1);
   });
 
-  it.each(cuts.filter(([, , how]) => how === "end"))(
-    "on every attempt fails one library as truncated: %s",
-    async (_, bytes) => {
-      const server = await serveRaw((socket, target) => {
-        socket.end(target.endsWith("/scenarios") ? bytes : plain(METADATA));
-      });
-      const error = await failureOf(open(server.url, { maxRetries: 1 }).readContent(LIBRARY, collect(), never));
-      expect(error).toMatchObject({ code: "truncated", unavailable: true });
-    },
-  );
-
   it("delivers its scenarios again, exactly once (fault 2)", async () => {
     const items = Array.from({ length: 5000 }, (_, i) => `{"scenarioId":${i + 1},"scenarioName":"scenario ${i + 1}"}`);
     const body = `[${items.join(",")}]`;
@@ -131,43 +118,7 @@ describe("an answer that is not HTTP", () => {
   });
 });
 
-describe("headers", () => {
-  const padded = (bytes: number, body: string) =>
-    `HTTP/1.1 200 OK\r\nx-pad: ${"x".repeat(bytes)}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-
-  it("of 15 KiB are accepted, of more than 16 KiB rejected without a retry (fault 21)", async () => {
-    const good = await serveRaw((socket) => socket.write(padded(15 * 1024, LISTING)));
-    expect((await open(good.url).listLibraries(never)).libraries).toHaveLength(1);
-    const bad = await serveRaw((socket) => socket.write(padded(17 * 1024, LISTING)));
-    const error = await failureOf(open(bad.url).listLibraries(never));
-    expect(error).toBeInstanceOf(SourceUntrustedError);
-    expect(error.message).toContain("headers over the limit of 16 KiB");
-    expect(bad.targets).toHaveLength(1);
-  });
-
-  it("over the limit fail only that library (fault 21)", async () => {
-    const server = await serveRaw((socket, target) => {
-      socket.write(target.endsWith("/metadata") ? padded(17 * 1024, METADATA) : plain(SCENARIOS));
-    });
-    expect(await failureOf(open(server.url).readContent(LIBRARY, collect(), never))).toMatchObject({
-      code: "invalid_response",
-    });
-  });
-});
-
 describe("a kept-alive connection", () => {
-  it("that the server closes on reuse is retried like any other failure (fault 5)", async () => {
-    const server = await serveRaw((socket, target) => {
-      if (server.targets.length === 2) socket.resetAndDestroy();
-      else socket.write(plain(goodBody(target)));
-    });
-    const service = open(server.url, { maxRetries: 1, concurrency: 1 });
-    await service.listLibraries(never);
-    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
-    expect(server.targets).toHaveLength(3);
-    expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
-  });
-
   it("is kept after an answer other than 200", async () => {
     const sockets = new Set<unknown>();
     const server = await serveWell((request, response) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ContentError, SourceUntrustedError } from "../../src/errors.ts";
-import { collect, failureOf, LIBRARY, LISTING, never, open, serve, serveStatus } from "./service-under-test.ts";
+import { SourceUntrustedError } from "../../src/errors.ts";
+import { failureOf, LISTING, never, open, serve, serveStatus } from "./service-under-test.ts";
 
 describe("a redirect", () => {
   it.each([300, 301, 302, 303, 304, 305, 307, 308])(
@@ -33,16 +33,5 @@ describe("a redirect", () => {
     expect(error.message).toContain(said);
     expect(error.message).not.toContain("\u009b");
     expect(server.targets).toHaveLength(1);
-  });
-
-  it.each([301, 302, 307])("with %i on content fails only that library", async (status) => {
-    const other = await serveStatus(200, {}, "[]");
-    const server = await serveStatus(status, { location: other.url.href });
-    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
-    expect(error).toBeInstanceOf(ContentError);
-    expect(error.code).toBe("client_error");
-    expect(error.message).toContain(`a redirect to 127.0.0.1:${other.port}`);
-    expect(other.targets).toEqual([]);
-    expect(server.targets.length).toBeLessThanOrEqual(2);
   });
 });

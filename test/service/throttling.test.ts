@@ -1,6 +1,6 @@
 import { createServer } from "node:https";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ContentError, SourceUnavailableError } from "../../src/errors.ts";
+import { SourceUnavailableError } from "../../src/errors.ts";
 import type { Service } from "../../src/service/client.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
 import {
@@ -33,51 +33,6 @@ function serveLate(first: number, status: number, headers: Record<string, string
 }
 
 describe("Retry-After", () => {
-  it("on a 429 delays every request, including the queued ones (fault 18)", async () => {
-    const server = await serveLate(1, 429, { "retry-after": "1" });
-    const service = open(server.url, { concurrency: 1 });
-    await Promise.all(names(5).map((name) => read(service, name)));
-    expect(server.targets).toHaveLength(11);
-    const [first = Number.NaN, ...later] = server.arrivals;
-    expect(later.every((at) => at >= first + 1000)).toBe(true);
-    expect(service.events.filter(({ kind }) => kind === "throttled")).toEqual([
-      { kind: "throttled", operation: "metadata", waitMs: 1000 },
-    ]);
-  });
-
-  it.each([503, 500, 408])("on a %i of one library delays only that library (fault 18)", async (status) => {
-    const server = await serveLate(1, status, { "retry-after": "2" });
-    const service = open(server.url, { concurrency: 1 });
-    const ended: string[] = [];
-    await Promise.all(names(5).map((name) => read(service, name).then(() => ended.push(name))));
-    expect(server.targets).toHaveLength(11);
-    const [first = Number.NaN, ...again] = server.arrivals.filter((_, i) => server.targets[i]?.includes("/L0/"));
-    expect(again).toHaveLength(2);
-    expect(again.every((at) => at >= first + 2000)).toBe(true);
-    expect(ended).toEqual(["L1", "L2", "L3", "L4", "L0"]);
-    expect(service.events.some(({ kind }) => kind === "throttled")).toBe(false);
-  });
-
-  it("on a 503 delays every request once a second library receives it too (fault 18)", async () => {
-    let askedAt = 0;
-    const asked = new Set<string>();
-    const server = await serveWell((request, response) => {
-      const name = request.url?.split("/").at(-2) ?? "";
-      if (asked.has(name) || asked.size === 2) return false;
-      asked.add(name);
-      askedAt = performance.now();
-      response.writeHead(503, { "retry-after": "1" }).end();
-      return true;
-    });
-    const service = open(server.url, { concurrency: 1 });
-    await Promise.all(names(5).map((name) => read(service, name)));
-    // Both requests of the first library wait for the same time, so its list is not requested in between.
-    expect(server.targets.slice(0, 2).map((target) => target.split("/").at(-2))).toEqual(["L0", "L1"]);
-    expect(server.targets).toHaveLength(12);
-    expect(server.arrivals.slice(2).every((at) => at >= askedAt + 1000)).toBe(true);
-    expect(service.events.filter(({ kind }) => kind === "throttled")).toHaveLength(1);
-  });
-
   it("delays a request whose connection is established later", async () => {
     const checked = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
@@ -134,68 +89,9 @@ describe("Retry-After", () => {
     });
     expect((await read(service, "here")).items).toBe(2);
   });
-
-  it.each([429, 503, 500])(
-    "of exactly the maximum is respected on the listing, a longer one ends the run: %i",
-    async (status) => {
-      const exact = await serveLate(1, status, { "retry-after": "1" });
-      expect((await open(exact.url, { maxRetryWaitMs: 1000 }).listLibraries(never)).libraries).toHaveLength(1);
-      const server = await serveLate(1, status, { "retry-after": "2" });
-      const error = await failureOf(open(server.url, { maxRetryWaitMs: 1999 }).listLibraries(never));
-      expect(error).toBeInstanceOf(SourceUnavailableError);
-      expect(error.message).toBe(
-        `GET /libs answered ${status} (asked ${server.url}libs) and asked to wait 2 s, longer than SIMCAT_MAX_RETRY_WAIT (2 s); run again later`,
-      );
-      expect(server.targets).toHaveLength(1);
-    },
-  );
-
-  it("of more than the maximum ends the run on content with a 429, and fails one library with a 503", async () => {
-    const limited = await serveStatus(429, { "retry-after": "3600" });
-    const error = await failureOf(read(open(limited.url, { concurrency: 1 }), "L"));
-    expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toContain("asked to wait 3600 s, longer than SIMCAT_MAX_RETRY_WAIT (60 s)");
-    expect(limited.targets).toHaveLength(1);
-
-    const server = await serveLate(1, 503, { "retry-after": "3600" });
-    const service = open(server.url, { concurrency: 1 });
-    const failed = await failureOf(read(service, "L"));
-    expect(failed).toBeInstanceOf(ContentError);
-    expect(failed).toMatchObject({ code: "server_error" });
-    expect(failed.message).toContain("asked to wait 3600 s");
-    expect((await read(service, "M")).items).toBe(2);
-  });
 });
 
 describe("throttling", () => {
-  it.each([429, 503])("counts no attempt on content while other requests succeed: %i", async (status) => {
-    let refusals = 0;
-    let others = 0;
-    let refuse: (() => void)[] = [];
-    const server = await serveWell((request, response) => {
-      if (!request.url?.includes("Slow")) {
-        // The four requests belong to two libraries, read one after the other: one succeeded since the last refusal.
-        if (++others % 4 > 0) return false;
-        for (const one of refuse) one();
-        refuse = [];
-        return false;
-      }
-      if (refusals === 40) return false;
-      refusals++;
-      response.statusCode = status;
-      refuse.push(() => response.end());
-      return true;
-    });
-    const service = open(server.url, { maxRetries: 1, timing: { maxBackoffMs: 2 } });
-    let done = false;
-    const slow = read(service, "Slow").finally(() => {
-      done = true;
-    });
-    for (let i = 0; !done && i < 5000; i++) await read(service, `Good${i}`);
-    expect((await slow).items).toBe(2);
-    expect(refusals).toBe(40);
-  });
-
   it("counts no attempt when other requests succeeded during the wait", async () => {
     const whenAsked: (() => void)[] = [];
     let metadata = 0;

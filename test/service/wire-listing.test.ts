@@ -23,10 +23,6 @@ describe("readable entries", () => {
     });
   });
 
-  test("an empty listing is complete (fault 42)", () => {
-    expect(read([])).toEqual({ libraries: [], rejects: [], incomplete: null, repeated: 0 });
-  });
-
   test("names are kept byte for byte (faults 31, 32)", () => {
     const names = ["Lib", "lib", " lead", "trail ", "e\u0301", "\u00e9", "a/b?#%2e", "%2e%2e", "...", "🌲", "x\ny"];
     const { libraries, rejects } = read(names.map((libraryName) => JSON.stringify({ libraryName, uploadUser: "ann" })));

@@ -53,11 +53,6 @@ describe("readable metadata", () => {
     const bytes = Buffer.from('xx{"libraryName":"Lib"}xx');
     expect(parseMetadata(KEY, bytes.subarray(2, -2)).metadata?.source).toBe('{"libraryName":"Lib"}');
   });
-
-  test("a description of five megabytes is kept exactly (fault 34)", () => {
-    const description = "abc 1234567890123456 é\n".repeat(220_000);
-    expect(read(JSON.stringify({ description })).metadata?.description === description).toBe(true);
-  });
 });
 
 describe("metadata that cannot be stored is one reject", () => {
