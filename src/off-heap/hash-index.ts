@@ -48,11 +48,6 @@ export function createHashIndex(): HashIndex {
   };
 }
 
-interface IdSet {
-  has(id: ScenarioId): boolean;
-  add(id: ScenarioId): void;
-}
-
 /** Up to this size a `Set` is faster, and most lists are shorter. */
 const MAX_SET_SIZE = 1_000;
 
@@ -60,7 +55,7 @@ const MAX_SET_SIZE = 1_000;
  * A set of ids outside of the heap, of 20 to 40 bytes per id. A `Set` of one million ids takes 40 MB of heap, and as much
  * again of garbage that the collector leaves because of it.
  */
-export function createIdSet(): IdSet {
+export function createIdSet() {
   /** The first ids, and all beyond 2^53. */
   const set = new Set<ScenarioId>();
   const seed = randomSeed();
@@ -69,9 +64,9 @@ export function createIdSet(): IdSet {
   const find = (id: number, hash: number) => index?.find(hash, (at) => ids[at] === id);
 
   return {
-    has: (id) =>
+    has: (id: ScenarioId): boolean =>
       set.has(id) || (index !== null && typeof id === "number" && find(id, hashInteger(id, seed)) !== undefined),
-    add(id) {
+    add(id: ScenarioId): void {
       if (typeof id === "bigint" || set.size < MAX_SET_SIZE) {
         set.add(id);
         return;
