@@ -3,7 +3,6 @@ import type { StopSignal } from "../async.ts";
 import type { Listing, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import { FailedGet, get } from "./http/get.ts";
 import { type HttpContext, type HttpOptions, openHttpContext } from "./http/http-context.ts";
-import { afterTurns, PARSE_AFTER_TURNS } from "./http/http-request.ts";
 import { AbortScope, type RequestedLibrary, readContent } from "./read-content.ts";
 import { redactReject, toListingError } from "./service-errors.ts";
 import type { ByteSource } from "./wire/json-array.ts";
@@ -44,7 +43,7 @@ export interface ServiceOptions extends HttpOptions {
 export function openService(options: ServiceOptions): Service {
   const { defaultOwner } = options;
   const context = openHttpContext(options);
-  const scopes = createAbortScopes();
+  const scopes = createAbortScopes(context.parsing.flush);
   const confirmKey = createKeyCheck(context);
   return {
     listLibraries: (signal, isKept) =>
@@ -60,8 +59,8 @@ export function openService(options: ServiceOptions): Service {
   };
 }
 
-/** The calls in progress of one client. */
-function createAbortScopes() {
+/** The calls in progress of one client. `flushDeferred` starts the deferred parsing of received responses. */
+function createAbortScopes(flushDeferred: () => void) {
   const aborts = new Set<(reason: unknown) => void>();
   let closed: Error | null = null;
   return {
@@ -78,7 +77,10 @@ function createAbortScopes() {
           scope.abort(reason);
           reject(reason);
         };
-        const onAbort = () => afterTurns(PARSE_AFTER_TURNS + 1, () => abort(signal.reason));
+        const onAbort = () => {
+          flushDeferred();
+          setImmediate(() => abort(signal.reason));
+        };
         aborts.add(abort);
         setMaxListeners(0, signal);
         signal.addEventListener("abort", onAbort);

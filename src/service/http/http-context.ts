@@ -1,6 +1,7 @@
 import { createQuote } from "./attempt-failure.ts";
 import { openConnectionPool } from "./connection-pool.ts";
 import { createLimiter, type RequestTarget } from "./limiter.ts";
+import { createParseQueue } from "./response.ts";
 import { SocketPauses } from "./socket-pause.ts";
 
 type Operation = RequestTarget["operation"];
@@ -87,6 +88,7 @@ export function openHttpContext(options: HttpOptions) {
     /** Removes secrets from text of the service. */
     redact,
     quote: createQuote(redact),
+    parsing: createParseQueue(),
     pauses,
     limiter,
     retryPolicy: { ...options, ...timing },

@@ -16,12 +16,6 @@ import { header, parseRetryAfter } from "./response.ts";
 
 /** Most responses are smaller and are returned whole. A larger one is read in batches of about this size. */
 const READ_BATCH_BYTES = 64 * 1024;
-/**
- * Turns of the event loop after which a good response is parsed: until then all readable sockets are read, and idle
- * connections have their next requests. Parsing at once would delay both. undici sends the next request of a connection
- * in the second turn after a response.
- */
-export const PARSE_AFTER_TURNS = 3;
 const DISCARDED = new Error("the request was discarded");
 
 /**
@@ -129,10 +123,10 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     this.#wake();
   }
 
-  /** A failure is reported at once, because it may cancel unsent requests. */
+  /** Defers the parsing of a good response. A failure is reported at once, because it may cancel unsent requests. */
   #wake(): void {
-    const isGood = this.#failure === null && this.#received?.status === 200;
-    this.#deadline.wake(isGood ? PARSE_AFTER_TURNS : 0);
+    if (this.#failure === null && this.#received?.status === 200) this.#deadline.wake(this.#context.parsing.defer);
+    else this.#deadline.wake((resolve) => resolve());
   }
 
   #fail(reason: unknown): void {
@@ -199,12 +193,6 @@ function applyThrottling(
   return retryAfterMs;
 }
 
-/** Calls a function after this number of turns of the event loop. */
-export function afterTurns(turns: number, call: () => void): void {
-  if (turns === 0) call();
-  else setImmediate(() => afterTurns(turns - 1, call));
-}
-
 /** A time limit that runs only while the one caller waits. */
 class Deadline {
   #remainingMs: number;
@@ -229,12 +217,12 @@ class Deadline {
     });
   }
 
-  /** Ends the wait. The caller continues after this number of turns of the event loop. */
-  wake(turns: number): void {
+  /** Ends the wait. `schedule` decides when the caller continues. */
+  wake(schedule: (resolve: () => void) => void): void {
     if (this.#resolve === null) return;
     clearTimeout(this.#timer);
     this.#remainingMs -= performance.now() - this.#waitingSince;
-    afterTurns(turns, this.#resolve);
+    schedule(this.#resolve);
     this.#resolve = null;
   }
 
