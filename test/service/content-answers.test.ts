@@ -122,7 +122,7 @@ describe("a library's content that is unavailable", () => {
     [{ metadata: "[]" }, "a list"],
     [{ metadata: `{"message":"error"}` }, "an object without any field"],
     [{ scenarios: `{"scenarioId":1}` }, "an object"],
-    [{ scenarios: `[{"scenarioId":1},]` }, "item 2 of the list is empty"],
+    [{ scenarios: `[{"scenarioId":1},]` }, "no item 2 in the list"],
     [{ scenarios: `[{"scenarioId":"integer","scenarioName":"string"}]` }, "mock"],
   ])("fails after one attempt when it is %j (fault 41)", async (bodies, found) => {
     const server = await serveContent(bodies);

@@ -139,7 +139,7 @@ describe("an answer that is not a list is reported with its actual kind (faults 
 
 describe("a malformed list is rejected (fault 41)", () => {
   const notJson = (nth: number) => `item ${nth} of the list is not well-formed JSON`;
-  const empty = (nth: number) => `item ${nth} of the list is empty`;
+  const empty = (nth: number) => `no item ${nth} in the list`;
 
   test.each([
     ['[{"a":1},{secret}]', notJson(2)],
@@ -154,9 +154,9 @@ describe("a malformed list is rejected (fault 41)", () => {
     ["[1,]", empty(2)],
     ["[,1]", empty(1)],
     ["[1,,2]", empty(2)],
-    ["[]]", "more after the end of the list"],
-    ["[] []", "more after the end of the list"],
-    ["[]\ufeff", "more after the end of the list"],
+    ["[]]", "more behind the end of the list"],
+    ["[] []", "more behind the end of the list"],
+    ["[]\ufeff", "more behind the end of the list"],
   ])("%j: %s, and the message does not quote it", (text, message) => {
     expect(caught(() => split(text))).toEqual({ message, isTruncated: false });
     expect(caught(() => splitBytes(text))).toEqual({ message, isTruncated: false });

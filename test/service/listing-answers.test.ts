@@ -61,7 +61,7 @@ describe("a listing that cannot be from the service", () => {
       "mock",
     ],
     ["bytes that are not UTF-8", Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), "not UTF-8"],
-    ["more than one list", "[][]", "more after the end of the list"],
+    ["more than one list", "[][]", "more behind the end of the list"],
     ["an empty body of known length", "", "an empty answer"],
   ])("is rejected: %s", async (_, body, found) => {
     const server = await serve((_request, response) => {

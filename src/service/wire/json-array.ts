@@ -158,7 +158,7 @@ export function createArraySplitter(): ArraySplitter {
     if (item !== null) return { source: item.source.trim(), value: item.value };
     if (NOT_SPACE.test(text)) throw invalidItem("not well-formed JSON");
     if (isLast && itemCount === 0) return null;
-    throw invalidItem("empty");
+    throw new InvalidResponse(`no item ${itemCount + 1} in the list`);
   }
 
   function push(bytes: Buffer): ListItem[] {
@@ -196,7 +196,7 @@ export function createArraySplitter(): ArraySplitter {
       start = end + 1;
     }
     if (phase === "inside") keep(bytes.subarray(start));
-    else if (NOT_SPACE.test(text.slice(start))) throw new InvalidResponse("more after the end of the list");
+    else if (NOT_SPACE.test(text.slice(start))) throw new InvalidResponse("more behind the end of the list");
     return items;
   }
 
