@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 /** Arguments, environment, streams, signals and exit code: the only file that uses `process`, except for its id and its platform. */
 import { setMaxListeners } from "node:events";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { devNull } from "node:os";
+import { closeSync, readFileSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
 import { StandardStream } from "./cli/standard-stream.ts";
 import { readEnvironment } from "./config/environment.ts";
-import { EXIT, hasErrorCode, InterruptedError, OutputError, type SignalName, STOP_SIGNALS, toError } from "./errors.ts";
+import { EXIT, hasErrorCode, InterruptedError, type SignalName, STOP_SIGNALS, toError } from "./errors.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 const secrets: string[] = [];
@@ -47,25 +46,13 @@ const stderr = new StandardStream({
 });
 const writeErr = (text: string) => stderr.write(text);
 
-/** @throws OutputError */
-function writeOut(text: string): void {
-  try {
-    stdout.write(text);
-  } catch (error) {
-    throw outputError(error);
-  }
-}
-
-const outputError = (cause: unknown) =>
-  new OutputError(`standard output cannot be written: ${toError(cause).message}`, { cause });
-
 /** Waits for the readers of both streams, for data until a stop signal. Returns the exit code, never 0 if data was not read. */
 async function drainStreams(exitCode: number): Promise<number> {
   let code = exitCode;
   try {
     await stdout.drain(stop.signal);
   } catch (error) {
-    code = error instanceof InterruptedError ? error.exitCode : await reportError(outputError(error));
+    code = await reportError(error);
   }
   await stderr.drain(AbortSignal.timeout(EXIT_PATIENCE_MS)).catch(() => {});
   return code;
@@ -92,7 +79,6 @@ for (const terminal of [process.stdout, process.stderr] as TerminalStream[]) ter
 const stop = new AbortController();
 // Every request and transaction in flight listens to it.
 setMaxListeners(0, stop.signal);
-let signals = 0;
 /** A closing terminal sends SIGHUP twice, from its shell and from the kernel. */
 const REPEATED_HANGUP_MS = 500;
 let hungUpAt = Number.NEGATIVE_INFINITY;
@@ -100,12 +86,11 @@ let hungUpAt = Number.NEGATIVE_INFINITY;
 function onStopSignal(signal: SignalName): void {
   if (signal === "SIGHUP") {
     if (performance.now() - hungUpAt < REPEATED_HANGUP_MS) return;
-    if (hungUpAt === Number.NEGATIVE_INFINITY) process.once("exit", closeStandardStreams);
     hungUpAt = performance.now();
+    process.once("exit", closeStandardStreams);
   }
-  signals += 1;
   // The second signal exits at once: every committed transaction is complete.
-  if (signals > 1) process.exit(STOP_SIGNALS[signal]);
+  if (stop.signal.aborted) process.exit(STOP_SIGNALS[signal]);
   stop.abort(new InterruptedError(signal));
 }
 
@@ -120,27 +105,7 @@ function closeStandardStreams(): void {
   }
 }
 
-/**
- * True if the process was started under `nohup`, which ignores SIGHUP so that the process survives its terminal. Node resets
- * ignored signals before any script runs, so there are only two traces of it: shells put the command that they run into
- * `_`, and the parent, a script under `nohup`, ignores SIGHUP itself. Other systems than Linux have no such file.
- */
-function ignoresHangup(): boolean {
-  if (/(?:^|\/)nohup$/.test(process.env._ ?? "")) return true;
-  try {
-    const status = readFileSync(`/proc/${process.ppid}/status`, "utf8");
-    const [, mask = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status) ?? [];
-    // The bit of signal 1.
-    return (BigInt(`0x${mask}`) & 1n) !== 0n;
-  } catch {
-    return false;
-  }
-}
-
-process.on("SIGINT", onStopSignal);
-process.on("SIGTERM", onStopSignal);
-// Without a listener SIGHUP would end the process, also under nohup, because Node resets the disposition that nohup sets.
-process.on("SIGHUP", ignoresHangup() ? () => {} : onStopSignal);
+for (const signal of Object.keys(STOP_SIGNALS) as SignalName[]) process.on(signal, onStopSignal);
 
 /** Defined by bundle.mjs: the commit that was built, or an empty string. */
 declare const BUILD_COMMIT: string;
@@ -156,7 +121,7 @@ let context: Context = {
   version: VERSION,
   build: COMMIT === "" ? VERSION : `${VERSION} (${COMMIT})`,
   invocation: process.argv[1]?.endsWith(".js") ? `node ${process.argv[1]}` : "simcat",
-  print: (text) => writeOut(`${text}\n`),
+  print: (text) => stdout.write(`${text}\n`),
   note: (text) => writeErr(`${mask(text)}\n`),
   draw: writeErr,
   terminal: {
@@ -170,62 +135,25 @@ let context: Context = {
   mask: (text) => mask(text),
 };
 
-/**
- * Returns the exit code. Imports the logger only now, because it takes a quarter of the time of `--help`, and not at all
- * if no file can be opened.
- */
+/** Returns the exit code. Imports the logger only now, because it takes a quarter of the time of `--help`. */
 async function reportError(error: unknown): Promise<number> {
-  if (hasErrorCode(error, "EMFILE", "ENFILE")) {
-    writeErr(`simcat failed: ${toError(error).message}; raise the limit of open files (ulimit -n)\n`);
-    return EXIT.failed;
-  }
   if (hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND")) {
     const [reason] = toError(error).message.split("\n");
     writeErr(`simcat: a file of the program is missing; reinstall simcat (${reason})\n`);
     return EXIT.configuration;
   }
-  try {
-    const { printError } = await import("./cli/notify.ts");
-    return printError(context, error);
-  } catch {
-    // The logger cannot be loaded. An exception here would end up here again.
-    writeErr(`simcat failed: ${toError(error).message}\n`);
-    return EXIT.failed;
-  }
-}
-
-/** More than a command loads. */
-const FILES_TO_LOAD = 96;
-
-/**
- * Opens and closes as many files as loading takes. Node's loader reports a lack of them as a missing package.
- * @throws Error with the code EMFILE or ENFILE
- */
-function checkOpenFiles(): void {
-  const opened: number[] = [];
-  try {
-    while (opened.length < FILES_TO_LOAD) opened.push(openSync(devNull, "r"));
-  } finally {
-    for (const descriptor of opened) closeSync(descriptor);
-  }
-}
-
-/**
- * pg asks `navigator` for the runtime. Node 20 has none, and then pg loads the whole of Node's `fetch`, which is a tenth of
- * the start of a command. Remove it with Node 20.
- */
-function nameRuntime(): void {
-  if (!("navigator" in globalThis)) Object.assign(globalThis, { navigator: { userAgent: "Node.js" } });
+  return (await import("./cli/notify.ts")).printError(context, error);
 }
 
 async function main(args: readonly string[]): Promise<number> {
+  // pg asks `navigator` for the runtime. Node 20 has none, and then pg loads the whole of Node's `fetch`, which is a tenth
+  // of the start of a command. Remove it with Node 20.
+  if (!("navigator" in globalThis)) Object.assign(globalThis, { navigator: { userAgent: "Node.js" } });
   try {
     if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
       context.print(context.build);
       return EXIT.ok;
     }
-    checkOpenFiles();
-    nameRuntime();
     // Imported only now, because it takes half of the time of `--version`.
     const { runProgram } = await import("./cli/program.ts");
     context = { ...context, ...readEnvironment(process.env, process.cwd()) };
@@ -236,11 +164,5 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-process.on(
-  "uncaughtException",
-  (error) =>
-    void reportError(error)
-      .then(drainStreams)
-      .then((code) => process.exit(code)),
-);
+process.on("uncaughtException", async (error) => process.exit(await drainStreams(await reportError(error))));
 endProcess(await drainStreams(await main(process.argv.slice(2))));

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { sleep } from "../async.ts";
-import { hasErrorCode } from "../errors.ts";
+import { hasErrorCode, OutputError, toError } from "../errors.ts";
 
 /** The pause between two attempts to write to a full pipe. */
 export const FULL_PIPE_PAUSE_MS = 10;
@@ -39,13 +39,13 @@ export class StandardStream {
   #waitingSince = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #lostLines = 0;
-  #error: unknown = null;
+  #error: OutputError | null = null;
 
   constructor(options: StandardStreamOptions) {
     this.#options = options;
   }
 
-  /** @throws the error of this write, or that of earlier text that had to wait */
+  /** @throws OutputError if this text, or earlier text that had to wait, cannot be written */
   write(text: string): void {
     if (this.#isDropping()) {
       this.#lostLines += text.split("\n").length - 1;
@@ -56,7 +56,7 @@ export class StandardStream {
     this.#throwError();
   }
 
-  /** Waits until all text is written or text is dropped. @throws the error of text that had to wait, or the signal's reason */
+  /** Waits until all text is written or text is dropped. @throws OutputError, or the signal's reason */
   async drain(signal: AbortSignal): Promise<void> {
     while (this.#waiting.length > 0 && !this.#isDropping()) await sleep(FULL_PIPE_PAUSE_MS, signal);
     this.#throwError();
@@ -92,7 +92,7 @@ export class StandardStream {
       }
     } catch (error) {
       this.#waiting.length = 0;
-      if (!isIgnored(error)) this.#error = error;
+      if (!isIgnored(error)) this.#error = outputError(error);
     }
     this.#waitingSince = Number.POSITIVE_INFINITY;
     if (this.#lostLines === 0 || dropping === undefined) return;
@@ -101,3 +101,6 @@ export class StandardStream {
     this.write(report);
   }
 }
+
+const outputError = (cause: unknown) =>
+  new OutputError(`standard output cannot be written: ${toError(cause).message}`, { cause });

@@ -20,9 +20,10 @@ function faultsNamed(text: string): Set<number> {
   return new Set(lists.flatMap((numbers) => numbers.split(/, | and /).map(Number)));
 }
 
-test("the faults are numbered in order without a gap", () => {
+test("the faults are numbered in ascending order, each number once", () => {
   const numbers = rows.map(({ number }) => number);
-  expect(numbers).toEqual(rows.map((_, at) => at + 1));
+  expect(numbers.length).toBeGreaterThan(100);
+  expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
 });
 
 test.each(rows)("fault $number is shown by tests that name it", ({ number, files }) => {

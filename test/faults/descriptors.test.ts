@@ -12,14 +12,6 @@ function syncWithin(files: number, environment: Readonly<Record<string, string>>
 
 const LIBRARIES = Array.from({ length: 300 }, (_, at) => library("alice", `lib ${at}`));
 
-test.each([26, 90])("a process that may open %i files ends at once and names the limit (fault 25)", async (files) => {
-  const { code, stderr } = await syncWithin(files, {});
-  expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /^simcat failed: EMFILE: too many open files, open '\/dev\/null'; raise the limit of open files \(ulimit -n\)\n$/,
-  );
-});
-
 test("a run that can open too few connections ends at once and names the limit (fault 25)", async () => {
   const made = await fixture(LIBRARIES);
   made.service.always({ pathPattern: "metadata$|scenarios$" }, { kind: "delay", ms: 200 });

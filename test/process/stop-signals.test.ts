@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
-import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
@@ -157,28 +153,18 @@ test("SIGTERM while the database does not answer ends with 143 within five secon
   expect(asked()).toEqual([]);
 });
 
-test.runIf(process.platform === "linux")(
-  "nohup before a script that runs the command lets a run survive SIGHUP and end well (fault 71)",
-  async () => {
-    const gate = gateAfter(14);
-    const { environment, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
-    const directory = mkdtempSync(join(tmpdir(), "simcat-nohup-"));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-    const script = join(directory, "script");
-    const program = `'${process.execPath}' '${MAIN}'`;
-    writeFileSync(script, `${program} sync\nexit $?\n`);
-    const running = startProgram("bash", ["-c", `nohup bash ${script}`], environment, { detached: true });
-    await gate.reached;
-
-    // Sent to the whole group, as a closing terminal does.
-    process.kill(-(running.process.pid ?? 0), "SIGHUP");
-    gate.open();
-
-    await vi.waitFor(
-      async () => expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]),
-      { timeout: 20_000 },
-    );
-    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-    await running.ended;
-  },
-);
+test("a second signal of another kind ends a run at once with its own exit code (fault 63)", async () => {
+  const { start, query, database, service } = await fixture(twenty());
+  const blocker = await database.pool.connect();
+  onTestFinished(() => blocker.release());
+  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
+  const running = start(["sync"]);
+  await untilSession(query, WAITS_FOR_LOCK);
+  await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });
+  running.process.kill("SIGHUP");
+  const insisting = setInterval(() => running.process.kill("SIGTERM"), 50);
+  const { code } = await running.ended;
+  clearInterval(insisting);
+  expect(code).toBe(143);
+  await blocker.query("ROLLBACK");
+});
