@@ -1,5 +1,4 @@
 import pino, { type Logger } from "pino";
-import type { Environment } from "./config/readers.ts";
 import type { Config } from "./config.ts";
 import { printable } from "./printable.ts";
 
@@ -10,16 +9,11 @@ export function isPretty({ logFormat }: Pick<Config, "logFormat">, isTerminal: b
   return logFormat === "pretty" || (logFormat === "auto" && isTerminal);
 }
 
-/** True on a terminal that can show colours, unless NO_COLOR is set. */
-export function isColored({ NO_COLOR, TERM }: Environment, isTerminal: boolean): boolean {
-  return isTerminal && !NO_COLOR && TERM !== "dumb";
-}
-
 /** Fields that contain messages. All others are structured data, which is never rewritten. */
 const MESSAGE_FIELDS = ["error", "detail", "stack"];
 
 /**
- * Creates a log that writes one line per entry: JSON for programs, text with a coloured level for people. `mask` removes the
+ * Creates a log that writes one line per entry: JSON for programs, text for people. `mask` removes the
  * secrets from the fields that contain messages. Text from the service belongs into fields, never into `msg`, so that it
  * cannot forge a line.
  */
@@ -28,7 +22,6 @@ export function createLog(
   isTerminal: boolean,
   write: (text: string) => void,
   mask: (message: string) => string,
-  colored = false,
 ): Logger {
   const pretty = isPretty(config, isTerminal);
   return pino(
@@ -38,7 +31,7 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => maskMessages(fields, mask) },
     },
-    { write: (line) => write(`${pretty ? prettyLine(line, colored) : printable(line.trimEnd())}\n`) },
+    { write: (line) => write(`${pretty ? prettyLine(line) : printable(line.trimEnd())}\n`) },
   );
 }
 
@@ -56,12 +49,8 @@ interface LogLine {
   readonly msg?: string;
 }
 
-const COLORS: Readonly<Record<string, number>> = { fatal: 31, error: 31, warn: 33, info: 32 };
-
-function prettyLine(line: string, colored: boolean): string {
+function prettyLine(line: string): string {
   const { time, level, msg = "", ...fields } = JSON.parse(line) as LogLine & Record<string, unknown>;
   const formatted = Object.entries(fields).map(([name, value]) => `${name}=${printable(JSON.stringify(value))}`);
-  const padded = level.toUpperCase().padEnd(5);
-  const label = colored ? `\x1b[${COLORS[level] ?? 2}m${padded}\x1b[0m` : padded;
-  return [time.slice(11, 19), label, printable(msg), ...formatted].join(" ");
+  return [time.slice(11, 19), level.toUpperCase().padEnd(5), printable(msg), ...formatted].join(" ");
 }

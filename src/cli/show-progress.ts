@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { createLog, isColored } from "../log.ts";
+import { createLog } from "../log.ts";
 import { createProgressLine } from "../output/progress.ts";
 import { createRunLog, type RunObserver } from "../output/run-log.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
@@ -12,8 +12,8 @@ import type { ServiceConfig } from "./settings.ts";
  * Observes work with the service. A terminal shows its progress on a line that is redrawn, and log lines only with
  * --verbose; without a terminal all of it is logged.
  */
-export function showProgress({ terminal, draw, mask, environment }: Context, config: Config) {
-  const log = createLog(config, terminal.isErr, draw, mask, isColored(environment, terminal.isErr));
+export function showProgress({ terminal, draw, mask }: Context, config: Config) {
+  const log = createLog(config, terminal.isErr, draw, mask);
   const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
   const screen = !isLogged && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
   const runLog = createRunLog(log);

@@ -2,13 +2,13 @@ import { aborted, withTimeout } from "../async.ts";
 import type { Connection } from "../db/connect.ts";
 import { assertUsable, loadSchema, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
-import { createLog, isColored, type Logger } from "../log.ts";
+import { createLog, type Logger } from "../log.ts";
 import { createProgressLine } from "../output/progress.ts";
 import { createRunLog } from "../output/run-log.ts";
 import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { createCopyReads } from "../worker/copy-reads.ts";
-import { openHttpServer, type Routes, textAnswer } from "../worker/http-server.ts";
+import { openHttpServer, type Routes } from "../worker/http-server.ts";
 import { createMetrics } from "../worker/metrics.ts";
 import { runSyncLoop, type WorkerContext } from "../worker/run-loop.ts";
 import { createSchedule } from "../worker/schedule.ts";
@@ -45,7 +45,7 @@ export async function start(context: Context): Promise<number> {
   await import("../service/client.ts");
   const { baseUrl, timezone, requestTimeoutMs, maxRetryWaitMs, httpHost, httpPort, httpAllowedHosts } = config;
   const schedule = createSchedule(config);
-  const log = createLog(config, terminal.isErr, draw, mask, isColored(context.environment, terminal.isErr));
+  const log = createLog(config, terminal.isErr, draw, mask);
   const state = createWorkerState();
   const metrics = createMetrics(version);
   const schema = loadSchema();
@@ -55,20 +55,21 @@ export async function start(context: Context): Promise<number> {
   const page = { version, timezone, serviceHost: baseUrl.host };
   const routes: Routes = {
     "/": async () => ({
-      status: 200,
-      contentType: "text/html; charset=utf-8",
       body: formatStatusPage(await readStatus(), page),
-      headers: { "content-security-policy": `${CONTENT_SECURITY_POLICY}; frame-ancestors 'none'` },
+      headers: {
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": `${CONTENT_SECURITY_POLICY}; frame-ancestors 'none'`,
+      },
     }),
     // Any answer shows that the event loop is not blocked.
-    "/healthz": async () => (schedule.isAlive() ? textAnswer(200, "ok") : textAnswer(503, "the schedule has stopped")),
+    "/healthz": async () => ({ body: "ok\n" }),
     "/readyz": async () => {
       const status = await readStatus();
-      const body = `${JSON.stringify(toReadyJson(status))}\n`;
-      return { status: status.ready ? 200 : 503, contentType: "application/json; charset=utf-8", body };
+      const headers = { "content-type": "application/json; charset=utf-8" };
+      return { status: status.ready ? 200 : 503, body: `${JSON.stringify(toReadyJson(status))}\n`, headers };
     },
     "/metrics": async () => {
-      return { status: 200, contentType: metrics.contentType, body: await metrics.scrape(await readStatus()) };
+      return { body: await metrics.scrape(await readStatus()), headers: { "content-type": metrics.contentType } };
     },
   };
   const onError = (error: unknown) =>

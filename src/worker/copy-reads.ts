@@ -2,11 +2,10 @@ import { withTimeout } from "../async.ts";
 import { readNow } from "../db/clock.ts";
 import { type Connection, oneRow, type Pool } from "../db/connect.ts";
 import { databaseError } from "../db/db-errors.ts";
-import { type CopyCounts, readCopyCounts } from "../db/read/read-status.ts";
+import { readCopyCounts } from "../db/read/read-status.ts";
 import { type RunRow, readLastGoodRun, readRecentRuns } from "../db/read/recent-runs.ts";
 import { readSchemaState, type Schema, type SchemaState } from "../db/schema-state.ts";
 import { begin } from "../db/transaction.ts";
-import { hasErrorCode, toError } from "../errors.ts";
 
 /** When something was read: by `performance.now()` and by the database's clock. */
 interface ReadMoment {
@@ -14,30 +13,16 @@ interface ReadMoment {
   readonly now: Date;
 }
 
+/** The time since `at`, which is of the database's clock. It grows while the database is silent. */
+export const ageOf = (at: Date, { readAt, now }: ReadMoment) =>
+  performance.now() - readAt + now.getTime() - at.getTime();
+
 /** The facts that a probe waits for. Reading them touches only small tables, however large the copy is. */
-export interface Basics extends ReadMoment {
-  readonly schema: SchemaState;
-  /** Null also if the schema is older than this program; `runs` is empty then. */
-  readonly lastGoodRun: RunRow | null;
-  /** The last 30, newest first. */
-  readonly runs: readonly RunRow[];
-}
-
+export type Basics = ReadMoment & Awaited<ReturnType<typeof readBasics>>;
 /** The figures of the copy. Reading them scans the tables of libraries and rejects, which takes seconds for a million rows. */
-export interface CopyFigures extends ReadMoment, CopyCounts {
-  readonly database: string;
-  /** From the views of simcat_report; null if the role may not read them, or their tables are locked. */
-  readonly reported: {
-    /** Null before every library has been stored once. */
-    readonly completeAsOf: Date | null;
-    /** The service as the last run that saw everything knew it: its start, or the time of a cached listing. */
-    readonly seenAsOf: Date | null;
-    /** Libraries whose content is known to be older than the last whole run. */
-    readonly behind: number;
-  } | null;
-}
+export type CopyFigures = ReadMoment & Awaited<ReturnType<typeof readFigures>>;
 
-/** The copy as it was last read. Null before the first successful read. */
+/** The copy as it was last read. Both parts are null before their first successful read. */
 export interface CopyState {
   readonly basics: Basics | null;
   readonly figures: CopyFigures | null;
@@ -53,7 +38,10 @@ const FIGURES_WAIT_MS = 1_000;
 const FIGURES_TIMEOUT_MS = 60_000;
 
 export function createCopyReads(pool: () => Pool | null, schema: Schema) {
-  const basics = createCache(() => readWithin(pool(), BASICS_WAIT_MS, readBasics(schema)), BASICS_WAIT_MS);
+  const basics = createCache(
+    () => readWithin(pool(), BASICS_WAIT_MS, (one) => readBasics(one, schema)),
+    BASICS_WAIT_MS,
+  );
   const figures = createCache(() => readWithin(pool(), FIGURES_TIMEOUT_MS, readFigures), FIGURES_WAIT_MS);
   return {
     /** Waits up to three seconds for the basics and one more for the figures. */
@@ -72,45 +60,40 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
   };
 }
 
-const readBasics =
-  (own: Schema) =>
-  async (connection: Connection): Promise<Omit<Basics, keyof ReadMoment>> => {
-    const schema = await readSchemaState(connection, own);
-    if (schema.kind === "behind") return { schema, lastGoodRun: null, runs: [] };
-    const runs = await readRecentRuns(connection, SHOWN_RUNS, "tables");
-    return { schema, lastGoodRun: await readLastGoodRun(connection, "tables"), runs };
-  };
+/** No runs if the schema is older than this program. */
+async function readBasics(connection: Connection, own: Schema) {
+  const schema: SchemaState = await readSchemaState(connection, own);
+  const isReadable = schema.kind !== "behind";
+  const lastGoodRun = isReadable ? await readLastGoodRun(connection) : null;
+  /** Newest first. */
+  const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, SHOWN_RUNS) : [];
+  return { schema, lastGoodRun, runs };
+}
 
-async function readFigures(connection: Connection): Promise<Omit<CopyFigures, keyof ReadMoment>> {
+/** Fails if the role may not read the views of simcat_report, or if their tables are locked. */
+async function readFigures(connection: Connection) {
   const counts = await readCopyCounts(connection, "tables");
-  const { name } = oneRow(await connection.query<{ name: string }>("SELECT current_database() AS name"));
-  // Last, because a role without rights on the views aborts the transaction here.
-  return { ...counts, database: name, reported: await readReported(connection) };
+  const { rows } = await connection.query<Freshness>(
+    `SELECT current_database() AS database, c.complete_as_of AS "completeAsOf", c.libraries_behind AS behind,
+       least(r.started_at, r.listing_as_of) AS "seenAsOf"
+     FROM simcat_report.data_complete_as_of c LEFT JOIN simcat.sync_runs r ON r.id = c.last_whole_run_id`,
+  );
+  return { ...counts, ...oneRow({ rows }) };
 }
 
-async function readReported(connection: Connection): Promise<CopyFigures["reported"]> {
-  try {
-    // The view of freshness names the table of scenarios, so a lock on that table must not hold up the other figures.
-    await connection.query("SET LOCAL lock_timeout = '250ms'");
-    return oneRow(
-      await connection.query<{ completeAsOf: Date | null; seenAsOf: Date | null; behind: number }>(
-        `SELECT c.complete_as_of AS "completeAsOf", least(r.started_at, r.listing_as_of) AS "seenAsOf", c.libraries_behind AS behind
-         FROM simcat_report.data_complete_as_of c LEFT JOIN simcat.sync_runs r ON r.id = c.last_whole_run_id`,
-      ),
-    );
-  } catch (error) {
-    if (hasErrorCode(error, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE)) return null;
-    throw error;
-  }
+interface Freshness {
+  readonly database: string;
+  /** Null before every library has been stored once. */
+  readonly completeAsOf: Date | null;
+  /** The service as the last run that saw everything knew it: its start, or the time of a cached listing. */
+  readonly seenAsOf: Date | null;
+  /** Libraries whose content is known to be older than the last whole run. */
+  readonly behind: number;
 }
-
-const INSUFFICIENT_PRIVILEGE = "42501";
-const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * Reads in a snapshot on one connection of the pool, and closes that connection after `timeoutMs`: probes arrive every few
  * seconds and must not use up the connections that a run needs.
- * @throws DatabaseError
  */
 async function readWithin<T>(
   pool: Pool | null,
@@ -118,27 +101,23 @@ async function readWithin<T>(
   read: (connection: Connection) => Promise<T>,
 ): Promise<(T & ReadMoment) | null> {
   if (pool === null) return null;
+  const connection = await pool.connect();
+  const readAll = async () => {
+    const readAt = performance.now();
+    await connection.query(begin({ snapshot: true }));
+    const now = await readNow(connection);
+    const value = { ...(await read(connection)), readAt, now };
+    await connection.query("COMMIT");
+    return value;
+  };
+  let isUsable = false;
   try {
-    const connection = await pool.connect();
-    const readAll = async () => {
-      const readAt = performance.now();
-      await connection.query(begin({ snapshot: true }));
-      const now = await readNow(connection);
-      const value = { ...(await read(connection)), readAt, now };
-      await connection.query("COMMIT");
-      return value;
-    };
-    let isUsable = false;
-    try {
-      const value = await withTimeout(readAll(), timeoutMs);
-      if (value === "timeout") throw noAnswer(timeoutMs);
-      isUsable = true;
-      return value;
-    } finally {
-      connection.release(!isUsable);
-    }
-  } catch (error) {
-    throw databaseError("reading the state of the copy", error);
+    const value = await withTimeout(readAll(), timeoutMs);
+    if (value === "timeout") throw noAnswer(timeoutMs);
+    isUsable = true;
+    return value;
+  } finally {
+    connection.release(!isUsable);
   }
 }
 
@@ -148,37 +127,30 @@ const noAnswer = (ms: number) => new Error(`no answer within ${ms / 1000} s`);
 const MIN_AGE_MS = 500;
 const AGE_PER_READ = 20;
 
-/** The value that was last read, and the error if the last read failed. */
-interface Cached<T> {
-  /** Null before the first successful read. */
-  readonly value: T | null;
-  readonly error: Error | null;
-}
-
 /** Concurrent callers share one read. A read that fails leaves the last value. */
 function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
-  let cached: Cached<T> = { value: null, error: null };
-  let expiredAt = Number.NEGATIVE_INFINITY;
+  let cached: { readonly value: T | null; readonly error: Error | null } = { value: null, error: null };
   let freshUntil = Number.NEGATIVE_INFINITY;
+  let expiredAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
-  const refresh = async () => {
+  const readAgain = async () => {
     const startedAt = performance.now();
     let keepMs = MIN_AGE_MS;
     try {
       cached = { value: await read(), error: null };
       keepMs = Math.max(keepMs, AGE_PER_READ * (performance.now() - startedAt));
     } catch (thrown) {
-      cached = { ...cached, error: toError(thrown) };
+      cached = { ...cached, error: databaseError("reading the state of the copy", thrown) };
     }
     freshUntil = startedAt < expiredAt ? Number.NEGATIVE_INFINITY : performance.now() + keepMs;
     reading = null;
   };
   return {
     /** Waits up to `waitMs` for a fresh value. */
-    async get(): Promise<Cached<T>> {
+    async get() {
       const giveUpAt = performance.now() + waitMs;
       while (performance.now() > freshUntil) {
-        reading ??= refresh();
+        reading ??= readAgain();
         if ((await withTimeout(reading, giveUpAt - performance.now())) === "timeout")
           return { ...cached, error: noAnswer(waitMs) };
       }

@@ -1,19 +1,17 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostNameOf } from "../config/readers.ts";
 import { ConfigurationError } from "../errors.ts";
 
 interface Answer {
-  readonly status: number;
-  readonly contentType: string;
+  /** Without it, 200. */
+  readonly status?: number;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Route functions by path. They are called only for GET and HEAD, and must change nothing. */
 export type Routes = Readonly<Record<string, () => Promise<Answer>>>;
-
-export type HttpServer = Awaited<ReturnType<typeof openHttpServer>>;
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -24,18 +22,10 @@ export interface HttpServerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Clients are probes, scrapers and browsers. Their requests are few and short, so slow ones are cut off. */
-const LIMITS = {
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 1_000,
-};
-const SOCKET_IDLE_MS = 15_000;
-const MAX_CLIENTS = 200;
 const CLOSE_TIMEOUT_MS = 1_000;
 
 const HEADERS = {
+  "content-type": "text/plain; charset=utf-8",
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-opener-policy": "same-origin",
@@ -46,15 +36,19 @@ const HEADERS = {
 };
 
 /** @throws ConfigurationError if the server cannot listen on the address */
-export async function openHttpServer(options: HttpServerOptions, routes: Routes) {
-  const { host, port } = options;
-  const server = createServer(LIMITS, (request, response) => {
-    const isAllowed = isAllowedHost(request.headers.host, [host, ...options.allowedHosts]);
-    const answer = isAllowed ? () => route(request, routes) : async () => misdirected(options);
-    void respond(request, response, options, answer);
+export async function openHttpServer({ host, port, allowedHosts, onError }: HttpServerOptions, routes: Routes) {
+  const names = [...new Set(["localhost", host, ...allowedHosts])];
+  const server = createServer(async (request, response) => {
+    const {
+      status = 200,
+      body,
+      headers,
+    } = await route(request, names, routes).catch((error): Answer => {
+      onError(error);
+      return { status: 500, body: "" };
+    });
+    response.writeHead(status, { ...HEADERS, "content-length": Buffer.byteLength(body), ...headers }).end(body);
   });
-  server.maxConnections = MAX_CLIENTS;
-  server.setTimeout(SOCKET_IDLE_MS, (socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)));
     server.listen(port, host, resolve);
@@ -73,6 +67,33 @@ export async function openHttpServer(options: HttpServerOptions, routes: Routes)
   };
 }
 
+function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): ConfigurationError {
+  const why = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
+  return new ConfigurationError(
+    `cannot listen on ${host} port ${port}: ${why} (${cause.code}); set SIMCAT_HTTP_HOST and SIMCAT_HTTP_PORT to a free address (port 0: any free port)`,
+    { cause },
+  );
+}
+
+/** The request may have a body, which is not read, so the connection is closed. */
+const CLOSE = { connection: "close" };
+
+async function route(
+  { method = "", url = "", headers }: IncomingMessage,
+  names: readonly string[],
+  routes: Routes,
+): Promise<Answer> {
+  if (!isAllowedHost(headers.host, names)) {
+    const body = `this server answers only requests to an IP address or to ${names.join(", ")}; add other host names to SIMCAT_HTTP_ALLOWED_HOSTS\n`;
+    return { status: 421, body, headers: CLOSE };
+  }
+  if (method !== "GET" && method !== "HEAD")
+    return { status: 405, body: "only GET and HEAD are allowed\n", headers: { allow: "GET, HEAD", ...CLOSE } };
+  const [path = ""] = url.split("?");
+  const found = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  return found?.() ?? { status: 404, body: `not found; the paths are ${Object.keys(routes).join(", ")}\n` };
+}
+
 /**
  * Returns true if a request with this Host header may be answered. A web page can make its own host name resolve to this
  * server (DNS rebinding) and so read it, but its requests carry the page's host name. An address is no such name. The port is
@@ -83,55 +104,5 @@ function isAllowedHost(header: string | undefined, names: readonly string[]): bo
   if (header === undefined || header === "") return true;
   const host = hostNameOf(header);
   if (host === null) return false;
-  const isAddress = host.startsWith("[") || isIP(host) !== 0;
-  return isAddress || host === "localhost" || names.some((name) => hostNameOf(name) === host);
-}
-
-function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): ConfigurationError {
-  const why = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
-  return new ConfigurationError(
-    `cannot listen on ${host} port ${port}: ${why} (${cause.code}); set SIMCAT_HTTP_HOST and SIMCAT_HTTP_PORT to a free address (port 0: any free port)`,
-    { cause },
-  );
-}
-
-async function respond(
-  { method = "" }: IncomingMessage,
-  response: ServerResponse,
-  { onError }: HttpServerOptions,
-  answer: () => Promise<Answer>,
-): Promise<void> {
-  const { status, contentType, body, headers } = await answer().catch((error): Answer => {
-    onError(error);
-    return { status: 500, contentType: "text/plain; charset=utf-8", body: "" };
-  });
-  const bytes = Buffer.from(body, "utf8");
-  response.writeHead(status, { ...HEADERS, "content-type": contentType, "content-length": bytes.length, ...headers });
-  response.end(method === "HEAD" ? undefined : bytes);
-}
-
-export const textAnswer = (status: number, body: string, headers = {}): Answer => ({
-  status,
-  contentType: "text/plain; charset=utf-8",
-  body: `${body}\n`,
-  headers,
-});
-
-function misdirected({ host, allowedHosts }: HttpServerOptions): Answer {
-  const names = [...new Set(["localhost", host, ...allowedHosts])].join(", ");
-  return textAnswer(
-    421,
-    `this server answers only requests to an IP address or to ${names}; add other host names to SIMCAT_HTTP_ALLOWED_HOSTS`,
-    { connection: "close" },
-  );
-}
-
-async function route({ method = "", url = "" }: IncomingMessage, routes: Routes): Promise<Answer> {
-  const [path = ""] = url.split("?");
-  const found = Object.hasOwn(routes, path) ? routes[path] : undefined;
-  // The request may have a body, which is not read, so the connection is closed.
-  if (method !== "GET" && method !== "HEAD") {
-    return textAnswer(405, "only GET and HEAD are allowed", { allow: "GET, HEAD", connection: "close" });
-  }
-  return found === undefined ? textAnswer(404, `not found; the paths are ${Object.keys(routes).join(", ")}`) : found();
+  return host.startsWith("[") || isIP(host) !== 0 || names.some((name) => hostNameOf(name) === host);
 }

@@ -8,54 +8,43 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 const seconds = (at: Date) => at.getTime() / 1000;
 
-/** `read` returns null for a gauge that is absent. */
-const GAUGES: readonly { name: string; help: string; read: (status: WorkerStatus) => number | null }[] = [
-  {
-    name: "last_success_timestamp_seconds",
-    help: "When the last good run of all libraries ended; 0 before the first.",
-    read: ({ lastGoodRun }) => (lastGoodRun?.finishedAt == null ? 0 : seconds(lastGoodRun.finishedAt)),
-  },
-  {
-    name: "seconds_since_last_success",
-    help: "Time since the last good run of all libraries ended; +Inf before the first.",
-    read: ({ sinceGoodRunMs }) => (sinceGoodRunMs ?? Number.POSITIVE_INFINITY) / 1000,
-  },
-  {
-    name: "complete_as_of_timestamp_seconds",
-    help: "The time as of which the copy is complete, as in simcat_report.data_complete_as_of; absent while there is none.",
-    read: ({ figures }) => (figures?.reported?.completeAsOf == null ? null : seconds(figures.reported.completeAsOf)),
-  },
-  {
-    name: "failing_libraries",
-    help: "Libraries whose last read failed; absent before the first look at the database.",
-    read: ({ figures }) => figures?.failing.total ?? null,
-  },
-  {
-    name: "oldest_library_read_lag_seconds",
-    help: "Time since the content of the least recently read live library was read; 0 if there is none.",
-    read: ({ figures, databaseNow }) => {
+/** By name: the help, and the value in a status. A gauge whose value is null is absent. */
+const GAUGES: Readonly<Record<string, readonly [help: string, read: (status: WorkerStatus) => number | null]>> = {
+  last_success_timestamp_seconds: [
+    "When the last good run of all libraries ended; 0 before the first.",
+    ({ basics }) => (basics?.lastGoodRun?.finishedAt == null ? 0 : seconds(basics.lastGoodRun.finishedAt)),
+  ],
+  seconds_since_last_success: [
+    "Time since the last good run of all libraries ended; +Inf before the first.",
+    ({ sinceGoodRunMs }) => (sinceGoodRunMs ?? Number.POSITIVE_INFINITY) / 1000,
+  ],
+  complete_as_of_timestamp_seconds: [
+    "The time as of which the copy is complete, as in simcat_report.data_complete_as_of; absent while there is none.",
+    ({ figures }) => (figures?.completeAsOf == null ? null : seconds(figures.completeAsOf)),
+  ],
+  failing_libraries: [
+    "Libraries whose last read failed; absent before the first look at the database.",
+    ({ figures }) => figures?.failing.total ?? null,
+  ],
+  oldest_library_read_lag_seconds: [
+    "Time since the content of the least recently read live library was read; 0 if there is none.",
+    ({ figures, databaseNow }) => {
       const oldest = figures?.libraries.oldestContentReadAt ?? null;
       return oldest === null || databaseNow === null ? 0 : seconds(databaseNow) - seconds(oldest);
     },
-  },
-  {
-    name: "open_rejects",
-    help: "Open rejects: items that could not be stored and have not been received in a valid form since.",
-    read: ({ figures }) => figures?.rejects.total ?? 0,
-  },
-  { name: "ready", help: "1 if /readyz answers 200, otherwise 0.", read: ({ ready }) => (ready ? 1 : 0) },
-  {
-    name: "run_in_progress",
-    help: "1 while a run of this worker is in progress, otherwise 0.",
-    read: ({ current }) => (current === null ? 0 : 1),
-  },
-  { name: "next_run_timestamp_seconds", help: "When the next run is due.", read: ({ nextRun }) => seconds(nextRun) },
-  {
-    name: "schedule_interval_seconds",
-    help: "Time between the next two due runs.",
-    read: ({ intervalMs }) => intervalMs / 1000,
-  },
-];
+  ],
+  open_rejects: [
+    "Open rejects: items that could not be stored and have not been received in a valid form since.",
+    ({ figures }) => figures?.rejects.total ?? 0,
+  ],
+  ready: ["1 if /readyz answers 200, otherwise 0.", ({ ready }) => (ready ? 1 : 0)],
+  run_in_progress: [
+    "1 while a run of this worker is in progress, otherwise 0.",
+    ({ current }) => (current === null ? 0 : 1),
+  ],
+  next_run_timestamp_seconds: ["When the next run is due.", ({ nextRun }) => seconds(nextRun)],
+  schedule_interval_seconds: ["Time between the next two due runs.", ({ intervalMs }) => intervalMs / 1000],
+};
 
 /** prom-client names these gauges like counters, and every linter of metrics reports them. */
 const MISNAMED_GAUGES = ["handles", "requests", "resources"].map((kind) => `simcat_nodejs_active_${kind}_total`);
@@ -63,9 +52,7 @@ const MISNAMED_GAUGES = ["handles", "requests", "resources"].map((kind) => `simc
 const MINUTE_S = 60;
 const DURATION_BUCKETS_S = [0.1, 0.5, 1, 5, 15, MINUTE_S, 5 * MINUTE_S, 15 * MINUTE_S, 60 * MINUTE_S, 240 * MINUTE_S];
 
-type Count = (counts: Readonly<RunCounts>) => number;
-
-const OUTCOMES: Readonly<Record<string, Count>> = {
+const OUTCOMES: Readonly<Record<string, (counts: Readonly<RunCounts>) => number>> = {
   changed: (counts) => counts.librariesChanged,
   unchanged: (counts) => counts.librariesRead - counts.librariesChanged,
   skipped: (counts) => counts.librariesSkipped,
@@ -82,56 +69,71 @@ const ROWS = [
   ["scenarios", "removed", "scenariosRemoved"],
 ] as const;
 
-/** Every series exists from the start, because a series that appears with its first event has no increase to alert on. */
+const REQUESTS = ["listing", "metadata", "scenarios"].flatMap((operation) =>
+  ["2xx", "4xx", "5xx"].map((status_class) => ({ operation, status_class })),
+);
+
+/** Why no run started at a due tick. `suspended`: the machine slept, or the event loop was blocked. */
+export const MISS_REASONS = {
+  running: "during a run",
+  database: "database unreachable",
+  suspended: "suspended",
+  retry_after: "asked to wait",
+} as const;
+export type MissReason = keyof typeof MISS_REASONS;
+
 export function createMetrics(version: string) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: "simcat_" });
   for (const name of MISNAMED_GAUGES) registry.removeSingleMetric(name);
-  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
-    new Counter({ name: `simcat_${name}`, help, labelNames, registers });
+  /** Each series exists from the start, because a series that appears with its first event has no increase to alert on. */
+  const counter = (name: string, help: string, series: readonly Readonly<Record<string, string>>[] = []) => {
+    const labelNames = Object.keys(series[0] ?? {});
+    const created = new Counter({ name: `simcat_${name}`, help, labelNames, registers });
+    for (const labels of series) created.inc(labels, 0);
+    return created;
+  };
 
   const buildHelp = "Always 1; the label is the version.";
   new Gauge({ name: "simcat_build_info", help: buildHelp, labelNames: ["version"], registers }).set({ version }, 1);
-  const gauges = GAUGES.map(({ name, help, read }) => ({
-    gauge: new Gauge({ name: `simcat_${name}`, help, registers }),
-    read,
-  }));
-
-  const runs = counter("runs_total", "Ended runs of this worker, by status.", ["status"]);
-  for (const status of RUN_STATUSES) runs.inc({ status }, 0);
+  const gauges = Object.entries(GAUGES).map(([name, [help, read]]) => {
+    return { gauge: new Gauge({ name: `simcat_${name}`, help, registers }), read };
+  });
+  const runs = counter(
+    "runs_total",
+    "Ended runs of this worker, by status.",
+    RUN_STATUSES.map((status) => ({ status })),
+  );
   const duration = new Histogram({
     name: "simcat_run_duration_seconds",
     help: "Duration of the runs of this worker.",
     buckets: DURATION_BUCKETS_S,
     registers,
   });
-  const libraries = counter("libraries_total", "Libraries, by their outcome in a run.", ["outcome"]);
-  for (const outcome of Object.keys(OUTCOMES)) libraries.inc({ outcome }, 0);
+  const libraries = counter(
+    "libraries_total",
+    "Libraries, by their outcome in a run.",
+    Object.keys(OUTCOMES).map((outcome) => ({ outcome })),
+  );
   const rows = counter(
     "rows_written_total",
     "Rows that runs wrote. A library counts as changed if it is new, or if its row or its scenarios differ.",
-    ["table", "change"],
+    ROWS.map(([table, change]) => ({ table, change })),
   );
-  for (const [table, change] of ROWS) rows.inc({ table, change }, 0);
   const rejects = counter("rejects_total", "Received items that could not be stored, counted in every run.");
   const silent = counter("silent_changes_total", "Libraries that had changed without a new date in the listing.");
-
   const missed = counter(
     "missed_ticks_total",
     "Due ticks at which no run started, by reason: running (a run was in progress), database (unreachable), suspended (the machine slept or the process was blocked), retry_after (the service had asked for a pause).",
-    ["reason"],
+    Object.keys(MISS_REASONS).map((reason) => ({ reason })),
   );
   const busy = counter("busy_ticks_total", "Due ticks at which another process held the lease.");
-
   const requests = counter(
     "requests_total",
     "Completed requests, by operation and status class (or failure kind if there was no response).",
-    ["operation", "status_class"],
+    REQUESTS,
   );
-  for (const operation of ["listing", "metadata", "scenarios"]) {
-    for (const status_class of ["2xx", "4xx", "5xx"]) requests.inc({ operation, status_class }, 0);
-  }
   const retries = counter("request_retries_total", "Requests that failed and were scheduled to be sent again.");
   const waits = counter(
     "rate_limit_wait_seconds_total",
@@ -151,6 +153,7 @@ export function createMetrics(version: string) {
     },
     /** Counts a run that ended before it had a row in `sync_runs`. */
     notStarted: (status: RunStatus) => runs.inc({ status }),
+    missedTicks: (reason: MissReason, count: number) => missed.inc({ reason }, count),
     busyTick: () => busy.inc(),
     /** Counts requests, retries and requested pauses as they happen. */
     service(event: ServiceEvent): void {
@@ -161,15 +164,13 @@ export function createMetrics(version: string) {
       pausedUntil = Math.max(pausedUntil, performance.now() + event.waitMs);
       waits.inc(Math.max(0, pausedUntil - from) / 1000);
     },
-    /** Sets the metrics that the worker's state determines, and returns the text of a scrape. */
+    /** Sets the gauges, and returns the text of a scrape. */
     scrape(status: WorkerStatus): Promise<string> {
       for (const { gauge, read } of gauges) {
         const value = read(status);
         if (value === null) gauge.remove();
         else gauge.set(value);
       }
-      missed.reset();
-      for (const [reason, count] of Object.entries(status.missedTicks)) missed.inc({ reason }, count);
       return registry.metrics();
     },
     contentType: registry.contentType,

@@ -20,9 +20,9 @@ import type { RunResult } from "../sync/run-types.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 import type { RunEnd } from "../webhook.ts";
 import type { CopyReads } from "./copy-reads.ts";
-import type { Metrics } from "./metrics.ts";
+import { type Metrics, MISS_REASONS, type MissReason } from "./metrics.ts";
 import type { Schedule } from "./schedule.ts";
-import { MISS_REASONS, type MissReason, pauseOf, type WorkerState } from "./worker-status.ts";
+import { pauseOf, type WorkerState } from "./worker-status.ts";
 
 /** The dependencies of the loop and of its runs. */
 export interface WorkerContext {
@@ -48,36 +48,30 @@ export interface WorkerContext {
  * @returns the exit code: that of the signal if it interrupted a run, otherwise ok
  */
 export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): Promise<number> {
-  const { state, log, schedule, reads } = context;
-  const loop: { running: Promise<RunResult | null> | null } = { running: null };
-  const logNextRun = () =>
-    log.info(
-      { code: "next_run", at: schedule.next(pauseOf(state) ?? undefined).toISOString() },
-      "waiting for the next run",
-    );
+  const { state, log, schedule, reads, metrics } = context;
+  let running: Promise<RunResult | null> | null = null;
   const pruneHistory = createHistoryPruner(context);
+  const logNextRun = () => {
+    const at = schedule.next(pauseOf(state) ?? undefined).toISOString();
+    log.info({ code: "next_run", at }, "waiting for the next run");
+  };
   const runAndPrune = async () => {
     const result = await runScheduled(context, signal);
     if (result !== null && isGood(result.summary)) await pruneHistory(signal);
+    running = null;
+    if (!signal.aborted) logNextRun();
     return result;
   };
   const startRun = () => {
-    loop.running = runAndPrune().finally(() => {
-      loop.running = null;
-      if (!signal.aborted) logNextRun();
-    });
+    running = runAndPrune();
   };
   const missTicks = (reason: MissReason, count: number) => {
-    state.missedTicks[reason] += count;
-    const total = Object.values(state.missedTicks).reduce((sum, missed) => sum + missed, 0);
-    log.warn(
-      { code: "missed_tick", reason, count, total, run: state.current?.id },
-      `missed ticks: ${MISS_REASONS[reason]}`,
-    );
+    metrics.missedTicks(reason, count);
+    const line = { code: "missed_tick", reason, count, run: state.current?.id };
+    log.warn(line, `missed ticks: ${MISS_REASONS[reason]}`);
   };
   const onDue = () => {
-    if (loop.running !== null)
-      void reads.read().then(({ error }) => missTicks(error === null ? "running" : "database", 1));
+    if (running !== null) void reads.read().then(({ error }) => missTicks(error === null ? "running" : "database", 1));
     else if (pauseOf(state) !== null) missTicks("retry_after", 1);
     else startRun();
   };
@@ -89,7 +83,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   schedule.stop();
   state.phase = "stopping";
   log.info({ code: "worker_stopping", run: state.current?.id }, "stop signal received; no further run starts");
-  const last = await loop.running;
+  const last = await (running as Promise<RunResult | null> | null);
   const { reason } = signal;
   return last !== null && last.error === reason && reason instanceof InterruptedError ? reason.exitCode : EXIT.ok;
 }
@@ -98,11 +92,10 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
 async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolean> {
   const { basics } = await reads.read();
   const last = basics?.lastGoodRun ?? null;
-  const isRecent =
-    basics !== null && last !== null && basics.now.getTime() - last.startedAt.getTime() <= schedule.intervalMs();
-  if (isRecent)
-    log.info({ code: "run_not_due", run: last.id }, "the last good run is recent enough; waiting for the next tick");
-  return !isRecent;
+  if (basics === null || last === null) return true;
+  if (basics.now.getTime() - last.startedAt.getTime() > schedule.intervalMs()) return true;
+  log.info({ code: "run_not_due", run: last.id }, "the last good run is recent enough; waiting for the next tick");
+  return false;
 }
 
 /**
@@ -114,17 +107,17 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
   state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
   try {
     // If the database is unreachable afterwards, probes and the page still show this run.
-    const { summary, error } = await context.run([metrics, observeProgress(state), { finished: reads.refresh }]);
-    const { id, status, error: message } = summary;
-    void context.sendMessage({ runId: id, status, isGood: isGood(summary), error: message });
-    state.trouble =
-      status === "ok" || status === "partial" ? null : { code: status, message: message ?? status, runId: id };
-    const waitMs = error instanceof SourceUnavailableError ? error.retryAfterMs : null;
+    const result = await context.run([metrics, observeProgress(state), { finished: reads.refresh }]);
+    const { id, status, error: message } = result.summary;
+    void context.sendMessage({ runId: id, status, isGood: isGood(result.summary), error: message });
+    const isTrouble = status !== "ok" && status !== "partial";
+    state.trouble = isTrouble ? { code: status, message: message ?? status, runId: id } : null;
+    const waitMs = result.error instanceof SourceUnavailableError ? result.error.retryAfterMs : null;
     state.pausedUntil = waitMs === null ? null : new Date(Date.now() + waitMs);
-    const pausedUntil = pauseOf(state);
-    if (pausedUntil !== null)
-      log.warn({ code: "retry_after", until: formatInstant(pausedUntil) }, "the service asked for a pause until then");
-    return { summary, error };
+    const until = pauseOf(state);
+    if (until !== null)
+      log.warn({ code: "retry_after", until: formatInstant(until) }, "the service asked for a pause until then");
+    return result;
   } catch (thrown) {
     // A stop signal before the start of the run interrupts nothing.
     if (!(signal.aborted && thrown === signal.reason)) reportNotStarted(context, thrown);
@@ -168,14 +161,10 @@ function reportNotStarted({ state, metrics, log, mask, sendMessage }: WorkerCont
   void sendMessage({ runId: null, status, isGood: false, error: masked });
   state.trouble = { code, message: masked, runId: null };
   const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
-  if (status === "database_failed") log.warn(line, "run could not start");
-  else log.error(line, "run could not start");
+  log[status === "database_failed" ? "warn" : "error"](line, "run could not start");
 }
 
-/**
- * Returns a function that prunes the history at most once in 24 hours, under the lease of the runs. A failure is a warning,
- * and the next attempt is a day later.
- */
+/** Returns a function that prunes the history at most once in 24 hours, under the lease of the runs. A failure is a warning. */
 function createHistoryPruner({ pool, log, mask, keepHistoryMs }: WorkerContext) {
   let nextAt = Number.NEGATIVE_INFINITY;
   return async (signal: AbortSignal): Promise<void> => {
@@ -184,15 +173,11 @@ function createHistoryPruner({ pool, log, mask, keepHistoryMs }: WorkerContext) 
     try {
       const cutoff = await readCutoff(pool, keepHistoryMs, signal);
       const rows = sumOf(await pruneUnderLease(pool, cutoff, () => {}, signal));
-      const older = formatDuration(keepHistoryMs);
-      log.info({ code: "history_pruned", rows, before: cutoff.toISOString() }, `history older than ${older} pruned`);
-    } catch (error) {
-      if (signal.aborted) return;
-      const reason = mask(toError(error).message);
-      log.warn(
-        { code: "prune_failed", error: reason },
-        "the history could not be pruned; the next attempt is in a day",
-      );
+      const line = { code: "history_pruned", rows, before: cutoff.toISOString() };
+      log.info(line, `history older than ${formatDuration(keepHistoryMs)} pruned`);
+    } catch (thrown) {
+      const error = mask(toError(thrown).message);
+      if (!signal.aborted) log.warn({ code: "prune_failed", error }, "history not pruned; next attempt in a day");
     }
   };
 }

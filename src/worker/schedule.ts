@@ -4,8 +4,6 @@ import { DAY_MS } from "../units.ts";
 
 export type Schedule = ReturnType<typeof createSchedule>;
 
-/** On a busy machine a timer may be this late before it is considered stopped. */
-const MAX_DELAY_MS = 60_000;
 const LATE_TICKS = 3;
 const LOOK_AHEAD_TICKS = 100;
 const ignore = () => {};
@@ -21,12 +19,14 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
   let missedTicks = 0;
   /** The moments of the last three due ticks, by `performance.now()`. */
   let dueTicks: readonly number[] = [];
-  let watched: { readonly wall: number; readonly monotonic: number } | null = null;
+  const addDueTicks = (count: number) => {
+    const added = Array.from({ length: Math.min(count, LATE_TICKS) }, () => performance.now());
+    dueTicks = [...dueTicks, ...added].slice(-LATE_TICKS);
+  };
   const task = createTask(
     schedule,
     () => {
       addDueTicks(1);
-      watch();
       onDue();
     },
     // By default node-cron drops a tick that is a second late. With a daily schedule that would skip a day.
@@ -45,19 +45,9 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
 
   const ahead = (count: number) => task.getNextRuns(count).map((date) => date.getTime());
   const longestMs = longestOfThree(ahead(LOOK_AHEAD_TICKS));
-  const addDueTicks = (count: number) => {
-    const added = Array.from({ length: Math.min(count, LATE_TICKS) }, () => performance.now());
-    dueTicks = [...dueTicks, ...added].slice(-LATE_TICKS);
-  };
-  const watch = () => {
-    const [wall = 0] = ahead(1);
-    watched = { wall, monotonic: performance.now() + wall - Date.now() };
-  };
   return {
     /** The next moment at which a run is due, not before `notBefore`. */
     next(notBefore = new Date()): Date {
-      // In an hour that occurs twice at a clock change, node-cron returns a moment that its timer does not wait for.
-      if (watched !== null && watched.wall > Math.max(Date.now(), notBefore.getTime())) return new Date(watched.wall);
       const next = ahead(LOOK_AHEAD_TICKS).find((moment) => moment >= notBefore.getTime());
       return next === undefined ? notBefore : new Date(next);
     },
@@ -67,29 +57,17 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
       return second - first;
     },
     /**
-     * A moment of `performance.now()`: what was completed before it is late, because three runs have been due since. Ticks
-     * before the start of this process are unknown, so the longest time that three of them take counts instead.
+     * What was completed longer ago than this is late, because three runs have been due since. Ticks before the start of this
+     * process are unknown, so the longest time that three of them take counts instead.
      */
-    lateBefore: () => (dueTicks.length < LATE_TICKS ? performance.now() - longestMs : Math.min(...dueTicks)),
+    lateAfterMs: () => (dueTicks.length < LATE_TICKS ? longestMs : performance.now() - Math.min(...dueTicks)),
     /** Calls `due` at each tick. After a suspend, `due` is called once and `missed` receives the number of missed ticks. */
     start(due: () => void, missed: (ticks: number) => void): void {
       onDue = due;
       onMissed = missed;
-      watch();
       void task.start();
     },
-    stop(): void {
-      watched = null;
-      void task.destroy();
-    },
-    /**
-     * False if a tick is overdue, which means that the timer has stopped. Both clocks must have passed the tick: after a clock
-     * change or a suspend, the timer still gets its time.
-     */
-    isAlive: () =>
-      watched === null ||
-      Date.now() < watched.wall + MAX_DELAY_MS ||
-      performance.now() < watched.monotonic + MAX_DELAY_MS,
+    stop: () => void task.destroy(),
   };
 }
 

@@ -44,15 +44,11 @@ test("no hostile name adds a tag or an attribute to the page", () => {
 });
 
 test("lists twenty of ten thousand failing libraries, and counts the others", () => {
-  const page = pageOf(
-    failingStatus(
-      Array.from({ length: 20 }, (_, at) => `library ${at}`),
-      10_000,
-    ),
-  );
+  const names = Array.from({ length: 20 }, (_, at) => `library ${at}`);
+  const page = pageOf(failingStatus(names, 10_000));
   expect(page).toContain("<h2>10,000 libraries fail</h2>");
   expect(page).toContain("… and 9,980 more; see simcat status");
-  expect(page.match(/library \d+/g)).toHaveLength(2 * 20);
+  expect(page.match(/library \d+/g)).toHaveLength(20);
 });
 
 test("names the service and the database, and shows each time before its age", () => {
@@ -60,23 +56,15 @@ test("names the service and the database, and shows each time before its age", (
   expect(page).toContain("<h1>simcat: organization at api.example.com, database <bdi>simcat</bdi></h1>");
   expect(page).toContain("<title>simcat: not ready: api.example.com, database simcat</title>");
   expect(page.replace(/<[^>]*>/g, "")).toContain("next run20 Nov 2026, 15:15 CETin 11 min");
-  expect(page.replace(/<[^>]*>/g, "")).toContain("20 Nov 2026, 11:03 3 h ago");
+  expect(page.replace(/<[^>]*>/g, "")).toContain("20 Nov 2026, 13:48 15 min ago");
   expect(pageOf({ ...emptyStatus, figures: null })).toContain("<h1>simcat: organization at api.example.com</h1>");
 });
 
 test("shows an error to its last word, because its end says what to do", () => {
   const lastError = `mismatched: ${"very long ".repeat(100)}; rename it in the service`;
-  const library = {
-    owner: "ann",
-    name: "Fire",
-    failures: 1,
-    lastFailedAt: null,
-    lastSuccessAt: null,
-    bookmarkSeenAt: null,
-    lastError,
-  };
-  const figures = figuresOf({ failing: { total: 1, shown: [library] } });
-  const page = pageOf({ ...failingStatus([]), figures });
+  const times = { lastFailedAt: null, lastSuccessAt: null, bookmarkSeenAt: null };
+  const shown = [{ owner: "ann", name: "Fire", failures: 1, ...times, lastError }];
+  const page = pageOf({ ...failingStatus([]), figures: figuresOf({ failing: { total: 1, shown } }) });
   expect(page).toContain("rename it in the service</bdi>");
 });
 
@@ -90,12 +78,12 @@ test("says up to date only without any problem", () => {
   expect(label({ ready: false })).toBe("not ready");
 });
 
-test("draws each run with its outcome as a shape, and lists it in a table", () => {
+test("draws each run with its outcome as a shape, and lists the newest ten in a table", () => {
   const page = pageOf(failingStatus(["Fire"]));
   const [, chart = ""] = /<svg class="chart"(.*?)<\/svg>/s.exec(page) ?? [];
   expect(chart.match(/<path class="state-/g)).toHaveLength(30);
   expect(chart).toContain("<title>sync 130, 20 Nov 2026, 14:02: running, 1 min 00 s</title>");
-  expect(page.match(/<td data-title="run">/g)).toHaveLength(30);
+  expect(page.match(/<td data-title="run">/g)).toHaveLength(10);
 });
 
 test("renders a page for an empty database", () => {
@@ -106,18 +94,13 @@ test("renders a page for an empty database", () => {
 
 test("reports that the database has not answered yet", () => {
   const reasons = [{ code: "starting", message: "the worker is waiting for its database" }];
-  const page = pageOf({ ...emptyStatus, figures: null, databaseNow: null, reasons });
+  const page = pageOf({ ...emptyStatus, figures: null, basics: null, databaseNow: null, reasons });
   expect(page).toContain("<b>starting</b>: <bdi>the worker is waiting for its database</bdi>");
 });
 
 test("a run that waits for its lease is not shown as active", () => {
-  const waiting = {
-    id: null,
-    startedAt: new Date(emptyStatus.now.getTime() - 4_000),
-    progressAt: null,
-    toRead: null,
-    done: 0,
-  };
+  const startedAt = new Date(emptyStatus.now.getTime() - 4_000);
+  const waiting = { id: null, startedAt, progressAt: null, toRead: null, done: 0 };
   const text = (current: typeof emptyStatus.current) => pageOf({ ...emptyStatus, current }).replace(/<[^>]*>/g, "");
   expect(text(waiting)).toContain("current runwaitingdue 20 Nov 2026, 14:03 4 s ago");
   expect(text({ ...waiting, id: 7 })).toContain("current runlistingrun 7, started 20 Nov 2026, 14:03 4 s ago");

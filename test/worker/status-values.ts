@@ -1,6 +1,6 @@
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import type { RunStatus } from "../../src/run-summary.ts";
-import type { CopyFigures } from "../../src/worker/copy-reads.ts";
+import type { Basics, CopyFigures } from "../../src/worker/copy-reads.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 
 const MINUTE = 60_000;
@@ -15,7 +15,18 @@ export const figuresOf = (rest: Partial<CopyFigures> = {}): CopyFigures => ({
   failing: { total: 0, shown: [] },
   rejects: { total: 0, groups: 0, shown: [] },
   scenarios: 0,
-  reported: null,
+  completeAsOf: null,
+  seenAsOf: null,
+  behind: 0,
+  ...rest,
+});
+
+const basicsOf = (rest: Partial<Basics> = {}): Basics => ({
+  readAt: 0,
+  now: NOW,
+  schema: { kind: "current", version: 1 },
+  lastGoodRun: null,
+  runs: [],
   ...rest,
 });
 
@@ -28,24 +39,13 @@ export const emptyStatus: WorkerStatus = {
   nextRun: new Date("2026-11-20T14:15:00Z"),
   intervalMs: 15 * MINUTE,
   current: null,
-  missedTicks: { running: 0, database: 0, suspended: 0, retry_after: 0 },
   databaseNow: NOW,
-  runs: [],
-  lastGoodRun: null,
+  basics: basicsOf(),
   sinceGoodRunMs: null,
   figures: figuresOf(),
-  silentMs: null,
 };
 
-const STATUSES: readonly RunStatus[] = [
-  "ok",
-  "partial",
-  "held",
-  "source_unavailable",
-  "interrupted",
-  "unauthorized",
-  "abandoned",
-];
+const STATUSES = ["ok", "partial", "held", "source_unavailable", "interrupted", "unauthorized", "abandoned"] as const;
 
 const run = (id: number, status: RunStatus, minutesAgo: number): RunRow => ({
   id,
@@ -70,7 +70,9 @@ export function failingStatus(names: readonly string[], total = names.length): W
   const figures = figuresOf({
     libraries: { live: 100_012, removed: 31, neverStored: 2, oldestContentReadAt: ago(9_000) },
     scenarios: 12_204_331,
-    reported: { completeAsOf: ago(8_000), seenAsOf: ago(15), behind: total },
+    completeAsOf: ago(8_000),
+    seenAsOf: ago(15),
+    behind: total,
     failing: {
       total,
       shown: names.map((name, at) => ({
@@ -103,12 +105,13 @@ export function failingStatus(names: readonly string[], total = names.length): W
       { code: "unauthorized", message: "GET /libs answered 401; the service refused the key" },
     ],
     current: { id: 130, startedAt: ago(1), progressAt: 0, toRead: 4_321, done: 1_234 },
-    missedTicks: { running: 2, database: 0, suspended: 1, retry_after: 0 },
-    lastGoodRun: run(117, "ok", 180),
-    runs: [
-      run(130, "running", 1),
-      ...Array.from({ length: 29 }, (_, at) => run(129 - at, STATUSES[at % STATUSES.length] ?? "ok", 15 * (at + 1))),
-    ],
+    basics: basicsOf({
+      lastGoodRun: run(117, "ok", 180),
+      runs: [
+        run(130, "running", 1),
+        ...Array.from({ length: 29 }, (_, at) => run(129 - at, STATUSES[at % STATUSES.length] ?? "ok", 15 * (at + 1))),
+      ],
+    }),
     figures,
   };
 }

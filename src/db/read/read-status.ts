@@ -11,7 +11,6 @@ const MAX_RUNS = 10;
 const MAX_SHOWN = 20;
 
 export type StatusRows = Awaited<ReturnType<typeof readStatus>>;
-export type CopyCounts = Awaited<ReturnType<typeof readCopyCounts>>;
 
 /** The last runs and the state of the copy, from one snapshot. `isSettled` judges a bookmark. */
 export async function readStatus(
