@@ -1,14 +1,12 @@
 import { readSecretFiles } from "./config/environment.ts";
-import type { Environment } from "./config/readers.ts";
-import { type Name, SECRET_NAMES, SETTINGS, type SettingField, type Settings } from "./config/settings.ts";
-import { unknownNames } from "./config/unknown-names.ts";
+import { type Environment, InvalidText } from "./config/readers.ts";
+import { NAMES, type Name, SECRET_NAMES, SETTINGS, type SettingField, type Settings } from "./config/settings.ts";
+import { editDistance } from "./edit-distance.ts";
 import { ConfigurationError, type ConfigurationProblem } from "./errors.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 /** The valid configuration. */
 export interface Config extends Settings {
-  /** Names that look like a setting and are none. */
-  readonly unknown: readonly string[];
   /** The source of each setting: `environment`, `.env`, or the path of a file; absent for a default. */
   readonly sources: Readonly<Partial<Record<Name, string>>>;
 }
@@ -22,54 +20,50 @@ export interface Needs {
   readonly whole?: boolean;
 }
 
-/** The settings that a command with the service requires. */
-const REQUIRED: readonly (readonly [Name, string])[] = [
-  ["SIMCAT_BASE_URL", "the service's base URL, such as https://api.example.com/v1/"],
-  ["SIMCAT_API_KEY", "the service's API key, here or in the file that SIMCAT_API_KEY_FILE names"],
-];
-
 /**
  * Parses the environment, into which a `.env` file is merged already; `dotenv` holds the names taken from that file. An
  * empty value counts as unset. A setting of the service that the command does not need may be unset, but not invalid.
  * @throws ConfigurationError with every problem
  */
 export function loadConfig(environment: Environment, needs: Needs, dotenv: ReadonlySet<string> = new Set()): Config {
-  const names = SECRET_NAMES.filter((name) => needs.database || !name.startsWith("DATABASE_"));
-  const files = readSecretFiles(environment, names);
+  const isRead = (name: Name) => needs.database || !name.startsWith("DATABASE_");
+  const files = readSecretFiles(environment, SECRET_NAMES.filter(isRead));
   const problems: ConfigurationProblem[] = [...files.problems];
   const sources: Partial<Record<Name, string>> = {};
   const values: Partial<Record<SettingField, unknown>> = {};
+  const report = (name: Name, problem: string, hint: string) => problems.push({ name, problem, hint });
   for (const [field, { name, fallback, read }] of Object.entries(SETTINGS)) {
-    const isRead = needs.database || !name.startsWith("DATABASE_");
-    const given = isRead ? files.values[name] || environment[name] || null : null;
+    const given = isRead(name) ? files.values[name] || environment[name] || null : null;
     if (given !== null) sources[name] = files.paths[name] ?? (dotenv.has(name) ? ".env" : "environment");
     const text = given ?? fallback;
-    const reading = text === null ? { value: null } : read(text, environment);
-    if ("value" in reading) values[field as SettingField] = reading.value;
-    else problems.push({ name, expected: null, hint: null, ...reading });
+    try {
+      values[field as SettingField] = text === null ? null : read(text, environment);
+    } catch (error) {
+      if (!(error instanceof InvalidText)) throw error;
+      report(name, error.problem, error.hint);
+    }
   }
   const isMissing = (name: Name) => !(name in sources) && !problems.some((problem) => problem.name.startsWith(name));
-  for (const [name, expected] of needs.service ? REQUIRED : []) {
-    if (isMissing(name)) problems.push({ name, problem: "is not set", expected, hint: null });
+  if (needs.service && isMissing("SIMCAT_BASE_URL"))
+    report("SIMCAT_BASE_URL", "is not set", "expected the service's base URL, such as https://api.example.com/v1/");
+  if (needs.service && isMissing("SIMCAT_API_KEY")) {
+    const hint = "expected the service's API key, here or in the file that SIMCAT_API_KEY_FILE names";
+    report("SIMCAT_API_KEY", "is not set", hint);
   }
-  if ("DATABASE_DIRECT_URL" in sources && isMissing("DATABASE_URL")) {
-    const [problem, hint] = ["is set without DATABASE_URL", "set both, or only DATABASE_URL"];
-    problems.push({ name: "DATABASE_DIRECT_URL", problem, expected: null, hint });
-  }
+  if ("DATABASE_DIRECT_URL" in sources && isMissing("DATABASE_URL"))
+    report("DATABASE_DIRECT_URL", "is set without DATABASE_URL", "set both, or only DATABASE_URL");
   const { slice, maxRps } = values as Settings;
   if (needs.service && slice && "maxRps" in values && (maxRps ?? 0) < slice.count) {
-    const expected = `the requests per second that the service allows, at least ${slice.count}: each of ${slice.count} slices takes its share`;
-    const problem = maxRps === null ? "is not set" : `is ${maxRps}`;
-    problems.push({ name: "SIMCAT_MAX_RPS", problem, expected, hint: null });
+    const hint = `expected the requests per second that the service allows, at least ${slice.count}: each of ${slice.count} slices takes its share`;
+    report("SIMCAT_MAX_RPS", maxRps === null ? "is not set" : `is ${maxRps}`, hint);
   }
   if (needs.whole && slice) {
     const hint = "unset it: only simcat sync and simcat backfill take a slice";
-    problems.push({ name: "SIMCAT_SLICE", problem: "is set, and this command takes none", expected: null, hint });
+    report("SIMCAT_SLICE", "is set, and this command takes none", hint);
   }
   if (problems.length > 0) throw configurationError(problems, environmentSecrets({ ...environment, ...files.values }));
   const settings = values as Settings;
-  const databaseDirectUrl = settings.databaseDirectUrl ?? settings.databaseUrl;
-  return { ...settings, databaseDirectUrl, unknown: unknownNames(environment), sources };
+  return { ...settings, databaseDirectUrl: settings.databaseDirectUrl ?? settings.databaseUrl, sources };
 }
 
 /** One error for all problems. Secrets are masked, because people paste them into the wrong setting. */
@@ -77,12 +71,7 @@ function configurationError(problems: readonly ConfigurationProblem[], secrets: 
   const redact = createRedactor(secrets);
   const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
   return new ConfigurationError(`the configuration has ${count}:`, {
-    problems: problems.map(({ name, problem, expected, hint }) => ({
-      name,
-      problem: redact(problem),
-      expected: expected && redact(expected),
-      hint: hint && redact(hint),
-    })),
+    problems: problems.map(({ name, problem, hint }) => ({ name, problem: redact(problem), hint: redact(hint) })),
   });
 }
 
@@ -93,4 +82,34 @@ export function describeConfig(config: Config) {
     // Each value has the type that its own reader returns.
     return { name, value: value === null ? null : show(value as never), source: config.sources[name] ?? "default" };
   });
+}
+
+const KNOWN: readonly string[] = [...NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)];
+const PREFIX = "SIMCAT_";
+/** A name with at most this many wrong letters counts as a misspelt setting. */
+const MAX_WRONG_LETTERS = 2;
+
+/**
+ * Names that look like a setting and are none, because a misspelt setting would otherwise be ignored silently.
+ * DATABASE_HOST, DB_URL and the like are excluded: another program of the same machine may use them.
+ */
+export function findUnknownSettings(environment: Environment) {
+  const unknown = Object.keys(environment).filter((name) => !KNOWN.includes(name));
+  return unknown
+    .map((name) => ({ name, nearest: nearestSetting(name.toUpperCase()) }))
+    .filter(({ name, nearest }) => nearest !== null || name.startsWith(PREFIX))
+    .map(({ name, nearest }) => ({
+      text: `unknown setting ${name} (ignored)`,
+      hint: nearest === null ? null : `did you mean ${nearest}?`,
+    }));
+}
+
+/** The setting with the most similar name, which may have the prefix too much; null if none is similar. */
+function nearestSetting(name: string): string | null {
+  const spellings = name.startsWith(PREFIX) ? [name, name.slice(PREFIX.length)] : [name];
+  const distances = KNOWN.map((known) => {
+    return { known, distance: Math.min(...spellings.map((one) => editDistance(one, known, MAX_WRONG_LETTERS))) };
+  });
+  const [nearest] = distances.sort((a, b) => a.distance - b.distance);
+  return nearest !== undefined && nearest.distance <= MAX_WRONG_LETTERS ? nearest.known : null;
 }

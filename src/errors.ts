@@ -60,10 +60,8 @@ export interface ConfigurationProblem {
   readonly name: string;
   /** The predicate of a sentence that begins with the name: `is "x"`, `is not set`. */
   readonly problem: string;
-  /** The valid values, as a noun phrase: `a whole number from 1 to 1024`; null if there is a hint. */
-  readonly expected: string | null;
-  /** The action that solves it; null if `expected` is given. */
-  readonly hint: string | null;
+  /** What is expected, or the action that solves it. */
+  readonly hint: string;
 }
 
 /** An environment, a directory or a database schema that simcat cannot work with. */
@@ -76,14 +74,10 @@ export class ConfigurationError extends SimcatError {
 
   constructor(summary: string, details: ErrorDetails & { readonly problems?: readonly ConfigurationProblem[] } = {}) {
     const { problems = [], ...options } = details;
-    super([summary, ...problems.map((problem) => `  ${formatProblem(problem)}`)].join("\n"), options);
+    const lines = problems.map(({ name, problem, hint }) => `  ${name} ${problem}; ${hint}`);
+    super([summary, ...lines].join("\n"), options);
     this.problems = problems;
   }
-}
-
-function formatProblem({ name, problem, expected, hint }: ConfigurationProblem): string {
-  const remedy = expected === null ? hint : `expected ${expected}`;
-  return remedy === null ? `${name} ${problem}` : `${name} ${problem}; ${remedy}`;
 }
 
 /** Standard output cannot be written: its disk is full, for example. */

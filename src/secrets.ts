@@ -42,14 +42,14 @@ export function databaseSecrets(url: string): string[] {
 const PROXY_NAMES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
 /** The URL of a web hook, and its path, which often contains a token. */
-export function webhookSecrets(url: string): string[] {
+function webhookSecrets(url: string): string[] {
   if (!URL.canParse(url)) return [url];
   const { pathname, search, password } = new URL(url);
   return [url, `${pathname}${search}`, password].filter((secret) => secret.length >= MIN_SECRET_CHARS);
 }
 
 /** Every secret in an environment, even if its setting is malformed. */
-export function environmentSecrets(environment: Readonly<Record<string, string | undefined>>): string[] {
+export function environmentSecrets(environment: Readonly<Record<string, string | null | undefined>>): string[] {
   const { SIMCAT_API_KEY: key, DATABASE_URL: url, DATABASE_DIRECT_URL: direct, SIMCAT_NOTIFY_URL: hook } = environment;
   return [
     ...(key ? [key] : []),
@@ -60,7 +60,7 @@ export function environmentSecrets(environment: Readonly<Record<string, string |
 }
 
 /** The password in a proxy's URL, alone and as `user:password`, which a header contains in Base64. */
-function proxySecrets(url: string | undefined): string[] {
+function proxySecrets(url: string | null | undefined): string[] {
   if (!url) return [];
   const passwords = databaseSecrets(url);
   if (passwords.length === 0 || !URL.canParse(url)) return passwords;

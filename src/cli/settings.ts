@@ -1,8 +1,6 @@
-import { describeUnknown } from "../config/unknown-names.ts";
-import { type Config, loadConfig, type Needs } from "../config.ts";
+import { type Config, findUnknownSettings, loadConfig, type Needs } from "../config.ts";
 import { UsageError } from "../errors.ts";
-import { shellWord } from "../key.ts";
-import { databaseSecrets, webhookSecrets } from "../secrets.ts";
+import { environmentSecrets } from "../secrets.ts";
 import { isEverything, parseSelection } from "../sync/rules/selection.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
@@ -11,34 +9,22 @@ import { notify } from "./notify.ts";
 export type ServiceConfig = Config & { readonly baseUrl: URL; readonly apiKey: string };
 
 /**
- * Loads the configuration, hides its secrets from all output, and warns about unknown settings and an exposed `.env` file.
+ * Loads the configuration, hides its secrets from all output, and warns about unknown settings.
  * @throws ConfigurationError with every problem
  */
 export function loadSettings(context: Context, needs: Needs): Config {
   const config = loadConfig(context.environment, needs, context.dotenv);
-  const { apiKey, databaseUrl, databaseDirectUrl, notifyUrl } = config;
-  const urls = [databaseUrl, databaseDirectUrl].flatMap((url) => (url === null ? [] : databaseSecrets(url)));
-  context.hide([
-    ...(apiKey === null ? [] : [apiKey]),
-    ...urls,
-    ...(notifyUrl === null ? [] : webhookSecrets(notifyUrl)),
-  ]);
-  for (const name of config.unknown) {
-    const { text, hint } = describeUnknown(name);
+  context.hide(
+    environmentSecrets({
+      SIMCAT_API_KEY: config.apiKey,
+      DATABASE_URL: config.databaseUrl,
+      DATABASE_DIRECT_URL: config.databaseDirectUrl,
+      SIMCAT_NOTIFY_URL: config.notifyUrl,
+    }),
+  );
+  for (const { text, hint } of findUnknownSettings(context.environment))
     notify(context, config, "warn", "unknown_setting", hint === null ? text : `${text}; ${hint}`);
-  }
-  const exposed = describeExposed(context);
-  if (exposed !== null) notify(context, config, "warn", "dotenv_exposed", `${exposed.text}; ${exposed.hint}`);
   return config;
-}
-
-/** Describes a `.env` file whose secrets other users may read; null if there is none. */
-export function describeExposed({ exposedDotenv }: Context): { readonly text: string; readonly hint: string } | null {
-  if (exposedDotenv === undefined) return null;
-  return {
-    text: `other users can read the secrets in ${exposedDotenv}`,
-    hint: `run chmod 600 ${shellWord(exposedDotenv)}`,
-  };
 }
 
 /** The same for a command that connects to the service. */

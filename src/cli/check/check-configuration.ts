@@ -1,10 +1,9 @@
-import { describeUnknown, unknownNames } from "../../config/unknown-names.ts";
-import { type Config, describeConfig, type Needs } from "../../config.ts";
+import { type Config, describeConfig, findUnknownSettings, type Needs } from "../../config.ts";
 import { ConfigurationError, type ConfigurationProblem, EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
 import type { Context } from "../context.ts";
-import { describeExposed, loadSettings } from "../settings.ts";
+import { loadSettings } from "../settings.ts";
 
 const CHECK = "configuration";
 
@@ -14,12 +13,8 @@ export function checkConfiguration(context: Context): CheckLine[] {
   const problems = [...loaded.problems, ...findTlsProblem(context)];
   const lines =
     loaded.config === null || problems.length > 0 ? problems.map(problemLine) : [settingsLine(loaded.config)];
-  const exposed = describeExposed(context);
-  return [
-    ...lines,
-    ...unknownNames(context.environment).map(unknownLine),
-    ...(exposed === null ? [] : [warn(CHECK, exposed.text, exposed.hint)]),
-  ];
+  const unknown = findUnknownSettings(context.environment);
+  return [...lines, ...unknown.map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
 }
 
 /** Node reads this variable from the environment of the process only, so it has no effect in a `.env` file. */
@@ -29,7 +24,7 @@ function findTlsProblem({ environment, dotenv }: Context): ConfigurationProblem[
   if (environment[VERIFY_NAME] !== "0" || dotenv.has(VERIFY_NAME)) return [];
   const problem = "is 0: any server can pretend to be the service, and receives the key";
   const hint = "unset it; NODE_EXTRA_CA_CERTS can name a file with the certificates of your own authority";
-  return [{ name: VERIFY_NAME, problem, expected: null, hint }];
+  return [{ name: VERIFY_NAME, problem, hint }];
 }
 
 /**
@@ -57,17 +52,12 @@ function tryToLoad(
   }
 }
 
-function problemLine({ name, problem, expected, hint }: ConfigurationProblem): CheckLine {
-  return fail(CHECK, EXIT.configuration, `${name} ${problem}`, expected === null ? hint : `give ${expected}`);
+function problemLine({ name, problem, hint }: ConfigurationProblem): CheckLine {
+  return fail(CHECK, EXIT.configuration, `${name} ${problem}`, hint);
 }
 
 function settingsLine(config: Config): CheckLine {
   const given = describeConfig(config).filter(({ source }) => source !== "default");
   const details = given.map(({ name, value, source }) => `${name}=${value ?? ""} (${source})`);
   return ok(CHECK, `${plural(given.length, "setting")} given, the others have their defaults`, details);
-}
-
-function unknownLine(name: string): CheckLine {
-  const { text, hint } = describeUnknown(name);
-  return warn(CHECK, text, hint ?? "remove it");
 }
