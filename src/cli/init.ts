@@ -2,16 +2,18 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { isatty, ReadStream } from "node:tty";
 import { parseEnv } from "node:util";
 import type { Name } from "../config/settings.ts";
-import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
+import { EXIT, fileErrorReason, InterruptedError, UsageError } from "../errors.ts";
 import { type CheckLine, checkExitCode, formatCheckLines } from "../output/check.ts";
 import { checkConfiguration } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
 import type { DefineCommand } from "./command.ts";
 import type { Context } from "./context.ts";
-import { openPrompt, type Prompt } from "./prompt.ts";
 
 interface InitOptions {
   readonly baseUrl?: string;
@@ -30,6 +32,7 @@ export const defineInit: DefineCommand = (command, run) =>
 
 interface InitQuestion {
   readonly name: Name;
+  readonly option: string;
   readonly text: string;
   readonly given: string | undefined;
   readonly isHidden?: boolean;
@@ -43,15 +46,29 @@ interface Step {
   readonly check: (context: Context) => Promise<CheckLine[]>;
 }
 
+const steps = ({ baseUrl, apiKey, databaseUrl }: InitOptions): readonly Step[] => {
+  const service = [
+    { name: "SIMCAT_BASE_URL", option: "--base-url", text: "Base URL of the service", given: baseUrl },
+    { name: "SIMCAT_API_KEY", option: "--api-key", text: "API key (not shown)", given: apiKey, isHidden: true },
+  ] as const;
+  const text = "Postgres URL (not shown; empty: an embedded one, for trials)";
+  const database = { name: "DATABASE_URL", option: "--database-url", text, given: databaseUrl } as const;
+  return [
+    { questions: service, check: checkService },
+    { questions: [{ ...database, isHidden: true, isOptional: true }], check: checkDatabase },
+  ];
+};
+
 /**
  * Writes the settings of the service and the database to `.env`, after each was tested. Exits like `simcat check`, and then
  * writes nothing.
  */
 async function init(context: Context, options: InitOptions): Promise<number> {
   const path = resolve(".env");
+  if (!options.force && existsSync(path))
+    throw new UsageError(`${path} exists, and was not changed`, { hint: "--force replaces these settings in it" });
   const prompt = openPrompt(context);
   try {
-    await assertReplaceable(path, options, prompt);
     const answers = new Map<Name, string>();
     for (const step of steps(options)) {
       const exitCode = await answerAndCheck(context, prompt, step, answers);
@@ -63,37 +80,6 @@ async function init(context: Context, options: InitOptions): Promise<number> {
   }
   context.print(`\nwrote ${path}, which only you can read\nnext: simcat backfill`);
   return EXIT.ok;
-}
-
-const steps = ({ baseUrl, apiKey, databaseUrl }: InitOptions): readonly Step[] => [
-  {
-    questions: [
-      { name: "SIMCAT_BASE_URL", text: "Base URL of the service", given: baseUrl },
-      { name: "SIMCAT_API_KEY", text: "API key (not shown)", given: apiKey, isHidden: true },
-    ],
-    check: checkService,
-  },
-  {
-    questions: [
-      {
-        name: "DATABASE_URL",
-        text: "Postgres URL (not shown; empty: an embedded one, for trials)",
-        given: databaseUrl,
-        isHidden: true,
-        isOptional: true,
-      },
-    ],
-    check: checkDatabase,
-  },
-];
-
-/** @throws UsageError if there is a `.env` that may not be changed */
-async function assertReplaceable(path: string, { force }: InitOptions, prompt: Prompt | null): Promise<void> {
-  if (force || !existsSync(path)) return;
-  const answer =
-    (await prompt?.ask(`${path} exists. Replace the settings of service and database in it? [y/N] `)) ?? "";
-  if (/^y(es)?$/i.test(answer)) return;
-  throw new UsageError(`${path} exists, and was not changed`, { hint: "--force replaces these settings in it" });
 }
 
 /** Asks until the answers pass their checks; without a terminal once. Returns the exit code of the checks. */
@@ -129,20 +115,49 @@ function findKnown(
 
 /** Null for a setting that a file has (`NAME_FILE`), or that nobody needs to give. @throws UsageError without a terminal */
 async function ask({ environment }: Context, question: InitQuestion, prompt: Prompt | null): Promise<string | null> {
-  const { name, text, isHidden = false, isOptional = false } = question;
-  if (environment[`${name}_FILE`]) return null;
-  if (prompt === null && isOptional) return null;
-  if (prompt === null) {
-    const option = `--${name
-      .replace(/^SIMCAT_/, "")
-      .toLowerCase()
-      .replaceAll("_", "-")}`;
+  const { name, option, text, isHidden = false, isOptional = false } = question;
+  if (environment[`${name}_FILE`] || (prompt === null && isOptional)) return null;
+  if (prompt === null)
     throw new UsageError(`${name} is not set, and there is no terminal to ask on`, { hint: `give ${option}` });
-  }
   for (;;) {
-    const answer = await prompt.ask(`${text}: `, { isHidden });
+    const answer = await prompt.ask(`${text}: `, isHidden);
     if (answer !== "" || isOptional) return answer;
   }
+}
+
+type Prompt = NonNullable<ReturnType<typeof openPrompt>>;
+
+/** Asks on the terminal. Null if nobody can answer: standard input or standard error is no terminal. */
+function openPrompt({ terminal, draw, stop }: Context) {
+  if (!terminal.isErr || !isatty(0)) return null;
+  let isMuted = false;
+  const output = new Writable({
+    write(text, _encoding, done) {
+      if (!isMuted) draw(String(text));
+      done();
+    },
+  });
+  const lines = createInterface({ input: new ReadStream(0), output, terminal: true });
+  const ended = new AbortController();
+  const onEnd = () => ended.abort(new InterruptedError("SIGINT"));
+  lines.on("SIGINT", onEnd).on("close", onEnd);
+  return {
+    /** Returns the answer, trimmed. A hidden one is not shown while it is typed. @throws InterruptedError at Ctrl-C and Ctrl-D */
+    async ask(question: string, isHidden: boolean): Promise<string> {
+      const answered = lines.question(question, { signal: AbortSignal.any([ended.signal, stop]) });
+      isMuted = isHidden;
+      try {
+        return (await answered).trim();
+      } catch {
+        stop.throwIfAborted();
+        throw ended.signal.reason;
+      } finally {
+        isMuted = false;
+        if (isHidden) draw("\n");
+      }
+    },
+    close: () => lines.off("close", onEnd).close(),
+  };
 }
 
 /** Replaces these settings in the file, or creates it. Only its owner can read it. */

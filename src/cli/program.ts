@@ -117,16 +117,15 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     };
   const program = await createProgram(context, run, namedCommand(argv));
   try {
-    if (argv.length > 0) await program.parseAsync(normalizeHelp(argv), { from: "user" });
+    if (argv.length > 0) await program.parseAsync(argv, { from: "user" });
     else program.help({ error: true });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.ok;
     if (error.code === "commander.help") return EXIT.usage;
-    const isExcess = error.code === "commander.excessArguments";
     // commander begins each message with `error: `.
-    const summary = isExcess ? describeExcess(program) : error.message.replace(/^error: /, "");
+    const summary = error.message.replace(/^error: /, "");
     throw new UsageError(`${summary}\n(see simcat --help or simcat COMMAND --help)`, { cause: error });
   }
 }
@@ -178,22 +177,4 @@ function withLogLevel(context: Context, { quiet, verbose }: { quiet?: boolean; v
 function namedCommand(argv: readonly string[]): string | undefined {
   const words = argv.filter((word) => !word.startsWith("-"));
   return words[0] === "help" ? words[1] : words[0];
-}
-
-/**
- * For the help of an unknown command, commander prints the general help without an error. Therefore `help nosuch` and
- * `nosuch --help` become `nosuch`, which is an error.
- */
-function normalizeHelp(argv: readonly string[]): readonly string[] {
-  const name = namedCommand(argv);
-  if (name === "help") return ["help"];
-  return name !== undefined && !Object.hasOwn(COMMANDS, name) ? [name] : argv;
-}
-
-/** Names the excess arguments, which commander only counts. */
-function describeExcess(program: Command): string {
-  const excessOf = ({ args, registeredArguments }: Command) => args.slice(registeredArguments.length);
-  const command = program.commands.find((candidate) => excessOf(candidate).length > 0) ?? program;
-  const words = excessOf(command).map((word) => `'${word}'`);
-  return `too many arguments for '${command.name()}': ${words.join(" ")}; quote a name that contains spaces`;
 }
