@@ -15,35 +15,28 @@ const hide = (more: readonly string[]) => {
   mask = createRedactor(secrets);
 };
 
-/** How long log lines wait for a reader of standard error that stands still, and how long the end of the process does. */
-const LOG_PATIENCE_MS = 2_000;
+/** How long the end of the process waits for a reader of standard error, and for something that was left open. */
 const EXIT_PATIENCE_MS = 1_000;
-/** How long something that was left open may delay the end of the process. */
 const OPEN_PATIENCE_MS = 2_000;
 
-/** Drops nothing, because incomplete data would look complete. */
-const stdout = new StandardStream({
-  descriptor: 1,
-  // A reader that closed its pipe, such as `head`, or a terminal that hung up.
-  isIgnored: (error) =>
-    hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO")),
-});
+/** Drops nothing, because incomplete data would look complete. Ignores a reader that closed its pipe, or a lost terminal. */
+const stdout = new StandardStream(
+  1,
+  (error) => hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO")),
+);
 
 /** A failure is ignored, because there is no other place to report it. */
-const stderr = new StandardStream({
-  descriptor: 2,
-  isIgnored: () => true,
-  dropping: {
-    afterMs: LOG_PATIENCE_MS,
-    formatLost(count) {
-      const msg = `${count} log ${count === 1 ? "line" : "lines"} lost, because standard error was not read`;
-      const { SIMCAT_LOG_FORMAT: format } = context.environment;
-      if (format === "pretty" || (format !== "json" && process.stderr.isTTY)) return `simcat: ${msg}\n`;
-      const line = { level: "warn", time: new Date().toISOString(), code: "log_lines_lost", count, msg };
-      return `${JSON.stringify(line)}\n`;
-    },
+const stderr = new StandardStream(
+  2,
+  () => true,
+  (count) => {
+    const msg = `${count} log ${count === 1 ? "line" : "lines"} lost, because standard error was not read`;
+    const { SIMCAT_LOG_FORMAT: format } = context.environment;
+    if (format === "pretty" || (format !== "json" && process.stderr.isTTY)) return `simcat: ${msg}\n`;
+    const line = { level: "warn", time: new Date().toISOString(), code: "log_lines_lost", count, msg };
+    return `${JSON.stringify(line)}\n`;
   },
-});
+);
 const writeErr = (text: string) => stderr.write(text);
 
 /** Waits for the readers of both streams, for data until a stop signal. Returns the exit code, never 0 if data was not read. */

@@ -16,24 +16,17 @@ export function writeNow(descriptor: number, bytes: Buffer): Buffer {
   return remaining;
 }
 
-interface StandardStreamOptions {
-  readonly descriptor: number;
-  readonly isIgnored: (error: unknown) => boolean;
-  /** Without it, nothing is dropped. */
-  readonly dropping?: {
-    /** While earlier text has been waiting for this long, new text is dropped. */
-    readonly afterMs: number;
-    /** Returns the text that reports how many lines were dropped. */
-    readonly formatLost: (lines: number) => string;
-  };
-}
+/** While earlier text has been waiting for this long, new text is dropped. */
+const PATIENCE_MS = 2_000;
 
 /**
  * Standard output or standard error. Text is written at once, so that nothing is lost when the process exits. If the reader
  * stands still, it is kept in memory, and timers, signals and requests go on.
  */
 export class StandardStream {
-  readonly #options: StandardStreamOptions;
+  readonly #descriptor: number;
+  readonly #isIgnored: (error: unknown) => boolean;
+  readonly #formatLost: ((lines: number) => string) | null;
   readonly #waiting: Buffer[] = [];
   /** Since when text is waiting, as `performance.now()`. */
   #waitingSince = Number.POSITIVE_INFINITY;
@@ -41,8 +34,15 @@ export class StandardStream {
   #lostLines = 0;
   #error: OutputError | null = null;
 
-  constructor(options: StandardStreamOptions) {
-    this.#options = options;
+  /** `formatLost` returns the text that reports how many lines were dropped. Without it, nothing is dropped. */
+  constructor(
+    descriptor: number,
+    isIgnored: (error: unknown) => boolean,
+    formatLost: ((lines: number) => string) | null = null,
+  ) {
+    this.#descriptor = descriptor;
+    this.#isIgnored = isIgnored;
+    this.#formatLost = formatLost;
   }
 
   /** @throws OutputError if this text, or earlier text that had to wait, cannot be written */
@@ -70,15 +70,13 @@ export class StandardStream {
   }
 
   #isDropping(): boolean {
-    const { dropping } = this.#options;
-    return dropping !== undefined && performance.now() - this.#waitingSince >= dropping.afterMs;
+    return this.#formatLost !== null && performance.now() - this.#waitingSince >= PATIENCE_MS;
   }
 
   #flush(): void {
-    const { descriptor, isIgnored, dropping } = this.#options;
     try {
       for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-        const remaining = writeNow(descriptor, first);
+        const remaining = writeNow(this.#descriptor, first);
         if (remaining.length > 0) {
           this.#waiting[0] = remaining;
           this.#waitingSince = Math.min(this.#waitingSince, performance.now());
@@ -92,11 +90,11 @@ export class StandardStream {
       }
     } catch (error) {
       this.#waiting.length = 0;
-      if (!isIgnored(error)) this.#error = outputError(error);
+      if (!this.#isIgnored(error)) this.#error = outputError(error);
     }
     this.#waitingSince = Number.POSITIVE_INFINITY;
-    if (this.#lostLines === 0 || dropping === undefined) return;
-    const report = dropping.formatLost(this.#lostLines);
+    if (this.#lostLines === 0 || this.#formatLost === null) return;
+    const report = this.#formatLost(this.#lostLines);
     this.#lostLines = 0;
     this.write(report);
   }
