@@ -35,7 +35,9 @@ function urlPatterns(passwords: readonly string[]): string[] {
 export function databaseSecrets(url: string): string[] {
   const inAuthority = /^[a-z]+:\/\/[^:/?#]*:(.*)@/is.exec(url)?.[1];
   const inQuery = [...url.matchAll(/[?&](?:ssl)?password=([^&#]*)/gi)].map(([, password]) => password);
-  const written = [inAuthority, passwordOf(url), ...inQuery].filter((secret) => secret !== undefined && secret !== "");
+  const written = [inAuthority, parseDatabaseUrl(url)?.password, ...inQuery].filter(
+    (secret) => secret !== undefined && secret !== "",
+  );
   return [...new Set(written.flatMap((secret) => (secret === undefined ? [] : [secret, percentDecode(secret)])))];
 }
 
@@ -79,15 +81,8 @@ export function parseDatabaseUrl(url: string): URL | null {
 
 /** The URL for display, without its passwords. */
 export function maskDatabaseUrl(url: string): string {
-  const masked = parseDatabaseUrl(url);
-  if (masked === null) return MASK;
-  if (masked.password !== "") masked.password = MASK;
-  for (const name of [...masked.searchParams.keys()]) {
-    if (/password$/i.test(name)) masked.searchParams.set(name, MASK);
-  }
   const patterns = urlPatterns(databaseSecrets(url));
-  const text = masked.href.replace(`@${NO_HOST}/`, "@/");
-  return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join("|"), "g"), MASK);
+  return patterns.length === 0 ? url : url.replace(new RegExp(patterns.join("|"), "g"), MASK);
 }
 
 /** Unchanged and percent-encoded in the usual ways. */
@@ -114,10 +109,6 @@ function base64FormsOf(secret: string): string[] {
   });
   const urlSafe = cores.filter((core) => core.length >= MIN_BASE64_CHARS);
   return urlSafe.flatMap((core) => [core, core.replaceAll("-", "+").replaceAll("_", "/")]);
-}
-
-function passwordOf(url: string): string | undefined {
-  return parseDatabaseUrl(url)?.password;
 }
 
 function percentDecode(text: string): string {

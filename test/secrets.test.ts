@@ -82,7 +82,7 @@ test("shows a database URL without its passwords", () => {
   expect(maskDatabaseUrl("postgres://user@host/db")).toBe("postgres://user@host/db");
   expect(maskDatabaseUrl("postgres://user:secret@/db?host=/run")).toBe("postgres://user:***@/db?host=/run");
   expect(databaseSecrets("postgres://user:s%26cret@/db?host=/run")).toEqual(["s%26cret", "s&cret"]);
-  expect(maskDatabaseUrl("postgres://user:p/a#s@host/db")).toBe("***");
+  expect(maskDatabaseUrl("postgres://user:p/a#s@host/db")).toBe("postgres://user:***@host/db");
   expect(maskDatabaseUrl("postgres://postgres:postgres@postgres/postgres")).toBe(
     "postgres://postgres:***@postgres/postgres",
   );

@@ -1,5 +1,5 @@
 import { plural } from "../../format.ts";
-import { formatExplainCommand, remedyAfter } from "../../output/next-step.ts";
+import { formatExplainCommand, remedyAfter } from "../../output/status.ts";
 import { HOUR_MS } from "../../units.ts";
 import { badgeOf, failingList, formatBadge, formatMinute, type StatusBadge, timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
