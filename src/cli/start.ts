@@ -1,8 +1,7 @@
-import { aborted, withTimeout } from "../async.ts";
 import type { Connection } from "../db/connect.ts";
 import { assertUsable, loadSchema, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
-import { createLog, type Logger } from "../log.ts";
+import { createLog } from "../log.ts";
 import { createProgressLine } from "../output/progress.ts";
 import { createRunLog } from "../output/run-log.ts";
 import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
@@ -81,7 +80,7 @@ export async function start(context: Context): Promise<number> {
       { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
       "the worker is up",
     );
-    const work = withDatabase(context, config, "migrate", async (pool, _, ensureRunning) => {
+    const exitCode = await withDatabase(context, config, "migrate", async (pool, _, ensureRunning) => {
       state.pool = pool;
       const run: WorkerContext["run"] = async (observers) => {
         await ensureRunning(stop);
@@ -100,26 +99,10 @@ export async function start(context: Context): Promise<number> {
         state.pool = null;
       });
     });
-    const exitCode = await withShutdownDeadline(work, log, stop);
     log.info({ code: "worker_stopped" }, "stopped");
     return exitCode;
   } finally {
     schedule.stop();
     await server.close();
   }
-}
-
-/** Kubernetes kills a pod 30 s after SIGTERM. The rest is left to close the server, the pool and the embedded database. */
-const SHUTDOWN_DEADLINE_MS = 22_000;
-
-/**
- * Settles like `work`, but rejects with the signal's reason if the work is still running 22 s after the signal. Content
- * that is not stored by then is read again by the next run, as after a crash.
- */
-async function withShutdownDeadline<T>(work: Promise<T>, log: Logger, signal: AbortSignal): Promise<T> {
-  await Promise.race([work, aborted(signal)]);
-  const result = await withTimeout(work, SHUTDOWN_DEADLINE_MS);
-  if (result !== "timeout") return result;
-  log.error({ code: "drain_timeout", after_ms: SHUTDOWN_DEADLINE_MS }, "the run did not end in time and was abandoned");
-  throw signal.reason;
 }

@@ -10,28 +10,21 @@ interface Family {
   readonly series: Map<string, number>;
 }
 
-/** A strict parser of the text format: a family is declared once, and each sample belongs to the last declared one. */
+/** A strict parser of the text format: each family is declared once, and its series follow. */
 function parse(text: string): Map<string, Family> {
-  const families = new Map<string, Family>();
-  let current: { name: string; family: Family } | null = null;
-  let help: { name: string; text: string } | null = null;
-  for (const line of text.split("\n").filter((one) => one !== "")) {
-    const [, kind, name = "", rest = ""] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
-    if (kind === "HELP") help = { name, text: rest };
-    else if (kind === "TYPE") {
-      if (help?.name !== name || families.has(name)) throw new Error(`${name} is declared without HELP, or twice`);
-      current = { name, family: { help: help.text, type: rest, series: new Map() } };
-      families.set(name, current.family);
-    } else {
-      const [, series = "", base = "", value = ""] = /^(([a-z0-9_:]+)(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
-      if (current === null || base.replace(/_(bucket|sum|count)$/, "") !== current.name.replace(/_(sum|count)$/, "")) {
-        throw new Error(`${line} belongs to no family`);
-      }
-      if (current.family.series.has(series)) throw new Error(`${series} is there twice`);
-      current.family.series.set(series, Number(value.replace("+Inf", "Infinity")));
-    }
-  }
-  return families;
+  const blocks = text.split(/^(?=# HELP )/m).map((block) => {
+    const declared = /^# HELP (\S+) (.+)\n# TYPE \1 (\S+)\n([^#]*)$/.exec(`${block.trimEnd()}\n`);
+    const [, name = "", help = "", type = "", lines = ""] = declared ?? [];
+    const series = [...lines.matchAll(/^(.+) (\S+)$/gm)].map(([, one = "", value = ""]) => {
+      return [one, Number(value.replace("+Inf", "Infinity"))] as const;
+    });
+    const own = new RegExp(`^${name}(?:_bucket|_sum|_count)?(?:\\{.*\\})?$`);
+    expect(series.filter(([one]) => !own.test(one))).toEqual([]);
+    expect([name, new Map(series).size]).toEqual([expect.stringMatching(/^simcat_/), series.length]);
+    return [name, { help, type, series: new Map(series) }] as const;
+  });
+  expect(new Map(blocks).size).toBe(blocks.length);
+  return new Map(blocks);
 }
 
 const organization = [

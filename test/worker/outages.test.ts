@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { DatabaseError, InterruptedError } from "../../src/errors.ts";
+import { DatabaseError } from "../../src/errors.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
@@ -14,11 +14,8 @@ import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
 const one = [library("ann", "A", { scenarios: [1] })];
 
 /** A worker whose connections to the database can be cut, and can stop to answer. */
-async function workerBehindProxy(
-  settings: Readonly<Record<string, string>> = {},
-  options: Parameters<typeof fixture>[1] = {},
-) {
-  const { environment, database } = await fixture(one, options);
+async function workerBehindProxy(settings: Readonly<Record<string, string>> = {}) {
+  const { environment, database } = await fixture(one);
   const proxy = await startPostgresProxy(database.url);
   const worker = startWorker({ ...environment, DATABASE_URL: proxy.url(database.url), ...settings });
   const cut = () => {
@@ -31,12 +28,7 @@ async function workerBehindProxy(
   const mend = () => {
     proxy.judge = () => "pass";
   };
-  const untilUnreachable = () =>
-    vi.waitFor(async () => {
-      const { status, body } = await worker.readyz();
-      expect([status, body.reasons[0]?.code]).toEqual([503, "database_unreachable"]);
-      return body;
-    }, WAIT);
+  const untilUnreachable = () => worker.untilReadyz(503, "database_unreachable");
   return { worker, proxy, cut, freeze, mend, untilUnreachable };
 }
 
@@ -67,10 +59,7 @@ test("logs and survives a database outage; pages and metrics keep the last known
   }, WAIT);
   expect((await worker.get("/healthz")).status).toBe(200);
   mend();
-  await vi.waitFor(
-    async () => expect(await worker.readyz()).toMatchObject({ status: 200, body: { reasons: [] } }),
-    WAIT,
-  );
+  await worker.untilReadyz(200);
 });
 
 test("an unavailable database at the start ends the worker as database failure, without any request", async () => {
@@ -99,22 +88,6 @@ test("an unresponsive database does not delay a probe, a scrape, or the shutdown
     expect(performance.now() - asked).toBeLessThan(5_000);
   }
   expect(await worker.stop()).toBe(0);
-});
-
-test("abandons a run that cannot end because its database does not respond", async () => {
-  const hang = {
-    match: { operation: "scenarios" as const },
-    times: "always" as const,
-    action: { kind: "hang" as const },
-  };
-  const { worker, freeze, mend } = await workerBehindProxy({}, { faults: [hang] });
-  onTestFinished(mend);
-  await worker.untilLogged("run_planned");
-  freeze();
-  const asked = performance.now();
-  await expect(worker.stop()).rejects.toThrow(InterruptedError);
-  expect(performance.now() - asked).toBeLessThan(25_000);
-  expect(worker.logged("drain_timeout")).toHaveLength(1);
 });
 
 test("without a database, /readyz, page and metrics show the last run of this process (fault 92)", async () => {

@@ -1,17 +1,20 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { expect, test, vi } from "vitest";
 import type { Running } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { YEARLY } from "./worker-under-test.ts";
+import { WAIT, YEARLY } from "./worker-under-test.ts";
 
 const two = [library("ann", "A", { scenarios: [1] }), library("ann", "B", { scenarios: [2] })];
 const worker = { SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: YEARLY };
-const WAIT = { timeout: 30_000, interval: 20 };
 
 const until = (running: Running, text: string) =>
   vi.waitFor(() => {
     if (!running.output().includes(text)) throw new Error(`no ${text} yet in ${running.output()}`);
   }, WAIT);
+
+const urlOf = (running: Running) => new URL(/"url":"([^"]+)"/.exec(running.output())?.[1] ?? "");
 
 test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("the first %s ends an idle worker with 0", async (signal) => {
   const { start } = await fixture(two);
@@ -50,11 +53,10 @@ test("a client that reads nothing does not delay the shutdown", async () => {
   const { start } = await fixture(two);
   const running = start(["start"], worker);
   await until(running, "next_run");
-  const url = new URL(/"url":"([^"]+)"/.exec(running.output())?.[1] ?? "");
-  const { connect } = await import("node:net");
-  const idle = connect(Number(url.port), url.hostname, () => idle.write("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "));
+  const { port, hostname } = urlOf(running);
+  const idle = connect(Number(port), hostname, () => idle.write("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "));
   idle.on("error", () => {});
-  await new Promise((resolve) => idle.once("connect", resolve));
+  await once(idle, "connect");
   const asked = performance.now();
   running.process.kill("SIGTERM");
   expect((await running.ended).code).toBe(0);
@@ -65,7 +67,7 @@ test("a port that is in use is reported as a configuration error", async () => {
   const { start } = await fixture(two);
   const first = start(["start"], worker);
   await until(first, "next_run");
-  const { port } = new URL(/"url":"([^"]+)"/.exec(first.output())?.[1] ?? "");
+  const { port } = urlOf(first);
   const { code, stderr } = await start(["start"], { ...worker, SIMCAT_HTTP_PORT: port }).ended;
   expect(code).toBe(78);
   expect(JSON.parse(stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
@@ -89,15 +91,12 @@ test.each([
 
 test("--quiet omits info lines, --verbose adds retries; neither changes standard output", async () => {
   const { start, service } = await fixture(two);
-  const flaky = [
-    { match: { operation: "metadata" as const }, times: 1, action: { kind: "status" as const, status: 500 } },
-  ];
-  service.script(flaky);
-  const quiet = await start(["backfill", "--quiet"]).ended;
-  expect([quiet.code, quiet.stderr]).toEqual([0, ""]);
-  service.script(flaky);
-  const verbose = await start(["backfill", "-v"]).ended;
-  expect(verbose.stderr).toContain('"code":"request_retried"');
-  expect(verbose.stdout).toContain("backfill ok in");
-  expect(quiet.stdout).toContain("backfill ok in");
+  const backfill = async (option: string) => {
+    service.script([{ match: { operation: "metadata" }, times: 1, action: { kind: "status", status: 500 } }]);
+    const { stdout, ...ended } = await start(["backfill", option]).ended;
+    expect(stdout).toContain("backfill ok in");
+    return ended;
+  };
+  expect(await backfill("--quiet")).toMatchObject({ code: 0, stderr: "" });
+  expect((await backfill("-v")).stderr).toContain('"code":"request_retried"');
 });

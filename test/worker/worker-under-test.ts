@@ -1,4 +1,4 @@
-import { onTestFinished, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { start } from "../../src/cli/start.ts";
 import { InterruptedError } from "../../src/errors.ts";
 import { createContext } from "../support/call-cli.ts";
@@ -17,6 +17,8 @@ export interface WorkerUnderTest {
   untilLogged(code: string, times?: number): Promise<LogLine>;
   get(path: string, init?: RequestInit): Promise<Response>;
   readyz(): Promise<{ status: number; body: Readiness }>;
+  /** Waits until /readyz answers with this status and these codes, at least the first ones. */
+  untilReadyz(status: number, ...codes: readonly string[]): Promise<Readiness>;
   /** The value of one series, by its full name. */
   metric(series: string): Promise<number>;
 }
@@ -58,6 +60,10 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
     const { url } = await untilLogged("worker_started");
     return fetch(`${url}${path}`, init);
   };
+  const readyz = async () => {
+    const response = await get("/readyz");
+    return { status: response.status, body: (await response.json()) as Readiness };
+  };
   return {
     lines,
     ended,
@@ -68,10 +74,14 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
       stop.abort(new InterruptedError("SIGTERM"));
       return ended;
     },
-    async readyz() {
-      const response = await get("/readyz");
-      return { status: response.status, body: (await response.json()) as Readiness };
-    },
+    readyz,
+    untilReadyz: (expected, ...codes) =>
+      vi.waitFor(async () => {
+        const { status, body } = await readyz();
+        const found = body.reasons.map(({ code }) => code).slice(0, codes.length || undefined);
+        expect([status, ...found]).toEqual([expected, ...codes]);
+        return body;
+      }, WAIT),
     async metric(series) {
       const text = await (await get("/metrics")).text();
       const line = text.split("\n").find((one) => one.startsWith(`${series} `));
