@@ -106,8 +106,7 @@ async function showRuns(context: Context, organization: Organization, pool: Pool
     print(`\n# ${title}`);
     print(sql.trim().replace(/^/gm, "  "));
     const printer = tablePrinter(print, outputWidth(context));
-    await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS }, printer.columns, printer.row, stop);
-    printer.end();
+    printer.end(await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS }, printer.row, stop));
   }
 }
 

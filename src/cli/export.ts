@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
-import { type ExportProgress, exportViews } from "../export/export-views.ts";
+import { parseMoment } from "../export/export-state.ts";
+import { type ExportProgress, exportViews, type Manifest } from "../export/export-views.ts";
 import { csvFormat, type ExportFormat, jsonlFormat } from "../export/formats.ts";
-import { parseMoment } from "../export/moment.ts";
-import { formatJson } from "../format.ts";
-import { formatExport, formatExportProgress } from "../output/export.ts";
+import { formatBytes, formatCount, formatJson, plural } from "../format.ts";
 import { createStatusLine } from "../output/progress.ts";
+import { formatTable } from "../output/table.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
@@ -49,7 +49,8 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
   const line = createStatusLine(isShown ? { columns: terminal.columns, draw } : null, (text) =>
     notify(context, config, "info", "export_progress", text),
   );
-  const onProgress = (progress: ExportProgress) => line.show(formatExportProgress(progress));
+  const onProgress = ({ view, index, count, rows }: ExportProgress) =>
+    line.show(`${view} (${index} of ${count}): ${plural(rows, "row")}`);
   const manifest = await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners }, { listing: null, pool, source }, stop);
     return exportViews(pool, { views, format, directory, asOf, since, owners, version, onProgress }, stop);
@@ -63,4 +64,14 @@ async function loadFormat({ format, safeCsv }: ExportOptions): Promise<ExportFor
   if (safeCsv && format !== "csv") throw new UsageError("--safe-csv needs --format csv");
   if (format === "parquet") return (await import("../export/parquet-format.ts")).parquetFormat;
   return format === "csv" ? csvFormat(safeCsv) : jsonlFormat;
+}
+
+function formatExport(directory: string, { views, complete_as_of, exported_at }: Manifest, columns: number): string {
+  const rows = views.map(({ file, rows, bytes }) => [file, formatCount(rows), formatBytes(bytes)]);
+  const state =
+    complete_as_of === null
+      ? "the copy is not complete yet: no run has stored every library"
+      : `complete as of ${complete_as_of}, exported at ${exported_at}`;
+  const head = `export: ${directory} (${plural(views.length, "view")}); ${state}`;
+  return `${head}\n${formatTable(["FILE", "ROWS", "SIZE"], rows, columns)}`;
 }

@@ -1,10 +1,10 @@
 import { runQuery } from "../db/read/run-query.ts";
 import { EXIT } from "../errors.ts";
 import { assertKnown } from "../sync/assert-known.ts";
-import { printerOf, type RowOptions, withRowOptions } from "./answer-options.ts";
 import { type DefineCommand, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { printerOf, type RowOptions, withRowOptions } from "./query.ts";
 import { loadSettings } from "./settings.ts";
 
 interface LibrariesOptions extends RowOptions {
@@ -49,12 +49,12 @@ async function printLibraries(context: Context, options: LibrariesOptions, patte
   const sql = selectLibraries(isTable ? `${KEY} AS library` : "f.owner, f.library_name");
   const values = [pattern === undefined ? null : toLike(pattern), options.owner];
   const config = loadSettings(context, { service: false, database: true });
-  await withDatabase(context, config, "require", async (pool, source) => {
+  const columns = await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
     const question = { sql, values, timeLimitMs: TIME_LIMIT_MS, operation: "listing the libraries" };
-    await runQuery(pool, question, printer.columns, printer.row, context.stop);
+    return runQuery(pool, question, printer.row, context.stop);
   });
-  printer.end();
+  printer.end(columns);
   return EXIT.ok;
 }
 

@@ -1,11 +1,32 @@
 import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
 import { runQuery } from "../db/read/run-query.ts";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
-import { printerOf, type RowOptions, withRowOptions } from "./answer-options.ts";
-import { type DefineCommand, parseDurationOption } from "./command.ts";
+import { csvFormat, jsonlFormat } from "../export/formats.ts";
+import { jsonPrinter, linePrinter, type RowPrinter, tablePrinter } from "../output/rows.ts";
+import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import type { Context } from "./context.ts";
+import { type Context, outputWidth } from "./context.ts";
 import { loadSettings } from "./settings.ts";
+
+/** The options of a command that prints the rows of a query. */
+export interface RowOptions extends JsonOptions {
+  readonly csv: boolean;
+  readonly jsonl: boolean;
+}
+
+export const withRowOptions = (command: Command): Command =>
+  command
+    .addOption(new Option("--csv", "print CSV").default(false).conflicts(["json", "jsonl"]))
+    .addOption(jsonOption().conflicts("jsonl"))
+    .addOption(new Option("--jsonl", "print one JSON object in each line").default(false));
+
+/** A table for people, unless an option names another format. */
+export function printerOf(context: Context, { csv, json, jsonl }: RowOptions): RowPrinter {
+  const { print } = context;
+  if (csv || jsonl) return linePrinter(print, csv ? csvFormat(false) : jsonlFormat);
+  return json ? jsonPrinter(print) : tablePrinter(print, outputWidth(context));
+}
 
 interface QueryOptions extends RowOptions {
   readonly file?: string;
@@ -30,10 +51,10 @@ async function answerQuery(context: Context, options: QueryOptions, text?: strin
   if (timeLimitMs < 1 || timeLimitMs > MAX_TIMEOUT_MS) throw new UsageError("--timeout must be from 1ms to 15m");
   const sql = await readStatement(text, options.file);
   const config = loadSettings(context, { service: false, database: true });
-  await withDatabase(context, config, "require", (pool) =>
-    runQuery(pool, { sql, timeLimitMs }, printer.columns, printer.row, context.stop),
+  const columns = await withDatabase(context, config, "require", (pool) =>
+    runQuery(pool, { sql, timeLimitMs }, printer.row, context.stop),
   );
-  printer.end();
+  printer.end(columns);
   return EXIT.ok;
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
-import { hostname } from "node:os";
 import { join } from "node:path";
-import { fileErrorReason, hasErrorCode, UsageError } from "../errors.ts";
+import { fileErrorReason, UsageError } from "../errors.ts";
+import { DAY_MS } from "../units.ts";
 
 export type ExportFiles = ReturnType<typeof createExportFiles>;
 
@@ -12,7 +12,7 @@ export type ExportFiles = ReturnType<typeof createExportFiles>;
  * directory cannot be written to.
  */
 export function createExportFiles(directory: string) {
-  const temporary = join(directory, `.simcat-${process.pid}-${randomUUID()}-${machine()}.tmp`);
+  const temporary = join(directory, `.simcat-${randomUUID()}.tmp`);
   const names: string[] = [];
   const attempt = <T>(work: () => T): T => {
     try {
@@ -27,11 +27,8 @@ export function createExportFiles(directory: string) {
   return {
     /** Creates a file, passes its writer to `work`, and writes it to the disk. Returns its size in bytes. */
     async write(name: string, work: (write: (bytes: Uint8Array) => void) => Promise<void>): Promise<number> {
-      const descriptor = attempt(() => {
-        fs.mkdirSync(temporary, { recursive: true });
-        if (names.length === 0) removeAbandoned(directory);
-        return fs.openSync(join(temporary, name), "wx", 0o644);
-      });
+      attempt(() => fs.mkdirSync(temporary, { recursive: true }));
+      const descriptor = attempt(() => fs.openSync(join(temporary, name), "wx", 0o644));
       names.push(name);
       let size = 0;
       try {
@@ -50,6 +47,7 @@ export function createExportFiles(directory: string) {
       attempt(() => {
         fs.rmSync(join(directory, names.at(-1) ?? ""), { force: true });
         for (const name of names) fs.renameSync(join(temporary, name), join(directory, name));
+        removeAbandoned(directory);
       });
     },
     /** Removes all files that are not published. */
@@ -60,29 +58,11 @@ export function createExportFiles(directory: string) {
   };
 }
 
-/** Removes the files of exports that were killed. Those of other machines stay, because their processes cannot be seen. */
+/** Removes temporary directories that are older than a day: those of exports that were killed. */
 function removeAbandoned(directory: string): void {
   for (const name of fs.readdirSync(directory)) {
-    const pid = /^\.simcat-(\d+)-/.exec(name)?.[1];
-    if (pid === undefined || !name.endsWith(`-${machine()}.tmp`) || isRunning(Number(pid))) continue;
-    fs.rmSync(join(directory, name), { recursive: true, force: true });
-  }
-}
-
-/** Where a process id is unique: on Linux, containers with the same host name may have ids of their own. */
-function machine(): string {
-  try {
-    return `${hostname()}${fs.readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "")}`;
-  } catch {
-    // Not Linux, or /proc is not mounted.
-    return hostname();
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return !hasErrorCode(error, "ESRCH");
+    if (!/^\.simcat-[\da-f-]{36}\.tmp$/.test(name)) continue;
+    const path = join(directory, name);
+    if (Date.now() - fs.statSync(path).mtimeMs > DAY_MS) fs.rmSync(path, { recursive: true, force: true });
   }
 }

@@ -3,10 +3,9 @@ import type { Connection, Pool } from "../db/connect.ts";
 import { cancelOnAbort, streamRows } from "../db/read/stream-rows.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { createExportFiles, type ExportFiles } from "./export-files.ts";
+import { type Moment, readExportState } from "./export-state.ts";
 import type { ExportFormat } from "./formats.ts";
-import type { Moment } from "./moment.ts";
-import { planExport, quoteIdentifier, toSelect } from "./plan-export.ts";
-import { type ReportView, readExportState, readReportViews } from "./read-catalog.ts";
+import { planExport, quoteIdentifier, readReportViews, toSelect } from "./plan-export.ts";
 
 export interface ExportRequest {
   /** The default views if it is empty. */
@@ -62,7 +61,7 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
   const all = await readReportViews(connection);
   const planned = planExport(all, request.views, request);
   const read = ["data_complete_as_of", ...(request.asOf === null ? [] : ["library_versions", "scenario_versions"])];
-  await lockTables(connection, [...planned.map(({ view }) => view), ...all.filter(({ name }) => read.includes(name))]);
+  await lockTables(connection, [...planned.map(({ view }) => view.name), ...read]);
   const state = await readExportState(connection, request.asOf, request.since);
   const { asOf, since } = state;
   const facts = {
@@ -106,7 +105,7 @@ const AS_TEXT: Pick<QueryArrayConfig, "rowMode" | "types"> = {
 };
 
 /** A lock of a view includes the tables under it, with the rights of the view's owner. */
-async function lockTables(connection: Connection, views: readonly ReportView[]): Promise<void> {
-  const names = views.filter(({ isView }) => isView).map(({ name }) => `simcat_report.${quoteIdentifier(name)}`);
+async function lockTables(connection: Connection, views: readonly string[]): Promise<void> {
+  const names = views.map((name) => `simcat_report.${quoteIdentifier(name)}`);
   await connection.query(`LOCK TABLE ${names.join(", ")} IN ACCESS SHARE MODE`);
 }

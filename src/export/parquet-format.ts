@@ -5,8 +5,6 @@ import type { ExportType } from "./plan-export.ts";
 /** A row group is written when it has this many rows or characters, and is in memory until then. */
 const GROUP_ROWS = 50_000;
 const GROUP_CHARS = 8 * 1024 * 1024;
-/** The library keeps the least and the greatest value of each row group until the end, so a longer text gets no statistics. */
-const STATISTICS_CHARS = 1_000;
 
 /** Parquet with Snappy compression. Every column may have NULLs, whatever the rows are, so that all exports have one schema. */
 export const parquetFormat: ExportFormat = {
@@ -18,7 +16,6 @@ export const parquetFormat: ExportFormat = {
     const encodings = columns.map((column) => ENCODINGS[column.type]);
     const file = createParquetWriter(options);
     let group: unknown[][] = columns.map(() => []);
-    let longest = columns.map(() => 0);
     let chars = 0;
     const writeGroup = () => {
       const rows = group[0]?.length ?? 0;
@@ -26,21 +23,19 @@ export const parquetFormat: ExportFormat = {
       const columnData = columns.map(({ name, type }, at) => ({
         name,
         data: group[at] ?? [],
-        statistics: type !== "jsonb" && (longest[at] ?? 0) <= STATISTICS_CHARS,
+        // The library keeps the least and the greatest value of each row group until the end, so long texts would add up.
+        statistics: ENCODINGS[type] !== TEXT,
       }));
       // It returns no promise, because `flush` returns none.
       void file.write({ columnData, rowGroupSize: rows });
       group = columns.map(() => []);
-      longest = columns.map(() => 0);
       chars = 0;
     };
     return {
       add(row) {
         for (const [at, value] of row.entries()) {
           group[at]?.push(value === null ? null : encodings[at]?.encode(value));
-          const length = value?.length ?? 0;
-          longest[at] = Math.max(longest[at] ?? 0, length);
-          chars += length;
+          chars += value?.length ?? 0;
         }
         if ((group[0]?.length ?? 0) >= GROUP_ROWS || chars >= GROUP_CHARS) writeGroup();
       },

@@ -1,6 +1,40 @@
+import type { Connection } from "../db/connect.ts";
 import { editDistance } from "../edit-distance.ts";
-import { ConfigurationError, UsageError } from "../errors.ts";
-import { isoTime, type ReportView, type ViewColumn } from "./read-catalog.ts";
+import { UsageError } from "../errors.ts";
+import { isoTime } from "./export-state.ts";
+
+/** A view of simcat_report, as the catalogue describes it. Every role may read the catalogue. */
+export interface ReportView {
+  readonly name: string;
+  readonly comment: string | null;
+  readonly columns: readonly ViewColumn[];
+  /** Whether there is a function that returns its rows of an earlier moment, such as `libraries_as_of`. */
+  readonly hasAsOf: boolean;
+}
+
+interface ViewColumn {
+  readonly name: string;
+  /** As in SQL: `timestamp with time zone`. */
+  readonly type: string;
+  readonly comment: string | null;
+}
+
+const SELECT_VIEWS = `
+SELECT c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
+  (
+    SELECT jsonb_agg(jsonb_build_object(
+      'name', a.attname, 'type', format_type(a.atttypid, NULL), 'comment', col_description(c.oid, a.attnum)
+    ) ORDER BY a.attnum)
+    FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  ) AS columns,
+  EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = n.oid AND p.proname = c.relname || '_as_of') AS "hasAsOf"
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'simcat_report' AND c.relkind = 'v'
+ORDER BY c.relname`;
+
+/** All views of simcat_report, by name; none if there is no schema. */
+export const readReportViews = async (connection: Connection) =>
+  (await connection.query<ReportView>(SELECT_VIEWS)).rows;
 
 /** Which rows of a view are exported. Times are as the database resolved them. */
 interface ExportFilters {
@@ -30,6 +64,8 @@ export interface ExportColumn {
 export type TimeNotation = "iso" | "epoch";
 
 const DEFAULT_VIEWS = ["libraries", "scenarios", "activity"];
+/** For an earlier moment. */
+const DEFAULT_PAST_VIEWS = ["libraries", "scenarios"];
 
 /** The time by which `--since` filters a view's rows: when simcat stored or saw what the row describes. */
 const TIME_COLUMNS: Readonly<Record<string, string>> = {
@@ -48,18 +84,15 @@ const TIME_COLUMNS: Readonly<Record<string, string>> = {
 
 /**
  * Chooses the views, and checks that each takes the filters.
- * @throws UsageError for an unknown view or a filter that a view does not take, ConfigurationError if a default view is missing
+ * @throws UsageError for an unknown view or a filter that a view does not take
  */
 export function planExport(
   all: readonly ReportView[],
   requested: readonly string[],
-  filters: { readonly [name in keyof ExportFilters]: unknown } & { readonly owners: readonly string[] },
+  { asOf, since, owners }: { readonly asOf: unknown; readonly since: unknown; readonly owners: readonly string[] },
 ): PlannedView[] {
-  const isPast = filters.asOf !== null;
-  // For an earlier moment only those of them that can answer.
-  const isDefault = (name: string) => !isPast || all.some((view) => view.name === name && view.hasAsOf);
-  const names = requested.length > 0 ? [...new Set(requested)] : DEFAULT_VIEWS.filter(isDefault);
-  const views = names.map((name) => findView(all, name));
+  const names = requested.length > 0 ? requested : asOf === null ? DEFAULT_VIEWS : DEFAULT_PAST_VIEWS;
+  const views = [...new Set(names)].map((name) => findView(all, name));
   const assertEach = (option: string, lack: string, takes: (view: ReportView) => boolean) => {
     const refusing = views.filter((view) => !takes(view));
     if (refusing.length === 0) return;
@@ -67,9 +100,9 @@ export function planExport(
       hint: `it applies to ${listNames(all.filter(takes))}; export the others separately`,
     });
   };
-  if (isPast) assertEach("--as-of", "no function that answers for an earlier moment", ({ hasAsOf }) => hasAsOf);
-  if (filters.since !== null) assertEach("--since", "no time to filter by", ({ name }) => name in TIME_COLUMNS);
-  if (filters.owners.length > 0)
+  if (asOf !== null) assertEach("--as-of", "no function that answers for an earlier moment", ({ hasAsOf }) => hasAsOf);
+  if (since !== null) assertEach("--since", "no time to filter by", ({ name }) => name in TIME_COLUMNS);
+  if (owners.length > 0)
     assertEach("--owner", "no column owner", ({ columns }) => columns.some(({ name }) => name === "owner"));
   return views.map((view) => ({ view, columns: toExportColumns(view.columns) }));
 }
@@ -77,9 +110,6 @@ export function planExport(
 function findView(all: readonly ReportView[], name: string): ReportView {
   const view = all.find((one) => one.name === name);
   if (view !== undefined) return view;
-  if (DEFAULT_VIEWS.includes(name)) {
-    throw new ConfigurationError(`the database has no view simcat_report.${name}; run: simcat migrate`);
-  }
   const near = all.filter((one) => editDistance(one.name, name, 3) <= 3).map((one) => one.name);
   const meant = near.length === 0 ? "" : ` (did you mean ${near.join(" or ")}?)`;
   throw new UsageError(`there is no view ${JSON.stringify(name)}${meant}`, { hint: `the views are ${listNames(all)}` });

@@ -1,14 +1,13 @@
 import type { AnswerColumn, AnswerRow } from "../db/read/run-query.ts";
 import { UsageError } from "../errors.ts";
-import { csvFormat, type ExportFormat, jsonlFormat } from "../export/formats.ts";
+import { type ExportFormat, jsonlFormat } from "../export/formats.ts";
 import { formatCount, plural } from "../format.ts";
 import { formatTable } from "./table.ts";
 
-/** Prints the rows of an answer. `columns` is called once, before the first row; `end` after the last one. */
+/** Prints the rows of an answer. Both functions get its columns, because it may have no row. */
 export interface RowPrinter {
-  columns(columns: readonly AnswerColumn[]): void;
-  row(row: AnswerRow): void;
-  end(): void;
+  row(row: AnswerRow, columns: readonly AnswerColumn[]): void;
+  end(columns: readonly AnswerColumn[]): void;
 }
 
 /** Prints a text of one line or more; the last line's end is added. */
@@ -19,18 +18,15 @@ const MAX_TABLE_ROWS = 1_000;
 
 /** A table for people, at most `width` wide. NULL is empty. */
 export function tablePrinter(print: Print, width: number): RowPrinter {
-  let titles: readonly string[] = [];
   const cells: (readonly string[])[] = [];
   let count = 0;
   return {
-    columns(columns) {
-      titles = columns.map(({ name }) => name);
-    },
     row(row) {
       if (cells.length < MAX_TABLE_ROWS) cells.push(row.map((value) => value ?? ""));
       count += 1;
     },
-    end() {
+    end(columns) {
+      const titles = columns.map(({ name }) => name);
       if (cells.length > 0) print(formatTable(titles, cells, width));
       const rest = count - cells.length;
       const more = rest === 0 ? "" : `; ${formatCount(rest)} are not shown: --csv, --json or --jsonl prints all`;
@@ -39,15 +35,9 @@ export function tablePrinter(print: Print, width: number): RowPrinter {
   };
 }
 
-/** CSV as in `simcat export`. */
-export function csvPrinter(print: Print): RowPrinter {
-  return encodedPrinter(csvFormat(false), (lines) => print(lines.slice(0, -1)));
-}
-
-/** One JSON object in each line. */
-export function jsonlPrinter(print: Print): RowPrinter {
-  return encodedPrinter(jsonlFormat, (lines) => print(lines.slice(0, -1)));
-}
+/** CSV or JSON Lines, as in `simcat export`. */
+export const linePrinter = (print: Print, format: ExportFormat) =>
+  encodedPrinter(format, (lines) => print(lines.slice(0, -1)));
 
 /** One JSON array of objects, an object in each line. */
 export function jsonPrinter(print: Print): RowPrinter {
@@ -60,8 +50,8 @@ export function jsonPrinter(print: Print): RowPrinter {
   });
   return {
     ...printer,
-    end() {
-      printer.end();
+    end(columns) {
+      printer.end(columns);
       print(`${last ?? "["}]`);
     },
   };
@@ -70,14 +60,15 @@ export function jsonPrinter(print: Print): RowPrinter {
 function encodedPrinter(format: ExportFormat, onLines: (lines: string) => void): RowPrinter {
   let encoder: ReturnType<ExportFormat["createEncoder"]> | undefined;
   const write = (bytes: Uint8Array) => onLines(Buffer.from(bytes).toString());
+  const open = (columns: readonly AnswerColumn[]) => {
+    if (format === jsonlFormat) assertDistinct(columns.map(({ name }) => name));
+    const described = columns.map((column) => ({ ...column, comment: null, sql: "" }));
+    encoder ??= format.createEncoder({ columns: described, stamp: {}, version: "", write });
+    return encoder;
+  };
   return {
-    columns(columns) {
-      if (format === jsonlFormat) assertDistinct(columns.map(({ name }) => name));
-      const described = columns.map((column) => ({ ...column, comment: null, sql: "" }));
-      encoder = format.createEncoder({ columns: described, stamp: {}, version: "", write });
-    },
-    row: (row) => encoder?.add(row),
-    end: () => encoder?.end(),
+    row: (row, columns) => (encoder ?? open(columns)).add(row),
+    end: (columns) => (encoder ?? open(columns)).end(),
   };
 }
 

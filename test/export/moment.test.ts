@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseMoment } from "../../src/export/moment.ts";
+import { parseMoment } from "../../src/export/export-state.ts";
 
 test.each([
   ["2026-07-01", "2026-07-01"],

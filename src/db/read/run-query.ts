@@ -38,19 +38,21 @@ const TYPES = new Map<number, AnswerColumn["type"]>([
 /**
  * Answers one question about the views, whose names need no schema. It cannot write: the transaction is read-only, has the
  * rights of the reader if this role may take them, and takes one statement, so none can end the transaction first.
- * `onColumns` is called before the first row, also if there is none.
+ * Returns the columns.
  * @throws UsageError if Postgres refuses the statement or it takes too long, DatabaseError if the database fails
  */
 export async function runQuery(
   pool: Pool,
   { sql, values = [], timeLimitMs, operation }: Question,
-  onColumns: (columns: readonly AnswerColumn[]) => void,
-  onRow: (row: AnswerRow) => void,
+  onRow: (row: AnswerRow, columns: readonly AnswerColumn[]) => void,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly AnswerColumn[]> {
+  let columns: readonly AnswerColumn[] = [];
   const describe = (fields: readonly pg.FieldDef[]) => {
     if (fields.length === 0) throw new UsageError("the statement returns no rows", { hint: "write a SELECT" });
-    onColumns(fields.map(({ name, dataTypeID }) => ({ name, type: TYPES.get(dataTypeID) ?? "text" })));
+    if (columns.length === 0)
+      columns = fields.map(({ name, dataTypeID }) => ({ name, type: TYPES.get(dataTypeID) ?? "text" }));
+    return columns;
   };
   const statement: pg.QueryArrayConfig & { queryMode: "extended" } = {
     text: sql,
@@ -64,12 +66,14 @@ export async function runQuery(
     await connection.query(
       `SET LOCAL search_path = simcat_report, public; SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)}`,
     );
-    const work = () => streamRows<string[]>(connection, statement, onRow, describe);
+    const work = () =>
+      streamRows<string[]>(connection, statement, (row, fields) => onRow(row, describe(fields)), describe);
     await cancelOnAbort(pool, connection, work, signal).catch((error: unknown) => {
       throw operation === undefined ? toRefusal(error, sql, timeLimitMs) : asDatabaseError(operation, error);
     });
+    return columns;
   };
-  await readSnapshot(pool, operation ?? OPERATION, read, signal);
+  return readSnapshot(pool, operation ?? OPERATION, read, signal);
 }
 
 const OPERATION = "the query";

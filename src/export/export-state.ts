@@ -1,0 +1,73 @@
+import { type Connection, oneRow } from "../db/connect.ts";
+import { UsageError } from "../errors.ts";
+import { DAY_MS, parseDuration } from "../units.ts";
+
+/** A moment: a time as ISO 8601 text, or a time before the transaction's. */
+export interface Moment {
+  readonly iso?: string;
+  readonly agoMs?: number;
+}
+
+/** Every system can represent dates of the last 100 years. */
+const MAX_AGO_MS = 100 * 365 * DAY_MS;
+
+const SHAPE =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/i;
+
+/**
+ * Parses an ISO 8601 date (its start), a timestamp, or a duration before now such as `7d`. Without a zone it is UTC.
+ * @throws UsageError with the accepted forms
+ */
+export function parseMoment(option: string, text: string): Moment {
+  const agoMs = parseDuration(text);
+  if (agoMs !== null && agoMs <= MAX_AGO_MS) return { agoMs };
+  const [, date = "", hour, zone] = SHAPE.exec(text) ?? [];
+  if (isDay(date)) return { iso: hour === undefined || zone !== undefined ? text : `${text}Z` };
+  throw new UsageError(`${option} ${JSON.stringify(text)} is not a moment`, {
+    hint: "write it as 2026-07-01, 2026-07-01T12:00:00Z, or 7d for seven days ago",
+  });
+}
+
+/** False for a day that no month has, which JavaScript reads as one of the next month, and for the year 0. */
+function isDay(date: string): boolean {
+  const parsed = new Date(`${date}T00:00Z`);
+  return !date.startsWith("0000") && !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(date);
+}
+
+/** The state of the copy, and the moments of the filters, as ISO 8601 texts in UTC with microseconds. */
+interface ExportState {
+  /** The time of the transaction. */
+  readonly exportedAt: string;
+  readonly completeAsOf: string | null;
+  /** Since when the history is complete. NULL: not known. */
+  readonly historyCompleteSince: string | null;
+  readonly asOf: string | null;
+  readonly since: string | null;
+}
+
+/** `2026-07-01T12:00:00.000000Z`. NULL for an infinite time. */
+export const isoTime = (sql: string) => `to_char(${sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+const resolve = (iso: string, agoMs: string) =>
+  isoTime(`coalesce(${iso}::timestamptz, now() - ${agoMs}::float8 * interval '1 millisecond')`);
+
+const SELECT_STATE = `
+SELECT ${isoTime("now()")} AS "exportedAt", ${isoTime("complete_as_of")} AS "completeAsOf",
+  ${isoTime("history_complete_since")} AS "historyCompleteSince",
+  ${resolve("$1", "$2")} AS "asOf", ${resolve("$3", "$4")} AS since
+FROM simcat_report.data_complete_as_of`;
+
+/** @throws UsageError for a moment in the future or before the history */
+export async function readExportState(connection: Connection, asOfMoment: Moment | null, sinceMoment: Moment | null) {
+  const values = [asOfMoment?.iso, asOfMoment?.agoMs, sinceMoment?.iso, sinceMoment?.agoMs];
+  const state = oneRow(await connection.query<ExportState>(SELECT_STATE, values));
+  const { asOf, since, exportedAt, historyCompleteSince } = state;
+  // The texts have one length, so they sort like their times.
+  for (const [option, time] of [["--as-of", asOf] as const, ["--since", since] as const])
+    if (time !== null && time > exportedAt)
+      throw new UsageError(`${option} ${time} is in the future: by the database's clock it is ${exportedAt}`);
+  if (asOf === null || historyCompleteSince === null || asOf >= historyCompleteSince) return state;
+  throw new UsageError(`--as-of ${asOf} is too early: the history is complete since ${historyCompleteSince}`, {
+    hint: "choose that moment or a later one",
+  });
+}
