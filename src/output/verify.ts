@@ -3,8 +3,8 @@ import { cutToDifference, formatCount, formatElapsed, formatInstant, formatLibra
 import { formatKey, keyText, shellWord, typeableKey } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
-import type { DifferenceKind, LibraryDifference } from "../verify/compare-libraries.ts";
-import type { VerifyReport } from "../verify/verify.ts";
+import type { DifferenceKind } from "../verify/compare-content.ts";
+import type { LibraryDifference, VerifyReport } from "../verify/verify.ts";
 import { truncate } from "./table.ts";
 
 /** Libraries of one kind that are printed in full. The rest is a number; `--json` prints all of them. */

@@ -57,99 +57,99 @@ describe("a database that is as the service", () => {
   });
 });
 
-/** By column: the SQL value to write over it, and the difference to expect; null for columns without a counterpart in the service. */
+/** Columns without a counterpart in the service. */
+const OWN_COLUMNS = ["first_seen_at", "changed_at", "run_id"];
+
+/** By column: an SQL value to write over it, and the texts to find. */
 const TAMPERED: Readonly<
-  Record<"libraries" | "scenarios", Readonly<Record<string, [sql: string, told: Told] | null>>>
+  Record<"libraries" | "scenarios", readonly [column: string, sql: string, stored: string | null, service: unknown][]>
 > = {
-  libraries: {
-    owner: ["'somebody'", "keys"],
-    library_name: ["'something'", "keys"],
-    library_owner: ["NULL", { stored: null, service: "o" }],
-    last_modified: ["last_modified || ' '", { stored: "2023-09-11 at 2:56 PM ", service: "2023-09-11 at 2:56 PM" }],
-    last_modified_at: [
+  libraries: [
+    ["library_owner", "NULL", null, "o"],
+    ["last_modified", "last_modified || ' '", "2023-09-11 at 2:56 PM ", "2023-09-11 at 2:56 PM"],
+    [
+      "last_modified_at",
       "last_modified_at + interval '1 microsecond'",
-      { stored: "2023-09-11 14:56:00.000001+00", service: "2023-09-11 14:56:00+00" },
+      "2023-09-11 14:56:00.000001+00",
+      "2023-09-11 14:56:00+00",
     ],
-    file_size: ["''", { stored: "", service: "240 KB" }],
-    file_size_bytes: ["0", { stored: "0", service: "245760" }],
-    package_name: ["'Landscape'", { stored: "Landscape", service: "landscape" }],
-    package_version: ["'4.3.7'", { stored: "4.3.7", service: "4.3.6" }],
-    description: ["'null'", { stored: "null", service: null }],
-    listed: ["listed || '{\"new\": 1}'", { stored: '{"new": 1}', service: "{}" }],
-    metadata: ["metadata - 'fileSize'", { stored: "{}", service: '{"fileSize": "240 KB"}' }],
-    first_seen_at: null,
-    changed_at: null,
-    removed_at: ["now()", "removed"],
-    run_id: null,
-  },
-  scenarios: {
-    owner: ["'o'", "nothing"],
-    library_name: ["'other'", "keys"],
-    scenario_id: ["-7", "keys"],
-    parent_id: ["0", { stored: "0", service: "1" }],
-    scenario_name: ["'Result'", { stored: "Result", service: "Result 7" }],
-    is_result: ["NULL", { stored: null, service: "true" }],
-    last_modified: ["NULL", { stored: null, service: "2023-09-11 at 2:56 PM" }],
-    last_modified_at: ["NULL", { stored: null, service: "2023-09-11 14:56:00+00" }],
-    description: ["'x'", { stored: "x", service: null }],
-    raw: ["'[]'", { stored: "[]", service: expect.stringContaining('"Result 7"') }],
-    first_seen_at: null,
-    changed_at: null,
-    removed_at: ["now()", "removed"],
-    run_id: null,
-  },
+    ["file_size", "''", "", "240 KB"],
+    ["file_size_bytes", "0", "0", "245760"],
+    ["package_name", "'Landscape'", "Landscape", "landscape"],
+    ["package_version", "'4.3.7'", "4.3.7", "4.3.6"],
+    ["description", "'null'", "null", null],
+    ["listed", "'{}'", "{}", expect.stringMatching(/^{"uploadUser": "o", /)],
+    ["metadata", "'{}'", "{}", expect.stringMatching(/^{"fileSize": "240 KB", /)],
+  ],
+  scenarios: [
+    ["parent_id", "0", "0", "1"],
+    ["scenario_name", "'Result'", "Result", "Result 7"],
+    ["is_result", "NULL", null, "true"],
+    ["last_modified", "NULL", null, "2023-09-11 at 2:56 PM"],
+    ["last_modified_at", "NULL", null, "2023-09-11 14:56:00+00"],
+    ["description", "'x'", "x", null],
+    ["raw", "'[]'", "[]", expect.stringContaining('"Result 7"')],
+  ],
 };
 
-type Told = { stored: string | null; service: string | null } | "keys" | "removed" | "nothing";
+/** By column of a key, and `removed_at`: an SQL value, and the differences to find. */
+const MOVED = {
+  libraries: [
+    ["owner", "'somebody'", { "o/owner": ["missing"], "somebody/owner": ["unlisted"] }],
+    ["library_name", "'something'", { "o/library_name": ["missing"], "o/something": ["unlisted"] }],
+    ["removed_at", "now()", { "o/removed_at": ["removed"] }],
+  ],
+  scenarios: [
+    ["owner", "'p'", { "o/owner": ["content", "missing"], "p/owner": ["content", "unlisted"] }],
+    ["library_name", "'other'", { "o/library_name": ["content", "missing"], "o/other": ["content", "unlisted"] }],
+    ["scenario_id", "-7", { "o/scenario_id": ["content", "missing", "unlisted"] }],
+    ["removed_at", "now()", { "o/removed_at": ["content", "removed"] }],
+  ],
+} as const;
 
-describe("of every column", () => {
-  test.each(["libraries", "scenarios"] as const)("of %s it is known whether it has another side", async (table) => {
-    const database = await freshTestDatabase();
-    const columns = await database.query<{ name: string }>(
-      "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'simcat' AND table_name = $1",
-      [table],
-    );
-    expect(columns.map(({ name }) => name).sort()).toEqual(Object.keys(TAMPERED[table]).sort());
-  });
-
-  const cases = Object.entries(TAMPERED).flatMap(([table, columns]) =>
-    Object.entries(columns).flatMap(([column, tampered]) =>
-      tampered === null ? [] : [{ table, column, sql: tampered[0], told: tampered[1] }],
-    ),
+test.each(["libraries", "scenarios"] as const)("a wrong value is found in every column of %s", async (table) => {
+  const database = await freshTestDatabase();
+  const columns = await database.query<{ name: string }>(
+    "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'simcat' AND table_name = $1",
+    [table],
   );
-  test.each(cases)("a wrong value is found in $table $column", async ({ table, column, sql, told }) => {
-    const here = library("o", "a", { scenarios: table === "libraries" ? [] : [1, scenario(7, { parentId: 1 })] });
-    const sides = await stored([here, library("o", "other", { scenarios: [1] })]);
-    const where = table === "libraries" ? "library_name = 'a'" : "library_name = 'a' AND scenario_id = 7";
-    await sides.database.query(`UPDATE simcat.${table} SET ${column} = ${sql} WHERE ${where}`);
-    const before = await fingerprintRows(sides.database);
+  const cases = [...TAMPERED[table], ...MOVED[table]];
+  const named = [...cases.map(([column]) => column), ...OWN_COLUMNS];
+  expect(columns.map(({ name }) => name).sort()).toEqual(named.sort());
 
-    const { code, out } = await verifyJson(sides);
-    expect(await fingerprintRows(sides.database)).toEqual(before);
-    if (told === "nothing") return expect(code).toBe(0);
-    expect(code).toBe(2);
-    if (typeof told === "object") {
-      const expected = [{ column, ...told }];
-      expect(out.differences).toMatchObject([
-        table === "libraries"
-          ? { kind: "content", columns: expected, scenarios: { examples: [] } }
-          : { kind: "content", columns: [], scenarios: { examples: [{ id: 7, kind: "content", columns: expected }] } },
-      ]);
-    } else {
-      const found = out.differences.map(({ kind, scenarios }) =>
-        [kind, ...scenarios.examples.map((one) => one.kind)].join(),
-      );
-      const keys: Readonly<Record<string, readonly string[]>> = {
-        "libraries.owner": ["missing", "unlisted"],
-        "libraries.library_name": ["missing", "unlisted"],
-        "scenarios.library_name": ["content,missing", "content,unlisted"],
-        "scenarios.scenario_id": ["content,missing,unlisted"],
-        "libraries.removed_at": ["removed"],
-        "scenarios.removed_at": ["content,removed"],
-      };
-      expect(found).toEqual(keys[`${table}.${column}`]);
-    }
-  });
+  // A library for each column; two more receive a scenario.
+  const scenarios = table === "libraries" ? [] : [1, scenario(7, { parentId: 1 })];
+  const own = cases.map(([column]) => library("o", column, { scenarios }));
+  const others = [["o", "other"] as const, ["p", "owner"] as const];
+  const sides = await stored([...own, ...others.map(([owner, name]) => library(owner, name, { scenarios: [1] }))]);
+  const row = table === "scenarios" ? " AND scenario_id = 7" : "";
+  for (const [column, sql] of cases)
+    await sides.database.query(
+      `UPDATE simcat.${table} SET ${column} = ${sql} WHERE owner = 'o' AND library_name = '${column}'${row}`,
+    );
+  const before = await fingerprintRows(sides.database);
+
+  const { code, out } = await verifyJson(sides);
+
+  expect(code).toBe(2);
+  expect(await fingerprintRows(sides.database)).toEqual(before);
+  const found = new Map(out.differences.map((one) => [`${one.owner}/${one.library}`, one]));
+  for (const [column, , text, service] of TAMPERED[table]) {
+    const { kind, columns = [], scenarios } = found.get(`o/${column}`) ?? {};
+    const differs = [{ column, stored: text, service }];
+    const example = { id: 7, kind: "content", columns: differs };
+    expect({ kind, columns, examples: scenarios?.examples }).toEqual({
+      kind: "content",
+      columns: table === "libraries" ? differs : [],
+      examples: table === "libraries" ? [] : [example],
+    });
+    found.delete(`o/${column}`);
+  }
+  const kinds = [...found].map(([name, { kind, scenarios }]) => [
+    name,
+    [kind, ...scenarios.examples.map((one) => one.kind)],
+  ]);
+  expect(Object.fromEntries(kinds)).toEqual(Object.assign({}, ...MOVED[table].map(([, , expected]) => expected)));
 });
 
 describe("a library or scenario on one side only", () => {
@@ -253,7 +253,7 @@ describe("a library that differs", () => {
     ]);
   });
 
-  test("in the last digit of a long number or in one field of a long object, is found, and only that is shown", async () => {
+  test("in the last digit of a long number is found", async () => {
     const wide = (digit: number) =>
       `{"scenarioId": 1, "pad": "${"x".repeat(5_000)}", "n": 12345678901234567890.12345678${digit}}`;
     const sides = await stored([library("o", "a", { source: { scenarios: `[${wide(1)}]` } })]);
@@ -263,8 +263,8 @@ describe("a library that differs", () => {
     expect(out.differences[0]?.scenarios.examples[0]?.columns).toEqual([
       {
         column: "raw",
-        stored: '{"n": 12345678901234567890.123456781}',
-        service: '{"n": 12345678901234567890.123456782}',
+        stored: expect.stringContaining('{"n": 12345678901234567890.123456781,'),
+        service: expect.stringContaining('{"n": 12345678901234567890.123456782,'),
       },
     ]);
   });
@@ -376,12 +376,13 @@ test("a list too long to be held is compared in parts, to the last item", async 
 });
 
 test("two contradicting items of a long list are rejected and no difference", async () => {
-  const items = Array.from({ length: 6_000 }, (_, at) => `{"scenarioId": ${at + 1}, "x": 1}`);
+  const pad = "y".repeat(200);
+  const items = Array.from({ length: 6_000 }, (_, at) => `{"scenarioId": ${at + 1}, "x": 1, "y": "${pad}"}`);
   const list = (last: string) => library("o", "long", { source: { scenarios: `[${items.join()}, ${last}]` } });
-  const sides = await stored([list('{"x": 1, "scenarioId": 3}')]);
+  const sides = await stored([list(`{"x": 1, "scenarioId": 3, "y": "${pad}"}`)]);
   expect(await verifyJson(sides)).toMatchObject({ code: 0, out: { scenarios_compared: 6_000 } });
 
-  sides.service.put(list('{"x": 2, "scenarioId": 3}'));
+  sides.service.put(list(`{"x": 2, "scenarioId": 3, "y": "${pad}"}`));
   const { code, out } = await verifyJson(sides);
   expect(code).toBe(2);
   expect(out).toMatchObject({ differences: [], scenarios_compared: 5_999, rejects: [{ library: "long", count: 2 }] });

@@ -28,7 +28,8 @@ export interface ColumnDifference {
 }
 
 export interface ComparedRow {
-  readonly state: "missing" | "removed" | "live";
+  /** `missing`: no row is stored. `removed`: it is marked as removed. `content`: it is live; `columns` differ. */
+  readonly kind: "missing" | "removed" | "content";
   readonly columns: readonly ColumnDifference[];
 }
 
@@ -42,63 +43,57 @@ const COMPARED_CHARS = 100_000;
 /** Of each kind of difference of a library, this many scenarios are reported with their columns. */
 export const MAX_EXAMPLES = 3;
 
-type Compared = Pick<StoredColumn<never>, "name" | "origin" | "type">;
-
 /** An SQL condition: the column of `r` is known. A rejected list entry or metadata object (its JSON is NULL) says nothing. */
 const IS_KNOWN = { listing: "r.listed IS NOT NULL", metadata: "r.metadata IS NOT NULL", scenario: "true" } as const;
 
-/** The stored value and the service's, as texts. Of two JSON objects only the fields that differ. */
-function shownValues({ name, type }: Compared): string {
-  if (type.name !== "jsonb") return `s.${name}::text, r.${name}::text`;
-  const areObjects = `jsonb_typeof(s.${name}) = 'object' AND jsonb_typeof(r.${name}) = 'object'`;
-  const differingFields = (a: string, b: string) =>
-    `CASE WHEN ${areObjects} THEN (SELECT coalesce(jsonb_object_agg(key, value), '{}')
-      FROM jsonb_each(${a}.${name}) WHERE ${b}.${name} -> key IS DISTINCT FROM value) ELSE ${a}.${name} END::text`;
-  return `${differingFields("s", "r")}, ${differingFields("r", "s")}`;
-}
-
-/** JSON array of the columns that differ: `[{"column", "stored", "service"}]`. */
-function differences(columns: readonly Compared[]): string {
-  const rows = columns.map(
-    (column) =>
-      `('${column.name}', ${IS_KNOWN[column.origin]} AND s.${column.name} IS DISTINCT FROM r.${column.name}, ${shownValues(column)})`,
-  );
-  return `(SELECT coalesce(jsonb_agg(jsonb_build_object('column', d.name,
-      'stored', left(d.stored, ${COMPARED_CHARS}), 'service', left(d.service, ${COMPARED_CHARS}))), '[]')
-    FROM (VALUES ${rows.join(",\n      ")}) AS d(name, differs, stored, service) WHERE d.differs)`;
-}
-
-const withoutKey = <Column extends StoredColumn<never>>(columns: readonly Column[]) =>
-  columns.filter(({ change }) => change !== "key");
-
-/** Compares one library's row with its list entry and metadata. No row if none is stored. */
-const compareLibrary = (source: ReadSource) =>
-  statement(`
-SELECT CASE WHEN s.removed_at IS NULL THEN 'live' ELSE 'removed' END AS state, ${differences(withoutKey(libraryColumns))} AS columns
-FROM ${unnest(libraryColumns)} AS r(${namesOf(libraryColumns).join(", ")})
-CROSS JOIN LATERAL (SELECT * FROM ${STORED_ROWS[source].libraries} l
-  WHERE l.owner = r.owner AND l.library_name = r.library_name OFFSET 0) AS s`);
-
 /**
- * Returns the scenarios of a library whose rows are missing, removed or different, in the order of the parameters; for the first
- * examples also the differing columns. LATERAL and OFFSET 0 look up each row by its key: without statistics of a table
- * that was just filled, the planner would read the whole library for every part of a long list, which is ten times slower.
+ * Returns the rows of `table` that are missing, removed or different, in the order of the parameters; for the first examples also
+ * the differing columns as JSON: `[{"column", "stored", "service"}]`. LATERAL and OFFSET 0 look up each row by its key: without
+ * statistics of a table that was just filled, the planner would read the whole library for every part of a long list, which is
+ * ten times slower.
  */
-function compareScenarios(source: ReadSource) {
+function compareStatement<Item>(
+  source: ReadSource,
+  table: "libraries" | "scenarios",
+  all: readonly StoredColumn<Item>[],
+  id: string,
+  isSameRow: string,
+) {
   // The views show a `parent_id` of 0 as none. The comparison of `raw` includes it.
-  const columns = withoutKey(scenarioColumns).filter(({ zeroIsNull }) => source === "tables" || !zeroIsNull);
+  const columns = all.filter(({ change, zeroIsNull }) => change !== "key" && (source === "tables" || !zeroIsNull));
+  const values = columns.map(
+    ({ name, origin }) =>
+      `('${name}', ${IS_KNOWN[origin]} AND s.${name} IS DISTINCT FROM r.${name}, s.${name}::text, r.${name}::text)`,
+  );
   return statement(`
-SELECT r.scenario_id AS id,
-  CASE WHEN s.scenario_id IS NULL THEN 'missing' WHEN s.removed_at IS NOT NULL THEN 'removed' ELSE 'live' END AS state,
-  CASE WHEN s.scenario_id IS NULL OR row_number() OVER (PARTITION BY s.scenario_id IS NULL, s.removed_at IS NULL ORDER BY r.ord) > ${MAX_EXAMPLES} THEN '[]'
-    ELSE ${differences(columns)} END AS columns
-FROM ${unnest(scenarioColumns)} WITH ORDINALITY AS r(${namesOf(scenarioColumns).join(", ")}, ord)
-LEFT JOIN LATERAL (SELECT * FROM ${STORED_ROWS[source].scenarios} s
-  WHERE s.owner = $owner AND s.library_name = $library_name AND s.scenario_id = r.scenario_id OFFSET 0) AS s ON true
-WHERE s.scenario_id IS NULL OR s.removed_at IS NOT NULL
+SELECT ${id} AS id, CASE WHEN s.owner IS NULL THEN 'missing' WHEN s.removed_at IS NOT NULL THEN 'removed' ELSE 'content' END AS kind,
+  CASE WHEN s.owner IS NULL OR row_number() OVER (PARTITION BY s.owner IS NULL, s.removed_at IS NULL ORDER BY r.ord) > ${MAX_EXAMPLES} THEN '[]'
+    ELSE (SELECT coalesce(jsonb_agg(jsonb_build_object('column', d.name,
+      'stored', left(d.stored, ${COMPARED_CHARS}), 'service', left(d.service, ${COMPARED_CHARS}))), '[]')
+    FROM (VALUES ${values.join(",\n      ")}) AS d(name, differs, stored, service) WHERE d.differs) END AS columns
+FROM ${unnest(all)} WITH ORDINALITY AS r(${namesOf(all).join(", ")}, ord)
+LEFT JOIN LATERAL (SELECT * FROM ${STORED_ROWS[source][table]} s WHERE ${isSameRow} OFFSET 0) AS s ON true
+WHERE s.owner IS NULL OR s.removed_at IS NOT NULL
   OR (${prefixed("s", namesOf(columns))}) IS DISTINCT FROM (${prefixed("r", namesOf(columns))})
 ORDER BY r.ord`);
 }
+
+const compareLibrary = (source: ReadSource) =>
+  compareStatement(
+    source,
+    "libraries",
+    libraryColumns,
+    "NULL",
+    "(s.owner, s.library_name) = (r.owner, r.library_name)",
+  );
+const compareScenarios = (source: ReadSource) =>
+  compareStatement(
+    source,
+    "scenarios",
+    scenarioColumns,
+    "r.scenario_id",
+    "(s.owner, s.library_name, s.scenario_id) = ($owner, $library_name, r.scenario_id)",
+  );
 
 export const COMPARE_LIBRARY = { tables: compareLibrary("tables"), views: compareLibrary("views") };
 export const COMPARE_SCENARIOS = { tables: compareScenarios("tables"), views: compareScenarios("views") };
@@ -112,7 +107,7 @@ export async function compareLibraryRow(
 ): Promise<ComparedRow> {
   const bound = COMPARE_LIBRARY[source](toArrays(libraryColumns, [library], parsers));
   const [row] = (await connection.query<ComparedRow>(bound)).rows;
-  return row === undefined ? { state: "missing", columns: [] } : cutValues(row);
+  return row === undefined ? { kind: "content", columns: [] } : cutValues(row);
 }
 
 /** The rows of one library's scenarios. */
@@ -160,11 +155,11 @@ export async function readUnlistedScenarios(
 export async function readScenarioSources(
   { connection, source, key }: ScenarioRows,
   ids: readonly ScenarioId[],
-): Promise<Map<ScenarioId, string>> {
+): Promise<(readonly [ScenarioId, string])[]> {
   const { rows } = await connection.query<{ id: ScenarioId; raw: string }>(
     `SELECT scenario_id AS id, raw::text FROM ${STORED_ROWS[source].scenarios} s
      WHERE owner = $1 AND library_name = $2 AND scenario_id = ANY ($3::int8[])`,
     [key.owner, key.name, int8Array(ids)],
   );
-  return new Map(rows.map(({ id, raw }) => [id, raw]));
+  return rows.map(({ id, raw }) => [id, raw]);
 }
