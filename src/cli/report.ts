@@ -8,7 +8,7 @@ import { type DefineCommand, type JsonOptions, jsonOption, ownerOption, parseDur
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
-import { writeOutput } from "./write-output.ts";
+import { STANDARD_OUTPUT, writeOutput } from "./write-output.ts";
 
 interface ReportOptions extends JsonOptions {
   readonly out: string;
@@ -36,9 +36,13 @@ export async function report(context: Context, { out, since, title, owner, json 
   const { page, findings } = formatReport(rows, context.version, config.baseUrl?.host ?? null, title ?? null);
   const file = resolve(out);
   const bytes = Buffer.from(page, "utf8");
-  const isPrinted = await writePage(file, bytes, context.stop);
+  await writeOutput(file, bytes, context.stop).catch((error) => {
+    context.stop.throwIfAborted();
+    const hint = "choose another place with --out";
+    throw new UsageError(`the report cannot be written to ${file}: ${fileErrorReason(error)}`, { hint, cause: error });
+  });
   // Standard output contains only the page if the page was written there.
-  const print = isPrinted ? (text: string) => context.draw(`${text}\n`) : context.print;
+  const print = file === STANDARD_OUTPUT ? (text: string) => context.draw(`${text}\n`) : context.print;
   if (json) {
     const times = { at: rows.now.toISOString(), since: rows.since.toISOString() };
     print(formatJson({ file, bytes: bytes.length, ...times, owners: scope.owners, findings }));
@@ -56,17 +60,4 @@ function parseSince(text: string): number {
   const ms = parseDurationOption("--since", text, "7d, 36h or 90m");
   if (ms > MAX_SINCE_MS) throw new UsageError(`--since ${text} is longer than 36500d, which is the maximum`);
   return ms;
-}
-
-/** @returns true if the page was written to standard output */
-async function writePage(file: string, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
-  try {
-    return await writeOutput(file, bytes, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new UsageError(`the report cannot be written to ${file}: ${fileErrorReason(error)}`, {
-      hint: "choose another place with --out",
-      cause: error,
-    });
-  }
 }

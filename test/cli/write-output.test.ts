@@ -1,8 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
-  chownSync,
-  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -15,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -48,16 +46,6 @@ test("replaces a file atomically, keeps its mode and leaves no temporary file", 
   expect(readdirSync(directory)).toHaveLength(1);
 });
 
-test.runIf(process.getuid?.() === 0)("a file replaced by root keeps its owner and group", async () => {
-  const file = join(folder(), "page.html");
-  writeFileSync(file, "old");
-  chownSync(file, 1234, 2345);
-  chmodSync(file, 0o640);
-  await write(file);
-  const { uid, gid, mode } = statSync(file);
-  expect({ uid, gid, mode: (mode & 0o777).toString(8) }).toEqual({ uid: 1234, gid: 2345, mode: "640" });
-});
-
 test.each([
   ["an absolute link", (directory: string) => join(directory, "pages", "page.html")],
   ["a relative link", () => "pages/page.html"],
@@ -82,26 +70,17 @@ test.each([
   expect(lstatSync(file).isFile()).toBe(true);
 });
 
-test("resolves a relative link below a linked directory from the directory itself", async () => {
-  const directory = folder();
-  mkdirSync(join(directory, "a/b"), { recursive: true });
-  symlinkSync(join(directory, "a/b"), join(directory, "short"));
-  symlinkSync("../page.html", join(directory, "a/b/link"));
-  await write(join(directory, "short/link"));
-  expect(readFileSync(join(directory, "a/page.html"), "utf8")).toBe(NEW);
-});
-
 test.each(["/dev/null", "/dev/zero"])("writes to %s, which remains a device (fault 70)", async (device) => {
   const link = join(folder(), "link");
   symlinkSync(device, link);
-  expect(await write(link)).toBe(false);
+  await write(link);
   expect(readlinkSync(link)).toBe(device);
   expect(statSync(device).isCharacterDevice()).toBe(true);
 });
 
 test.each([
   ["a full device", "/dev/full", "ENOSPC"],
-  ["a directory", "/tmp", "it is a directory"],
+  ["a directory", "/tmp", "EISDIR"],
   ["a link to itself", "link", "ELOOP"],
   ["a directory that is not there", "/nowhere/page.html", "ENOENT"],
 ])("%s is an error", async (_, target, message) => {
@@ -111,62 +90,30 @@ test.each([
   expect(readlinkSync(link)).toBe(target);
 });
 
-test("waits for the reader of a named pipe, which receives the whole output (fault 70)", async () => {
+test("the reader of a named pipe receives the whole output; a pipe without a reader is an error (fault 70)", async () => {
   const pipe = join(folder(), "pipe");
   execFileSync("mkfifo", [pipe]);
+  await expect(write(pipe)).rejects.toThrow("ENXIO");
+  // Opened for reading and writing, a pipe does not wait for its other end.
+  const reader = await open(pipe, "r+");
+  onTestFinished(() => reader.close());
   // More than the buffer of a pipe holds.
   const page = Buffer.alloc(1_000_000, "x");
   const writing = writeOutput(pipe, page, never);
-  const read = await readFile(pipe);
+  let received = 0;
+  while (received < page.length) received += (await reader.read()).bytesRead;
   await writing;
-  expect(read.equals(page)).toBe(true);
+  expect(received).toBe(page.length);
   expect(statSync(pipe).isFIFO()).toBe(true);
-});
 
-test("a stop signal ends the wait for the reader of a pipe", async () => {
-  const pipe = join(folder(), "pipe");
-  execFileSync("mkfifo", [pipe]);
   const stop = new AbortController();
-  const writing = writeOutput(pipe, Buffer.from(NEW), stop.signal);
+  const stopped = writeOutput(pipe, page, stop.signal);
   stop.abort(new Error("enough"));
-  await expect(writing).rejects.toThrow("enough");
+  await expect(stopped).rejects.toThrow("enough");
 });
-
-test.runIf(process.getuid?.() === 0)(
-  "in a read-only directory, a writable file gets new content in place",
-  async () => {
-    const directory = folder();
-    const file = join(directory, "page.html");
-    // A copy, because another user may not be allowed to read the project's directory.
-    const project = folder();
-    for (const name of ["dist", "package.json"]) cpSync(name, join(project, name), { recursive: true });
-    chmodSync(project, 0o755);
-    const program = join(project, "write.js");
-    writeFileSync(
-      program,
-      `import { writeOutput } from "./dist/cli/write-output.js";
-     await writeOutput(process.argv[2], Buffer.from(${JSON.stringify(NEW)}), new AbortController().signal);`,
-    );
-    writeFileSync(file, "a longer page of yesterday");
-    chownSync(file, 65_534, 65_534);
-    chmodSync(directory, 0o555);
-    const before = statSync(file);
-
-    const asNobody = { uid: 65_534, gid: 65_534 };
-    const { code, stderr } = await startProgram(process.execPath, [program, file], {}, asNobody).ended;
-
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(readFileSync(file, "utf8")).toBe(NEW);
-    expect(statSync(file).ino).toBe(before.ino);
-    chmodSync(file, 0o444);
-    const refused = await startProgram(process.execPath, [program, file], {}, asNobody).ended;
-    expect(refused.stderr).toContain("EACCES");
-    expect(readdirSync(directory).sort()).toEqual(["page.html"]);
-  },
-);
 
 test("report writes to the target of --out; standard output gets the page and nothing else (fault 70)", async () => {
-  const { simcat, start, environment } = await fixture([]);
+  const { simcat, environment } = await fixture([]);
   expect((await simcat(["migrate"])).code).toBe(0);
   const directory = folder();
   const [nothing, full] = [join(directory, "null"), join(directory, "full")];
@@ -193,10 +140,4 @@ test("report writes to the target of --out; standard output gets the page and no
   const redirected = await startProgram("bash", ["-c", `${program} > ${file}`], environment).ended;
   expect(redirected).toMatchObject({ code: 0, stdout: "" });
   expect(readFileSync(file, "utf8")).toMatch(isPage);
-
-  const pipePath = join(directory, "pipe");
-  execFileSync("mkfifo", [pipePath]);
-  const waiting = start(["report", "--out", pipePath]);
-  expect((await readFile(pipePath, "utf8")).slice(0, 15)).toBe("<!doctype html>");
-  expect((await waiting.ended).code).toBe(0);
 });
