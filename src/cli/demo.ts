@@ -1,5 +1,3 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { connect, disconnect, type Pool } from "../db/connect.ts";
@@ -25,8 +23,6 @@ export const defineDemo: DefineCommand = (command, run) => command.action(run(de
 
 const RUN_OPTIONS = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
 const EDITS = [runParent, editScenario, deleteScenario, editMetadata, addLibrary, removeLibrary];
-
-const PAGE = "simcat-demo.html";
 
 /** Typical queries of the views for people. */
 const QUERIES: readonly { readonly title: string; readonly sql: string }[] = [
@@ -55,7 +51,7 @@ export async function demo(context: Context): Promise<number> {
   const { environment, invocation, note, stop, print, terminal } = context;
   // A separate directory, so that a real copy in the embedded database is not touched.
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
-  const page = (await isWritable(".")) ? resolve(PAGE) : join(stateDir, PAGE);
+  const page = resolve("simcat-demo.html");
   const organization = createOrganization({ seed: 7, libraries: 200, scenariosPerLibrary: 20, now: new Date() });
   const service = await startMockService({ organization, apiKey: MOCK_KEY });
   const embedded = await openEmbeddedPostgres({ stateDir, environment, onProgress: note }, stop);
@@ -111,13 +107,6 @@ async function showRuns(context: Context, organization: Organization, pool: Pool
 }
 
 const QUERY_LIMIT_MS = 60_000;
-
-async function isWritable(directory: string): Promise<boolean> {
-  return access(directory, constants.W_OK).then(
-    () => true,
-    () => false,
-  );
-}
 
 function editSome(organization: Organization): string[] {
   const random = createRandom(11);

@@ -77,18 +77,12 @@ export function createScenarios(random: Random, count: number, lastAt: Date, dat
     const modifiedAt = new Date(lastAt.getTime() - minutesBefore * MOCK_MINUTE_MS);
     const isParent = parents.length === 0 || random.chance(0.35);
     const scenario = isParent
-      ? createParent(random, scenarioId, createParentName(random, scenarios), modifiedAt, dateSource)
+      ? createParent(random, scenarioId, createScenarioName(random), modifiedAt, dateSource)
       : createResult(random, scenarioId, random.pick(parents), modifiedAt, dateSource);
     if (isParent) parents.push(scenario);
     scenarios.push(scenario);
   }
   return scenarios;
-}
-
-/** Sometimes the name of an existing scenario: a copy keeps its name, so the names of its results contain that one. */
-function createParentName(random: Random, scenarios: readonly MockScenario[]): string {
-  const copied = scenarios.length > 3 && random.chance(0.04) ? random.pick(scenarios).scenarioName : null;
-  return copied ?? createScenarioName(random);
 }
 
 export function createScenarioName(random: Random): string {

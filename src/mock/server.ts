@@ -6,34 +6,26 @@ import type { MockLibrary } from "./library.ts";
 import type { Organization } from "./organization.ts";
 import { createRandom } from "./random.ts";
 
-export type MockOperation = "listing" | "metadata" | "scenarios";
-
 export type Route =
   | { readonly kind: "listing" }
   | { readonly kind: "metadata" | "scenarios"; readonly owner: string; readonly name: string }
-  | { readonly kind: "unknown" }
-  | { readonly kind: "malformed"; readonly reason: string };
+  | { readonly kind: "unknown" };
 
-/** Characters that a path segment may contain unencoded (RFC 3986); all others must be percent-encoded. */
-const SEGMENT = /^(?:[\w\-.~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})*$/;
-/** The segments `.` and `..`, encoded or not: URL parsers remove them. */
-const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
+const UNKNOWN: Route = { kind: "unknown" };
 
 /** Splits the raw path before decoding its segments, so that `%2F` is a character of a name. */
 export function parseRoute(rawPath: string): Route {
-  const query = rawPath.indexOf("?");
-  const path = query === -1 ? rawPath : rawPath.slice(0, query);
+  const [path = ""] = rawPath.split("?");
   const [start, libs, user, owner, name, operation, ...rest] = path.split("/");
-  if (start !== "" || libs !== "libs") return { kind: "unknown" };
+  if (start !== "" || libs !== "libs") return UNKNOWN;
   if (user === undefined) return { kind: "listing" };
-  if (user !== "user" || !owner || !name || rest.length > 0) return { kind: "unknown" };
-  if (operation !== "metadata" && operation !== "scenarios") return { kind: "unknown" };
-  const invalid = [owner, name].find((segment) => !SEGMENT.test(segment) || DOT_SEGMENT.test(segment));
-  if (invalid !== undefined) return { kind: "malformed", reason: `path segment "${invalid}" is not properly encoded` };
+  if (user !== "user" || !owner || !name || rest.length > 0) return UNKNOWN;
+  if (operation !== "metadata" && operation !== "scenarios") return UNKNOWN;
   try {
     return { kind: operation, owner: decodeURIComponent(owner), name: decodeURIComponent(name) };
   } catch {
-    return { kind: "malformed", reason: "the path is not UTF-8" };
+    // Not UTF-8.
+    return UNKNOWN;
   }
 }
 
@@ -47,7 +39,6 @@ export function findAnswer(
   if (method !== "GET") return refusal(405, "Method Not Allowed");
   if (headers["x-ss-api-key"] !== apiKey) return refusal(401, "Unauthorized");
   if (route.kind === "listing") return { status: 200, value: organization.libraries().map(entryOf) };
-  if (route.kind === "malformed") return refusal(400, route.reason);
   const library = "owner" in route ? organization.get(route.owner, route.name) : undefined;
   if (library === undefined) return refusal(404, "Not Found");
   return { status: 200, value: route.kind === "metadata" ? metadataOf(library) : library.scenarios };

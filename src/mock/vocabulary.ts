@@ -1,18 +1,13 @@
 /** The parts of names, with the commas, accents and quotes of real ones. */
 export const THEMES = parseList(`
-  Fire Risk; Protected Areas Multispecies Connectivity; Snow Cover; Caribou Habitat; Forest Carbon;
-  Watershed Nutrient Loading; Landscape Change; Invasive Plants; Old-growth Retention; Grassland Restoration;
-  Wetland Water Balance; Budworm Outbreak; Post-fire Regeneration; Timber Supply; Streamflow & Drought; Urban Growth;
-  Pollinator Refuge; Moose Browse; Permafrost Thaw; Riparian Buffers
+  Fire Risk; Protected Areas Multispecies Connectivity; Snow Cover; Caribou Habitat; Forest Carbon; Landscape Change;
+  Invasive Plants; Wetland Water Balance; Timber Supply; Streamflow & Drought; Urban Growth; Permafrost Thaw
 `);
 export const PLACES = parseList(`
-  Revelstoke, British Columbia; Montérégie; Sierra Nevada, California; Côte-Nord, Québec; Serra da Estrela;
-  Białowieża; Åre, Jämtland; Great Basin; Tasmania; Doñana, Andalucía; Kluane, Yukon; Hokkaidō;
-  Saguenay–Lac-Saint-Jean; Whanganui; Blue Mountains, Oregon; Schwarzwald; Cévennes; Mono Lake, California
+  Revelstoke, British Columbia; Montérégie; Sierra Nevada, California; Côte-Nord, Québec; Białowieża; Åre, Jämtland;
+  Doñana, Andalucía; Kluane, Yukon; Hokkaidō; Saguenay–Lac-Saint-Jean; Whanganui; Mono Lake, California
 `);
-export const COURSES = parseList(`
-  helloworld; landscape; ecology; fire; water; forest; spatial; habitat; carbon
-`);
+export const COURSES = parseList("helloworld; landscape; ecology; fire; water; forest; spatial; habitat; carbon");
 export const FIRST_NAMES = parseList(`
   alice; amara; bruno; chen; clara; dario; elena; farid; freja; grace; hugo; ines; jonas; kenji; leila; maya; nadia;
   noor; oscar; priya; quentin; rosa; sami; tess; ursula; yuki
@@ -26,21 +21,15 @@ export const SCENARIOS = parseList(`
   High severity fire; Climate RCP 4.5; Climate RCP 8.5; Reduced harvest (-20%); Historic fire regime;
   Restoration + prescribed burn; Protected areas 30x30; Drought "worst case"; Test; Réserve étendue
 `);
-export const FINAL_NAMES = parseList(`
-  Final run; Final run 2; For the report; DO NOT DELETE; Figure 3; Calibrated; best fit so far
-`);
+export const FINAL_NAMES = parseList("Final run; Final run 2; For the report; DO NOT DELETE; Figure 3; Calibrated");
 
 /** The sentences of descriptions. */
 export const SENTENCES = [
   "State-and-transition model of forest succession under changing fire regimes.",
-  "Inputs were resampled to 90 m; see the data sheet for sources.",
   "Run with 40 Monte Carlo iterations, so expect about two hours.",
   "Préparé pour l'atelier de Montréal; les unités sont des hectares.",
   "Do not edit: figures 2 and 4 of the manuscript depend on this version.",
-  'Harvest targets follow the "2030 strategy" (table B-7).',
   "Snow water equivalent was calibrated against 12 stations, 1981–2010.",
-  "The seed is fixed, so results can be reproduced.",
-  "Transition multipliers come from the expert workshop of the spring.",
   "Habitat is suitable where canopy > 60 % & slope < 30°.",
 ];
 

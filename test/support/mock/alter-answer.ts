@@ -1,8 +1,7 @@
 import { gzipSync } from "node:zlib";
-import type { MockOperation } from "../../../src/mock/server.ts";
 import { alterItem, dropItems, duplicateItem } from "./alter-items.ts";
 import { type HttpAnswer, httpError, withHeader } from "./answer.ts";
-import type { AnswerAction, HeaderChanges } from "./faults.ts";
+import type { AnswerAction, HeaderChanges, MockOperation } from "./faults.ts";
 
 const HTML =
   "<!doctype html><html><head><title>Sign in</title></head><body><h1>Scheduled maintenance</h1></body></html>";

@@ -1,5 +1,7 @@
 import type { Organization } from "../../../src/mock/organization.ts";
-import type { MockOperation } from "../../../src/mock/server.ts";
+
+export type MockOperation = "listing" | "metadata" | "scenarios";
+
 import type { EditName } from "./edits.ts";
 import type { Json, MockLibrary } from "./library.ts";
 

@@ -38,6 +38,26 @@ export interface Listener extends Omit<Recorder, "add"> {
   script(faults: readonly Fault[]): void;
 }
 
+/** Characters that a path segment may contain unencoded (RFC 3986); all others must be percent-encoded. */
+const SEGMENT = /^(?:[\w\-.~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})*$/;
+/** The segments `.` and `..`, encoded or not: URL parsers remove them. */
+const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
+
+/** Returns a segment of the path that a client must not send. The service is not known to check them. */
+function findMalformed(path: string): string | undefined {
+  const [raw = ""] = path.split("?");
+  return raw.split("/").find((one) => !SEGMENT.test(one) || DOT_SEGMENT.test(one) || !isUtf8(one));
+}
+
+function isUtf8(segment: string): boolean {
+  try {
+    decodeURIComponent(segment);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Creates the request listener: it records each request, finds its fault, creates the answer and delivers it. */
 export function createListener(options: ListenerOptions): Listener {
   const { organization, apiKey, seed = 1, pathPrefix = "", clock, latencyMs = 0, gzip = false, onRequest } = options;
@@ -72,7 +92,11 @@ export function createListener(options: ListenerOptions): Listener {
     const actions = script.next(route, record.path);
     if (actions.length > 0) record.fault = actions.map((action) => action.kind).join("+");
     for (const action of actions) if (action.kind === "between") scheduleEdit(action, route, res);
-    const right = findAnswer(req, route);
+    const malformed = findMalformed(record.path);
+    const right =
+      malformed === undefined
+        ? findAnswer(req, route)
+        : httpError(400, `path segment "${malformed}" is not properly encoded`);
     const altered = actions.reduce((before, action) => applyFault(before, action, route), right);
     const encoded = gzip ? compress(altered, req) : altered;
     const fault = actions.findLast(isDelivery);
