@@ -130,21 +130,6 @@ export interface StatusBadge {
   readonly label: string;
 }
 
-const BADGES: Readonly<Record<RunStatus, StatusBadge>> = {
-  ok: { variant: "ok", label: "ok" },
-  partial: { variant: "partial", label: "partial" },
-  held: { variant: "held", label: "held" },
-  source_unavailable: { variant: "failed", label: "source unavailable" },
-  source_untrusted: { variant: "failed", label: "source untrusted" },
-  unauthorized: { variant: "failed", label: "unauthorized" },
-  database_failed: { variant: "failed", label: "database failed" },
-  failed: { variant: "failed", label: "failed" },
-  interrupted: { variant: "neutral", label: "interrupted" },
-  lost_lease: { variant: "neutral", label: "lost lease" },
-  abandoned: { variant: "neutral", label: "abandoned" },
-  running: { variant: "running", label: "running" },
-};
-
 /** Path data in a box of 10 by 10. */
 const SHAPES: Readonly<Record<StatusBadge["variant"], string>> = {
   ok: "M5 .5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9z",
@@ -155,7 +140,14 @@ const SHAPES: Readonly<Record<StatusBadge["variant"], string>> = {
   running: "M1.5.5L9.5 5l-8 4.5z",
 };
 
-export const badgeOf = (status: RunStatus): StatusBadge => BADGES[status];
+const STOPPED: readonly RunStatus[] = ["interrupted", "lost_lease", "abandoned"];
+
+export function badgeOf(status: RunStatus): StatusBadge {
+  const label = status.replaceAll("_", " ");
+  if (status === "ok" || status === "partial" || status === "held" || status === "running")
+    return { variant: status, label };
+  return { variant: STOPPED.includes(status) ? "neutral" : "failed", label };
+}
 
 /** The shape, at a position of an enclosing SVG. */
 export function shapeAt(variant: StatusBadge["variant"], x: number, y: number, size: number): Html {

@@ -27,12 +27,10 @@ const MEANINGS: Readonly<Record<StatusBadge["variant"], string>> = {
   running: "running",
 };
 
-/** Runs by their start and duration, the oldest first. A single one is a sentence, unless it is listed as unsuccessful. */
+/** Runs by their start and duration, the oldest first; null if there are not two. */
 export function runsFigure(runs: readonly DrawnRun[]): Html | null {
-  const [first] = runs;
-  if (first === undefined) return null;
-  const last = runs.at(-1) ?? first;
-  if (first === last) return isSuccess(first.status) ? onlyRun(first) : null;
+  const [first, last] = [runs[0], runs.at(-1)];
+  if (first === undefined || last === undefined || first === last) return null;
   const label = `The last ${formatCount(runs.length)} runs, from ${formatMinute(first.startedAt)} to ${formatMinute(last.startedAt)}.`;
   const counts = rollup(
     runs,
@@ -72,11 +70,6 @@ export function runsChart(runs: readonly DrawnRun[], label: string): Html {
       return html`<g><title>${title}</title>${shape}</g>`;
     }),
   );
-}
-
-function onlyRun({ status, startedAt, durationMs }: DrawnRun): Html {
-  const duration = `${status === "running" ? "has been running for" : "took"} ${formatElapsed(durationMs)}`;
-  return html`<p>${formatBadge(badgeOf(status))} The only run so far started ${timeOf(startedAt)} and <span class="nowrap">${duration}</span>.</p>`;
 }
 
 /** The newest runs that did not end with ok, with their whole messages; null if there are none. */

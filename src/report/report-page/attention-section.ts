@@ -114,21 +114,3 @@ function problemItem({ problem, severity, fixBy, rows }: Problem): AttentionItem
   const advice = `${FIXERS[fixBy]} can fix it: SELECT * FROM simcat_report.data_quality WHERE problem = '${problem}'`;
   return { variant: SEVERITIES[severity], label: `${plural(rows, one, many)} ${rest}`.trimEnd(), advice };
 }
-
-/** Why there are no libraries. */
-export const emptySection = declareSection({
-  id: "activity",
-  isWide: true,
-  queries: {},
-  finding({ libraries, owners, complete, runs, failing }) {
-    if (libraries.libraries > 0) return null;
-    const [failed] = failing;
-    if (failed !== undefined) {
-      return `No library is stored: ${plural(failed.total, "listed library fails", "listed libraries fail")}`;
-    }
-    if (runs.length === 0) return "Nothing has been read yet";
-    if (owners.length > 0) return `No library of ${owners.length === 1 ? "this owner" : "these owners"} is stored`;
-    return complete.completeAsOf === null ? "No library is stored yet" : "The organization has no libraries";
-  },
-  figure: () => null,
-});

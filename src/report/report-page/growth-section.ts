@@ -1,5 +1,4 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
-import { utcDay, utcMonday, utcMonth } from "d3-time";
 import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { formatTick, lineChart, timeTicks } from "../charts.ts";
 import { column, formatDay, numbers } from "../html/elements.ts";
@@ -43,8 +42,10 @@ FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE
       const text = `${formatLibraries(libraries)}, ${plural(parents, "parent")}, ${plural(results, "result")}, ${formatBytes(bytes)}`;
       return note(`The first snapshot: ${text}. The first good run of each day adds one.`);
     }
-    const { step, rows } = listedRows(growth);
-    const remark = step === "day" ? null : note(`The first snapshot, and the last one of each ${step}.`);
+    // Few enough rows to read or to listen to, for readers who do not see the picture.
+    const step = Math.ceil(growth.length / MAX_LISTED_DAYS);
+    const rows = growth.filter((row, index) => index % step === 0 || row === last);
+    const remark = step === 1 ? null : note(`The first snapshot, one in ${step} of the others, and the last one.`);
     const quantities = QUANTITIES.map(({ title, of, format }) => numbers<GrowthRow>(title, (row) => format(of(row))));
     return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, first, last))}</div>
 ${note("One snapshot per day (UTC), by the first good run. Libraries of unknown size are not in the storage.")}
@@ -72,23 +73,6 @@ const QUANTITIES: readonly Quantity[] = [
 ];
 
 const MAX_LISTED_DAYS = 31;
-const LISTED_STEPS = [
-  { step: "day", interval: utcDay },
-  { step: "week", interval: utcMonday },
-  { step: "month", interval: utcMonth },
-];
-
-/** Few enough rows to read or to listen to, for readers who do not see the picture: the first, and the last of each step. */
-function listedRows(growth: readonly GrowthRow[]) {
-  for (const { step, interval } of LISTED_STEPS) {
-    const rows = growth.filter((row, index) => {
-      const next = growth[index + 1];
-      return index === 0 || next === undefined || interval.floor(next.day) > interval.floor(row.day);
-    });
-    if (rows.length <= MAX_LISTED_DAYS || step === "month") return { step, rows };
-  }
-  throw new Error("the months are the last step");
-}
 
 /** A share of the height above the largest amount, for the label of the last one. */
 const HEADROOM = 1.1;

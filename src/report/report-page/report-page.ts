@@ -5,7 +5,7 @@ import { formatAgo, formatBytes, formatCount, formatLibraries, formatSpan, plura
 import { card, foreignText, formatDay, formatMinute, timeOf, zonedTime } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import { formatPage } from "../html/page.ts";
-import { attentionSection, emptySection } from "./attention-section.ts";
+import { attentionSection } from "./attention-section.ts";
 import { changesSection } from "./changes-section.ts";
 import { growthSection } from "./growth-section.ts";
 import { parentsSection, storageSection } from "./owner-sections.ts";
@@ -16,7 +16,6 @@ import { activeSection, agesSection } from "./work-sections.ts";
 
 /** In their order on the page. */
 const SECTIONS = [
-  emptySection,
   attentionSection,
   changesSection,
   growthSection,

@@ -6,7 +6,16 @@ import { DAY_MS } from "../../units.ts";
 import { columnChart, lineChart, stepsOf } from "../charts.ts";
 import { column, formatDay, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { DAYS_SINCE_WORK, declareSection, formatPercent, note, numbersTable, OF_OWNERS, query } from "./section.ts";
+import {
+  DAYS_SINCE_WORK,
+  declareSection,
+  type Facts,
+  formatPercent,
+  note,
+  numbersTable,
+  OF_OWNERS,
+  query,
+} from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
 const ACTIVE_DAYS = 30;
@@ -19,8 +28,9 @@ export const activeSection = declareSection({
 SELECT date_trunc('day', least(last_work_at, now()), 'UTC') AS at, count(*) AS count
 FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP BY 1 ORDER BY 1`),
   },
-  finding({ libraries: { libraries: all, active } }) {
-    if (all === 0) return null;
+  finding(facts) {
+    const { libraries: all, active } = facts.libraries;
+    if (all === 0) return whyEmpty(facts);
     if (all === 1)
       return `The only library is ${active === 1 ? "" : "not "}active: ${active === 1 ? "" : "no "}work in the last ${ACTIVE_DAYS} days`;
     return `${formatCount(active)} of ${formatCount(all)} libraries ${active === 1 ? "is" : "are"} active: work in the last ${ACTIVE_DAYS} days`;
@@ -50,6 +60,15 @@ ${numbersTable(stepsOf(utcDay, from, now), [
 ])}`;
   },
 });
+
+/** Why there are no libraries. */
+function whyEmpty({ owners, complete, runs, failing: [failed] }: Facts): string {
+  if (failed !== undefined)
+    return `No library is stored: ${plural(failed.total, "listed library fails", "listed libraries fail")}`;
+  if (runs.length === 0) return "Nothing has been read yet";
+  if (owners.length > 0) return `No library of ${owners.length === 1 ? "this owner" : "these owners"} is stored`;
+  return complete.completeAsOf === null ? "No library is stored yet" : "The organization has no libraries";
+}
 
 const TICKS: readonly (readonly [days: number, text: string])[] = [
   [0, "0"],
