@@ -1,60 +1,57 @@
-import { Option } from "commander";
-import { createClock } from "../db/clock.ts";
+import type { Command } from "commander";
+import { createClock, type DatabaseClock, MACHINE_CLOCK } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
+import { assertUsable, readSchemaState } from "../db/schema-state.ts";
+import { readSnapshot } from "../db/transaction.ts";
 import { EXIT, SimcatError } from "../errors.ts";
 import { formatJson } from "../format.ts";
+import { formatPlan, toPlanJson } from "../output/plan.ts";
 import type { RunObserver } from "../output/run-log.ts";
 import { formatSummary, toRunJson } from "../output/summary.ts";
 import type { RunKind, RunRequest, RunStatus } from "../run-summary.ts";
+import { planRun } from "../sync/plan-run.ts";
 import { isEverything } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
 import type { RunEvent, RunResult } from "../sync/run-types.ts";
 import { type DefineCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
-import { withDatabase, withService } from "./connections.ts";
+import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
 import type { Context } from "./context.ts";
-import { printPlan } from "./print-plan.ts";
 import { loadSelection, type RunOptions, type ServiceConfig } from "./settings.ts";
-import { showProgress, toServiceEvents } from "./show-progress.ts";
+import { showProgress, toServiceEvents, withWatchedService } from "./show-progress.ts";
 import { createSender, toRunEnd } from "./state-messages.ts";
 
 interface SyncOptions extends Omit<RunOptions, "restart"> {
   readonly dryRun: boolean;
 }
 
-export const defineSync: DefineCommand = (command, run) =>
+/** The options of both commands. */
+const withRunOptions = (command: Command): Command =>
   command
-    .option("--dry-run", "print what a run would do and why; write nothing", false)
     .addOption(libraryOption())
     .addOption(ownerOption())
     .addOption(sliceOption())
-    .addOption(allowRemovalsOption())
-    .addOption(jsonOption())
-    .action(run(sync));
+    .option("--allow-removals", "mark removals that a guard would hold", false)
+    .addOption(jsonOption());
+
+export const defineSync: DefineCommand = (command, run) =>
+  withRunOptions(command.option("--dry-run", "print what a run would do and why; write nothing", false)).action(
+    run(sync),
+  );
 
 export async function sync(context: Context, { dryRun, ...options }: SyncOptions): Promise<number> {
-  if (dryRun) return printPlan(context, options);
-  return runOnce(context, "sync", { ...options, restart: false });
+  return dryRun ? printPlan(context, options) : runOnce(context, "sync", { ...options, restart: false });
 }
 
 export const defineBackfill: DefineCommand = (command, run) =>
-  command
-    .option("--restart", "start over instead of continuing, and compare every row", false)
-    .addOption(libraryOption())
-    .addOption(ownerOption())
-    .addOption(sliceOption())
-    .addOption(allowRemovalsOption())
-    .addOption(jsonOption())
-    .action(run(backfill));
+  withRunOptions(command.option("--restart", "start over instead of continuing, and compare every row", false)).action(
+    run(backfill),
+  );
 
-export async function backfill(context: Context, options: RunOptions): Promise<number> {
-  return runOnce(context, "backfill", options);
-}
-
-const allowRemovalsOption = () =>
-  new Option("--allow-removals", "mark removals that a guard would hold").default(false);
+export const backfill = (context: Context, options: RunOptions): Promise<number> =>
+  runOnce(context, "backfill", options);
 
 /** `sync` and `backfill`: performs one run, shows its progress and prints its summary. */
-export async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
+async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
   const { allowRemovals, restart, json } = options;
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
@@ -106,4 +103,40 @@ const EXIT_CODES: Readonly<Partial<Record<RunStatus, number>>> = {
 
 function exitCodeOf({ summary, error }: RunResult): number {
   return EXIT_CODES[summary.status] ?? (error instanceof SimcatError ? error.exitCode : EXIT.failed);
+}
+
+/** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */
+async function printPlan(
+  context: Context,
+  { allowRemovals, json, ...options }: Omit<RunOptions, "restart">,
+): Promise<number> {
+  const { config, selection } = loadSelection(context, options);
+  const plan = (pool: Pool | null, clock: DatabaseClock) =>
+    withWatchedService(context, config, (service) => {
+      const request = { selection, allowRemovals, backfillSince: null };
+      return planRun({ service, clock, pool, settings: config }, request, context.stop);
+    });
+  const isMissing = (await findMissingEmbedded(context, config)) !== null;
+  const planned = isMissing
+    ? await plan(null, MACHINE_CLOCK)
+    : await withDatabase(context, config, "any", async (pool) => {
+        const clock = await createClock(pool, context.stop);
+        return plan((await hasSchema(pool, context.stop)) ? pool : null, clock);
+      });
+  const { verdict } = planned;
+  context.print(
+    json ? formatJson(toPlanJson(planned, verdict)) : formatPlan(planned, verdict, config.logLevel === "debug"),
+  );
+  return EXIT.ok;
+}
+
+/**
+ * False if nothing was ever stored in this database.
+ * @throws ConfigurationError if the schema is neither missing nor current
+ */
+async function hasSchema(pool: Pool, signal: AbortSignal): Promise<boolean> {
+  const state = await readSnapshot(pool, "looking at the schema", readSchemaState, signal);
+  if (state.kind === "behind" && state.version === 0) return false;
+  assertUsable(state);
+  return true;
 }
