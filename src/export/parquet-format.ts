@@ -23,7 +23,7 @@ export const parquetFormat: ExportFormat = {
       const columnData = columns.map(({ name, type }, at) => ({
         name,
         data: group[at] ?? [],
-        // The library keeps the least and the greatest value of each row group until the end, so long texts would add up.
+        // The library keeps the least and the greatest value of each row group until the end, which would add up for texts.
         statistics: ENCODINGS[type] !== TEXT,
       }));
       // It returns no promise, because `flush` returns none.

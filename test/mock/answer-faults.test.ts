@@ -18,24 +18,19 @@ async function answer(action: FaultAction | readonly FaultAction[], path: string
 const idsOf = ({ text }: RawAnswer): unknown[] =>
   JSON.parse(text).map((item: { scenarioId: unknown }) => item.scenarioId);
 
-test("status answers a code, headers and a body", async () => {
-  const { status, headers, text } = await answer(
-    { kind: "status", status: 429, headers: { "retry-after": "2" }, body: "slow" },
-    LIST,
-  );
-  expect([status, headers["retry-after"], text]).toEqual([429, "2", "slow"]);
+test.each<[AnswerAction, number, string]>([
+  [{ kind: "status", status: 429, body: "slow" }, 429, "slow"],
+  [{ kind: "status", status: 503 }, 503, '{"message":"Answered 503"}'],
+  [{ kind: "status", status: 204, body: "" }, 204, ""],
+])("%j answers this status and body", async (action, status, text) => {
+  const answered = await answer(action, LIST);
+  expect([answered.status, answered.text]).toEqual([status, text]);
 });
 
-test("status answers a JSON error when it is given no body", async () => {
-  const { status, text } = await answer({ kind: "status", status: 503 }, LIST);
-  expect([status, text]).toEqual([503, '{"message":"Answered 503"}']);
-});
-
-test("status can keep the normal body, or have none", async () => {
-  const partial = await answer({ kind: "status", status: 206, keepBody: true }, SCENARIOS);
-  expect([partial.status, idsOf(partial)]).toEqual([206, [1, 2, 3]]);
-  const empty = await answer({ kind: "status", status: 204, body: "" }, SCENARIOS);
-  expect([empty.status, empty.text]).toEqual([204, ""]);
+test("status can add headers and keep the normal body", async () => {
+  const headers = { "retry-after": "2" };
+  const partial = await answer({ kind: "status", status: 206, headers, keepBody: true }, SCENARIOS);
+  expect([partial.status, partial.headers["retry-after"], idsOf(partial)]).toEqual([206, "2", [1, 2, 3]]);
 });
 
 test.each<[AnswerAction, string, string]>([
@@ -133,11 +128,14 @@ test.each([
   expect((await answer({ kind: "placeholder", inList: true }, path)).text).toBe(`[${text}]`);
 });
 
-test("dropItems leaves items out", async () => {
-  expect(idsOf(await answer({ kind: "dropItems" }, SCENARIOS))).toEqual([]);
-  expect(idsOf(await answer({ kind: "dropItems", from: 1 }, SCENARIOS))).toEqual([1]);
-  expect(idsOf(await answer({ kind: "dropItems", from: 1, count: 1 }, SCENARIOS))).toEqual([1, 3]);
-  expect(idsOf(await answer({ kind: "dropItems", from: -1 }, SCENARIOS))).toEqual([1, 2]);
+test.each<[AnswerAction, number[]]>([
+  [{ kind: "dropItems" }, []],
+  [{ kind: "dropItems", from: 1 }, [1]],
+  [{ kind: "dropItems", from: 1, count: 1 }, [1, 3]],
+  [{ kind: "dropItems", from: -1 }, [1, 2]],
+  [{ kind: "duplicateItem", index: 0 }, [1, 2, 3, 1]],
+])("%j leaves these items", async (action, ids) => {
+  expect(idsOf(await answer(action, SCENARIOS))).toEqual(ids);
 });
 
 test("alterItem sets, removes and adds fields of one item", async () => {
@@ -172,8 +170,7 @@ test("alterItem of an item that is not there answers 500, so that no test passes
   ]);
 });
 
-test("duplicateItem repeats an item, changed or not", async () => {
-  expect(idsOf(await answer({ kind: "duplicateItem", index: 0 }, SCENARIOS))).toEqual([1, 2, 3, 1]);
+test("duplicateItem can change the repeated item", async () => {
   const changed = await answer({ kind: "duplicateItem", index: 0, set: { scenarioName: "other" } }, SCENARIOS);
   expect(JSON.parse(changed.text)[3]).toMatchObject({ scenarioId: 1, scenarioName: "other" });
 });

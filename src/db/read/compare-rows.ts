@@ -40,7 +40,7 @@ export interface ComparedScenario extends ComparedRow {
 const SHOWN_CHARS = 200;
 /** Postgres cuts values to this many characters; a difference beyond them is not shown. */
 const COMPARED_CHARS = 100_000;
-/** Of each kind of difference of a library, this many scenarios are reported with their columns. */
+/** This many scenarios of a library are reported with their columns, for each kind of difference. */
 export const MAX_EXAMPLES = 3;
 
 /** An SQL condition: the column of `r` is known. A rejected list entry or metadata object (its JSON is NULL) says nothing. */
