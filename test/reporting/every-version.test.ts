@@ -54,7 +54,14 @@ function toContent(name: string, library: LibraryVersion, scenarios: readonly Sc
     listed: { key: { owner: "ann", name }, lastModified: last_modified, source },
     metadata: { ...fields, description, lastModified: null, absent: [], source },
     scenarios: { kind: "memory", scenarios, count: scenarios.length },
-    ...{ rejects: [], isPartial: false, failedBefore: false, mayHaveRejects: false, hadAbsences: false, suspectReads: 0 },
+    ...{
+      rejects: [],
+      isPartial: false,
+      failedBefore: false,
+      mayHaveRejects: false,
+      hadAbsences: false,
+      suspectReads: 0,
+    },
     ...{ contentHash: String(run), bookmarkSeenAt: 0, settlesAt: null, contentReadAt: 0 },
     isSame: false,
   };
