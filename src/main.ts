@@ -98,7 +98,23 @@ function closeStandardStreams(): void {
   }
 }
 
-for (const signal of Object.keys(STOP_SIGNALS) as SignalName[]) process.on(signal, onStopSignal);
+/**
+ * Whether `nohup` started the process, so that it survives its terminal. Node resets ignored signals before any script runs, which
+ * leaves two traces: shells put the command that they run into `_`, and a script under `nohup`, the parent, ignores SIGHUP itself.
+ */
+function ignoresHangup(): boolean {
+  if (/(?:^|\/)nohup$/.test(process.env._ ?? "")) return true;
+  try {
+    const status = readFileSync(`/proc/${process.ppid}/status`, "utf8");
+    return /^SigIgn:\s*[0-9a-f]*[13579bdf]$/m.test(status);
+  } catch {
+    return false; // Other systems than Linux have no such file.
+  }
+}
+
+const isHangupIgnored = ignoresHangup();
+for (const signal of Object.keys(STOP_SIGNALS) as SignalName[])
+  process.on(signal, isHangupIgnored && signal === "SIGHUP" ? () => {} : onStopSignal);
 
 /** Defined by bundle.mjs: the commit that was built, or an empty string. */
 declare const BUILD_COMMIT: string;

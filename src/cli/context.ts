@@ -6,6 +6,8 @@ export interface Context {
   readonly environment: Environment;
   /** Names taken from the `.env` file. */
   readonly dotenv: ReadonlySet<string>;
+  /** The path of the `.env` file if it contains a secret and other users may read it. */
+  readonly exposedDotenv?: string | undefined;
   readonly version: string;
   /** The version, and the commit in parentheses if the program was built from one. */
   readonly build: string;

@@ -62,6 +62,7 @@ export async function demo(context: Context): Promise<number> {
       ...context,
       environment: { ...settings, SIMCAT_LOG_LEVEL: terminal.isErr ? "info" : "warn" },
       dotenv: new Set(),
+      exposedDotenv: undefined,
     };
     const pool = await connect(embedded.url, {}, stop);
     try {

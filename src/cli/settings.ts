@@ -1,5 +1,6 @@
 import { type Config, findUnknownSettings, loadConfig, type Needs } from "../config.ts";
 import { UsageError } from "../errors.ts";
+import { shellWord } from "../key.ts";
 import { environmentSecrets } from "../secrets.ts";
 import { isEverything, parseSelection } from "../sync/rules/selection.ts";
 import type { Context } from "./context.ts";
@@ -9,7 +10,7 @@ import { notify } from "./notify.ts";
 export type ServiceConfig = Config & { readonly baseUrl: URL; readonly apiKey: string };
 
 /**
- * Loads the configuration, hides its secrets from all output, and warns about unknown settings.
+ * Loads the configuration, hides its secrets from all output, and warns about unknown settings and an exposed `.env` file.
  * @throws ConfigurationError with every problem
  */
 export function loadSettings(context: Context, needs: Needs): Config {
@@ -24,7 +25,16 @@ export function loadSettings(context: Context, needs: Needs): Config {
   );
   for (const { text, hint } of findUnknownSettings(context.environment))
     notify(context, config, "warn", "unknown_setting", hint === null ? text : `${text}; ${hint}`);
+  const exposed = describeExposed(context);
+  if (exposed !== null) notify(context, config, "warn", "dotenv_exposed", `${exposed.text}; ${exposed.hint}`);
   return config;
+}
+
+/** The problem of a `.env` file with a secret that other users may read, and what to do; null if there is none. */
+export function describeExposed({ exposedDotenv }: Context): { readonly text: string; readonly hint: string } | null {
+  if (exposedDotenv === undefined) return null;
+  const hint = `run chmod 600 ${shellWord(exposedDotenv)}`;
+  return { text: `other users can read the secrets in ${exposedDotenv}`, hint };
 }
 
 /** The same for a command that connects to the service. */

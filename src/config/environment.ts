@@ -1,24 +1,34 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { platform } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { ConfigurationError, type ConfigurationProblem, hasErrorCode, toError } from "../errors.ts";
+import { environmentSecrets } from "../secrets.ts";
 import type { Environment } from "./readers.ts";
 import { SECRET_NAMES } from "./settings.ts";
 
 /**
  * The process's environment merged with the `.env` file of `directory`, if there is one. A name that the process has, even
  * with an empty value, overrides the file's, and so does its `_FILE` counterpart. `dotenv` holds the names taken from the file.
+ * `exposedDotenv` is the file's path if it contains a secret and other users may read it.
  */
 export function readEnvironment(
   processEnvironment: Environment,
   directory: string,
-): { readonly environment: Environment; readonly dotenv: ReadonlySet<string> } {
-  const entries = Object.entries(readDotenv(join(directory, ".env"))).filter(
+): {
+  readonly environment: Environment;
+  readonly dotenv: ReadonlySet<string>;
+  readonly exposedDotenv: string | undefined;
+} {
+  const path = join(directory, ".env");
+  const values = readDotenv(path);
+  const entries = Object.entries(values).filter(
     ([name]) => processEnvironment[name] === undefined && !processEnvironment[counterpartOf(name)],
   );
   return {
     environment: { ...Object.fromEntries(entries), ...processEnvironment },
     dotenv: new Set(entries.map(([name]) => name)),
+    exposedDotenv: environmentSecrets(values).length > 0 && isShared(path) ? path : undefined,
   };
 }
 
@@ -33,6 +43,9 @@ function readDotenv(path: string): Environment {
     });
   }
 }
+
+/** Whether the file's group or all other users may read it. Windows has no such modes. */
+const isShared = (path: string) => platform() !== "win32" && (statSync(path).mode & 0o044) !== 0;
 
 const errnoOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? toError(error).message;
 

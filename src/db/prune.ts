@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { ConfigurationError } from "../errors.ts";
 import type { LibraryKey } from "../model.ts";
 import { DAY_MS } from "../units.ts";
 import { createClock, readNow } from "./clock.ts";
@@ -46,28 +47,20 @@ SELECT owner, library_name AS name FROM (
   FROM simcat.libraries LEFT JOIN simcat.library_sync USING (owner, library_name) WHERE removed_at < $1 LIMIT 500
 ) AS old WHERE coalesce(before, 0) < ${PRUNED_AT_ONCE}`;
 
-/**
- * Deletes rows by `ctid`, because the planner would read the whole table if one library has most of its rows. The condition
- * comes again, because several partitions may have rows with the same `ctid`.
- */
-const deleteRows = (table: PrunedTable, ctids: string, condition: string) =>
-  `DELETE FROM simcat.${table} t WHERE ctid = ANY (ARRAY(${ctids})) AND ${condition}`;
+/** By `ctid`, because the planner would read the whole table if one library has most of its rows. */
+const deleteRows = (table: PrunedTable, ctids: string) =>
+  `DELETE FROM simcat.${table} WHERE ctid = ANY (ARRAY(${ctids}))`;
 
 const deleteOfLibraries = (table: PrunedTable) =>
   deleteRows(
     table,
     `SELECT r.ctid FROM unnest($1::text[], $2::text[]) AS k(owner, library_name) CROSS JOIN LATERAL (
   SELECT ctid FROM simcat.${table} r WHERE (r.owner, r.library_name) = (k.owner, k.library_name) OFFSET 0) AS r`,
-    "(owner, library_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))",
   );
 
 /** The old versions are found by the index on `valid_to`. There are too few rejects to need an index. */
 const deleteSome = (table: PrunedTable) =>
-  deleteRows(
-    table,
-    `SELECT ctid FROM simcat.${table} t WHERE ${OLD_ROWS[table]} LIMIT ${PRUNED_AT_ONCE}`,
-    OLD_ROWS[table],
-  );
+  deleteRows(table, `SELECT ctid FROM simcat.${table} t WHERE ${OLD_ROWS[table]} LIMIT ${PRUNED_AT_ONCE}`);
 
 /**
  * The old scenarios in the blocks from $2 up to $3. No index covers removed scenarios: reading block by block reads each block
@@ -97,12 +90,27 @@ SELECT (
   ORDER BY id LIMIT 1
 ) AS since`;
 
+/** A `ctid` is unique only within one partition, so the statements would delete other rows of a partitioned table. */
+const SELECT_PARTITIONED = `SELECT string_agg(oid::regclass::text, ', ') AS names
+FROM pg_class WHERE relnamespace = to_regnamespace('simcat') AND relkind = 'p'`;
+
 /** No row is older than this, and Postgres has no dates for much greater ages. */
 const MAX_AGE_MS = 1000 * 365 * DAY_MS;
 
-/** The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old. */
+/**
+ * The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old.
+ * @throws ConfigurationError if a table is partitioned
+ */
 export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortSignal): Promise<Date> {
-  const now = await readSnapshot(pool, "reading the database's clock", readNow, signal);
+  const read = async (connection: Connection) => {
+    const { names } = oneRow(await connection.query<{ names: string | null }>(SELECT_PARTITIONED));
+    return { now: await readNow(connection), partitioned: names };
+  };
+  const { now, partitioned } = await readSnapshot(pool, "reading the database's clock", read, signal);
+  if (partitioned !== null) {
+    const hint = "delete old rows by partition, or move them to a table without partitions";
+    throw new ConfigurationError(`prune cannot delete from partitioned tables: ${partitioned}`, { hint });
+  }
   return new Date(now.getTime() - Math.min(olderThanMs, MAX_AGE_MS));
 }
 

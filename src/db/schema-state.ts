@@ -32,7 +32,9 @@ export type SchemaState =
   /** `version` is 0 for a database without simcat. Views that differ count as one missing migration. */
   | { readonly kind: "behind"; readonly version: number; readonly missing: number }
   /** It has migrations or views that this program does not know. */
-  | { readonly kind: "newer"; readonly version: number };
+  | { readonly kind: "newer"; readonly version: number }
+  /** It has some of the migrations that the baseline replaced, but not all. */
+  | { readonly kind: "older"; readonly version: number };
 
 /** A long-running program loads `schema` once, because an update may replace the installed files. */
 export async function readSchemaState(connection: Connection, schema: Schema = loadSchema()): Promise<SchemaState> {
@@ -100,6 +102,8 @@ export function isReplaced({ migrations }: Journal): boolean {
 
 export function toSchemaState({ migrations, views }: Schema, journal: Journal): SchemaState {
   const version = journal.migrations.length;
+  if (!isReplaced(journal) && journal.migrations.some((when) => when <= REPLACED.last))
+    return { kind: "older", version };
   const applied = isReplaced(journal) ? migrations.slice(0, 1).map(toMillis) : journal.migrations;
   const hasViews = JSON.stringify(journal.views?.hashes) === JSON.stringify(hashViews(views));
   const known = new Set(migrations.map(toMillis));
@@ -121,6 +125,11 @@ export function schemaFault(state: SchemaState) {
       const problem = "the database's schema is newer than this simcat: a later version has migrated it";
       return { code: "schema_newer", problem, hint: "run that version, or a later one" };
     }
+    case "older": {
+      const problem = "the database's schema is from before simcat's migrations were merged into one";
+      const hint = "run simcat migrate of version 0.1.0 (commit 2e454b1) once, then this version";
+      return { code: "schema_older", problem, hint };
+    }
     case "behind": {
       const { version, missing } = state;
       const lack = `the database's schema lacks ${missing} of simcat's migrations`;
@@ -130,10 +139,10 @@ export function schemaFault(state: SchemaState) {
   }
 }
 
-/** @throws ConfigurationError if the schema is newer than this program */
+/** @throws ConfigurationError if the schema is newer than this program, or too old for it */
 export function assertMigratable(
   state: SchemaState,
-): asserts state is Exclude<SchemaState, { readonly kind: "newer" }> {
+): asserts state is Exclude<SchemaState, { readonly kind: "newer" | "older" }> {
   const fault = state.kind === "behind" ? null : schemaFault(state);
   if (fault !== null) throw new ConfigurationError(`${fault.problem}; nothing was written`, { hint: fault.hint });
 }

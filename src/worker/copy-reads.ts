@@ -63,7 +63,7 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
 /** No runs if the schema is older than this program. */
 async function readBasics(connection: Connection, own: Schema) {
   const schema: SchemaState = await readSchemaState(connection, own);
-  const isReadable = schema.kind !== "behind";
+  const isReadable = schema.kind === "current" || schema.kind === "newer";
   const lastGoodRun = isReadable ? await readLastGoodRun(connection) : null;
   /** Newest first. */
   const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, SHOWN_RUNS) : [];

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
@@ -168,3 +172,35 @@ test("a second signal of another kind ends a run at once with its own exit code 
   expect(code).toBe(143);
   await blocker.query("ROLLBACK");
 });
+
+/** The usual ways to use `nohup`: before simcat, and before a script that runs simcat. */
+const NOHUP: readonly (readonly [how: string, command: (program: string, script: string) => string])[] = [
+  ["before the command", (program) => `nohup ${program} sync; exit $?`],
+  ["before a script that runs the command", (_, script) => `nohup bash ${script}`],
+];
+
+test.runIf(process.platform === "linux").each(NOHUP)(
+  "nohup %s lets a run survive SIGHUP and end well (fault 71)",
+  async (_, command) => {
+    const gate = gateAfter(14);
+    const { environment, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const directory = mkdtempSync(join(tmpdir(), "simcat-nohup-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const script = join(directory, "script");
+    const program = `'${process.execPath}' '${MAIN}'`;
+    writeFileSync(script, `${program} sync\nexit $?\n`);
+    const running = startProgram("bash", ["-c", command(program, script)], environment, { detached: true });
+    await gate.reached;
+
+    // Sent to the whole group, as a closing terminal does. The outer shell of the first variant dies.
+    process.kill(-(running.process.pid ?? 0), "SIGHUP");
+    gate.open();
+
+    await vi.waitFor(
+      async () => expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]),
+      { timeout: 20_000 },
+    );
+    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+    await running.ended;
+  },
+);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -46,6 +46,35 @@ test("SIMCAT_ALLOW_HTTP=true allows plain http to another host, and nothing else
   expect(service.requests).toEqual([]);
   expect((await call(["sync"], { SIMCAT_ALLOW_HTTP: "true" })).code).toBe(0);
   expect(await query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
+});
+
+test.each([
+  ["SIMCAT_API_KEY", 0o644, true],
+  ["SIMCAT_API_KEY", 0o604, true],
+  ["SIMCAT_API_KEY", 0o600, false],
+  ["DATABASE_URL", 0o644, true],
+  ["SIMCAT_CONCURRENCY", 0o644, false],
+] as const)("a .env file with %s and the mode %o causes a warning: %s (fault 172)", async (name, mode, isWarned) => {
+  const { environment } = await fixture([]);
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "simcat-dotenv-")));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const { [name]: value = "5", ...others }: Record<string, string> = environment;
+  const file = join(directory, ".env");
+  writeFileSync(file, `${name}=${value}\n`);
+  chmodSync(file, mode);
+  const text = `other users can read the secrets in ${file}`;
+  for (const command of ["migrate", "sync"]) {
+    const { code, stderr } = await startProgram(process.execPath, [MAIN, command], others, { cwd: directory }).ended;
+    const lines = stderr.split("\n").filter((line) => line.includes("dotenv_exposed"));
+    expect({ command, code, warned: lines.length }).toEqual({ command, code: 0, warned: isWarned ? 1 : 0 });
+    if (isWarned) {
+      const warning = { level: "warn", code: "dotenv_exposed", msg: `${text}; run chmod 600 ${file}` };
+      expect(JSON.parse(lines[0] ?? "")).toMatchObject(warning);
+    }
+  }
+  const { stdout } = await startProgram(process.execPath, [MAIN, "check", "--json"], others, { cwd: directory }).ended;
+  const found = JSON.parse(stdout).filter((line: { text: string }) => line.text === text);
+  expect(found).toHaveLength(isWarned ? 1 : 0);
 });
 
 test("a .env file in the working directory is read; the environment overrides it (fault 68)", async () => {

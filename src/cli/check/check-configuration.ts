@@ -3,7 +3,7 @@ import { ConfigurationError, type ConfigurationProblem, EXIT } from "../../error
 import { plural } from "../../format.ts";
 import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
 import type { Context } from "../context.ts";
-import { loadSettings } from "../settings.ts";
+import { describeExposed, loadSettings } from "../settings.ts";
 
 const CHECK = "configuration";
 
@@ -13,8 +13,9 @@ export function checkConfiguration(context: Context): CheckLine[] {
   const problems = [...loaded.problems, ...findTlsProblem(context)];
   const lines =
     loaded.config === null || problems.length > 0 ? problems.map(problemLine) : [settingsLine(loaded.config)];
-  const unknown = findUnknownSettings(context.environment);
-  return [...lines, ...unknown.map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
+  const exposed = describeExposed(context) ?? [];
+  const doubts = [...findUnknownSettings(context.environment), exposed].flat();
+  return [...lines, ...doubts.map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
 }
 
 /** Node reads this variable from the environment of the process only, so it has no effect in a `.env` file. */
