@@ -95,7 +95,7 @@ async function checkConnection(connection: Connection, where: string, config: Co
     add(skipped("schema", "requires the privileges"));
   } else {
     const state = await readSchemaState(connection);
-    if (state.kind === "current") await assertComplete(connection, lacks);
+    if (state.kind === "current") await assertSchemaComplete(connection, lacks);
     add(judgeSchema(state, config.autoMigrate));
     const migratesHere = config.autoMigrate && !hasDirectUrl(config) && state.kind === "behind";
     if (migratesHere) lacks.push(...(await readLacks(connection, "migration")));
@@ -109,7 +109,7 @@ async function checkConnection(connection: Connection, where: string, config: Co
  * Waits for the locks that would hold up a run.
  * @throws ConfigurationError if objects are missing
  */
-async function assertComplete(connection: Connection, lacks: readonly Lack[]): Promise<void> {
+async function assertSchemaComplete(connection: Connection, lacks: readonly Lack[]): Promise<void> {
   const missing = await readMissingObjects(connection, loadSchema().views);
   if (missing.names.length > 0) throw missingError(missing);
   if (lacks.length > 0) return;
