@@ -96,9 +96,10 @@ export class RunTotals {
     }
   }
 
-  /** `ok`, or `partial` if anything failed, also before and was not tried again yet, was rejected or was withheld. */
+  /** `ok`, or `partial` if anything failed, also before and was not tried again yet, was rejected or withheld, or not recorded. */
   status(): "ok" | "partial" {
-    const failing = this.failures.length + (this.skips["backing off"] ?? 0);
+    const unrecorded = this.warnings.filter(({ code }) => code === "failure_unrecorded").length;
+    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + unrecorded;
     return failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 

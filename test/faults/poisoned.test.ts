@@ -265,6 +265,22 @@ const REFUSED: readonly {
   },
 ];
 
+test("a run that cannot record that a listing's reject is over is partial, not ok (fault 91)", async () => {
+  const made = await syncedFixture(thirty());
+  made.service.always({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { lastModified: NEWER } });
+  expect((await made.call(["sync"])).code).toBe(2);
+  made.service.script([]);
+  const [{ name } = { name: "" }] = await made.query<{ name: string }>(
+    "SELECT library_name AS name FROM simcat.rejects",
+  );
+  await poison(made, "rejects", { [name]: "XX001" });
+
+  expect((await made.call(["backfill"])).code).toBe(2);
+  await heal(made);
+  expect((await made.call(["sync"])).code).toBe(0);
+  expect(await made.query("SELECT FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([]);
+});
+
 test.each(REFUSED)("a library whose $what is refused fails alone (fault 91)", async (row) => {
   const made = await syncedFixture(thirty());
   await row.arrange(made);
