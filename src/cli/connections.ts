@@ -8,7 +8,7 @@ import { assertUsable, readVisibleSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import type { EmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ConfigurationError } from "../errors.ts";
-import { clearLine } from "../output/progress.ts";
+import { clearLine, LONG_WAIT_MS, SHOWN_WAIT_MS } from "../output/progress.ts";
 import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
 import type { Context } from "./context.ts";
@@ -63,7 +63,7 @@ export async function withDatabase<T>(
     );
   }
   return withDatabaseUrls(context, config, async (urls) => {
-    const options = { onWait: printWaits(context, config) };
+    const options = announceWaits(context, config);
     let pool: Pool | null = await connect(urls.url, options, stop);
     try {
       // Checked before it is migrated: it is nearly always current, and another connection takes as long as a short run.
@@ -93,10 +93,14 @@ const readState = (pool: Pool, signal: AbortSignal) =>
   readSnapshot(pool, "looking at the schema", readVisibleSchemaState, signal);
 
 /** Reports a wait for the database or the lease: on a terminal above the progress line, otherwise as a log line. */
-export function printWaits(context: Context, config: Config): NonNullable<ConnectOptions["onWait"]> {
-  return ({ code, message }) => {
-    if (context.terminal.isErr) clearLine(context);
-    notify(context, config, "info", code, message);
+export function announceWaits(context: Context, config: Config): ConnectOptions {
+  const { isErr } = context.terminal;
+  return {
+    slowAfterMs: isErr ? SHOWN_WAIT_MS : LONG_WAIT_MS,
+    onWait({ code, message }) {
+      if (isErr) clearLine(context);
+      notify(context, config, "info", code, message);
+    },
   };
 }
 

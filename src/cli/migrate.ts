@@ -2,7 +2,7 @@ import { migrate } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
-import { printWaits, withDatabaseUrls } from "./connections.ts";
+import { announceWaits, withDatabaseUrls } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
@@ -11,7 +11,7 @@ export const defineMigrate: DefineCommand = (command, run) => command.addOption(
 async function updateSchema(context: Context, { json }: JsonOptions): Promise<number> {
   const config = loadSettings(context, { service: false, database: true });
   const { applied, recreated } = await withDatabaseUrls(context, config, ({ directUrl }) =>
-    migrate(directUrl, context.stop, { onWait: printWaits(context, config) }),
+    migrate(directUrl, context.stop, announceWaits(context, config)),
   );
   if (json) {
     context.print(formatJson({ applied, recreated }));

@@ -2,7 +2,7 @@
 import pg from "pg";
 import { sleep, unlessAborted, withTimeout } from "../async.ts";
 import { ConfigurationError } from "../errors.ts";
-import { databaseError, describeDatabaseFailure, isConnectionLost, isContention, isLockTimeout } from "./db-errors.ts";
+import { databaseError, formatDatabaseFailure, isConnectionLost, isContention, isLockTimeout } from "./db-errors.ts";
 
 export type Connection = pg.PoolClient;
 
@@ -11,8 +11,10 @@ export interface ConnectOptions {
   readonly max?: number;
   /** How long to retry while the database cannot be reached, in milliseconds. */
   readonly retryForMs?: number;
-  /** Called when work on this pool has waited for a second: once per outage and per lease. */
+  /** Called when work on this pool waits: once per outage, per lease, and per period of slow transactions. */
   readonly onWait?: (wait: Wait) => void;
+  /** A transaction is announced when it has taken this long, in milliseconds; if absent, never. */
+  readonly slowAfterMs?: number;
 }
 
 /** The reason why work on a pool is waiting. */
@@ -30,6 +32,8 @@ const KEEP_ALIVE_AFTER_MS = 10_000;
 /** No statement of simcat takes this long: a connection that is silent for longer has lost its route. */
 const MAX_STATEMENT_MS = 900_000;
 const CLOSE_MS = 2_000;
+/** Slow transactions that follow each other within this time are announced once. */
+const SLOW_PERIOD_MS = 10_000;
 
 /** Parses `int8` as a number where that is exact, otherwise as a bigint. */
 const parseInt8 = (text: string): number | bigint => {
@@ -44,11 +48,14 @@ const types: pg.CustomTypesConfig = {
 
 /** A connection pool that keeps the errors of closed connections and announces waits. */
 export class Pool extends pg.Pool {
-  readonly #onWait: (wait: Wait) => void;
+  readonly onWait: (wait: Wait) => void;
+  readonly slowAfterMs: number | undefined;
   #isOutageAnnounced = false;
+  /** When the last slow transaction was noticed, as `performance.now()`. */
+  #slowAt = Number.NEGATIVE_INFINITY;
 
   /** Sets no start-up options, because a pooler in transaction mode refuses them. */
-  constructor(url: string, { max = MAX_CONNECTIONS, onWait = () => {} }: ConnectOptions) {
+  constructor(url: string, { max = MAX_CONNECTIONS, onWait = () => {}, slowAfterMs }: ConnectOptions) {
     super({
       connectionString: url,
       max,
@@ -60,30 +67,37 @@ export class Pool extends pg.Pool {
       application_name: "simcat",
       types,
     });
-    this.#onWait = onWait;
+    this.onWait = onWait;
+    this.slowAfterMs = slowAfterMs;
     // Emitted when the server closes an idle connection; the next query opens another one.
     this.on("error", () => {});
     this.on("connect", (connection) => {
-      this.#isOutageAnnounced = false;
+      this.endOutage();
       // Emitted when the server closes this connection; the next query fails.
       connection.on("error", () => {});
     });
   }
 
-  /** Reports why work on this pool is waiting. An outage is reported once: the next new connection ends it. */
-  announce(wait: Wait): void {
-    if (wait.code === "waiting_for_database") {
-      if (this.#isOutageAnnounced) return;
-      this.#isOutageAnnounced = true;
-    }
-    this.#onWait(wait);
+  /** Reports that the database does not answer, or its last error: once, until a new connection or a transaction ends it. */
+  announceOutage(error?: unknown): void {
+    if (this.#isOutageAnnounced) return;
+    this.#isOutageAnnounced = true;
+    this.#announce(error === undefined ? "no answer yet" : formatDatabaseFailure(error));
   }
 
-  /** Reports that the database does not answer, or its last error. */
-  announceOutage(error?: unknown): void {
-    const { text, hint } = error === undefined ? { text: "no answer yet", hint: null } : describeDatabaseFailure(error);
-    const message = `waiting for the database: ${hint === null ? text : `${text}; ${hint}`}`;
-    this.announce({ code: "waiting_for_database", message });
+  endOutage(): void {
+    this.#isOutageAnnounced = false;
+  }
+
+  /** Reports that a transaction takes long. It may wait for a lock, or be at work. */
+  announceSlow(operation: string): void {
+    const isContinued = performance.now() - this.#slowAt < SLOW_PERIOD_MS;
+    this.#slowAt = performance.now();
+    if (!isContinued && !this.#isOutageAnnounced) this.#announce(operation);
+  }
+
+  #announce(reason: string): void {
+    this.onWait({ code: "waiting_for_database", message: `waiting for the database: ${reason}` });
   }
 }
 
@@ -110,7 +124,7 @@ async function readEncoding(pool: Pool, retryForMs: number, signal: AbortSignal)
   const attempt = () => unlessAborted(pool.query<{ encoding: string }>(statement), signal);
   const onWait = (error: unknown) => pool.announceOutage(error);
   try {
-    const answer = await retryTransient(attempt, signal, { retryForMs, onWait, announceFirstAttempt: true });
+    const answer = await retryTransient(attempt, signal, { retryForMs, onWait, slowAfterMs: ANNOUNCE_AFTER_MS });
     return oneRow(answer).encoding;
   } catch (error) {
     signal.throwIfAborted();
@@ -148,10 +162,10 @@ export interface RetryOptions {
   readonly retryForMs?: number;
   /** How many attempts may end with a lock timeout. */
   readonly lockAttempts?: number;
-  /** Called at most once, after a second without success, with the last attempt's error. */
+  /** Called once, after a second without success, with the last attempt's error. */
   readonly onWait?: (error: unknown) => void;
-  /** Call `onWait` also when the first attempt has not ended after a second; the error is undefined then. */
-  readonly announceFirstAttempt?: boolean;
+  /** Call `onWait` also after this time in milliseconds; the error is undefined if the first attempt has not ended. */
+  readonly slowAfterMs?: number | undefined;
 }
 
 /**
@@ -162,27 +176,21 @@ export interface RetryOptions {
 export async function retryTransient<T>(
   attempt: () => Promise<T>,
   signal: AbortSignal,
-  {
-    retryForMs = RETRY_FOR_MS,
-    lockAttempts = CONTENTION_ATTEMPTS,
-    onWait,
-    announceFirstAttempt = false,
-  }: RetryOptions = {},
+  { retryForMs = RETRY_FOR_MS, lockAttempts = CONTENTION_ATTEMPTS, onWait, slowAfterMs }: RetryOptions = {},
 ): Promise<T> {
   const beganAt = performance.now();
   let contended = 0;
   let lastError: unknown;
-  let announcing: NodeJS.Timeout | undefined;
-  const announceLater = () => {
-    announcing ??= setTimeout(() => onWait?.(lastError), beganAt + ANNOUNCE_AFTER_MS - performance.now());
-  };
+  const timers: NodeJS.Timeout[] = [];
+  const announceAfter = (ms: number) =>
+    timers.push(setTimeout(() => onWait?.(lastError), beganAt + ms - performance.now()));
   const mayRetry = (error: unknown, attempts: number): boolean => {
     if (isContention(error)) return ++contended < (isLockTimeout(error) ? lockAttempts : CONTENTION_ATTEMPTS);
     // Always at least two attempts: if the machine sleeps during the first, all the time seems to have passed in it.
     const hasTime = performance.now() - beganAt < retryForMs || (attempts === 1 && retryForMs > 0);
     return isConnectionLost(error) && hasTime;
   };
-  if (announceFirstAttempt) announceLater();
+  if (slowAfterMs !== undefined) announceAfter(slowAfterMs);
   try {
     for (let attempts = 1; ; attempts++) {
       signal.throwIfAborted();
@@ -191,11 +199,11 @@ export async function retryTransient<T>(
       } catch (error) {
         if (!mayRetry(error, attempts)) throw error;
         lastError = error;
-        announceLater();
+        if (attempts === 1) announceAfter(ANNOUNCE_AFTER_MS);
       }
       await sleep(Math.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts), signal);
     }
   } finally {
-    clearTimeout(announcing);
+    for (const timer of timers) clearTimeout(timer);
   }
 }

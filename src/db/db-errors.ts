@@ -96,7 +96,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     /^(57014|25P03|25P04|57P05)$/,
     "check the time limits of this role and of the server, or who cancelled the statement",
   ],
-  [/^55P03$/, "another session holds a lock on simcat's tables; see pg_stat_activity"],
+  [/^55P03$/, "another session holds a lock; see pg_stat_activity"],
   [
     /^25006$/,
     "DATABASE_URL points at a read-only server (a standby?), or default_transaction_read_only is on; use the primary, or turn the setting off",
@@ -109,8 +109,15 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** The failure and what to do, in one line. */
+export function formatDatabaseFailure(error: unknown): string {
+  if (error instanceof SimcatError) return error.message;
+  const { text, hint } = describeDatabaseFailure(error);
+  return `${text}; ${hint}`;
+}
+
 /** The driver's message with its code, and what to do. */
-export function describeDatabaseFailure(error: unknown): { readonly text: string; readonly hint: string } {
+function describeDatabaseFailure(error: unknown): { readonly text: string; readonly hint: string } {
   const code = errorCode(error);
   const first: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
   const hint = HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";

@@ -1,13 +1,13 @@
 import { DatabaseError } from "../errors.ts";
-import type { Connection, Pool } from "./connect.ts";
-import { asDatabaseError, driverError, isContention } from "./db-errors.ts";
-import { withTransaction } from "./transaction.ts";
+import { ANSWER_MS, type Pool, within } from "./connect.ts";
+import { driverError, isLockTimeout } from "./db-errors.ts";
 
 /** Which locks on which tables block the work. */
 const BLOCKING = {
-  /** Those that block writers, and `AccessExclusiveLock` readers too. Both queue after a session that waits for one. */
-  tables:
+  /** Writers and readers also queue after a session that waits for such a lock. */
+  writers:
     "l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') AND n.nspname IN ('simcat', 'simcat_migrations')",
+  readers: "l.mode = 'AccessExclusiveLock' AND n.nspname IN ('simcat', 'simcat_migrations')",
   /** Whoever locks or changes a row of the table holds one of these. */
   lease: "l.mode <> 'AccessShareLock' AND n.nspname = 'simcat' AND c.relname = 'leases'",
 };
@@ -23,30 +23,28 @@ WHERE ${BLOCKING[blocking]} AND l.pid <> pg_backend_pid() AND c.relkind IN ('r',
   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 ORDER BY l.granted DESC, a.xact_start, relation LIMIT 1`;
 
-/** The error of a transaction. If it waited for a lock in vain, names the session that holds the lock. */
-export async function lockError(pool: Pool, operation: string, error: unknown, signal: AbortSignal): Promise<unknown> {
-  const isLocked = isContention(driverError(error));
-  const named = isLocked ? await readHolderError(pool, operation, "tables", error, signal) : null;
-  return named ?? asDatabaseError(operation, error);
+/** The error of a transaction. If it waited for a lock in vain, another one that names the session, if it is found. */
+export async function nameLockHolder(pool: Pool, blocked: "writers" | "readers", error: unknown): Promise<unknown> {
+  const cause = driverError(error);
+  return (isLockTimeout(cause) ? await readHolderError(pool, blocked, cause) : null) ?? error;
 }
 
 /** The error of a run that could not take the lease, because its row stayed locked. */
-export async function lockedLeaseError(pool: Pool, operation: string, signal: AbortSignal): Promise<DatabaseError> {
-  const named = await readHolderError(pool, operation, "lease", undefined, signal);
-  return named ?? new DatabaseError("the lease is locked by another session");
+export async function lockedLeaseError(pool: Pool): Promise<DatabaseError> {
+  return (await readHolderError(pool, "lease")) ?? new DatabaseError("the lease is locked by another session");
 }
 
-/** Null if no session holds such a lock any more. */
+/** Null if no session holds such a lock any more, or if the database does not say. */
 async function readHolderError(
   pool: Pool,
-  operation: string,
   blocking: keyof typeof BLOCKING,
-  cause: unknown,
-  signal: AbortSignal,
+  cause?: unknown,
 ): Promise<DatabaseError | null> {
-  const read = (connection: Connection) =>
-    connection.query<{ relation: string; pid: number; details: string }>(selectHolder(blocking));
-  const [holder] = (await withTransaction(pool, { operation, retryForMs: 0 }, read, signal)).rows;
+  const statement = within(ANSWER_MS, selectHolder(blocking));
+  const found = await pool
+    .query<{ relation: string; pid: number; details: string }>(statement)
+    .catch(() => ({ rows: [] }));
+  const [holder] = found.rows;
   if (holder === undefined) return null;
   const hint = `wait until it ends, or end it: SELECT pg_terminate_backend(${holder.pid})`;
   const problem = `${holder.relation} is locked by session ${holder.pid} (${holder.details})`;

@@ -26,7 +26,7 @@ const FIXED_SETTINGS = `SET LOCAL standard_conforming_strings = on; SET LOCAL se
 
 const CREATE_JOURNAL = `CREATE TABLE IF NOT EXISTS ${JOURNAL} (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`;
 
-interface MigrateOptions extends Pick<ConnectOptions, "onWait"> {
+interface MigrateOptions extends Pick<ConnectOptions, "onWait" | "slowAfterMs"> {
   readonly folder?: string;
 }
 

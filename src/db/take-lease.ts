@@ -2,7 +2,7 @@ import { sleep } from "../async.ts";
 import { BusyError } from "../errors.ts";
 import { ANNOUNCE_AFTER_MS, type Connection, type Pool } from "./connect.ts";
 import { excludesLeaseSql, SYNC_LEASE } from "./lease-names.ts";
-import { lockError, lockedLeaseError } from "./lock-holders.ts";
+import { lockedLeaseError } from "./lock-holders.ts";
 import { abandonRuns } from "./runs.ts";
 import { readSnapshot, withTransaction } from "./transaction.ts";
 
@@ -11,7 +11,6 @@ export const RENEW_MS = 5_000;
 const WATCH_EVERY_MS = 500;
 /** A lease lasts at most 20 s without a renewal, so only a lock on its row can make a run wait this long. */
 const MAX_WAIT_MS = 60_000;
-const TAKING = "taking the lease";
 /** A holder that has not renewed for this long is considered dead, whatever the clock says. */
 const DEAD_AFTER_MS = 3 * RENEW_MS;
 
@@ -45,7 +44,7 @@ export async function takeLease<S>(
   for (;;) {
     const taken = await withTransaction(
       pool,
-      { operation: TAKING },
+      { operation: "taking the lease" },
       async (connection) => {
         const mine = await tryTake(connection, request, dead);
         if (mine === null) return null;
@@ -54,11 +53,9 @@ export async function takeLease<S>(
         return { token: mine.token, started: await start(connection) };
       },
       signal,
-    ).catch(async (error) => {
-      throw await lockError(pool, TAKING, error, signal);
-    });
+    );
     if (taken !== null) return taken;
-    if (performance.now() - beganAt > MAX_WAIT_MS) throw await lockedLeaseError(pool, TAKING, signal);
+    if (performance.now() - beganAt > MAX_WAIT_MS) throw await lockedLeaseError(pool);
     const read = (connection: Connection) => connection.query<OtherLease>(SELECT_RIVALS, [request.name, LEASE_MS]);
     const { rows } = await readSnapshot(pool, "watching the lease", read, signal);
     for (const rival of rows) if (watch(rival) === "dead") dead.push(rival);
@@ -93,7 +90,7 @@ function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead"
     seen.set(period, first);
     if (!isAnnounced && performance.now() - beganAt > ANNOUNCE_AFTER_MS) {
       isAnnounced = true;
-      pool.announce({ code: "waiting_for_lease", message: formatWait(lease) });
+      pool.onWait({ code: "waiting_for_lease", message: formatWait(lease) });
     }
     return lease.isAhead && performance.now() - first.since > DEAD_AFTER_MS ? "dead" : "waiting";
   };

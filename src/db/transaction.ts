@@ -1,6 +1,8 @@
 import { DatabaseError } from "../errors.ts";
+import { formatElapsed } from "../format.ts";
 import { ANSWER_MS, type Connection, type Pool, type RetryOptions, retryTransient, within } from "./connect.ts";
 import { asDatabaseError, isConnectionLost } from "./db-errors.ts";
+import { nameLockHolder } from "./lock-holders.ts";
 
 /** Lifts the time limits that a role or a database may set. Postgres has `transaction_timeout` since version 17. */
 const UNLIMITED = `SET LOCAL statement_timeout = 0;
@@ -46,7 +48,8 @@ export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" |
 /**
  * Runs `work` in one transaction. Repeats the whole transaction after a deadlock, a serialization failure or a lost
  * connection, a bounded number of times, so `work` must be safe to repeat.
- * @throws DatabaseError if the database cannot be reached or stays contended; other errors of `work` pass unchanged
+ * @throws DatabaseError if the database cannot be reached or stays contended: if a lock was not granted, it names the session
+ * that holds it. Other errors of `work` pass unchanged
  */
 export async function withTransaction<T>(
   pool: Pool,
@@ -82,10 +85,18 @@ export async function withTransaction<T>(
       connection.release(closing);
     }
   };
+  const { slowAfterMs } = pool;
+  const blocked = options.snapshot ? "readers" : "writers";
+  const onWait = async (error: unknown) => {
+    if (error !== undefined) pool.announceOutage(await nameLockHolder(pool, blocked, error));
+    else if (slowAfterMs !== undefined) pool.announceSlow(`${operation}, ${formatElapsed(slowAfterMs)} so far`);
+  };
   try {
-    return await retryTransient(attempt, signal, { ...options, onWait: (error) => pool.announceOutage(error) });
+    const result = await retryTransient(attempt, signal, { ...options, onWait, slowAfterMs });
+    pool.endOutage();
+    return result;
   } catch (error) {
-    throw asDatabaseError(operation, error);
+    throw asDatabaseError(operation, await nameLockHolder(pool, blocked, error));
   }
 }
 

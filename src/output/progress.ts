@@ -60,9 +60,9 @@ export function formatProgress({ done, total, failed, elapsedMs }: Progress): st
   return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)}/s${left}${failures}`;
 }
 
-/** A shorter wait for the service is not shown. */
-const SHOWN_WAIT_MS = 1_000;
-/** A shorter wait for the service is not logged. */
+/** A shorter wait is not shown. */
+export const SHOWN_WAIT_MS = 1_000;
+/** A shorter wait is not logged. */
 export const LONG_WAIT_MS = 10_000;
 
 /**

@@ -32,7 +32,7 @@ test.each([
     await vi.waitFor(() => expect(onWait).toHaveBeenCalled(), { timeout: 20_000 });
     await long.query("ROLLBACK");
     expect(await migrating).toMatchObject({ applied: 1 });
-    const message = /^waiting for the database: .*lock timeout \(55P03\); another session holds a lock/;
+    const message = /^waiting for the database: .*lock timeout \(55P03\); another session holds a lock;/;
     expect(onWait.mock.calls).toEqual([[{ code: "waiting_for_database", message: expect.stringMatching(message) }]]);
   },
 );

@@ -3,7 +3,6 @@ import type { Config } from "../../config.ts";
 import { readNow } from "../../db/clock.ts";
 import { type Connection, disconnect, Pool } from "../../db/connect.ts";
 import { asDatabaseError } from "../../db/db-errors.ts";
-import { lockError } from "../../db/lock-holders.ts";
 import { missingError, readMissingObjects } from "../../db/missing-objects.ts";
 import {
   assertMigratable,
@@ -116,27 +115,21 @@ async function assertSchemaComplete(connection: Connection, lacks: readonly Lack
   await connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";"));
 }
 
-/**
- * Runs `work` in a transaction with short time limits and without retries: a check reports the state now.
- * @throws DatabaseError, which names the session that holds a lock
- */
+/** Runs `work` in a transaction with short time limits and without retries: a check reports the state now. */
 async function withConnection<T>(
   url: string,
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const pool = new Pool(url, { max: 1 });
-  const operation = "asking the database";
-  const options = { operation, retryForMs: 0, lockTimeoutMs: CHECK_LOCK_TIMEOUT_MS, lockAttempts: 1 };
+  const patience = { retryForMs: 0, lockTimeoutMs: CHECK_LOCK_TIMEOUT_MS, lockAttempts: 1 };
+  const options = { operation: "asking the database", ...patience };
   const limited = async (connection: Connection) => {
     await connection.query(`SET LOCAL statement_timeout = ${READ_TIMEOUT_MS}`);
     return work(connection);
   };
   try {
     return await unlessAborted(withTransaction(pool, options, limited, signal), signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw await lockError(pool, operation, error, signal);
   } finally {
     await disconnect(pool);
   }
