@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, rm, writeFile } from "node:fs/promises";
+import { relative } from "node:path";
 import { build } from "esbuild";
 import { formatNotices, formatSbom, listPackages } from "./notices.mjs";
 
@@ -14,13 +15,21 @@ function readCommit() {
   return /^[0-9a-f]{7}/.exec(process.env.REVISION ?? "")?.[0] ?? "";
 }
 
-/** Imports nothing statically, because Node would report a missing chunk as a failure with a stack. */
-const LAUNCHER = `#!/usr/bin/env node
+/**
+ * Compares the sizes of all files, because Node reports a missing or truncated one with a stack, and an empty one not at all.
+ * Imports the program only then.
+ */
+const formatLauncher = (outputs) => `#!/usr/bin/env node
+import { statSync } from "node:fs";
+const sizes = ${JSON.stringify(Object.entries(outputs).map(([file, { bytes }]) => [relative("dist", file), bytes]))};
 try {
+  for (const [file, bytes] of sizes) {
+    if (statSync(new URL(file, import.meta.url)).size !== bytes) throw new SyntaxError(\`\${file} is damaged\`);
+  }
   await import("./program.js");
 } catch (error) {
-  if (error?.code !== "ERR_MODULE_NOT_FOUND" && error?.code !== "ENOENT") throw error;
-  console.error(\`simcat: a file of the program is missing; reinstall simcat (\${error.message})\`);
+  if (error?.code !== "ENOENT" && !(error instanceof SyntaxError)) throw error;
+  console.error(\`simcat: a file of the program is missing or damaged; reinstall simcat (\${error.message})\`);
   process.exit(78);
 }
 `;
@@ -49,6 +58,6 @@ const { metafile } = await build({
 const packages = listPackages(metafile);
 await writeFile("dist/THIRD_PARTY_NOTICES", formatNotices(packages));
 await writeFile("dist/sbom.cdx.json", formatSbom(packages));
-await writeFile("dist/main.js", LAUNCHER);
+await writeFile("dist/main.js", formatLauncher(metafile.outputs));
 // Whoever links to the file in a directory of PATH can run it.
 await chmod("dist/main.js", 0o755);

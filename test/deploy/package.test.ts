@@ -46,22 +46,26 @@ test("the packed program can be executed, and names its version and the commit t
 });
 
 test.each([
-  "dist/chunks",
-  "dist/program.js",
-  "package.json",
-  "migrations",
-  "migrations/views",
-  "dist/chunks/check-*",
-  "node_modules",
-])("a program without %s ends with 78 and says what to do (fault 158)", async (missing) => {
+  ["rm -r", "dist/chunks"],
+  ["rm -r", "dist/program.js"],
+  ["rm -r", "package.json"],
+  ["rm -r", "migrations"],
+  ["rm -r", "migrations/views"],
+  ["rm -r", "dist/chunks/check-*"],
+  ["rm -r", "node_modules"],
+  ["truncate -s 0", "dist/program.js"],
+  ["truncate -s 1000", "dist/program.js"],
+  ["truncate -s 0", "dist/chunks/check-*"],
+  ["truncate -s 1000", "dist/chunks/check-*"],
+])("after %s %s the program ends with 78 and says what to do (fault 158)", async (damage, file) => {
   const directory = await mkdtemp(join(packed, "without-"));
   await run("cp", ["-a", join(packed, "package"), directory]);
   const { environment } = await fixture([]);
   // Another schedule than the default loads node-cron, which is not in the bundle.
   const scheduled = { ...environment, SIMCAT_SCHEDULE: "*/5 * * * *" };
-  await run("bash", ["-c", `rm -r ${join(directory, "package", missing)}`]);
+  await run("bash", ["-c", `${damage} ${join(directory, "package", file)}`]);
   const main = join(directory, "package/dist/main.js");
-  for (const args of missing === "migrations" ? [["check"], ["sync"], ["status"]] : [["check"]]) {
+  for (const args of file === "migrations" ? [["check"], ["sync"], ["status"]] : [["check"]]) {
     const { code, stdout, stderr } = await startProgram(process.execPath, [main, ...args], scheduled).ended;
     expect({ args, code }).toEqual({ args, code: 78 });
     expect(stdout + stderr).toContain("reinstall simcat");
