@@ -74,6 +74,8 @@ export interface RunSummary {
   readonly status: RunStatus;
   readonly durationMs: number;
   readonly counts: Readonly<RunCounts>;
+  /** Whether the listing was accepted: it shares something with the copy, if there is a copy. */
+  readonly isAccepted: boolean;
   /** How many libraries were read for each reason. */
   readonly reasons: Readonly<Partial<Record<Reason, number>>>;
   /** How many libraries were skipped for each reason. */

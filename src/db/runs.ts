@@ -23,16 +23,16 @@ export interface Scope {
 const isCompleted = (status: RunStatus) => status === "ok" || status === "partial" || status === "held";
 
 /**
- * A good run completed, and considered libraries: it read, skipped or failed to read some. One that considered none
- * is good only if it is `ok`, because otherwise its listing shared nothing with the copy.
+ * A good run is `ok`; or it completed, its listing shared something with the copy, and it considered libraries: it read,
+ * skipped or failed to read some.
  */
-export const isGood = ({ status, counts }: Pick<RunSummary, "status" | "counts">) =>
+export const isGood = ({ status, counts, isAccepted }: Pick<RunSummary, "status" | "counts" | "isAccepted">) =>
   status === "ok" ||
-  (isCompleted(status) && counts.librariesRead + counts.librariesSkipped + counts.librariesFailed > 0);
+  (isCompleted(status) && isAccepted && counts.librariesRead + counts.librariesSkipped + counts.librariesFailed > 0);
 
 /** The same condition over the columns of `sync_runs`. */
-export const IS_GOOD =
-  "(status = 'ok' OR status IN ('partial', 'held') AND libraries_read + libraries_skipped + libraries_failed > 0)";
+export const IS_GOOD = `(status = 'ok' OR status IN ('partial', 'held') AND listing_complete IS NOT NULL
+  AND libraries_read + libraries_skipped + libraries_failed > 0)`;
 
 /** Null for a run without selectors. */
 export function toScope({ libraries, owners, slice }: Selection): Scope | null {
@@ -126,7 +126,7 @@ UPDATE simcat.sync_runs SET status = $status, error = $error, finished_at = cloc
     .join(", ")}
 WHERE id = $id`);
 
-/** What a run records of the listing that it accepted. */
+/** What a run records of the listing that it accepted: one that shares something with the copy, if there is a copy. */
 export interface AcceptedListing {
   /** Whether it shows all libraries as of a known time. */
   readonly complete: boolean;

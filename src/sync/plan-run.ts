@@ -1,6 +1,6 @@
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
-import { type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
+import { listsOlder, type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
 import { parseStored, streamStored } from "../db/read/stored-libraries.ts";
 import type { ListingChanges, Removals } from "../db/store/save-listing.ts";
 import { hasListingRejects } from "../db/store/save-rejects.ts";
@@ -49,6 +49,8 @@ export interface PlannedRun {
   /** Whether the libraries that the listing lacks may be marked as removed, and which are. */
   readonly verdict: RemovalVerdict;
   readonly removals: Removals;
+  /** The listing shares nothing with the copy as it was before removals were held, and `--allow-removals` does not apply. */
+  readonly isForeign: boolean;
 }
 
 /**
@@ -97,7 +99,7 @@ async function checkRemovals(
   { selection, allowRemovals }: PlanRequest,
   { listing, plan }: Pick<PlannedRun, "listing" | "plan">,
   signal: AbortSignal,
-): Promise<Pick<PlannedRun, "verdict" | "removals">> {
+): Promise<Pick<PlannedRun, "verdict" | "removals" | "isForeign">> {
   const complete = listing.incomplete === null;
   const isSlice = selection.slice !== undefined;
   const canMark = complete && !isSlice;
@@ -133,7 +135,13 @@ async function checkRemovals(
   const isHeldElsewhere = canMark && unheldElsewhere.length > 0 && exceedsShare(everywhere);
   const held = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];
   const [marked, forgotten] = verdict.kind === "pass" ? [missing, plan.neverStored] : [[], []];
-  return { verdict, removals: { marked, forgotten, held, heldSince } };
+  const sharesOlder = (connection: Connection) => listsOlder(connection, listing, heldSince ?? 0);
+  const isShared =
+    pool !== null && heldSince !== null && live.listed > 0
+      ? await readSnapshot(pool, "comparing the listing with older libraries", sharesOlder, signal)
+      : live.listed > 0;
+  const isForeign = verdict.kind !== "pass" && live.count > 0 && !isShared;
+  return { verdict, removals: { marked, forgotten, held, heldSince }, isForeign };
 }
 
 /** How many libraries of the whole organization are live, and how many of those are listed. */

@@ -115,6 +115,7 @@ export class RunTotals {
       id,
       kind: request.kind,
       status,
+      isAccepted: this.listing !== null,
       durationMs: Math.round(durationMs),
       error: message === null ? null : mask(message),
     };

@@ -108,7 +108,8 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const held = verdict.kind === "held" ? verdict : null;
   if (held?.rule === "nothing_shared") return { status: "held", message: held.message, error: null };
 
-  totals.listing = { complete: listing.incomplete === null && planned.asOf !== null, asOf: planned.asOf };
+  if (!planned.isForeign)
+    totals.listing = { complete: listing.incomplete === null && planned.asOf !== null, asOf: planned.asOf };
   totals.addSkipped(plan.skipped);
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
@@ -161,7 +162,8 @@ function logOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
  * stored everything, and the next good run of the day takes the snapshot.
  */
 async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status }: RunOutcome): Promise<void> {
-  if (!isGood({ status, counts: totals.counts }) || !isEverything(request.selection)) return;
+  const { counts, listing } = totals;
+  if (!isGood({ status, counts, isAccepted: listing !== null }) || !isEverything(request.selection)) return;
   try {
     const futureDays = await lease.write({ operation: "taking the daily snapshot", byKey: true }, (connection) =>
       saveSnapshot(connection, id, totals.isClockConfirmed),

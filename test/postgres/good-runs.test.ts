@@ -11,10 +11,13 @@ const COUNTS = [{}, { librariesRead: 1 }, { librariesSkipped: 1 }, { librariesFa
 
 test("SQL and the program call the same runs good", async () => {
   const runs = STATUSES.flatMap((status) =>
-    COUNTS.map((some) => ({ status, counts: { ...new RunTotals().counts, ...some } })),
+    COUNTS.flatMap((some) =>
+      [true, false].map((isAccepted) => ({ status, counts: { ...new RunTotals().counts, ...some }, isAccepted })),
+    ),
   );
-  const rows = runs.map(({ status, counts }) => ({
+  const rows = runs.map(({ status, counts, isAccepted }) => ({
     status,
+    listing_complete: isAccepted ? false : null,
     libraries_read: counts.librariesRead,
     libraries_skipped: counts.librariesSkipped,
     libraries_failed: counts.librariesFailed,

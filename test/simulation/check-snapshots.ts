@@ -59,7 +59,8 @@ export async function checkSnapshots({ server }: Simulation, performed: Performe
   }
   const counts = ended.summary?.counts;
   const considered = counts ? counts.librariesRead + counts.librariesSkipped + counts.librariesFailed : 0;
-  const isGood = ended.status === "ok" || (["partial", "held"].includes(ended.status) && considered > 0);
+  const isAccepted = ended.summary?.isAccepted === true && considered > 0;
+  const isGood = ended.status === "ok" || (["partial", "held"].includes(ended.status) && isAccepted);
   // A cached listing does not confirm the database's clock.
   const isUnsure = heard.listing?.cachedAt !== null;
   const hasFailed = ended.summary?.warnings.some(({ code }) => code === "snapshot_failed");

@@ -21,7 +21,7 @@ function planned(incomplete: string | null, openRejects: boolean, verdict: Remov
   const plan = createPlanner(libraries, JSON.parse, context, EVERYTHING).finish();
   const listing = { libraries, rejects: [], incomplete, repeated: 0, startedAt: 1, cachedMs: 0, date: null };
   const removals = { marked: [], forgotten: [], held: [], heldSince: null };
-  return { listing, listedAt: 2, asOf: 1, plan, openRejects, verdict, removals };
+  return { listing, listedAt: 2, asOf: 1, plan, openRejects, verdict, removals, isForeign: false };
 }
 
 test("dates of a listing count as seen at its last byte, and no reject ends if none is open", () => {

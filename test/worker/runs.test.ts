@@ -158,14 +158,15 @@ test("the next run uses a key rotated in its file; a missing file is logged and 
 });
 
 test.each([
-  ["of another organization", Array.from({ length: 10 }, (_, at) => library("eve", `other ${at}`))],
-  ["without any library", []],
-])("a run that met a listing %s is no good run, and the copy becomes stale (fault 140)", async (_, others) => {
-  const ten = Array.from({ length: 10 }, (_, at) => library("ann", `lib ${at}`));
-  const { environment, service } = await fixture(ten);
+  ["of another organization", 10, Array.from({ length: 10 }, (_, at) => library("eve", `other ${at}`))],
+  ["of another organization, and stores it", 3, [library("eve", "other")]],
+  ["without any library", 10, []],
+])("a run that met a listing %s is no good run, and the copy becomes stale (fault 140)", async (_, count, others) => {
+  const before = Array.from({ length: count }, (_, at) => library("ann", `lib ${at}`));
+  const { environment, service } = await fixture(before);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilLogged("run_finished");
-  for (const { owner, name } of ten) service.remove(owner, name);
+  for (const { owner, name } of before) service.remove(owner, name);
   for (const other of others) service.put(other);
   await vi.waitFor(() => expect(worker.lines).toContainEqual(expect.objectContaining({ status: "held" })), WAIT);
   const lastSuccess = await worker.metric("simcat_last_success_timestamp_seconds");

@@ -46,7 +46,8 @@ export const STORED_ROWS: Readonly<Record<ReadSource, Relations>> = {
     sync_runs: `(
       SELECT run_id AS id, kind, scope, status, started_at, finished_at, coalesce(libraries_read, 0) AS libraries_read,
         coalesce(libraries_skipped, 0) AS libraries_skipped, coalesce(libraries_changed, 0) AS libraries_changed,
-        coalesce(libraries_failed, 0) AS libraries_failed, coalesce(libraries_removed, 0) AS libraries_removed, error
+        coalesce(libraries_failed, 0) AS libraries_failed, coalesce(libraries_removed, 0) AS libraries_removed, error,
+        CASE WHEN saw_everything THEN true WHEN status = 'partial' THEN false END AS listing_complete
       FROM simcat_report.run_history)`,
   },
 };

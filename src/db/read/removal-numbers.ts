@@ -1,6 +1,7 @@
-import type { LibraryKey } from "../../model.ts";
+import type { LibraryKey, Listing } from "../../model.ts";
 import { type Connection, oneRow } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { streamRows } from "./stream-rows.ts";
 
 /** The guard's numbers of the last 24 hours, without the libraries that a run with `--allow-removals` removed. */
 export interface RemovalNumbers {
@@ -54,4 +55,17 @@ SELECT (SELECT coalesce(max(live), 0) FROM levels)::int8 AS "peakLive",
 export async function readRemovalNumbers(connection: Connection, heldSince: number | null): Promise<RemovalNumbers> {
   const held_since = heldSince === null ? null : heldSince / 1000;
   return oneRow(await connection.query<RemovalNumbers & Record<string, unknown>>(NUMBERS({ held_since })));
+}
+
+const SELECT_OLDER =
+  "SELECT owner, library_name AS name FROM simcat.libraries WHERE removed_at IS NULL AND first_seen_at < to_timestamp($1)";
+
+/** Whether a live library that was first stored before this moment, in database ms, is listed. */
+export async function listsOlder(connection: Connection, { libraries }: Listing, moment: number): Promise<boolean> {
+  let isListed = false;
+  const query = { text: SELECT_OLDER, values: [moment / 1000] };
+  await streamRows<LibraryKey & Record<string, unknown>>(connection, query, (key) => {
+    isListed ||= libraries.has(key);
+  });
+  return isListed;
 }
