@@ -209,6 +209,22 @@ test("a deadlock with another session is resolved by retrying simcat's transacti
   );
 });
 
+test("a table's lock that ends after one attempt to store fails no library (fault 200)", async () => {
+  const { service, database, query, start } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
+  service.change("alice", "Fire", { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
+  const holder = await database.pool.connect();
+  onTestFinished(() => holder.release());
+  await holder.query("BEGIN; LOCK TABLE simcat.scenarios IN ACCESS EXCLUSIVE MODE");
+  const running = start(["sync"]);
+
+  // It finds out whether the tables can be written.
+  await untilSession(query, "query LIKE '%SELECT NULL::%' AND wait_event_type = 'Lock'");
+  await holder.query("ROLLBACK");
+
+  expect((await running.ended).code).toBe(0);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
+
 test("a role limited to one connection can run every command (fault 83)", async () => {
   const made = await fixture(twenty());
   const { url } = await createRole(made.database, { attributes: "CONNECTION LIMIT 1" });

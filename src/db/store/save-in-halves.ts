@@ -1,7 +1,7 @@
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { ContentError } from "../../errors.ts";
 import type { Connection } from "../connect.ts";
-import { databaseError, driverError, mayComeFromRows } from "../db-errors.ts";
+import { databaseError, driverError, isLockTimeout, mayComeFromRows } from "../db-errors.ts";
 import type { InTransaction } from "../lease.ts";
 import * as schema from "../schema.ts";
 import type { TransactionOptions } from "../transaction.ts";
@@ -24,7 +24,7 @@ export function refusedByDatabase(operation: string, error: unknown): ContentErr
 /** Limits of the time that a transaction waits for the lock of a row. */
 export type LockPatience = Pick<TransactionOptions<unknown>, "lockTimeoutMs" | "lockAttempts">;
 
-/** The first attempt waits once. Afterwards PROBE shows whether a row or the whole table is locked. */
+/** The first attempt waits once. Afterwards PROBE shows whether a row or the whole table is locked, and waits for a table. */
 const FIRST: LockPatience = { lockAttempts: 1 };
 /** The whole batch has already waited for the lock. */
 const PART: LockPatience = { lockTimeoutMs: 500, lockAttempts: 1 };
@@ -65,12 +65,15 @@ export async function detectRefusedRows<T>(
   write: InTransaction,
   operation: string,
   run: (patience: LockPatience) => Promise<T>,
+  patience = FIRST,
 ): Promise<T> {
   try {
-    return await run(FIRST);
+    return await run(patience);
   } catch (error) {
     if (!mayComeFromRows(error)) throw error;
     await write({ operation }, (connection) => connection.query(PROBE));
+    // The probe may have waited for the end of a lock on a whole table.
+    if (patience === FIRST && isLockTimeout(driverError(error))) return detectRefusedRows(write, operation, run, PART);
     throw new RefusedRows(error);
   }
 }
