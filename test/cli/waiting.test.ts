@@ -1,5 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { checkDatabase } from "../../src/cli/check/check-database.ts";
 import { checkService } from "../../src/cli/check/check-service.ts";
 import { status } from "../../src/cli/status.ts";
 import { createContext } from "../support/call-cli.ts";
@@ -54,4 +55,18 @@ test("a terminal shows a line while simcat waits for the service (fault 149)", a
   await ended;
 
   expect(draw).toHaveBeenLastCalledWith("\r\x1b[K");
+});
+
+test("a terminal shows a line while check waits for the database (fault 96)", async () => {
+  const stop = new AbortController();
+  const note = vi.fn();
+  const environment = { DATABASE_URL: await silentServer() };
+  const running = checkDatabase({ ...createContext(environment, stop.signal), terminal: TERMINAL, note });
+  const ended = expect(running).rejects.toThrow("enough");
+
+  await vi.waitFor(() => expect(note).toHaveBeenCalled(), { timeout: 8_000 });
+  stop.abort(new Error("enough"));
+  await ended;
+
+  expect(note.mock.calls).toEqual([["waiting for the database: asking the database, 1.0 s so far"]]);
 });

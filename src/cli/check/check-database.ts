@@ -1,7 +1,7 @@
 import { unlessAborted } from "../../async.ts";
 import type { Config } from "../../config.ts";
 import { readNow } from "../../db/clock.ts";
-import { type Connection, disconnect, Pool } from "../../db/connect.ts";
+import { type Connection, type ConnectOptions, disconnect, Pool } from "../../db/connect.ts";
 import { asDatabaseError } from "../../db/db-errors.ts";
 import { missingError, readMissingObjects } from "../../db/missing-objects.ts";
 import {
@@ -17,7 +17,7 @@ import { ConfigurationError, EXIT } from "../../errors.ts";
 import { formatElapsed, plural } from "../../format.ts";
 import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check.ts";
 import { maskDatabaseUrl } from "../../secrets.ts";
-import { type DatabaseUrls, findMissingEmbedded, withDatabaseUrls } from "../connections.ts";
+import { announceWaits, type DatabaseUrls, findMissingEmbedded, withDatabaseUrls } from "../connections.ts";
 import type { Context } from "../context.ts";
 import { loadEssential } from "./check-configuration.ts";
 
@@ -42,7 +42,7 @@ export async function checkDatabase(context: Context): Promise<CheckLine[]> {
   try {
     const missingIn = await findMissingEmbedded(context, config);
     if (missingIn === null) {
-      await withDatabaseUrls(context, config, (urls) => checkUrls(config, urls, add, context.stop));
+      await withDatabaseUrls(context, config, (urls) => checkUrls(context, config, urls, add));
     } else {
       add(ok("database", `DATABASE_URL is not set: the first run creates an embedded database in ${missingIn}`));
       for (const check of CHECKS.slice(1)) add(skipped(check, "there is no database yet"));
@@ -61,13 +61,16 @@ const hasDirectUrl = ({ databaseUrl, databaseDirectUrl }: Config) => databaseDir
 
 /** Checks the database that DATABASE_URL names, and whether DATABASE_DIRECT_URL leads to the same one. */
 async function checkUrls(
+  context: Context,
   config: Config,
   { url, directUrl }: DatabaseUrls,
   add: AddLine,
-  signal: AbortSignal,
 ): Promise<void> {
+  const { stop, terminal } = context;
+  const waits = terminal.isErr ? announceWaits(context, config) : {};
   const where = config.databaseUrl === null ? "the embedded database" : maskDatabaseUrl(url);
-  const pooled = await withConnection(url, (connection) => checkConnection(connection, where, config, add), signal);
+  const checkPooled = (connection: Connection) => checkConnection(connection, where, config, add);
+  const pooled = await withConnection(url, waits, checkPooled, stop);
   if (!hasDirectUrl(config)) return;
   const check = async (connection: Connection) => {
     const server = await readSessionServer(connection);
@@ -77,7 +80,7 @@ async function checkUrls(
     const line = judgeDirectUrl(`${maskDatabaseUrl(directUrl)} answered`, isSame, lacks);
     return judgeEncryption(line, unencryptedAddress(connection), "DATABASE_DIRECT_URL");
   };
-  add(await withConnection(directUrl, check, signal));
+  add(await withConnection(directUrl, waits, check, stop));
 }
 
 /** @returns the server, after a line for each of CHECKS */
@@ -118,10 +121,11 @@ async function assertSchemaComplete(connection: Connection, lacks: readonly Lack
 /** Runs `work` in a transaction with short time limits and without retries: a check reports the state now. */
 async function withConnection<T>(
   url: string,
+  waits: ConnectOptions,
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const pool = new Pool(url, { max: 1 });
+  const pool = new Pool(url, { max: 1, ...waits });
   const patience = { retryForMs: 0, lockTimeoutMs: CHECK_LOCK_TIMEOUT_MS, lockAttempts: 1 };
   const options = { operation: "asking the database", ...patience };
   const limited = async (connection: Connection) => {
