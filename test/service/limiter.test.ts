@@ -17,7 +17,7 @@ describe("the limiter", () => {
   it("admits requests up to the limit, and queues the others in order", async () => {
     const limiter = open(2);
     const entered: string[] = [];
-    const enter = (name: string) => limiter.acquire("libs", never).then(() => entered.push(name));
+    const enter = (name: string) => limiter.acquire({ resource: "libs" }, never).then(() => entered.push(name));
     const all = ["a", "b", "c", "d"].map(enter);
     await all[1];
     expect(entered).toEqual(["a", "b"]);
@@ -31,16 +31,16 @@ describe("the limiter", () => {
 
   it("an aborted signal ends the wait at once and frees the place in the queue", async () => {
     const limiter = open(1);
-    await limiter.acquire("libs", never);
+    await limiter.acquire({ resource: "libs" }, never);
     const impatient = new AbortController();
-    const gone = failureOf(limiter.acquire("libs", impatient.signal));
-    const next = limiter.acquire("libs", never);
+    const gone = failureOf(limiter.acquire({ resource: "libs" }, impatient.signal));
+    const next = limiter.acquire({ resource: "libs" }, never);
     const reason = new Error("enough");
     impatient.abort(reason);
     expect(await gone).toBe(reason);
     limiter.release();
     await next;
-    expect(await failureOf(limiter.acquire("libs", impatient.signal))).toBe(reason);
+    expect(await failureOf(limiter.acquire({ resource: "libs" }, impatient.signal))).toBe(reason);
   });
 
   it("spaces starts evenly, never closer than the rate allows", async () => {
@@ -49,7 +49,7 @@ describe("the limiter", () => {
     const before = performance.now();
     await Promise.all(
       Array.from({ length: 4 * 5 }, async () => {
-        await limiter.acquire("libs", new AbortController().signal);
+        await limiter.acquire({ resource: "libs" }, new AbortController().signal);
         starts.push(performance.now());
         limiter.release();
       }),
@@ -60,18 +60,27 @@ describe("the limiter", () => {
 
   it("admits no request during a pause, including those that were already queued", async () => {
     const limiter = open(4);
-    await Promise.all([1, 2, 3, 4].map(() => limiter.acquire("libs", never)));
-    const queued = limiter.acquire("libs", never).then(() => performance.now());
+    await Promise.all([1, 2, 3, 4].map(() => limiter.acquire({ resource: "libs" }, never)));
+    const queued = limiter.acquire({ resource: "libs" }, never).then(() => performance.now());
     const end = performance.now() + 60;
     const throttle = (waitMs: number) => limiter.onThrottled(LISTING, { status: 500, sentAt: 0 }, waitMs);
     expect([throttle(60), throttle(10)]).toEqual([true, true]);
-    expect(limiter.isPaused("libs")).toBe(true);
+    expect(limiter.isPaused({ resource: "libs" })).toBe(true);
     limiter.release();
-    const late = limiter.acquire("libs", never).then(() => performance.now());
+    const late = limiter.acquire({ resource: "libs" }, never).then(() => performance.now());
     limiter.release();
     expect(await queued).toBeGreaterThanOrEqual(end);
     expect(await late).toBeGreaterThanOrEqual(end);
-    expect(limiter.isPaused("libs")).toBe(false);
+    expect(limiter.isPaused({ resource: "libs" })).toBe(false);
+  });
+
+  it("does not let two requests for one library wait for each other's pauses", async () => {
+    const limiter = open(4);
+    const broken = scenariosOf("broken");
+    limiter.onThrottled(broken, { status: 503, sentAt: 0 }, 60_000);
+    expect(limiter.isPaused(broken)).toBe(true);
+    expect(limiter.isPaused({ ...broken, hasWaited: true })).toBe(false);
+    await limiter.acquire({ ...broken, hasWaited: true }, never);
   });
 
   it("pauses all for two resources that ask for it, but for none that failed last time (fault 18)", () => {

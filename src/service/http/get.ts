@@ -55,7 +55,7 @@ export async function get<T>(
   let waitedMs = 0;
   let busyAnswers = 0;
   for (;;) {
-    const answer = await attempt(context, request, signal);
+    const answer = await attempt(context, { ...request, hasWaited: failures > 0 }, signal);
     if (!(answer instanceof AttemptFailure)) {
       counters.throttled += busyAnswers;
       return answer;
@@ -167,7 +167,7 @@ async function attempt<T>(
 ): Promise<ParsedAnswer<T> | AttemptFailure> {
   const { limiter, counters, maxBodyBytes, quote, onEvent } = context;
   const { operation } = request;
-  await limiter.acquire(request.resource, signal);
+  await limiter.acquire(request, signal);
   counters.requests++;
   onEvent({ kind: "sent" });
   const startedAt = performance.now();

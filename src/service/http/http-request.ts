@@ -139,7 +139,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#failure !== null) controller.abort(DISCARDED);
-    else if (this.#context.limiter.isPaused(this.#target.resource))
+    else if (this.#context.limiter.isPaused(this.#target))
       this.#fail(new AttemptFailure("deferred", "was not sent: the service asked for a pause"));
     else {
       this.isWaiting = false;

@@ -18,18 +18,25 @@ export interface RequestTarget {
   readonly resource: string;
   /** The resource failed last time, so the waits that it asks for say nothing about the service. */
   readonly failedBefore?: boolean;
+  /**
+   * The request was answered before, and has waited for as long as that answer asked. A later pause of its resource does not hold
+   * it: otherwise two requests for a broken library would wait for each other's pauses too, in twice the time.
+   */
+  readonly hasWaited?: boolean;
 }
+
+type PausedTarget = Pick<RequestTarget, "resource" | "hasWaited">;
 
 /** Decides when requests may be sent: in order, a limited number at once, evenly spaced, and none during a pause. */
 export interface Limiter {
   /**
-   * Resolves when a request for this resource may be sent; `release` must follow. A paused resource waits outside of the
+   * Resolves when this request may be sent; `release` must follow. A paused resource waits outside of the
    * queue. Rejects with the signal's reason.
    */
-  acquire(resource: string, signal: StopSignal): Promise<void>;
+  acquire(target: PausedTarget, signal: StopSignal): Promise<void>;
   release(): void;
-  /** True during a pause of all requests or of this resource. */
-  isPaused(resource: string): boolean;
+  /** True during a pause of all requests or of this one's resource. */
+  isPaused(target: PausedTarget): boolean;
   onSuccess(sentAt: number): void;
   /**
    * Adapts the limits to a response by which the service asked for a wait, and starts its pause. `waitMs` is the Retry-After;
@@ -105,7 +112,8 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
     });
   }
 
-  const resourcePauseMs = (resource: string) => (resourcePauses.get(resource)?.until ?? 0) - performance.now();
+  const resourcePauseMs = ({ resource, hasWaited = false }: PausedTarget) =>
+    hasWaited ? 0 : (resourcePauses.get(resource)?.until ?? 0) - performance.now();
 
   /** Pauses one resource. Returns true if another one asked for a pause shortly before, and neither of them failed last time. */
   function pauseResource({ resource, failedBefore = false }: RequestTarget, waitMs: number, now: number): boolean {
@@ -127,15 +135,15 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
   }
 
   return {
-    async acquire(resource, signal) {
-      for (let ms = resourcePauseMs(resource); ms > 0; ms = resourcePauseMs(resource)) await sleep(ms, signal);
+    async acquire(target, signal) {
+      for (let ms = resourcePauseMs(target); ms > 0; ms = resourcePauseMs(target)) await sleep(ms, signal);
       return enqueue(signal);
     },
     release() {
       inFlight--;
       admit();
     },
-    isPaused: (resource) => performance.now() < pausedUntil || resourcePauseMs(resource) > 0,
+    isPaused: (target) => performance.now() < pausedUntil || resourcePauseMs(target) > 0,
     onSuccess(sentAt) {
       successes++;
       throttledSince = null;
