@@ -113,10 +113,10 @@ export function checkDrift(
   if (isPartial || listings[0] !== listings[1]) return [];
   const wrong: string[] = [];
   const answers = new Map(told.map((one) => [one.key, one]));
-  /** The other listed libraries whose stored rows have a value of the field. */
-  const peersOf = (one: Told, loss: Loss) =>
+  /** The other listed libraries whose stored rows have a value of the field. A library that returned may be one of them. */
+  const peersOf = (one: Told, loss: Loss, isLive = (seen: Seen) => seen.live) =>
     [...before].flatMap(([key, seen]) =>
-      key !== one.key && seen.live && heard.listing?.keys.has(key) && loss.isStored(seen.copy) ? [key] : [],
+      key !== one.key && isLive(seen) && heard.listing?.keys.has(key) && loss.isStored(seen.copy) ? [key] : [],
     );
   const isShownBy = (loss: Loss) => (key: string) => {
     const answer = answers.get(key);
@@ -133,7 +133,7 @@ export function checkDrift(
     });
     // Some of the peers may be read for other reasons, so it is not known which were asked.
     const mayFail = losses.some((loss) => {
-      const peers = peersOf(one, loss);
+      const peers = peersOf(one, loss, () => true);
       const silent = peers.filter((key) => heard.content.has(key) && !isShownBy(loss)(key));
       return loss.isProven || (peers.length === 0 ? loss.isLarge : silent.length >= Math.min(PEERS, peers.length));
     });
