@@ -9,7 +9,9 @@ const SETTLING = `
 SELECT owner, library_name AS name FROM simcat.libraries JOIN simcat.library_sync y USING (owner, library_name)
 WHERE (metadata->>'libraryName' = $1 OR (metadata->>'libraryOwner' <> owner AND (owner, library_name) IN
     (SELECT key->>0, key->>1 FROM jsonb_array_elements($2::jsonb) AS key)))
-  AND y.listed_text = y.bookmark AND y.reread_reason IS NULL AND y.suspect_reads = 0`;
+  AND y.listed_text = y.bookmark AND y.reread_reason IS NULL AND y.suspect_reads = 0
+  -- A text that was listed again after the read settles nothing before the next one.
+  AND y.content_read_at > y.bookmark_seen_at`;
 
 /** Whether the metadata names another user, who has a listed library of the same name. */
 function isNamesakes({ content, listing }: Heard, key: string): boolean {
