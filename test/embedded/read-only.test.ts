@@ -52,7 +52,7 @@ test("check reports where the first run will create the database, and creates no
 });
 
 test.runIf(process.platform === "linux").each(["/dev/null/state", "/proc/x"])(
-  "check fails if the first run could not create the database in %s (faults 116 and 122)",
+  "check fails if the first run could not create the database in %s (fault 116)",
   async (stateDir) => {
     const { environment } = await withoutDatabase();
     const { code, stdout } = await runCli(["check"], { ...environment, SIMCAT_STATE_DIR: stateDir });

@@ -117,7 +117,7 @@ test("a lost field is drift if other libraries lost it without a new date, whate
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 4, libraries_changed: 4, scenarios_updated: 8 });
 });
 
-test("metadata fields that four of five libraries lost are edits of each (fault 54)", async () => {
+test("metadata fields that four of five libraries lost are edits of each (fault 53)", async () => {
   const fields = ["libraryOwner", "lastModified", "fileSize", "packageName", "packageVersion", "description"];
   const made = await syncedFixture(named(5).map((name) => library("alice", name, { description: name })));
   for (const name of named(3)) redescribe(made, name, Object.fromEntries(fields.map((field) => [field, undefined])));
@@ -127,7 +127,7 @@ test("metadata fields that four of five libraries lost are edits of each (fault 
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 4, libraries_changed: 4 });
 });
 
-test("a library that gains a field hides no drift, and a removed one shows none (fault 54)", async () => {
+test("a library that gains a field hides no drift, and a removed one shows none (fault 53)", async () => {
   const made = await syncedFixture([
     ...named(5).map((name) => library("alice", name, { description: name })),
     library("alice", "gains", { metadataFields: { description: undefined } }),

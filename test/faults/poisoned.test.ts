@@ -97,7 +97,7 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
   ]);
 });
 
-test("a locked row fails its library; the others are stored while it is held (fault 90)", async () => {
+test("a locked row fails its library; the others are stored while it is held (fault 89)", async () => {
   const made = await syncedFixture(thirty());
   for (const { name } of made.service.organization.libraries()) {
     made.service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });

@@ -160,7 +160,7 @@ describe("a journal that lists more than the database contains", () => {
     ["DROP FUNCTION simcat_report.version_order CASCADE", "function simcat_report.version_order"],
     ["DROP VIEW simcat_report.library_freshness CASCADE", "view simcat_report.library_freshness"],
     ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.changes"],
-  ])("migrate repairs %s without loss of a row (fault 119)", async (statement, missing) => {
+  ])("migrate repairs %s without loss of a row (fault 118)", async (statement, missing) => {
     const { simcat, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
     expect(await simcat(["sync"])).toMatchObject({ code: 0 });
     const read = async () => [await query(DEFINITIONS), await query("TABLE simcat.scenarios")];
@@ -180,7 +180,7 @@ describe("a journal that lists more than the database contains", () => {
     expect(JSON.parse((await simcat(["migrate", "--json"])).stdout)).toEqual({ applied: 0, recreated: [] });
   });
 
-  test("migrate repairs views in a database whose migrations include one more (fault 119)", async () => {
+  test("migrate repairs views in a database whose migrations include one more (fault 118)", async () => {
     const database = await freshTestDatabase();
     const folder = await withOneMore("CREATE INDEX later_index ON simcat.libraries (description)");
     await database.query("DROP VIEW simcat_report.data_quality");

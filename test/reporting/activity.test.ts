@@ -224,7 +224,7 @@ test("an event has the date and the kind of its version, and one that is gone th
   ]);
 });
 
-test("a filter by kind does not look up the library of each scenario (fault 139)", async () => {
+test("a filter by kind does not look up the library of each scenario (fault 130)", async () => {
   await query(`
     INSERT INTO simcat.libraries (owner, library_name, listed, first_seen_at, changed_at, run_id)
     SELECT 'owner ' || n, 'library', '{}', now(), now(), 1 FROM generate_series(1, 200) AS n;

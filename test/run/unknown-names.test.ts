@@ -53,7 +53,7 @@ test("an unknown owner or library is a usage error with suggestions and leaves n
   expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([{ status: "ok" }, { status: "ok" }]);
 });
 
-test("logs the start of a run for a known library only, also if its listing fails (fault 120)", async () => {
+test("logs the start of a run for a known library only, also if its listing fails (fault 76)", async () => {
   const { call, service } = await fixture(ORGANIZATION);
   const codesOf = async (library: string) => {
     const { stderr } = await call(["sync", "--library", library]);

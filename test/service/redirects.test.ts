@@ -23,7 +23,7 @@ describe("a redirect", () => {
     ["to itself", "/v1/libs", "a redirect to 127.0.0.1"],
     ["to nowhere", "http://[", "a redirect to http://["],
     ["that could forge an escape", "http://[\u009b2J", "a redirect to http://["],
-  ])("%s takes one request (fault 9)", async (_, location, said) => {
+  ])("%s takes one request (fault 8)", async (_, location, said) => {
     const server = await serve((_request, response) => {
       response.statusCode = 302;
       if (location === undefined) response.end();

@@ -98,7 +98,7 @@ const FOREIGN = [
 ];
 
 test.each(["127.0.0.1", "0.0.0.0"])(
-  "on %s it rejects requests to other names, so that no web page can read it (faults 110, 163)",
+  "on %s it rejects requests to other names, so that no web page can read it (fault 110)",
   async (host) => {
     const { url } = await serve({ host, allowedHosts: ["simcat"] });
     for (const name of FOREIGN) {
