@@ -146,7 +146,7 @@ describe("check", () => {
     ["0", 78, "fail"],
     ["1", 0, "ok"],
     ["", 0, "ok"],
-  ])("with NODE_TLS_REJECT_UNAUTHORIZED=%s it exits with %i (fault 171)", async (value, exit, result) => {
+  ])("with NODE_TLS_REJECT_UNAUTHORIZED=%s it exits with %i (fault 170)", async (value, exit, result) => {
     const { environment } = await fixture(ORGANIZATION);
     const { exitCode, line } = await checked({ ...environment, NODE_TLS_REJECT_UNAUTHORIZED: value });
     expect({ exitCode, result: line("configuration")?.result }).toEqual({ exitCode: exit, result });

@@ -259,7 +259,7 @@ test("a pod of an Indexed Job takes its part from its index, and its share of th
   expect(service.requests).toHaveLength(1 + 2 * stored.length);
 });
 
-test("two long lists staged by two slices with equal tokens are both stored (fault 181)", async () => {
+test("two long lists staged by two slices with equal tokens are both stored (fault 180)", async () => {
   const long = Array.from({ length: 5_000 }, (_, at) => at + 1);
   const [one] = keysIn({ index: 1, count: 2 }, 40);
   const [two] = keysIn({ index: 2, count: 2 }, 40);

@@ -264,7 +264,7 @@ describe("a library that differs", () => {
     ]);
   });
 
-  test("because it was edited since the last sync, needs only simcat sync (fault 146)", async () => {
+  test("because it was edited since the last sync, needs only simcat sync (fault 124)", async () => {
     const edited = (index: number, lastModified: string) =>
       library("o", `l${index}`, { lastModified, description: lastModified, scenarios: [1, 2] });
     const sides = await stored([0, 1, 2].map((index) => edited(index, "2023-09-11 at 2:56 PM")));
