@@ -1,18 +1,21 @@
 -- How many libraries and scenarios were added and removed in each of the last eight weeks?
--- An item that returns counts as added. Weeks begin on Monday, in UTC, and only those after the first complete run count.
+-- An item that returns counts as added. Weeks begin on Monday, in UTC. The week in which the history began counts from then on,
+-- as `since` says; earlier weeks have no numbers.
 -- percent_removed is the number of removed libraries as a share of the week's first snapshot.
 WITH weeks AS (
-  SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days')::date AS week
-  FROM generate_series(0, 7) AS weeks_ago
-), events AS (
-  SELECT date_trunc('week', a.seen_at AT TIME ZONE 'UTC')::date AS week,
-    count(*) FILTER (WHERE entity = 'library' AND kind IN ('added', 'returned')) AS libraries_added,
-    count(*) FILTER (WHERE entity = 'library' AND kind = 'removed') AS libraries_removed,
-    count(*) FILTER (WHERE entity = 'scenario' AND kind IN ('added', 'returned', 'returned_with_library')) AS scenarios_added,
-    count(*) FILTER (WHERE entity = 'scenario' AND kind IN ('removed', 'went_with_library')) AS scenarios_removed
-  FROM simcat_report.activity AS a, simcat_report.data_complete_as_of AS d
-  WHERE a.seen_at >= d.history_complete_since
-  GROUP BY 1
+  SELECT (week AT TIME ZONE 'UTC')::date AS week,
+    CASE WHEN week + interval '168 hours' > c.events_complete_since THEN greatest(week, c.events_complete_since) END AS since
+  FROM simcat_report.data_complete_as_of AS c, generate_series(0, 7) AS weeks_ago,
+    LATERAL (SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days') AT TIME ZONE 'UTC' AS week) AS monday
+), counted AS (
+  SELECT week, since,
+    count(*) FILTER (WHERE library_change > 0) AS libraries_added, count(*) FILTER (WHERE library_change < 0) AS libraries_removed,
+    sum(scenario_change) FILTER (WHERE scenario_change > 0) AS scenarios_added,
+    -sum(scenario_change) FILTER (WHERE scenario_change < 0) AS scenarios_removed
+  FROM weeks
+  JOIN simcat_report.events AS e
+    ON e.seen_at >= since AND e.seen_at < (week + 7)::timestamp AT TIME ZONE 'UTC' AND e.kind <> 'loaded'
+  GROUP BY week, since
 ), starts AS (
   SELECT DISTINCT ON (date_trunc('week', day::timestamp)) date_trunc('week', day::timestamp)::date AS week,
     sum(libraries) AS libraries
@@ -20,11 +23,13 @@ WITH weeks AS (
   GROUP BY day
   ORDER BY date_trunc('week', day::timestamp), day
 )
-SELECT week, s.libraries AS libraries_at_start, coalesce(e.libraries_added, 0) AS libraries_added,
-  coalesce(e.libraries_removed, 0) AS libraries_removed, coalesce(e.scenarios_added, 0) AS scenarios_added,
-  coalesce(e.scenarios_removed, 0) AS scenarios_removed,
-  round(100.0 * coalesce(e.libraries_removed, 0) / nullif(s.libraries, 0), 1) AS percent_removed
-FROM weeks
+SELECT w.week, w.since, s.libraries AS libraries_at_start,
+  CASE WHEN w.since IS NOT NULL THEN coalesce(c.libraries_added, 0) END AS libraries_added,
+  CASE WHEN w.since IS NOT NULL THEN coalesce(c.libraries_removed, 0) END AS libraries_removed,
+  CASE WHEN w.since IS NOT NULL THEN coalesce(c.scenarios_added, 0) END AS scenarios_added,
+  CASE WHEN w.since IS NOT NULL THEN coalesce(c.scenarios_removed, 0) END AS scenarios_removed,
+  CASE WHEN w.since IS NOT NULL THEN round(100.0 * coalesce(c.libraries_removed, 0) / nullif(s.libraries, 0), 1) END AS percent_removed
+FROM weeks AS w
 JOIN starts AS s USING (week)
-LEFT JOIN events AS e USING (week)
-ORDER BY week DESC;
+LEFT JOIN counted AS c USING (week)
+ORDER BY w.week DESC;

@@ -1,10 +1,14 @@
 -- How did the organization grow over the last eight weeks?
--- Each line reads the history for one time, which takes some seconds for a million scenarios. daily_owners is faster.
--- Times before the complete history have no line.
-SELECT weeks_ago, count(l.library_name) AS libraries, coalesce(sum(l.scenario_count), 0) AS scenarios,
-  coalesce(sum(l.file_size_bytes), 0) AS bytes
-FROM simcat_report.data_complete_as_of AS c
-JOIN generate_series(8, 0, -1) AS weeks_ago ON now() - weeks_ago * interval '1 week' >= c.history_complete_since
-LEFT JOIN LATERAL simcat_report.libraries_as_of(now() - weeks_ago * interval '1 week') AS l ON true
-GROUP BY weeks_ago
-ORDER BY weeks_ago DESC;
+-- Each line has the last snapshot of a week that ends today, and its day. A week without a snapshot has no line.
+WITH days AS (
+  SELECT weeks_ago, max(d.day) AS day
+  FROM generate_series(8, 0, -1) AS weeks_ago, LATERAL (SELECT (now() AT TIME ZONE 'UTC')::date - 7 * weeks_ago AS last_day) AS week
+  JOIN simcat_report.daily_owners AS d ON d.day > last_day - 7 AND d.day <= last_day
+  GROUP BY weeks_ago
+)
+SELECT days.weeks_ago, days.day, sum(o.libraries) AS libraries, sum(o.scenarios) AS scenarios, sum(o.bytes) AS bytes,
+  sum(o.not_stored) AS libraries_not_stored
+FROM days
+JOIN simcat_report.daily_owners AS o USING (day)
+GROUP BY days.weeks_ago, days.day
+ORDER BY days.weeks_ago DESC;

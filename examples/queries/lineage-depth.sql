@@ -7,8 +7,9 @@ WITH RECURSIVE lineage AS (
   UNION ALL
   SELECT s.owner, s.library_name, s.scenario_id, l.depth + 1
   FROM lineage AS l
+  -- The empty text makes the planner compare the whole key at once: within a library, pairs of scenarios are too many.
   JOIN simcat_report.scenarios AS s
-    ON s.owner = l.owner AND s.library_name = l.library_name AND s.parent_id = l.scenario_id
+    ON (s.owner || '', s.library_name || '', s.parent_id) = (l.owner || '', l.library_name || '', l.scenario_id)
 )
 SELECT l.depth, count(*) AS scenarios, count(*) FILTER (WHERE coalesce(s.is_result, s.parent_id IS NOT NULL)) AS results,
   count(DISTINCT (s.owner, s.library_name)) AS libraries

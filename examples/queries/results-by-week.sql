@@ -1,12 +1,15 @@
 -- How many results were run in each of the last twelve weeks?
 -- By the date that the result had when simcat first stored it; weeks begin on Monday, in UTC. The current week is not over.
-SELECT (w.week AT TIME ZONE 'UTC')::date AS week, count(a.scenario_id) AS results, count(DISTINCT a.owner) AS owners,
-  count(DISTINCT (a.owner, a.library_name)) FILTER (WHERE a.scenario_id IS NOT NULL) AS libraries
+-- Results that were there when the history began are not counted. A week that began before it has no numbers.
+SELECT (w.week AT TIME ZONE 'UTC')::date AS week, CASE WHEN w.is_known THEN count(e.scenario_id) END AS results,
+  CASE WHEN w.is_known THEN count(DISTINCT e.owner) END AS owners,
+  CASE WHEN w.is_known THEN count(DISTINCT (e.owner, e.library_name)) FILTER (WHERE e.scenario_id IS NOT NULL) END AS libraries
 FROM (
-  SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days') AT TIME ZONE 'UTC' AS week
-  FROM generate_series(0, 11) AS weeks_ago
+  SELECT week, coalesce(week >= c.events_complete_since, false) AS is_known
+  FROM simcat_report.data_complete_as_of AS c, generate_series(0, 11) AS weeks_ago,
+    LATERAL (SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days') AT TIME ZONE 'UTC' AS week) AS monday
 ) AS w
-LEFT JOIN simcat_report.activity AS a
-  ON a.service_date >= w.week AND a.service_date < w.week + interval '168 hours' AND a.kind = 'added' AND a.is_result
-GROUP BY w.week
+LEFT JOIN simcat_report.events AS e
+  ON e.service_date >= w.week AND e.service_date < w.week + interval '168 hours' AND e.kind = 'added' AND e.is_result
+GROUP BY w.week, w.is_known
 ORDER BY w.week DESC;

@@ -16,7 +16,11 @@ SELECT c.complete_as_of, now() - c.complete_as_of AS age,
     FROM (SELECT r.finished_at FROM simcat_report.run_history r WHERE r.saw_everything ORDER BY r.run_id LIMIT 1) AS first
   ) AS history_complete_since,
   extract(epoch FROM now() - c.complete_as_of)::double precision AS age_seconds,
-  f.libraries_settling
+  f.libraries_settling,
+  (
+    SELECT greatest(first.finished_at, (SELECT max(p.cutoff) FROM simcat.prunes p WHERE p.events))
+    FROM (SELECT r.finished_at FROM simcat_report.run_history r WHERE r.saw_everything ORDER BY r.run_id LIMIT 1) AS first
+  ) AS events_complete_since
 FROM (SELECT 1) AS one
 LEFT JOIN (
   -- A listing that a cache had stored shows the service as of that time.
@@ -60,3 +64,4 @@ COMMENT ON COLUMN simcat_report.data_complete_as_of.unaddressable_libraries IS '
 COMMENT ON COLUMN simcat_report.data_complete_as_of.history_complete_since IS 'Versions, changes and removals are complete from this time on, and libraries_as_of() and scenarios_as_of() show the organization as it was: the end of the first run that saw everything, or the latest cutoff of simcat prune if that is later. NULL: no run has seen everything yet.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.age_seconds IS 'age in seconds. NULL: complete_as_of is NULL.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.libraries_settling IS 'Number of libraries that were read completely and without problems, and whose date has to settle before it can prove that nothing changed since that read. complete_as_of waits for them too.';
+COMMENT ON COLUMN simcat_report.data_complete_as_of.events_complete_since IS 'The events (view events) are complete from this time on: the first run that saw everything had ended, and no prune with --events deleted later ones. NULL: no run has seen everything yet.';

@@ -99,10 +99,16 @@ UNION ALL
 SELECT 'open_reject', CASE r.kind WHEN 'scenario' THEN 'scenario' ELSE 'library' END, r.owner, r.library_name, NULL,
   nullif(r.path, ''), NULL, r.code || ': ' || r.reason, 'error', 'service'
 FROM simcat.rejects r
-WHERE r.resolved_at IS NULL;
+WHERE r.resolved_at IS NULL
+UNION ALL
+-- Each version has an event.
+SELECT 'future_version', CASE WHEN e.scenario_id IS NULL THEN 'library' ELSE 'scenario' END, e.owner, e.library_name, e.scenario_id,
+  NULL, e.seen_at::text, 'it was stored at a time in the future: the clock of the database was ahead, or is behind now', 'warning', 'operator'
+FROM simcat.events e
+WHERE e.seen_at > now() + interval '1 hour';
 
 COMMENT ON VIEW simcat_report.data_quality IS 'Suspicious values in the live data: one row for each problem.';
-COMMENT ON COLUMN simcat_report.data_quality.problem IS 'date_not_understood, no_date, future_date (by more than a day), size_not_understood, no_size, names_differ_by_case, name_under_two_owners, result_without_parent, parent_but_no_result, own_parent, parent_missing, parent_cycle (of two or more) or open_reject. Later versions may add more.';
+COMMENT ON COLUMN simcat_report.data_quality.problem IS 'date_not_understood, no_date, future_date (by more than a day), size_not_understood, no_size, names_differ_by_case, name_under_two_owners, result_without_parent, parent_but_no_result, own_parent, parent_missing, parent_cycle (of two or more), open_reject or future_version. Later versions may add more.';
 COMMENT ON COLUMN simcat_report.data_quality.what IS 'library or scenario.';
 COMMENT ON COLUMN simcat_report.data_quality.owner IS 'Owner of the library. NULL: a reject without a readable key.';
 COMMENT ON COLUMN simcat_report.data_quality.library_name IS 'Name of the library. NULL: a reject without a readable key.';

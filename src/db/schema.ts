@@ -84,6 +84,35 @@ export const scenarioHistory = simcat.table(
   ],
 );
 
+/**
+ * What happened, written by the statement that stores it. A row without scenario_id is about a library; its counts are those of all
+ * scenarios that were loaded, went or returned with it. Sums of the signed numbers are the live scenarios, results and bytes.
+ */
+export const events = simcat.table(
+  "events",
+  {
+    seenAt: instant("seen_at").notNull(),
+    runId: runId("run_id").notNull(),
+    scenarioId: bigint("scenario_id", { mode: "bigint" }),
+    parentId: bigint("parent_id", { mode: "bigint" }),
+    serviceDate: instant("service_date"),
+    bytes: bigint("bytes", { mode: "number" }).notNull(),
+    scenarios: bigint("scenarios", { mode: "number" }).notNull(),
+    results: bigint("results", { mode: "number" }).notNull(),
+    isResult: boolean("is_result"),
+    kind: text("kind", { enum: ["loaded", "added", "changed", "removed", "returned"] }).notNull(),
+    ...libraryKey(),
+    scenarioName: text("scenario_name"),
+    fields: text("fields").array(),
+    oldValues: text("old_values").array(),
+    newValues: text("new_values").array(),
+  },
+  (t) => [
+    index("events_seen_at_index").on(t.seenAt),
+    index("events_library_index").on(t.owner, t.libraryName, t.seenAt),
+  ],
+);
+
 export const librarySync = simcat.table(
   "library_sync",
   {
@@ -106,6 +135,8 @@ export const librarySync = simcat.table(
     resultCount: bigint("result_count", { mode: "number" }),
     lastScenarioAt: instant("last_scenario_at"),
     lastScenarioId: bigint("last_scenario_id", { mode: "bigint" }),
+    /** NULL: listed by an earlier version. */
+    firstListedAt: instant("first_listed_at").default(sql`now()`),
   },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );
@@ -160,6 +191,8 @@ export const prunes = simcat.table("prunes", {
   cutoff: instant("cutoff").notNull(),
   libraryVersions: bigint("library_versions", { mode: "number" }),
   scenarioVersions: bigint("scenario_versions", { mode: "number" }),
+  /** Whether events before the cutoff were deleted too. */
+  events: boolean("events").notNull().default(false),
 });
 
 /** The UTC days of which a snapshot was taken. `prune` deletes nothing of the three tables of snapshots. */
@@ -183,6 +216,8 @@ export const libraryDays = simcat.table(
     packageName: text("package_name"),
     packageVersion: text("package_version"),
     lastReadAt: instant("last_read_at"),
+    isStored: boolean("is_stored").notNull().default(true),
+    lastWorkAt: instant("last_work_at"),
   },
   (t) => [
     primaryKey({ columns: [t.owner, t.libraryName, t.fromDay] }),
@@ -203,6 +238,10 @@ export const ownerDays = simcat.table(
     bytes: bigint("bytes", { mode: "number" }).notNull(),
     sizesUnread: bigint("sizes_unread", { mode: "number" }).notNull(),
     oldestReadAt: instant("oldest_read_at"),
+    notStored: bigint("not_stored", { mode: "number" }),
+    active: bigint("active", { mode: "number" }),
+    quiet: bigint("quiet", { mode: "number" }),
+    stale: bigint("stale", { mode: "number" }),
   },
   (t) => [primaryKey({ columns: [t.owner, t.day] }), index().on(t.day)],
 );

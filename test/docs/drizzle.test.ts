@@ -62,9 +62,9 @@ test("the migrated tables have the keys, indexes and checks of src/db/schema.ts,
        (SELECT count(*)::int FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c') AS checks
      FROM pg_class c WHERE c.relnamespace = 'simcat'::regnamespace AND c.relkind = 'r' ORDER BY c.relname COLLATE "C"`,
   );
-  const declared = tables.map(({ name, foreignKeys, checks, indexes }) => ({
+  const declared = tables.map(({ name, columns, primaryKeys, foreignKeys, checks, indexes }) => ({
     table: name,
-    primary: 1,
+    primary: primaryKeys.length + columns.filter(({ primary }) => primary).length,
     foreign: foreignKeys.length,
     checks: checks.length,
     others: indexes.length,

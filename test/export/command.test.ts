@@ -14,7 +14,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
-import { addRows, day } from "../reporting/stored-rows.ts";
+import { addRows, day, deriveEvents } from "../reporting/stored-rows.ts";
 import { type Ended, type Running, runCli, startCli } from "../support/cli.ts";
 import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
 import { duckdb } from "./read-files.ts";
@@ -42,6 +42,7 @@ async function fill(): Promise<string> {
       { scenario_id: 1 },
       { scenario_id: 2, first_seen_at: day(10), changed_at: day(10) },
     ]);
+    await deriveEvents(database());
   }
   return database().url;
 }

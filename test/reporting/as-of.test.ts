@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.ts";
 
-const { add, database, query } = useStoredRows();
+const { add, database, query } = useStoredRows(day(0));
 
 test("libraries and scenarios have the values that were stored at that moment", async () => {
   const tree = { scenario_name: "Tree", description: "old", is_result: false, parent_id: 0 };

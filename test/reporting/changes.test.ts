@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { day, lifeOf, useStoredRows } from "./stored-rows.ts";
 
-const { add, query } = useStoredRows();
+const { add, query } = useStoredRows(day(0));
 
 const FOREST = { library_name: "forest" };
 

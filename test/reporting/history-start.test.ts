@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { day, lifeOf, useStoredRows } from "./stored-rows.ts";
 
-const { add, database, query } = useStoredRows();
+const BEGAN = new Date("2026-01-01T12:00:00Z");
+const { add, database, query } = useStoredRows(BEGAN);
 
 beforeEach(async () => {
   // "forest" since the 2nd, in its second version since the 6th, with a scenario of the same age.
@@ -35,14 +36,13 @@ async function askAsReader(sql: string): Promise<{ rows: Record<string, unknown>
   }
 }
 
-const NOTICE = (moment: string) =>
-  `no rows for ${moment}: simcat prune deleted history, which is complete since 2026-01-05 00:00:00+00`;
+const NOTICE = (moment: string) => `no rows for ${moment}: the history is complete since 2026-01-05 00:00:00+00`;
 
 describe.each(["libraries_as_of", "scenarios_as_of"])("%s after a prune (fault 125)", (name) => {
   const call = (moment: string) => `SELECT library_name FROM simcat_report.${name}(${moment})`;
   const forest = { rows: [{ library_name: "forest" }], notices: [] };
 
-  test("answers from the newest cutoff on, with a notice before it, and every time without a prune", async () => {
+  test("answers from the newest cutoff on, without a prune since the history began, with a notice before", async () => {
     await add({ prunes: [prune(1, day(3)), prune(2, day(5)), prune(3, day(4))] });
     expect(await askAsReader(call("'2026-01-05Z'"))).toEqual(forest);
     expect(await askAsReader(call("'2026-01-07Z'"))).toEqual(forest);
@@ -54,7 +54,16 @@ describe.each(["libraries_as_of", "scenarios_as_of"])("%s after a prune (fault 1
     expect(await askAsReader(call("NULL"))).toEqual({ rows: [], notices: [] });
     await query("DELETE FROM simcat.prunes");
     expect(await askAsReader(call("'2026-01-02Z'"))).toEqual(forest);
-    expect(await askAsReader(call("'2026-01-01Z'"))).toEqual({ rows: [], notices: [] });
+    expect(await askAsReader(call("'2026-01-01Z'"))).toEqual({
+      rows: [],
+      notices: ["no rows for 2026-01-01 00:00:00+00: the history is complete since 2026-01-01 12:00:00+00"],
+    });
+    await query("DELETE FROM simcat.sync_runs");
+    expect(await askAsReader(call("'2026-01-07Z'"))).toEqual({
+      rows: [],
+      notices: ["no rows for 2026-01-07 00:00:00+00: no run has seen the whole organization yet"],
+    });
+    expect(await askAsReader(call("now()"))).toEqual(forest);
   });
 
   test("checks once per call, however many rows there are and wherever the time comes from", async () => {
@@ -78,9 +87,10 @@ describe.each(["libraries_as_of", "scenarios_as_of"])("%s after a prune (fault 1
 });
 
 describe("history_complete_since", () => {
-  const since = async () => {
+  beforeEach(() => query("DELETE FROM simcat.sync_runs"));
+  const since = async (column = "history_complete_since") => {
     const [row] = await query<{ since: Date | null }>(
-      "SELECT history_complete_since AS since FROM simcat_report.data_complete_as_of",
+      `SELECT ${column} AS since FROM simcat_report.data_complete_as_of`,
     );
     return row?.since;
   };
@@ -99,5 +109,10 @@ describe("history_complete_since", () => {
   test("is the newest cutoff if that is later", async () => {
     await add({ sync_runs: [run(4)], prunes: [prune(1, day(9)), prune(2, day(8))] });
     expect(await since()).toEqual(day(9));
+  });
+
+  test("of the events is the newest cutoff of a prune that deleted events", async () => {
+    await add({ sync_runs: [run(4)], prunes: [{ ...prune(1, day(5)), events: true }, prune(2, day(8))] });
+    expect(await since("events_complete_since")).toEqual(day(5));
   });
 });

@@ -109,7 +109,10 @@ test("libraries_as_of has the last work and its state of that time", async () =>
   ];
   await add(
     mergeRows([
-      { libraries: [{ library_name: "forest", last_modified_at: day(1) }] },
+      {
+        libraries: [{ library_name: "forest", last_modified_at: day(1) }],
+        sync_runs: [{ id: 1, started_at: day(1), finished_at: day(1) }],
+      },
       lifeOf("scenario", { scenario_id: 1 }, steps),
       lifeOf("scenario", { scenario_id: 2 }, [...steps.slice(0, 1), [then, null]]),
     ]),

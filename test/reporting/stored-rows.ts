@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { beforeEach } from "vitest";
 import { type TestDatabase, useTestDatabase } from "../support/database.ts";
 
@@ -54,6 +55,8 @@ const DEFAULTS: Readonly<Record<string, Row>> = {
     first_seen_at: day(1),
     last_seen_at: day(1),
   },
+  prunes: { events: false },
+  library_days: { is_stored: true },
 };
 
 /** A table is after those that it refers to. */
@@ -66,6 +69,7 @@ const TABLES = [
   "sync_runs",
   "rejects",
   "prunes",
+  "events",
   "snapshot_days",
   "library_days",
   "owner_days",
@@ -88,6 +92,17 @@ export async function addRows({ query }: TestDatabase, table: Table, rows: reado
      SELECT * FROM jsonb_populate_recordset(NULL::simcat.${table}, $1::jsonb)`,
     [JSON.stringify(full)],
   );
+}
+
+/** The statements with which an upgrade derives the events from the versions. */
+const DERIVE_EVENTS =
+  /CREATE TABLE simcat\.upgrade_libraries[\s\S]*?DROP TABLE [^;]*;/.exec(
+    readFileSync("migrations/0004_events.sql", "utf8"),
+  )?.[0] ?? "";
+
+/** Replaces the events by those that the stored versions show. */
+export async function deriveEvents({ query }: TestDatabase): Promise<void> {
+  await query(`DELETE FROM simcat.events; ${DERIVE_EVENTS}`);
 }
 
 /** A step in the life of a library or scenario: fields that change, or null for its removal. */
@@ -125,21 +140,27 @@ export function mergeRows(all: readonly StoredRows[]): StoredRows {
   return Object.fromEntries(TABLES.map((table) => [table, all.flatMap((rows) => rows[table] ?? [])]));
 }
 
-/** A database for the tests of a file, whose tables are empty at the start of each test. */
-export function useStoredRows() {
+/**
+ * A database for the tests of a file, whose tables are empty at the start of each test.
+ * @param beganAt when a run saw everything first: the history begins then, with no libraries. By default there is no run
+ */
+export function useStoredRows(beganAt?: Date) {
   const database = useTestDatabase();
   // Not TRUNCATE, which makes new files of each table and its indexes.
-  const empty = () =>
-    database().query(
+  const empty = async () => {
+    await database().query(
       TABLES.map((table) => `DELETE FROM simcat.${table}`)
         .toReversed()
         .join("; "),
     );
+    if (beganAt) await addRows(database(), "sync_runs", [{ id: 1, started_at: beganAt, finished_at: beganAt }]);
+  };
   beforeEach(empty);
   return {
     database,
     async add(rows: StoredRows): Promise<void> {
       for (const table of TABLES) await addRows(database(), table, rows[table] ?? []);
+      await deriveEvents(database());
     },
     query: <T = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []) =>
       database().query<T>(sql, parameters),

@@ -16,18 +16,24 @@ changes
   field text, old_value text, new_value text, run_id bigint
 daily_libraries
   day date, owner text, library_name text, live boolean, scenarios bigint, parents bigint, results bigint,
-  bytes bigint, package_name text, package_version text, last_read_at timestamptz, read_age_seconds double precision
+  bytes bigint, package_name text, package_version text, last_read_at timestamptz, read_age_seconds double precision,
+  is_stored boolean, last_work_at timestamptz, work_state text, taken_at timestamptz, run_id bigint
 daily_owners
   day date, owner text, libraries bigint, scenarios bigint, parents bigint, results bigint, bytes bigint,
-  sizes_unread bigint, oldest_read_at timestamptz, oldest_read_age_seconds double precision
+  sizes_unread bigint, oldest_read_at timestamptz, oldest_read_age_seconds double precision, not_stored bigint, active bigint,
+  quiet bigint, stale bigint, taken_at timestamptz, run_id bigint
 data_complete_as_of
   complete_as_of timestamptz, age interval, last_whole_run_id bigint, last_whole_run_started_at timestamptz,
   last_whole_run_status text, libraries_behind bigint, furthest_behind_owner text, furthest_behind_library text,
   every_library_read_since timestamptz, unaddressable_libraries bigint, history_complete_since timestamptz,
-  age_seconds double precision, libraries_settling bigint
+  age_seconds double precision, libraries_settling bigint, events_complete_since timestamptz
 data_quality
   problem text, what text, owner text, library_name text, scenario_id bigint, field text, value text, detail text,
   severity text, fix_by text
+events
+  entity text, kind text, owner text, library_name text, scenario_id bigint, scenario_name text, parent_id bigint,
+  is_result boolean, service_date timestamptz, seen_at timestamptz, run_id bigint, fields text,
+  library_change integer, scenario_change bigint, result_change bigint, byte_change bigint
 latest_result_per_parent
   owner text, library_name text, parent_id bigint, parent_name text, parent_missing boolean, result_count bigint,
   latest_result_id bigint, latest_result_name text, latest_result_modified_at timestamptz
@@ -56,10 +62,11 @@ parents_without_results
   owner text, library_name text, scenario_id bigint, scenario_name text, last_modified text,
   last_modified_at timestamptz, first_seen_at timestamptz
 prune_history
-  pruned_at timestamptz, cutoff timestamptz, library_versions bigint, scenario_versions bigint
+  pruned_at timestamptz, cutoff timestamptz, library_versions bigint, scenario_versions bigint, events boolean
 removed
   removed_at timestamptz, what text, owner text, library_name text, scenario_id bigint, name text,
-  went_with_library boolean, last_modified_at timestamptz, first_seen_at timestamptz, run_id bigint
+  went_with_library boolean, last_modified_at timestamptz, first_seen_at timestamptz, run_id bigint,
+  file_size_bytes bigint, scenario_count bigint
 run_history
   run_id bigint, kind text, trigger text, status text, started_at timestamptz, finished_at timestamptz,
   duration interval, is_whole boolean, saw_everything boolean, libraries_listed integer, libraries_read integer,

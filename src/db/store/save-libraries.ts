@@ -20,6 +20,7 @@ import {
   unnest,
   versionedNames,
 } from "./columns.ts";
+import { differencesSql, IS_INITIAL, LIBRARY_EVENT } from "./event-sql.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import { type SaveContext, saveScenarios } from "./save-scenarios.ts";
 
@@ -117,6 +118,17 @@ WITH sent AS (
     CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
   FROM diff WHERE changed OR in_place
   ON CONFLICT (owner, library_name) DO UPDATE SET ${setExcluded([...LIBRARY_STORED, "changed_at", "removed_at", "run_id"])}
+), happened AS (
+  INSERT INTO simcat.events (${LIBRARY_EVENT}, fields, old_values, new_values)
+  SELECT CASE WHEN is_new THEN now() ELSE ${nextVersionStart("(old)")} END, $run_id::int8,
+    CASE WHEN is_new THEN 'added' WHEN is_back THEN 'returned' ELSE 'changed' END, owner, library_name, new.last_modified_at,
+    coalesce(new.file_size_bytes, 0) - CASE WHEN is_back THEN 0 ELSE coalesce((old).file_size_bytes, 0) END,
+    CASE WHEN is_back THEN coalesce(y.scenario_count, 0) ELSE 0 END,
+    CASE WHEN is_back THEN coalesce(y.result_count, 0) ELSE 0 END, fields, old_values, new_values
+  FROM diff new LEFT JOIN simcat.library_sync y USING (owner, library_name)
+  CROSS JOIN LATERAL (SELECT (old).removed_at IS NOT NULL AS is_back) AS b
+  CROSS JOIN LATERAL ${differencesSql(LIBRARY_VERSIONED)} AS d
+  WHERE changed AND NOT (is_new AND ${IS_INITIAL})
 )
 SELECT is_new AS "isNew", changed AS "isChanged" FROM diff ORDER BY ord`);
 
@@ -141,9 +153,19 @@ async function mergeLibraries(
 
 /**
  * A partial store keeps the bookmark of the last whole one, and the next run reads the library again. The newest scenario is
- * read after the scenarios are written. A date more than a day in the future would hide real work, so it does not count.
+ * read after the scenarios are written. A date more than a day in the future would hide real work, so it does not count. The
+ * initial content of a library that this transaction stored first is one event.
  */
 const UPDATE_SYNC = statement(`
+WITH loaded AS (
+  INSERT INTO simcat.events (${LIBRARY_EVENT})
+  SELECT now(), $run_id::int8, 'loaded', owner, library_name, l.last_modified_at, coalesce(l.file_size_bytes, 0),
+    i.scenario_count, i.result_count
+  FROM unnest($owner::text[], $library_name::text[], $scenario_count::int8[], $result_count::int8[])
+    AS i(owner, library_name, scenario_count, result_count)
+  JOIN simcat.libraries l USING (owner, library_name) JOIN simcat.library_sync y USING (owner, library_name)
+  WHERE i.scenario_count IS NOT NULL AND l.first_seen_at = now() AND ${IS_INITIAL}
+)
 UPDATE simcat.library_sync y SET
   bookmark = CASE WHEN i.reread_reason IS NULL THEN i.listed_text ELSE y.bookmark END,
   content_hash = CASE WHEN i.reread_reason IS NULL THEN i.content_hash END,

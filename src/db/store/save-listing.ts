@@ -5,6 +5,7 @@ import type { InTransaction } from "../lease.ts";
 import { statement } from "../statement.ts";
 import type { TransactionOptions } from "../transaction.ts";
 import { keyArrays, nextVersionStart, ofKeys, textArray } from "./columns.ts";
+import { LIBRARY_EVENT } from "./event-sql.ts";
 import { refusedByDatabase, saveInHalves } from "./save-in-halves.ts";
 import { supersedeLibrary } from "./save-libraries.ts";
 import { saveListingRejects } from "./save-rejects.ts";
@@ -154,22 +155,27 @@ ON CONFLICT (owner, library_name) DO UPDATE
   SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,
     settles_at = NULL, suspect_reads = 0`);
 
-/** Changes `removed_at` of the libraries that the condition names, and supersedes their rows. */
-const moveLibraries = (condition: string, removedAt: string) =>
-  statement(`
+/** Removes or restores libraries and supersedes their rows. Their live scenarios go or return with them: their rows are not touched. */
+const moveLibraries = (kind: "removed" | "returned") => {
+  const [condition, removedAt, sign] =
+    kind === "removed" ? ["IS NULL", nextVersionStart("l"), "-"] : ["IS NOT NULL", "NULL", ""];
+  return statement(`
 WITH moved AS (
   SELECT l.* FROM unnest($owner::text[], $library_name::text[]) AS g(owner, library_name)
   JOIN simcat.libraries l USING (owner, library_name) WHERE l.removed_at ${condition}
 ), superseded AS (${supersedeLibrary("m", "moved m")}
+), happened AS (
+  INSERT INTO simcat.events (${LIBRARY_EVENT})
+  SELECT ${nextVersionStart("m")}, $run_id::int8, '${kind}', m.owner, m.library_name, m.last_modified_at,
+    ${sign}coalesce(m.file_size_bytes, 0), ${sign}coalesce(y.scenario_count, 0), ${sign}coalesce(y.result_count, 0)
+  FROM moved m LEFT JOIN simcat.library_sync y USING (owner, library_name)
 )
 UPDATE simcat.libraries l SET removed_at = ${removedAt}, changed_at = ${nextVersionStart("l")}, run_id = $run_id::int8
 FROM moved m WHERE (l.owner, l.library_name) = (m.owner, m.library_name)`);
+};
 
-/** Marks these libraries as removed; their scenarios' rows are not touched. */
-export const REMOVE_LIBRARIES = moveLibraries("IS NULL", nextVersionStart("l"));
-
-/** Restores libraries that were marked as removed and are listed again. */
-export const RESTORE_LIBRARIES = moveLibraries("IS NOT NULL", "NULL");
+export const REMOVE_LIBRARIES = moveLibraries("removed");
+export const RESTORE_LIBRARIES = moveLibraries("returned");
 
 const OWE_RESTORED = statement(`
 UPDATE simcat.library_sync y SET reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($seen_at::float8)

@@ -25,37 +25,50 @@ WHERE NOT EXISTS (SELECT FROM simcat.snapshot_days s WHERE s.day >= today.day)
 RETURNING day::text`);
 
 /** A change of one of these begins a new row. Another read does not: snapshots grow with what changed. */
-const STATE = "live, scenarios, results, bytes, package_name, package_version";
+const STATE = "is_stored, live, scenarios, results, bytes, package_name, package_version, last_work_at";
 const stateOf = (row: string) => STATE.replaceAll(/\w+/g, (column) => `${row}.${column}`);
 
-/** Ends the rows of libraries whose state is another one now, and inserts their new rows. A library that is not live has NULLs. */
+/**
+ * Ends the rows of libraries whose state is another one now, and inserts their new rows. A library that is not live has NULLs: it
+ * was removed, or it is listed and nothing of it is stored yet.
+ */
 const SAVE_LIBRARIES = statement(`
 WITH open AS (
   SELECT * FROM simcat.library_days WHERE to_day IS NULL
-), stored AS (
-  SELECT l.owner, l.library_name, true AS live, y.scenario_count AS scenarios, y.result_count AS results,
-    l.file_size_bytes AS bytes, l.package_name, l.package_version, y.content_read_at AS last_read_at
+), present AS (
+  SELECT l.owner, l.library_name, true AS is_stored, true AS live, y.scenario_count AS scenarios, y.result_count AS results,
+    l.file_size_bytes AS bytes, l.package_name, l.package_version,
+    greatest(CASE WHEN l.last_modified_at <= now() + interval '1 day' THEN l.last_modified_at END, y.last_scenario_at) AS last_work_at,
+    y.content_read_at AS last_read_at
   FROM simcat.libraries l LEFT JOIN simcat.library_sync y USING (owner, library_name)
   WHERE l.removed_at IS NULL
+  UNION ALL
+  SELECT y.owner, y.library_name, false, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM simcat.library_sync y WHERE NOT EXISTS (
+    SELECT FROM simcat.libraries l WHERE l.owner = y.owner AND l.library_name = y.library_name)
 ), changed AS MATERIALIZED (
-  SELECT owner, library_name, open.from_day, coalesce(stored.live, false) AS live, stored.scenarios, stored.results, stored.bytes,
-    stored.package_name, stored.package_version, stored.last_read_at
-  FROM stored FULL JOIN open USING (owner, library_name)
-  WHERE open.from_day IS NULL OR stored.live IS NULL AND open.live
-    OR stored.live AND (${stateOf("stored")}) IS DISTINCT FROM (${stateOf("open")})
+  SELECT owner, library_name, coalesce(present.is_stored, true) AS is_stored, present.live IS NULL AND NOT open.is_stored AS is_forgotten, coalesce(present.live, false) AS live, present.scenarios,
+    present.results, present.bytes, present.package_name, present.package_version, present.last_work_at, present.last_read_at
+  FROM present FULL JOIN open USING (owner, library_name)
+  WHERE open.from_day IS NULL OR present.live IS NULL AND (open.live OR NOT open.is_stored)
+    OR present.live IS NOT NULL AND (${stateOf("present")}) IS DISTINCT FROM (${stateOf("open")})
 ), ended AS (
   UPDATE simcat.library_days d SET to_day = $day::date FROM changed c
   WHERE (d.owner, d.library_name) = (c.owner, c.library_name) AND d.to_day IS NULL
 )
 INSERT INTO simcat.library_days (owner, library_name, from_day, ${STATE}, last_read_at)
-SELECT owner, library_name, $day::date, ${STATE}, last_read_at FROM changed`);
+SELECT owner, library_name, $day::date, ${STATE}, last_read_at FROM changed WHERE is_forgotten IS NOT TRUE`);
 
 /** The sum of sizes is at most what its column can hold. The oldest read is that of now, not that of a row's first day. */
 const SAVE_OWNERS = statement(`
-INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread, oldest_read_at)
+INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread, oldest_read_at, not_stored, active, quiet,
+  stale)
 SELECT $day::date, owner, count(*) FILTER (WHERE live), coalesce(sum(scenarios), 0), coalesce(sum(results), 0),
   least(coalesce(sum(bytes), 0), 9223372036854775807), count(*) FILTER (WHERE live AND bytes IS NULL),
-  min(y.content_read_at) FILTER (WHERE live)
+  min(y.content_read_at) FILTER (WHERE live), count(*) FILTER (WHERE NOT is_stored),
+  count(*) FILTER (WHERE last_work_at >= now() - interval '30 days'),
+  count(*) FILTER (WHERE last_work_at >= now() - interval '90 days' AND last_work_at < now() - interval '30 days'),
+  count(*) FILTER (WHERE last_work_at < now() - interval '90 days')
 FROM simcat.library_days LEFT JOIN simcat.library_sync y USING (owner, library_name)
 WHERE to_day IS NULL GROUP BY owner`);
 

@@ -11,6 +11,7 @@ import {
   unnest,
   versionedNames,
 } from "./columns.ts";
+import { differencesSql, IS_INITIAL, SCENARIO_EVENT } from "./event-sql.ts";
 
 /**
  * Statements that store the scenarios of a batch of libraries. All take the libraries as `$owner` and `$library_name`, one
@@ -31,11 +32,12 @@ const SCENARIO_IN_PLACE = inPlaceNames(scenarioColumns);
 const SCENARIO_STORED = [...SCENARIO_VERSIONED, ...SCENARIO_IN_PLACE];
 const NULL_FOR_ZERO = namesOf(scenarioColumns.filter((column) => column.zeroIsNull));
 
+/** The value of a versioned field: 0 for a parent means none. */
+const fieldSql = (field: string, row: string) =>
+  NULL_FOR_ZERO.includes(field) ? `nullif(${row}.${field}, 0)` : `${row}.${field}`;
+
 /** The values that make two rows different versions. */
-const versionOf = (row: string) =>
-  SCENARIO_VERSIONED.map((name) =>
-    NULL_FOR_ZERO.includes(name) ? `nullif(${row}.${name}, 0)` : `${row}.${name}`,
-  ).join(", ");
+const versionOf = (row: string) => SCENARIO_VERSIONED.map((name) => fieldSql(name, row)).join(", ");
 const inPlaceOf = (row: string) => prefixed(row, [...NULL_FOR_ZERO, ...SCENARIO_IN_PLACE]);
 
 /** Whether a row is a result: its flag says so, or it has no flag and a parent. */
@@ -100,7 +102,12 @@ WITH ${LIB}, written AS (
   INSERT INTO simcat.scenarios (${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
   SELECT lib.owner, lib.library_name, r.scenario_id, ${prefixed("r", SCENARIO_STORED)}, now(), now(), NULL, $run_id::int8
   FROM (${READ[location]}) AS r JOIN lib USING (ord)
-  RETURNING owner, library_name, is_result, parent_id
+  RETURNING owner, library_name, scenario_id, scenario_name, is_result, parent_id, last_modified_at
+), happened AS (
+  INSERT INTO simcat.events (${SCENARIO_EVENT})
+  SELECT now(), $run_id::int8, 'added', owner, library_name, scenario_id, scenario_name, nullif(parent_id, 0),
+    ${isResultSql("w")}, last_modified_at, 0, 1, (${isResultSql("w")})::int4
+  FROM written w JOIN simcat.library_sync y USING (owner, library_name) WHERE NOT (${IS_INITIAL})
 )
 SELECT count(w.owner) AS inserted, 0 AS updated, 0 AS unchanged, 0 AS live, 0 AS missing, 0 AS confirmed,
   count(w.owner) AS scenarios, count(*) FILTER (WHERE ${isResultSql("w")}) AS results
@@ -135,6 +142,14 @@ WITH ${LIB}, matched AS MATERIALIZED (
     CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
   FROM matched WHERE is_read AND (changed OR in_place)
   ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET ${setExcluded([...SCENARIO_STORED, "changed_at", "removed_at", "run_id"])}
+), happened AS (
+  INSERT INTO simcat.events (${SCENARIO_EVENT}, fields, old_values, new_values)
+  SELECT CASE WHEN is_new THEN now() ELSE ${nextVersionStart("(old)")} END, $run_id::int8,
+    CASE WHEN is_new THEN 'added' WHEN is_live THEN 'changed' ELSE 'returned' END, new.owner, new.library_name,
+    scenario_id, scenario_name, ${fieldSql("parent_id", "new")}, ${isResultSql("new")}, last_modified_at,
+    0, (NOT is_live)::int4, (${isResultSql("new")})::int4 - (is_live AND is_old_result)::int4, fields, old_values, new_values
+  FROM matched new CROSS JOIN LATERAL ${differencesSql(SCENARIO_VERSIONED, fieldSql)} AS d
+  WHERE is_read AND changed
 )
 SELECT count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,
@@ -182,6 +197,11 @@ WITH ${LIB}, matched AS MATERIALIZED (
   INSERT INTO simcat.scenarios (${[...KEPT, ...REMOVAL].join(", ")})
   SELECT ${prefixed("(d.old)", KEPT)}, ${nextVersionStart("(d.old)")}, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM gone d
   ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET ${setExcluded(REMOVAL)}
+), happened AS (
+  INSERT INTO simcat.events (${SCENARIO_EVENT})
+  SELECT ${nextVersionStart("(d.old)")}, $run_id::int8, 'removed', ${prefixed("(d.old)", ["owner", "library_name", "scenario_id", "scenario_name"])},
+    nullif((d.old).parent_id, 0), ${isResultSql("(d.old)")}, (d.old).last_modified_at, 0, -1, -(${isResultSql("(d.old)")})::int4
+  FROM gone d
 ), absent AS (
   INSERT INTO simcat.scenario_absences (${SCENARIO_KEY}, run_id)
   SELECT owner, library_name, scenario_id, $run_id::int8 FROM missing m WHERE NOT is_gone AND ($withheld::bool[])[m.ord]

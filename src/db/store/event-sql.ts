@@ -1,0 +1,31 @@
+/**
+ * Parts of the statements that write versions and, with them, events. The signed numbers of the events of an owner add up to the
+ * numbers of live rows.
+ */
+import { HISTORY_BEGAN_AT } from "../history-start.ts";
+
+/** The columns of an event of a library: it counts the scenarios that were loaded, went or returned with it. */
+export const LIBRARY_EVENT = "seen_at, run_id, kind, owner, library_name, service_date, bytes, scenarios, results";
+
+/** The columns of an event of a scenario. */
+export const SCENARIO_EVENT =
+  "seen_at, run_id, kind, owner, library_name, scenario_id, scenario_name, parent_id, is_result, service_date, bytes, scenarios, results";
+
+/**
+ * Whether the first content of a library, with the row `y` of `library_sync`, is initial content: the library was listed when the
+ * history began. It is `loaded`, not `added`, whenever it is read first.
+ */
+export const IS_INITIAL = `(y.first_listed_at <= ${HISTORY_BEGAN_AT}) IS NOT FALSE`;
+
+/**
+ * The columns `fields`, `old_values` and `new_values` of an event: the fields in which the row `new` differs from its stored row
+ * `old`, as arrays. NULL if there is none, or if the row `is_new`.
+ */
+export const differencesSql = (
+  fields: readonly string[],
+  fieldSql = (field: string, row: string) => `${row}.${field}`,
+) => `(
+    SELECT array_agg(field) AS fields, array_agg(old_value) AS old_values, array_agg(new_value) AS new_values
+    FROM (VALUES ${fields.map((name) => `('${name}', ${fieldSql(name, "(old)")}::text, ${fieldSql(name, "new")}::text)`).join(", ")})
+      AS f(field, old_value, new_value)
+    WHERE NOT new.is_new AND old_value IS DISTINCT FROM new_value)`;
