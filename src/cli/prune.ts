@@ -11,12 +11,14 @@ import { loadSettings } from "./settings.ts";
 
 interface PruneOptions extends JsonOptions {
   readonly olderThan?: string;
+  readonly events: boolean;
   readonly dryRun: boolean;
 }
 
 export const definePrune: DefineCommand = (command, run) =>
   command
     .option("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d (default: SIMCAT_KEEP_HISTORY)")
+    .option("--events", "also delete the events before then (by default they are kept, and so are all counts)", false)
     .option("--dry-run", "only print the numbers", false)
     .addOption(jsonOption())
     .action(run(pruneHistory));
@@ -24,7 +26,8 @@ export const definePrune: DefineCommand = (command, run) =>
 /** The limit on removals uses the history of the last 24 hours. */
 const REMOVALS_WINDOW_MS = DAY_MS;
 
-async function pruneHistory(context: Context, { olderThan, dryRun, json }: PruneOptions): Promise<number> {
+async function pruneHistory(context: Context, options: PruneOptions): Promise<number> {
+  const { olderThan, json } = options;
   const optionMs = olderThan === undefined ? null : parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true, whole: true });
   const olderThanMs = optionMs ?? config.keepHistoryMs;
@@ -37,22 +40,28 @@ async function pruneHistory(context: Context, { olderThan, dryRun, json }: Prune
     );
   }
   const report = await withDatabase(context, config, "require", (pool) =>
-    pruneOrCount(context, pool, olderThanMs, dryRun),
+    pruneOrCount(context, pool, olderThanMs, options),
   );
   context.print(json ? formatJson(report) : formatPrune(report));
   return EXIT.ok;
 }
 
 /** Prunes, or counts the rows. The result is the document of `--json`. */
-async function pruneOrCount({ terminal, draw, stop }: Context, pool: Pool, olderThanMs: number, dryRun: boolean) {
+async function pruneOrCount(
+  { terminal, draw, stop }: Context,
+  pool: Pool,
+  olderThanMs: number,
+  { events, dryRun }: PruneOptions,
+) {
   const line = createStatusLine(terminal.isErr ? { columns: terminal.columns, draw } : null, () => {});
   const cutoff = await readCutoff(pool, olderThanMs, stop);
+  const limits = { cutoff, events };
   const rows = await (dryRun
-    ? countPrunable(pool, cutoff, stop)
-    : pruneUnderLease(pool, cutoff, (count) => line.show(`${plural(count, "row")} deleted`), stop).finally(line.end));
+    ? countPrunable(pool, limits, stop)
+    : pruneUnderLease(pool, limits, (count) => line.show(`${plural(count, "row")} deleted`), stop).finally(line.end));
   const start = await readHistoryStart(pool, stop);
   const { ofLibraries, ofScenarios } = versionsOf(rows);
-  const movesStart = dryRun && start !== null && start < cutoff && ofLibraries + ofScenarios > 0;
+  const movesStart = dryRun && start !== null && start < cutoff && ofLibraries + ofScenarios + rows.events > 0;
   return {
     dry_run: dryRun,
     older_than: formatDuration(olderThanMs),
@@ -82,6 +91,7 @@ function formatPrune({
     `  removed    ${formatLibraries(rows.libraries)}, ${plural(rows.scenarios, "scenario")}`,
     `  history    ${versions}`,
     `  rejects    ${formatCount(rows.rejects)} resolved`,
+    `  events     ${formatCount(rows.events)}`,
     `  other      ${plural(rows.library_sync, "bookmark")} and ${plural(rows.scenario_absences, "absence")} of the removed libraries`,
     `  kept       ${kept}`,
     ...(dry_run ? ["nothing was deleted; run it without --dry-run to delete these rows"] : []),

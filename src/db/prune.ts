@@ -4,12 +4,19 @@ import type { LibraryKey } from "../model.ts";
 import { DAY_MS } from "../units.ts";
 import { createClock, readNow } from "./clock.ts";
 import { type Connection, oneRow, type Pool } from "./connect.ts";
+import { HISTORY_BEGAN_AT } from "./history-start.ts";
 import { type Lease, withLease } from "./lease.ts";
 import { SYNC_LEASE } from "./lease-names.ts";
 import { readSnapshot } from "./transaction.ts";
 
+/** What a prune deletes: the rows that ended before the cutoff, and with `events` also the events before it. */
+export interface PruneLimits {
+  readonly cutoff: Date;
+  readonly events: boolean;
+}
+
 /**
- * The rows of a table `t` that are old by themselves; $1 is the cutoff. All rows of an old library are old too. The versions of a
+ * The rows of a table `t` that are old by themselves; $1 is the cutoff. All rows of an old library but its events are old too. The versions of a
  * removed row need no rule: they ended before it was removed. The tables are in the order in which a library is deleted.
  */
 const OLD_ROWS = {
@@ -20,6 +27,7 @@ const OLD_ROWS = {
   library_history: "t.valid_to < $1",
   scenarios: "t.removed_at < $1",
   libraries: "t.removed_at < $1",
+  events: "t.seen_at < $1",
 };
 
 type PrunedTable = keyof typeof OLD_ROWS;
@@ -28,12 +36,13 @@ type PrunedTable = keyof typeof OLD_ROWS;
 export type PrunedRows = Record<PrunedTable, number>;
 
 const TABLES = Object.keys(OLD_ROWS) as PrunedTable[];
+const LIBRARY_TABLES = TABLES.filter((table) => table !== "events");
 
-const COUNT_PRUNABLE = `SELECT ${TABLES.map(
+const COUNT_PRUNABLE = `SELECT ${LIBRARY_TABLES.map(
   (table) => `(
   SELECT count(*) FROM simcat.${table} t LEFT JOIN simcat.libraries l USING (owner, library_name)
   WHERE ${OLD_ROWS[table]} OR l.removed_at < $1) AS ${table}`,
-).join(", ")}`;
+).join(", ")}, (SELECT count(*) FROM simcat.events t WHERE $2 AND ${OLD_ROWS.events}) AS events`;
 
 /** Rows per transaction, so that neither vacuum nor the next run waits for long. */
 const PRUNED_AT_ONCE = 10_000;
@@ -58,7 +67,7 @@ const deleteOfLibraries = (table: PrunedTable) =>
   SELECT ctid FROM simcat.${table} r WHERE (r.owner, r.library_name) = (k.owner, k.library_name) OFFSET 0) AS r`,
   );
 
-/** The old versions are found by the index on `valid_to`. There are too few rejects to need an index. */
+/** The old versions are found by the index on `valid_to`, the old events by that on `seen_at`. There are too few rejects to need an index. */
 const deleteSome = (table: PrunedTable) =>
   deleteRows(table, `SELECT ctid FROM simcat.${table} t WHERE ${OLD_ROWS[table]} LIMIT ${PRUNED_AT_ONCE}`);
 
@@ -72,23 +81,19 @@ const DELETE_SCENARIOS =
 const COUNT_SCENARIO_BLOCKS =
   "SELECT pg_relation_size('simcat.scenarios') / current_setting('block_size')::int8 AS blocks";
 
-/** $1: when the history is pruned up to, $2 and $3: deleted versions of libraries and of scenarios. Each prune has its own cutoff. */
+/** $1: the cutoff, $2 and $3: deleted versions of libraries and of scenarios, $4: whether events go too. Each prune has its own cutoff. */
 const RECORD_PRUNE = `
 WITH recorded AS (
   UPDATE simcat.prunes SET library_versions = library_versions + $2, scenario_versions = scenario_versions + $3
   WHERE cutoff = $1 RETURNING 1
 )
-INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions)
-SELECT now(), $1, $2, $3 WHERE NOT EXISTS (SELECT FROM recorded)`;
+INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions, events)
+SELECT now(), $1, $2, $3, $4 WHERE NOT EXISTS (SELECT FROM recorded)`;
 
 /** As the view `data_complete_as_of` has it, read from the tables: the role of a prune may have no rights on the views. */
 const SELECT_HISTORY_START = `
-SELECT (
-  SELECT greatest(finished_at, (SELECT max(cutoff) FROM simcat.prunes)) FROM simcat.sync_runs
-  WHERE scope IS NULL AND finished_at IS NOT NULL AND (status = 'ok' AND listing_complete IS NOT FALSE OR listing_complete AND (status = 'partial'
-    OR status = 'held' AND libraries_read + libraries_skipped + libraries_failed > 0))
-  ORDER BY id LIMIT 1
-) AS since`;
+SELECT CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(cutoff) FROM simcat.prunes)) END AS since
+FROM (SELECT ${HISTORY_BEGAN_AT} AS at) AS began`;
 
 /** A `ctid` is unique only within one partition, so the statements would delete other rows of a partitioned table. */
 const SELECT_PARTITIONED = `SELECT string_agg(oid::regclass::text, ', ') AS names
@@ -115,8 +120,9 @@ export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortS
 }
 
 /** Counts the rows that `prune` would delete. */
-export function countPrunable(pool: Pool, cutoff: Date, signal: AbortSignal): Promise<PrunedRows> {
-  const count = async (connection: Connection) => oneRow(await connection.query<PrunedRows>(COUNT_PRUNABLE, [cutoff]));
+export function countPrunable(pool: Pool, { cutoff, events }: PruneLimits, signal: AbortSignal): Promise<PrunedRows> {
+  const count = async (connection: Connection) =>
+    oneRow(await connection.query<PrunedRows>(COUNT_PRUNABLE, [cutoff, events]));
   return readSnapshot(pool, "counting old rows", count, signal);
 }
 
@@ -128,26 +134,26 @@ export function readHistoryStart(pool: Pool, signal: AbortSignal): Promise<Date 
 }
 
 /**
- * Deletes removed libraries with all their rows, removed scenarios, old versions, and resolved rejects, under the lease of the
- * runs. If it is stopped between two transactions, the database is consistent, and the next prune continues.
+ * Deletes removed libraries with all their rows, removed scenarios, old versions, resolved rejects, and with `events` old
+ * events, under the lease of the runs. If it is stopped between two transactions, the database is consistent, and the next prune continues.
  * @param onProgress is called after each transaction with the number of rows deleted so far
  * @throws BusyError if a run is in progress
  */
 export async function pruneUnderLease(
   pool: Pool,
-  cutoff: Date,
+  limits: PruneLimits,
   onProgress: (rows: number) => void,
   signal: AbortSignal,
 ): Promise<PrunedRows> {
   const holder = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
-  const work = (lease: Lease) => prune(pool, lease, cutoff, onProgress, AbortSignal.any([signal, lease.lost]));
+  const work = (lease: Lease) => prune(pool, lease, limits, onProgress, AbortSignal.any([signal, lease.lost]));
   return await withLease(pool, await createClock(pool, signal), holder, work, signal);
 }
 
 async function prune(
   pool: Pool,
   lease: Lease,
-  cutoff: Date,
+  { cutoff, events }: PruneLimits,
   onProgress: (rows: number) => void,
   signal: AbortSignal,
 ): Promise<PrunedRows> {
@@ -158,7 +164,8 @@ async function prune(
     const deleted = await lease.write({ operation: "deleting old rows", byKey }, async (connection) => {
       const rows = { ...NOTHING_PRUNED, ...(await work(connection)) };
       const { ofLibraries, ofScenarios } = versionsOf(rows);
-      if (ofLibraries + ofScenarios > 0) await connection.query(RECORD_PRUNE, [cutoff, ofLibraries, ofScenarios]);
+      if (ofLibraries + ofScenarios + rows.events > 0)
+        await connection.query(RECORD_PRUNE, [cutoff, ofLibraries, ofScenarios, events]);
       return rows;
     });
     for (const table of TABLES) pruned[table] += deleted[table];
@@ -173,7 +180,8 @@ async function prune(
   const { blocks } = oneRow(await readSnapshot(pool, "looking for old rows", countBlocks, signal));
   for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE)
     await execute("scenarios", DELETE_SCENARIOS, [cutoff, `(${block},0)`, `(${block + BLOCKS_AT_ONCE},0)`]);
-  for (const table of ["library_history", "scenario_history", "rejects"] as const)
+  const tables = ["library_history", "scenario_history", "rejects"] as const;
+  for (const table of events ? ([...tables, "events"] as const) : tables)
     while ((await execute(table, deleteSome(table), [cutoff])) === PRUNED_AT_ONCE);
   return pruned;
 }
@@ -188,7 +196,8 @@ async function deleteLibraries(connection: Connection, cutoff: Date): Promise<Pa
   const { rows } = await connection.query<LibraryKey>(SELECT_OLD_LIBRARIES, [cutoff]);
   const keys = [rows.map(({ owner }) => owner), rows.map(({ name }) => name)];
   const deleted: Partial<PrunedRows> = {};
-  for (const table of TABLES) deleted[table] = (await connection.query(deleteOfLibraries(table), keys)).rowCount ?? 0;
+  for (const table of LIBRARY_TABLES)
+    deleted[table] = (await connection.query(deleteOfLibraries(table), keys)).rowCount ?? 0;
   return deleted;
 }
 

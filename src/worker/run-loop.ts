@@ -172,7 +172,7 @@ function createHistoryPruner({ pool, log, mask, keepHistoryMs }: WorkerContext) 
     nextAt = performance.now() + DAY_MS;
     try {
       const cutoff = await readCutoff(pool, keepHistoryMs, signal);
-      const rows = sumOf(await pruneUnderLease(pool, cutoff, () => {}, signal));
+      const rows = sumOf(await pruneUnderLease(pool, { cutoff, events: false }, () => {}, signal));
       const line = { code: "history_pruned", rows, before: cutoff.toISOString() };
       log.info(line, `history older than ${formatDuration(keepHistoryMs)} pruned`);
     } catch (thrown) {

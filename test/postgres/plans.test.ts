@@ -193,7 +193,7 @@ test("prunes small libraries by key when another one has most rows (fault 87)", 
   const { pool, plans } = await openExplained(made);
   const cutoff = new Date(Date.now() - 86_400_000);
 
-  const pruned = await pruneUnderLease(pool, cutoff, () => {}, never);
+  const pruned = await pruneUnderLease(pool, { cutoff, events: true }, () => {}, never);
 
   expect(pruned).toMatchObject({ libraries: 60, scenarios: 1200 });
   expect(plans.filter((one) => one["Query Text"].includes("DELETE FROM simcat.scenarios"))).not.toEqual([]);

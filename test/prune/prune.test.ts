@@ -39,6 +39,7 @@ describe("a library", () => {
       library_sync: 1,
       scenario_absences: 1,
       rejects: 1,
+      events: 0,
     };
     expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
     expect(await countRows(database)).toEqual(NOTHING);
@@ -55,6 +56,38 @@ describe("a library", () => {
 
     expect(await pruneAll(database)).toEqual({ counted: NOTHING, pruned: NOTHING });
     expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, scenarios: 2, library_sync: 2, rejects: 2 });
+  });
+});
+
+describe("events", () => {
+  const withEvents = async () => {
+    const database = await freshTestDatabase();
+    await insertLibrary(database, "gone", OLD);
+    await database.query(
+      `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
+       SELECT CASE WHEN n > 1 THEN $1 ELSE $2 END::timestamptz, 1, 'changed', 'o', 'gone', 0, 0, 0 FROM generate_series(1, 25001) AS n`,
+      [OLD, AT],
+    );
+    return database;
+  };
+  const left = async ({ query }: TestDatabase) =>
+    (await query<{ n: number }>("SELECT count(*)::int AS n FROM simcat.events"))[0]?.n;
+  const recorded = ({ query }: TestDatabase) => query("SELECT cutoff, events FROM simcat.prunes");
+
+  test("are kept, also those of deleted libraries", async () => {
+    const database = await withEvents();
+    const expected = { ...NOTHING, libraries: 1 };
+    expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
+    expect(await left(database)).toBe(25_001);
+    expect(await recorded(database)).toEqual([{ cutoff: CUTOFF, events: false }]);
+  });
+
+  test("before the cutoff are deleted with --events, and that is recorded", async () => {
+    const database = await withEvents();
+    const expected = { ...NOTHING, libraries: 1, events: 25_000 };
+    expect(await pruneAll(database, true)).toEqual({ counted: expected, pruned: expected });
+    expect(await left(database)).toBe(1);
+    expect(await recorded(database)).toEqual([{ cutoff: CUTOFF, events: true }]);
   });
 });
 
@@ -214,7 +247,13 @@ test("a pruned library that is listed again unchanged is stored again", async ()
     "UPDATE simcat.libraries SET removed_at = removed_at - interval '2 d' WHERE removed_at IS NOT NULL",
   );
   expect(await simcatOn("prune", "--older-than", "1d")).toBe(0);
-  expect(await countRows(sides.database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 1, library_sync: 1 });
+  expect(await countRows(sides.database)).toEqual({
+    ...NOTHING,
+    libraries: 1,
+    scenarios: 1,
+    library_sync: 1,
+    events: 3,
+  });
 
   sides.service.put(gone);
   expect(await simcatOn("sync")).toBe(0);
@@ -273,6 +312,7 @@ describe("the command", () => {
   removed    1 library, 1 scenario
   history    0 versions of libraries, 0 of scenarios
   rejects    0 resolved
+  events     0
   other      0 bookmarks and 0 absences of the removed libraries
   kept       history is not complete, because no run has seen everything yet`,
     );
@@ -384,6 +424,7 @@ const NOTHING: PrunedRows = {
   library_sync: 0,
   scenario_absences: 0,
   rejects: 0,
+  events: 0,
 };
 
 async function openPool(database: TestDatabase): Promise<Pool> {
@@ -392,13 +433,18 @@ async function openPool(database: TestDatabase): Promise<Pool> {
   return pool;
 }
 
-async function pruneUntil(database: TestDatabase, signal: AbortSignal, onProgress: () => void): Promise<PrunedRows> {
-  return pruneUnderLease(await openPool(database), CUTOFF, onProgress, signal);
+async function pruneUntil(
+  database: TestDatabase,
+  signal: AbortSignal,
+  onProgress: () => void,
+  events = false,
+): Promise<PrunedRows> {
+  return pruneUnderLease(await openPool(database), { cutoff: CUTOFF, events }, onProgress, signal);
 }
 
-async function pruneAll(database: TestDatabase): Promise<{ counted: PrunedRows; pruned: PrunedRows }> {
-  const counted = await countPrunable(await openPool(database), CUTOFF, never);
-  return { counted, pruned: await pruneUntil(database, never, () => {}) };
+async function pruneAll(database: TestDatabase, events = false): Promise<{ counted: PrunedRows; pruned: PrunedRows }> {
+  const counted = await countPrunable(await openPool(database), { cutoff: CUTOFF, events }, never);
+  return { counted, pruned: await pruneUntil(database, never, () => {}, events) };
 }
 
 const readRecords = ({ query }: TestDatabase) =>

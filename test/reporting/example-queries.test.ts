@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
 import { beforeEach, expect, test } from "vitest";
+import { callCli } from "../support/call-cli.ts";
 import { lifeOf, mergeRows, useStoredRows } from "./stored-rows.ts";
 
 const DIRECTORY = "examples/queries";
@@ -35,8 +36,8 @@ const scenario = (id: number, name: string, dated: number | null, rest: object =
 
 /**
  * Ann's "forest" is stored for 40 days: 1 has the results 2 and 3, 4 was never run, 5's parent is missing, 6 was removed
- * 10 days ago; 4 was renamed, 1 was edited and the package upgraded 3 days ago. Bob's "lake" was removed 2 days ago, when his
- * "pond" was added, which has failed since yesterday.
+ * 10 days ago; 4 was renamed, 1 was edited and the package upgraded 3 days ago. In Bob's "lake" 1 was edited 9 days ago and run a
+ * day later; it was removed 2 days ago, when his "pond" was added, which has failed since yesterday.
  */
 const LIVES = mergeRows([
   lifeOf("library", { library_name: "forest" }, [
@@ -62,12 +63,18 @@ const LIVES = mergeRows([
     [ago(40), {}],
     [ago(10), null],
   ]),
+  lifeOf("scenario", scenario(1, "Rain", null, { ...BOB, library_name: "lake" }), [
+    [ago(40), {}],
+    [ago(9), { last_modified_at: ago(10) }],
+  ]),
+  lifeOf("scenario", scenario(2, "Rain, first", 9, { ...BOB, library_name: "lake", is_result: true, parent_id: 1 }), [
+    [ago(8), {}],
+  ]),
   {
     scenarios: [
       scenario(2, "Burn, first", 80, { is_result: true, parent_id: 1 }),
       scenario(3, "Burn, second", 70, { is_result: true, parent_id: 1 }),
       scenario(5, "Stray", 90, { is_result: true, parent_id: 99 }),
-      scenario(1, "Rain", null, { ...BOB, library_name: "lake" }),
     ],
   },
 ]);
@@ -132,9 +139,9 @@ const SNAPSHOTS = {
     snapshot("eve", "gone", 5, null, NOT_LIVE),
   ],
   owner_days: SNAPSHOT_DAYS.flatMap((days) => {
-    const owner = { day: day(days), scenarios: 1, results: 0, libraries: 1, sizes_unread: 0 };
+    const owner = { day: day(days), scenarios: 1, results: 0, libraries: 1, sizes_unread: 0, not_stored: 0 };
     const read = (hours: number) => new Date(now - (days * 24 + hours) * HOUR);
-    const ann = { ...owner, owner: "ann", bytes: 4096, oldest_read_at: read(2) };
+    const ann = { ...owner, owner: "ann", bytes: 4096, not_stored: Number(days > 20), oldest_read_at: read(2) };
     const bob = { ...owner, owner: "bob", bytes: days > 2 ? 1024 : 0, oldest_read_at: read(5) };
     return days > 20 ? [ann] : [ann, bob];
   }),
@@ -169,10 +176,15 @@ const weeks = (count: number) => {
 const monthEnds = (from: number) =>
   SNAPSHOT_DAYS.filter((days) => days <= from && (days === 0 || day(days).slice(0, 7) !== day(days - 1).slice(0, 7)));
 
+/** The history began at the end of the first run. */
+const BEGAN = 40;
+const isBefore = (days: number, week: string) => ago(days).getTime() < Date.parse(week);
+
 /** Whether the snapshot of so many days ago has a live library that was there from `from` to `to` days ago. */
 const has = (days: number, from: number, to: number) => Number(days <= from && days >= to);
 
-const ANSWERS: Readonly<Record<string, () => readonly string[]>> = {
+/** The answers, if the events are complete since the last prune of events, so many days ago, or since the history began. */
+const answersSince = (began: number): Readonly<Record<string, () => readonly string[]>> => ({
   "stale-libraries.sql": () => ["ann | forest | stsim | 10.0.0 | 100 days ago | 100"],
   "parents-never-run.sql": () => ["ann | forest | 4 | Plan B | 50 days ago"],
   "results-per-parent.sql": () => [
@@ -183,30 +195,35 @@ const ANSWERS: Readonly<Record<string, () => readonly string[]>> = {
   "package-versions.sql": () => ["stsim | 10.0.0 | 1 | 1 | 10.0.0 | 0", "stsim | 9.9.9 | 1 | 1 | 10.0.0 | 1"],
   "libraries-behind.sql": () => ["1 | bob | pond | stsim | 9.9.9 | 10.0.0"],
   "changed-since-last-week.sql": () => [
-    "2 days ago | removed | library | bob | lake | null | lake | null | null | null",
-    "2 days ago | added | library | bob | pond | null | pond | null | null | null",
-    "3 days ago | changed | library | ann | forest | null | forest | package_version | 9.9.9 | 10.0.0",
-    "3 days ago | changed | scenario | ann | forest | 4 | Plan B | scenario_name | Plan A | Plan B",
+    "2 days ago | removed | library | bob | lake | null | lake | null | null | null | 7 days ago",
+    "2 days ago | added | library | bob | pond | null | pond | null | null | null | 7 days ago",
+    "3 days ago | changed | library | ann | forest | null | forest | package_version | 9.9.9 | 10.0.0 | 7 days ago",
+    "3 days ago | changed | scenario | ann | forest | 4 | Plan B | scenario_name | Plan A | Plan B | 7 days ago",
   ],
-  "changes-by-day.sql": () => [
-    `${date(2)} | library | 1 | 0 | 1 | 0`,
-    `${date(3)} | library | 0 | 1 | 0 | 0`,
-    `${date(3)} | scenario | 0 | 1 | 0 | 0`,
-    `${date(10)} | scenario | 0 | 0 | 1 | 0`,
-  ],
+  "changes-by-day.sql": () =>
+    [
+      { day: 2, counts: "library | 1 | 0 | 1 | 0" },
+      { day: 3, counts: "library | 0 | 1 | 0 | 0" },
+      { day: 3, counts: "scenario | 0 | 2 | 0 | 0" },
+      { day: 8, counts: "scenario | 1 | 0 | 0 | 0" },
+      { day: 9, counts: "scenario | 0 | 1 | 0 | 0" },
+      { day: 10, counts: "scenario | 0 | 0 | 1 | 0" },
+    ]
+      .filter(({ day }) => day < began)
+      .map(({ day, counts }) => `${date(day)} | ${counts} | ${Math.min(14, began)} days ago`),
   "vanished.sql": () => [
-    "2 days ago | library | bob | lake | null | lake | 60 days ago",
-    "10 days ago | scenario | ann | forest | 6 | Old | null",
+    "2 days ago | library | bob | lake | null | lake | 60 days ago | 30 days ago",
+    "10 days ago | scenario | ann | forest | 6 | Old | null | 30 days ago",
   ],
   "how-fresh.sql": () => ["2 days ago | 48 | 1 days ago | partial | 1 | bob | pond"],
   "failing-libraries.sql": () => ["bob | pond | 1 | failure | not_found: answered 404 | 0 | 2 days ago | 48"],
   "growth.sql": () => [
-    "5 | 2 | 7 | 5120",
-    "4 | 2 | 7 | 5120",
-    "3 | 2 | 7 | 5120",
-    "2 | 2 | 7 | 5120",
-    "1 | 2 | 6 | 5120",
-    "0 | 2 | 5 | 4096",
+    `5 | ${day(35)} | 1 | 1 | 4096 | 1`,
+    `4 | ${day(28)} | 1 | 1 | 4096 | 1`,
+    `3 | ${day(21)} | 1 | 1 | 4096 | 1`,
+    `2 | ${day(14)} | 2 | 2 | 5120 | 0`,
+    `1 | ${day(7)} | 2 | 2 | 5120 | 0`,
+    `0 | ${day(0)} | 2 | 2 | 4096 | 0`,
   ],
   "scenario-tree.sql": () => [
     "Burn | 1 | false | false | false",
@@ -231,11 +248,11 @@ const ANSWERS: Readonly<Record<string, () => readonly string[]>> = {
   ],
   "results-by-week.sql": () =>
     weeks(12).map((week) => {
-      const results = [80, 70, 90].filter((days) => monday(date(days)) === week).length;
-      return `${week} | ${results} | ${Math.min(1, results)} | ${Math.min(1, results)}`;
+      const run = Number(monday(date(9)) === week);
+      return `${week} | ${isBefore(began, week) ? `${run} | ${run} | ${run}` : "null | null | null"}`;
     }),
   "stale-results.sql": () => ["ann | forest | 1 | 60 days ago | 70 days ago | 10 | 2"],
-  "edit-to-result.sql": () => ["ann | 3 | 1 | 120.0"],
+  "edit-to-result.sql": () => [`ann | 2 | 0 | null | ${began} days ago`, `bob | 1 | 1 | 24.0 | ${began} days ago`],
   "adoption.sql": () => {
     const mondays = SNAPSHOT_DAYS.filter((days) => monday(day(days)) === day(days)).reverse();
     const old = (days: number) => has(days, 40, 4) + has(days, 20, 3) + has(days, 2, 0) + has(days, 20, 6);
@@ -250,7 +267,13 @@ const ANSWERS: Readonly<Record<string, () => readonly string[]>> = {
       ...mondays.flatMap((days) => row("9.9.9", days, old(days))),
     ];
   },
-  "activity-by-owner.sql": () => ["ann | 0 | 0 | 2 | 0 | 0 | 3 days ago", "bob | 0 | 0 | 0 | 1 | 1 | 2 days ago"],
+  "activity-by-owner.sql": () => {
+    const since = `${Math.min(30, began)} days ago`;
+    const ann = `ann | 0 | 0 | 2 | 0 | 0 | 3 days ago | ${since}`;
+    const bob = `bob | 1 | 0 | 1 | 1 | 1 | 2 days ago | ${since}`;
+    // The one with more events is first; Ann has one more 10 days ago.
+    return began > 10 ? [ann, bob] : [bob, ann];
+  },
   "lineage-depth.sql": () => ["0 | 3 | 1 | 1", "1 | 2 | 2 | 1"],
   "freshness-last-tuesday.sql": () => {
     const days = [1, 2, 3, 4, 5, 6, 7].find((back) => new Date(`${day(back)}T00:00:00Z`).getUTCDay() === 2) ?? 0;
@@ -262,9 +285,15 @@ const ANSWERS: Readonly<Record<string, () => readonly string[]>> = {
       const first = SNAPSHOT_DAYS.findLast((days) => monday(day(days)) === week);
       if (first === undefined) return [];
       const libraries = first > 20 ? 1 : 2;
-      const went = Number(monday(date(2)) === week);
-      const gone = went + Number(monday(date(10)) === week);
-      return [`${week} | ${libraries} | ${went} | ${went} | 0 | ${gone} | ${((100 * went) / libraries).toFixed(1)}`];
+      const start = Date.parse(week);
+      if (start + 7 * 24 * HOUR < ago(began).getTime()) return [`${week} | null | ${libraries}${" | null".repeat(5)}`];
+      const inWeek = (days: number) => Number(monday(date(days)) === week && days < began);
+      const since = Math.round((now - Math.max(start, ago(began).getTime())) / HOUR / 24);
+      const gone = 2 * inWeek(2) + inWeek(10);
+      const percent = ((100 * inWeek(2)) / libraries).toFixed(1);
+      return [
+        `${week} | ${since} days ago | ${libraries} | ${inWeek(2)} | ${inWeek(2)} | ${inWeek(8)} | ${gone} | ${percent}`,
+      ];
     }),
   "last-runs.sql": () => [
     "4 | sync | partial | 1 days ago | 90.5 | 2 listed, 0 read, 0 changed, 0 removed, 1 failed; scenarios +0 ~0 -0 | 1 library failed",
@@ -272,20 +301,52 @@ const ANSWERS: Readonly<Record<string, () => readonly string[]>> = {
     "2 | sync | ok | 3 days ago | 90.5 | 2 listed, 1 read, 1 changed, 0 removed, 0 failed; scenarios +0 ~1 -0 | null",
     "1 | backfill | ok | 40 days ago | 90.5 | 2 listed, 2 read, 2 changed, 0 removed, 0 failed; scenarios +7 ~0 -0 | null",
   ],
-};
+});
+const ANSWERS = answersSince(BEGAN);
 
 /** Dates stay texts: pg returns them as local midnight. */
 const types = { getTypeParser: (id: number) => (id === pg.types.builtins.DATE ? String : pg.types.getTypeParser(id)) };
 
+const answerOf = async (file: string) => {
+  // A slow test may take minutes, not hours.
+  const text = read(file).replace("FROM age) / 60)", "FROM age) / 3600)");
+  return plain((await database().pool.query<Record<string, unknown>>({ text, types })).rows);
+};
+
 test("each example asks a question in its first line, uses only the report's views, and answers it", async () => {
   expect(files).toEqual(Object.keys(ANSWERS).sort());
   for (const file of files) {
-    const sql = read(file);
-    expect(sql, file).toMatch(/^-- [A-Z].*\?\n[\s\S]*simcat_report\./);
-    expect(sql, file).not.toMatch(/\bsimcat\./);
-    // A slow test may take minutes, not hours.
-    const text = sql.replace("FROM age) / 60)", "FROM age) / 3600)");
-    const { rows } = await database().pool.query<Record<string, unknown>>({ text, types });
-    expect(plain(rows), file).toEqual(ANSWERS[file]?.());
+    expect(read(file), file).toMatch(/^-- [A-Z].*\?\n[\s\S]*simcat_report\./);
+    expect(read(file), file).not.toMatch(/\bsimcat\./);
+    expect(await answerOf(file), file).toEqual(ANSWERS[file]?.());
+  }
+});
+
+const pruneOlderThan = async (days: number, ...options: string[]) => {
+  const environment = {
+    DATABASE_URL: database().url,
+    SIMCAT_BASE_URL: "http://127.0.0.1:9",
+    SIMCAT_API_KEY: "12345678",
+  };
+  const age = Date.now() - ago(days).getTime();
+  expect((await callCli(["prune", "--older-than", `${age}ms`, ...options], environment)).code).toBe(0);
+};
+
+/** What was removed before a prune is forgotten. */
+const PRUNED: Readonly<Record<string, string[]>> = {
+  "vanished.sql": ["2 days ago | library | bob | lake | null | lake | 60 days ago | 10 days ago"],
+};
+
+test("after a prune of the history each example answers the same, but for removed rows (fault 205)", async () => {
+  await pruneOlderThan(9.5);
+  for (const file of files) expect(await answerOf(file), file).toEqual(PRUNED[file] ?? ANSWERS[file]?.());
+});
+
+test("after a prune of the events no example has a number for a time before it (fault 205)", async () => {
+  await pruneOlderThan(9.5, "--events");
+  const answers = answersSince(9.5);
+  for (const file of files) {
+    const rounded = answers[file]?.().map((row) => row.replace("9.5 days ago", "10 days ago"));
+    expect(await answerOf(file), file).toEqual(PRUNED[file] ?? rounded);
   }
 });
