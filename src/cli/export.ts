@@ -55,6 +55,7 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
     await assertKnown({ libraries: [], owners }, { listing: null, pool, source }, stop);
     return exportViews(pool, { views, format, directory, asOf, since, owners, version, onProgress }, stop);
   }).finally(line.end);
+  for (const warning of manifest.warnings) notify(context, config, "warn", "export_cut_short", warning);
   context.print(options.json ? formatJson(manifest) : formatExport(directory, manifest, outputWidth(context)));
   return EXIT.ok;
 }

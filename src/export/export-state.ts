@@ -35,12 +35,13 @@ function isDay(date: string): boolean {
 }
 
 /** The state of the copy, and the moments of the filters, as ISO 8601 texts in UTC with microseconds. */
-interface ExportState {
+export interface ExportState {
   /** The time of the transaction. */
   readonly exportedAt: string;
   readonly completeAsOf: string | null;
-  /** Since when the history is complete. NULL: not known. */
+  /** Since when the history and the events are complete. NULL: not known. */
   readonly historyCompleteSince: string | null;
+  readonly eventsCompleteSince: string | null;
   readonly asOf: string | null;
   readonly since: string | null;
 }
@@ -54,6 +55,7 @@ const resolve = (iso: string, agoMs: string) =>
 const SELECT_STATE = `
 SELECT ${isoTime("now()")} AS "exportedAt", ${isoTime("complete_as_of")} AS "completeAsOf",
   ${isoTime("history_complete_since")} AS "historyCompleteSince",
+  ${isoTime("events_complete_since")} AS "eventsCompleteSince",
   ${resolve("$1", "$2")} AS "asOf", ${resolve("$3", "$4")} AS since
 FROM simcat_report.data_complete_as_of`;
 

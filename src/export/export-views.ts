@@ -5,7 +5,7 @@ import { withTransaction } from "../db/transaction.ts";
 import { createExportFiles, type ExportFiles } from "./export-files.ts";
 import { type Moment, readExportState } from "./export-state.ts";
 import type { ExportFormat } from "./formats.ts";
-import { planExport, quoteIdentifier, readReportViews, toSelect } from "./plan-export.ts";
+import { findCutShort, planExport, quoteIdentifier, readReportViews, toSelect } from "./plan-export.ts";
 
 export interface ExportRequest {
   /** The default views if it is empty. */
@@ -93,7 +93,8 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
     views.push({ view, file, rows, bytes, comment, columns });
   }
   const filters = { as_of: asOf, since, owners };
-  const manifest = { ...facts, format: format.extension, safe_csv: format.isSafe, filters, views };
+  const warnings = findCutShort(planned, state);
+  const manifest = { ...facts, format: format.extension, safe_csv: format.isSafe, filters, warnings, views };
   await files.write("manifest.json", async (write) => write(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
   return manifest;
 }

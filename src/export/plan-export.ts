@@ -1,7 +1,7 @@
 import type { Connection } from "../db/connect.ts";
 import { editDistance } from "../edit-distance.ts";
 import { UsageError } from "../errors.ts";
-import { isoTime } from "./export-state.ts";
+import { type ExportState, isoTime } from "./export-state.ts";
 
 /** A view of simcat_report, as the catalogue describes it. Every role may read the catalogue. */
 export interface ReportView {
@@ -73,6 +73,7 @@ const TIME_COLUMNS: Readonly<Record<string, string>> = {
   changes: "changed_at",
   daily_libraries: "day",
   daily_owners: "day",
+  events: "seen_at",
   libraries: "changed_at",
   library_versions: "valid_from",
   prune_history: "pruned_at",
@@ -81,6 +82,31 @@ const TIME_COLUMNS: Readonly<Record<string, string>> = {
   scenario_versions: "valid_from",
   scenarios: "changed_at",
 };
+
+/** Views that lack earlier rows, and the column of data_complete_as_of that says since when they are complete. */
+const COMPLETE_SINCE: Readonly<Record<string, "historyCompleteSince" | "eventsCompleteSince">> = {
+  activity: "historyCompleteSince",
+  changes: "historyCompleteSince",
+  events: "eventsCompleteSince",
+  library_versions: "historyCompleteSince",
+  removed: "historyCompleteSince",
+  scenario_versions: "historyCompleteSince",
+};
+
+/** A warning for each view that lacks rows of the time from `since` on. */
+export function findCutShort(
+  views: readonly PlannedView[],
+  { since, ...state }: Pick<ExportState, "since" | "historyCompleteSince" | "eventsCompleteSince">,
+): string[] {
+  return views.flatMap(({ view: { name } }) => {
+    const column = COMPLETE_SINCE[name];
+    if (since === null || column === undefined) return [];
+    const begin = state[column];
+    if (begin !== null && since >= begin) return [];
+    const found = begin === null ? "no run has seen everything yet" : `it is complete since ${begin}`;
+    return [`${name} lacks rows of the time from --since ${since} on: ${found}`];
+  });
+}
 
 /**
  * Chooses the views, and checks that each takes the filters.

@@ -11,6 +11,7 @@ import {
   readSyncCounts,
   readUnfinishedBackfill,
 } from "../db/runs.ts";
+import { moveBack } from "../db/store/move-back.ts";
 import { ListingWriter } from "../db/store/save-listing.ts";
 import { saveOutcomes } from "../db/store/save-outcomes.ts";
 import { saveSnapshot } from "../db/store/save-snapshot.ts";
@@ -158,16 +159,22 @@ function logOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
 }
 
 /**
- * Takes the day's snapshot at the end of a good run over the whole organization. A failure is only a warning: the run has
- * stored everything, and the next good run of the day takes the snapshot.
+ * Takes the day's snapshot at the end of a good run over the whole organization, and corrects times that were stored while the
+ * clock was ahead. A failure is only a warning: the run has stored everything, and the next good run of the day takes the snapshot.
  */
 async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status }: RunOutcome): Promise<void> {
   const { counts, listing } = totals;
   if (!isGood({ status, counts, isAccepted: listing !== null }) || !isEverything(request.selection)) return;
   try {
-    const futureDays = await lease.write({ operation: "taking the daily snapshot", byKey: true }, (connection) =>
-      saveSnapshot(connection, id, totals.isClockConfirmed),
-    );
+    const options = { operation: "taking the daily snapshot", byKey: true };
+    const { movedFrom, futureDays } = await lease.write(options, async (connection) => ({
+      movedFrom: totals.isClockConfirmed ? await moveBack(connection) : null,
+      futureDays: await saveSnapshot(connection, id, totals.isClockConfirmed),
+    }));
+    if (movedFrom !== null) {
+      const moved = `versions, events and runs up to ${movedFrom} were stored while the database's clock was ahead`;
+      totals.warn("versions_moved_back", `${moved}; they have the time of this run now`);
+    }
     warnOfFutureDays(totals, futureDays);
   } catch (thrown) {
     // The run's last transaction reports a lost lease.

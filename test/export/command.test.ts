@@ -171,6 +171,19 @@ describe("simcat export", () => {
     expect(rows.sort()).toEqual(expected.toSorted());
   });
 
+  test("--since before the history began warns of each view that lacks rows, also in the manifest (fault 206)", async () => {
+    const out = folder();
+    const cut = (view: string) =>
+      `${view} lacks rows of the time from --since 2025-12-31T00:00:00.000000Z on: it is complete since 2026-01-01T00:00:00.000000Z`;
+    const args = ["libraries", "changes", "events", "daily_owners", "--format", "csv", "--out", out, "--since"];
+    const early = await simcat([...args, "2025-12-31"]);
+    expect(early).toMatchObject({ code: 0, stderr: `simcat: ${cut("changes")}\nsimcat: ${cut("events")}\n` });
+    const warnings = () => JSON.parse(readFileSync(join(out, "manifest.json"), "utf8")).warnings;
+    expect(warnings()).toEqual([cut("changes"), cut("events")]);
+    expect(await simcat([...args, "2026-01-01"])).toMatchObject({ code: 0, stderr: "" });
+    expect(warnings()).toEqual([]);
+  });
+
   test("--owner is repeatable and matches the whole name", async () => {
     const out = folder();
     const args = ["libraries", "--format", "csv", "--out", out];

@@ -135,9 +135,10 @@ test("rejects that are open, with and without a library", async () => {
 test.each([
   ["problem = 'no_date'", ["libraries"]],
   ["problem = 'open_reject'", ["rejects"]],
+  ["problem = 'future_version'", ["events"]],
   ["severity = 'info'", ["libraries"]],
   ["fix_by = 'service'", ["libraries", "rejects"]],
 ])("a filter by %s reads only the tables of its problems (fault 130)", async (filter, tables) => {
   const read = await tablesRead(`SELECT * FROM simcat_report.data_quality WHERE ${filter}`);
-  expect(read.filter((table) => ["libraries", "scenarios", "rejects"].includes(table))).toEqual(tables);
+  expect(read.filter((table) => ["libraries", "scenarios", "rejects", "events"].includes(table))).toEqual(tables);
 });

@@ -137,6 +137,7 @@ test("snapshots of a clock that was ahead are removed, and those of the true day
 
   expect(code).toBe(0);
   expect(JSON.parse(out).warnings).toEqual([
+    { code: "versions_moved_back", message: expect.stringMatching(/ up to 2030-01-02 08:/) },
     {
       code: "snapshots_removed",
       message:
@@ -148,6 +149,42 @@ test("snapshots of a clock that was ahead are removed, and those of the true day
     await database.query("SELECT DISTINCT day::text FROM simcat.owner_days WHERE owner = 'bob' ORDER BY 1"),
   ).toEqual([{ day: "2026-03-02" }, { day: "2026-03-03" }]);
   expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual([]);
+});
+
+test("versions and events of a clock that was ahead are moved back when it is confirmed (fault 207)", async () => {
+  const { database, service, run, setClock, setDatabaseClock } = await organization([fire, water]);
+  const problems = () =>
+    database.query(
+      `SELECT what, count(*)::int AS count FROM simcat_report.data_quality WHERE problem = 'future_version' GROUP BY what ORDER BY what`,
+    );
+  await setClock("2026-03-02T08:00:00Z");
+  await run("sync");
+  await setDatabaseClock("2126-04-11T08:00:00Z");
+  service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
+  service.put(library("bob", "Wood", { scenarios: [1, 2] }));
+  expect((await run("sync")).code).toBe(0);
+  expect(await problems()).toEqual([
+    { what: "library", count: 2 },
+    { what: "scenario", count: 5 },
+  ]);
+
+  await setClock("2026-03-03T08:00:00Z");
+  service.change("alice", "Fire", { lastModified: "2026-03-03 at 7:30 AM", scenarios: [scenario(1), scenario(5)] });
+  const { code, out } = await run("sync", "--json");
+
+  expect(code).toBe(0);
+  const codes = (JSON.parse(out).warnings as { code: string }[]).map((warning) => warning.code);
+  expect(codes).toEqual(["versions_moved_back", "snapshots_removed"]);
+  expect(await problems()).toEqual([]);
+  const [counts] = await database.query(
+    `SELECT count(*) FILTER (WHERE removed_at IS NULL)::int AS live, count(DISTINCT changed_at)::int AS times,
+       bool_and(changed_at < '2026-03-03 08:10Z' AND first_seen_at <= changed_at) AS ordered,
+       (SELECT count(*)::int FROM simcat_report.scenarios_as_of('2026-03-03 08:10Z')) AS then,
+       (SELECT sum(scenario_change)::int FROM simcat_report.events WHERE seen_at < '2026-03-03 08:10Z') AS sum,
+       (SELECT bool_and(valid_to > valid_from AND valid_to < '2026-03-03 08:10Z') FROM simcat.scenario_history) AS ended
+     FROM simcat.scenarios`,
+  );
+  expect(counts).toEqual({ live: 5, times: 4, ordered: true, then: 5, sum: 5, ended: true });
 });
 
 test.each([

@@ -1,0 +1,45 @@
+import { type Connection, oneRow } from "../connect.ts";
+import { statement } from "../statement.ts";
+
+/** When something was stored, by the clock of the database. A version's start is before its end. */
+const ROW_TIMES = ["first_seen_at", "changed_at", "removed_at"];
+const VERSION_TIMES = ["valid_from", "valid_to", ...ROW_TIMES];
+const TIMES = {
+  events: ["seen_at"],
+  libraries: ROW_TIMES,
+  scenarios: ROW_TIMES,
+  library_history: VERSION_TIMES,
+  scenario_history: VERSION_TIMES,
+  library_sync: ["first_listed_at"],
+  sync_runs: ["started_at", "finished_at"],
+};
+const COLUMNS = Object.entries(TIMES).flatMap(([table, columns]) => columns.map((column) => ({ table, column })));
+
+/** Each version has an event. The clock may have been set back by less than an hour. */
+const WAS_AHEAD = `
+SELECT EXISTS (SELECT FROM simcat.events WHERE seen_at > now() + interval '1 hour')
+  OR EXISTS (SELECT FROM simcat.sync_runs WHERE finished_at > now() + interval '1 hour') AS "wasAhead"`;
+
+const FUTURE_TIMES = `
+SELECT at::text FROM (${COLUMNS.map(({ table, column }) => `SELECT ${column} AS at FROM simcat.${table} WHERE ${column} > now()`).join(" UNION ")}) AS future
+ORDER BY future.at`;
+
+const MOVE_BACK = COLUMNS.map(({ table, column }) =>
+  statement(`
+UPDATE simcat.${table} t SET ${column} = now() + f.n * interval '1 microsecond'
+FROM unnest($times::timestamptz[]) WITH ORDINALITY AS f(at, n) WHERE t.${column} = f.at`),
+);
+
+/**
+ * Moves what was stored while the clock was ahead to now, so that later versions do not have to wait for that time. Times stay in
+ * their order, a microsecond apart, and equal ones stay equal.
+ * @returns the latest time that was in the future; null if the clock was not ahead
+ */
+export async function moveBack(connection: Connection): Promise<string | null> {
+  const { wasAhead } = oneRow(await connection.query<{ wasAhead: boolean }>(WAS_AHEAD));
+  if (!wasAhead) return null;
+  const { rows } = await connection.query<{ at: string }>(FUTURE_TIMES);
+  const times = rows.map(({ at }) => at);
+  for (const move of MOVE_BACK) await connection.query(move({ times }));
+  return times.at(-1) ?? null;
+}
