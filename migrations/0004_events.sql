@@ -21,7 +21,6 @@ CREATE TABLE "simcat"."events" (
 ALTER TABLE "simcat"."library_days" ADD COLUMN "is_stored" boolean DEFAULT true NOT NULL;--> statement-breakpoint
 ALTER TABLE "simcat"."library_days" ADD COLUMN "last_work_at" timestamp (6) with time zone;--> statement-breakpoint
 ALTER TABLE "simcat"."library_sync" ADD COLUMN "first_listed_at" timestamp (6) with time zone;--> statement-breakpoint
-ALTER TABLE "simcat"."library_sync" ALTER COLUMN "first_listed_at" SET DEFAULT now();--> statement-breakpoint
 ALTER TABLE "simcat"."owner_days" ADD COLUMN "not_stored" bigint;--> statement-breakpoint
 ALTER TABLE "simcat"."owner_days" ADD COLUMN "active" bigint;--> statement-breakpoint
 ALTER TABLE "simcat"."owner_days" ADD COLUMN "quiet" bigint;--> statement-breakpoint
@@ -163,7 +162,7 @@ COMMENT ON COLUMN simcat.events.scenario_name IS 'Name of the scenario after the
 COMMENT ON COLUMN simcat.events.fields IS 'The fields in which the version differs from the one before. NULL: none, or no version before.';--> statement-breakpoint
 COMMENT ON COLUMN simcat.events.old_values IS 'The values of fields before the event, as text. NULL as fields.';--> statement-breakpoint
 COMMENT ON COLUMN simcat.events.new_values IS 'The values of fields after the event, as text. NULL as fields.';--> statement-breakpoint
-COMMENT ON COLUMN simcat.library_sync.first_listed_at IS 'When a listing named the library first. NULL: before version 0.2.0 kept it.';--> statement-breakpoint
+COMMENT ON COLUMN simcat.library_sync.first_listed_at IS 'When a listing named the library first. NULL: an earlier version of simcat recorded the library.';--> statement-breakpoint
 COMMENT ON COLUMN simcat.library_days.is_stored IS 'Whether any content of the library was stored. False: listed, and never read yet.';--> statement-breakpoint
 COMMENT ON COLUMN simcat.library_days.last_work_at IS 'The latest date of the library and its scenarios. NULL: no known date, not live, or an earlier version wrote the row.';--> statement-breakpoint
 COMMENT ON COLUMN simcat.owner_days.not_stored IS 'Listed libraries of which nothing was stored yet. NULL: an earlier version took the snapshot.';--> statement-breakpoint

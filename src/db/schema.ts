@@ -136,7 +136,7 @@ export const librarySync = simcat.table(
     lastScenarioAt: instant("last_scenario_at"),
     lastScenarioId: bigint("last_scenario_id", { mode: "bigint" }),
     /** NULL: listed by an earlier version. */
-    firstListedAt: instant("first_listed_at").default(sql`now()`),
+    firstListedAt: instant("first_listed_at"),
   },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { beforeEach } from "vitest";
 import { type TestDatabase, useTestDatabase } from "../support/database.ts";
+import { DERIVE_EVENTS } from "../support/derive-events.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -93,12 +93,6 @@ export async function addRows({ query }: TestDatabase, table: Table, rows: reado
     [JSON.stringify(full)],
   );
 }
-
-/** The statements with which an upgrade derives the events from the versions. */
-const DERIVE_EVENTS =
-  /CREATE TABLE simcat\.upgrade_libraries[\s\S]*?DROP TABLE [^;]*;/.exec(
-    readFileSync("migrations/0004_events.sql", "utf8"),
-  )?.[0] ?? "";
 
 /** Replaces the events by those that the stored versions show. */
 export async function deriveEvents({ query }: TestDatabase): Promise<void> {

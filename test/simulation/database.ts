@@ -60,7 +60,7 @@ DO $$ BEGIN
 END $$`;
 
 const TABLES =
-  "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases, prunes, snapshot_days, library_days, owner_days";
+  "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases, prunes, events, snapshot_days, library_days, owner_days";
 
 /** A database with simcat's schema. The caller closes it. */
 export async function openControl(url: string): Promise<Control> {

@@ -4,6 +4,7 @@ import { checkCounts } from "./check-counts.ts";
 import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
+import { checkEvents, recountEvents } from "./check-events.ts";
 import { openFailureLog } from "./check-failing.ts";
 import { type FreshnessLog, openFreshnessLog } from "./check-freshness.ts";
 import { checkPoison } from "./check-poison.ts";
@@ -128,6 +129,7 @@ async function afterRun(
   wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(simulation, performed)));
   wrong.push(...(await checkPoison(simulation, performed, sight)));
   wrong.push(...(await freshness.check(simulation, performed, sight)));
+  wrong.push(...(await checkEvents(simulation)));
   wrong.push(...(await checkTotals(simulation)), ...(await checkSnapshots(simulation, performed)));
   ledger.settle(sight);
   await remember(server.control);
@@ -164,6 +166,7 @@ async function calmDown(simulation: Simulation, run: (plan: RunPlan) => Promise<
   await simulation.pass(Math.max(world.fullEveryMs, DAY));
   await untilOk([QUIET, QUIET]);
   wrong.push(...(await checkEqual(simulation, () => true, "all edits")), ...(await checkBookkeeping(simulation)));
+  wrong.push(...(await recountEvents(simulation)));
   if (wrong.length === 0) wrong.push(...(await verifyEnd(simulation)));
 }
 

@@ -148,8 +148,8 @@ function* inBatches<T>(items: Iterable<T>, size: number): Generator<readonly T[]
 
 /** A new text unsettles the bookmark, even if this run dies and the next listing shows the old text again. */
 const UPSERT_LISTED = statement(`
-INSERT INTO simcat.library_sync AS y (owner, library_name, listed_text, bookmark_seen_at)
-SELECT owner, library_name, listed_text, to_timestamp($seen_at::float8)
+INSERT INTO simcat.library_sync AS y (owner, library_name, listed_text, bookmark_seen_at, first_listed_at)
+SELECT owner, library_name, listed_text, to_timestamp($seen_at::float8), now()
 FROM unnest($owner::text[], $library_name::text[], $listed_text::text[]) AS i(owner, library_name, listed_text)
 ON CONFLICT (owner, library_name) DO UPDATE
   SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,

@@ -1,0 +1,47 @@
+import { DERIVE_EVENTS } from "../support/derive-events.ts";
+import type { Simulation } from "./simulation.ts";
+
+/** Owners whose events do not add up to their live libraries, counted from the rows. */
+const MISSUMMED = `
+WITH live AS (
+  SELECT l.owner, count(*) AS libraries, sum(coalesce(l.file_size_bytes, 0)) AS bytes,
+    sum(n.scenarios) AS scenarios, sum(n.results) AS results
+  FROM simcat.libraries l CROSS JOIN LATERAL (
+    SELECT count(*) AS scenarios, count(*) FILTER (WHERE coalesce(s.is_result, nullif(s.parent_id, 0) IS NOT NULL)) AS results
+    FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name) AND s.removed_at IS NULL
+  ) AS n
+  WHERE l.removed_at IS NULL GROUP BY l.owner
+), summed AS (
+  SELECT owner, sum(library_change) AS libraries, sum(byte_change) AS bytes, sum(scenario_change) AS scenarios, sum(result_change) AS results
+  FROM simcat_report.events GROUP BY owner
+)
+SELECT format('events: %s adds up to %s and has %s', owner, s, l) AS line
+FROM (SELECT owner, format('%s, %s, %s, %s', libraries, bytes, scenarios, results) AS l FROM live) AS live
+FULL JOIN (SELECT owner, format('%s, %s, %s, %s', libraries, bytes, scenarios, results) AS s FROM summed) AS summed USING (owner)
+WHERE coalesce(l, '0, 0, 0, 0') <> coalesce(s, '0, 0, 0, 0')`;
+
+/** What happened at each time since the latest prune, by library. A scenario may be loaded with its library or be added. */
+const SUMS = `
+SELECT seen_at, owner, library_name, count(*) FILTER (WHERE scenario_id IS NULL) AS of_library, sum(scenarios) AS scenarios,
+  sum(results) AS results, sum(bytes) AS bytes
+FROM simcat.events WHERE seen_at > coalesce((SELECT max(cutoff) FROM simcat.prunes), '-infinity') GROUP BY 1, 2, 3`;
+
+const DIFFERING = `
+(SELECT 'events: the versions do not show ' || s AS line FROM (SELECT * FROM sim.stored EXCEPT ALL ${SUMS}) AS s)
+UNION ALL
+(SELECT 'events: lack ' || s FROM (${SUMS} EXCEPT ALL SELECT * FROM sim.stored) AS s)`;
+
+/** Checks that the events add up to the live rows. */
+export async function checkEvents({ server }: Simulation): Promise<string[]> {
+  const found = await server.control.query<{ line: string }>(MISSUMMED);
+  return found.map(({ line }) => line);
+}
+
+/** Checks that each sum of events equals a recount from the versions. */
+export async function recountEvents({ server }: Simulation): Promise<string[]> {
+  const { query } = server.control;
+  await query(`BEGIN; CREATE TABLE sim.stored AS ${SUMS}; DELETE FROM simcat.events; ${DERIVE_EVENTS}`);
+  const found = await query<{ line: string }>(DIFFERING);
+  await query("ROLLBACK");
+  return found.map(({ line }) => line);
+}
