@@ -1,4 +1,5 @@
 import type { Pool } from "../../src/db/connect.ts";
+import { DERIVE_EVENTS } from "../../test/support/derive-events.ts";
 
 /** 50 libraries per owner, 100 scenarios per library. */
 export interface Size {
@@ -88,6 +89,7 @@ const STATEMENTS = ({ libraries, runs }: Size) => [
   `INSERT INTO simcat.rejects (run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at)
    SELECT 1, l.owner, l.name, 'scenario', 'wrong_type', 'parentId', 'parentId is a string', '{}', md5(l.name || l.owner), pg_temp.run_at(1),
      pg_temp.run_at(1) FROM library AS l WHERE l.i % 20 = 7`,
+  DERIVE_EVENTS,
   "VACUUM ANALYZE",
 ];
 

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+
 /** A query that BI tools send to a view or function. */
 export interface Query {
   readonly view: string;
@@ -34,7 +36,15 @@ const PROBLEMS = [
   "parent_missing",
   "parent_cycle",
   "open_reject",
+  "future_version",
 ];
+
+/** The documented questions, asked at the end of the last run. */
+const QUESTIONS = readdirSync("examples/queries").map((file) => ({
+  view: "examples/queries",
+  pattern: file,
+  sql: readFileSync(`examples/queries/${file}`, "utf8").replaceAll("now()", "timestamptz '2026-04-15 04:00Z'"),
+}));
 
 export const queries = (runs: number): readonly Query[] => [
   ...keyed("libraries", {
@@ -92,6 +102,11 @@ export const queries = (runs: number): readonly Query[] => [
     removed: "WHERE kind = 'removed'",
     "one run": "WHERE run_id = 9000",
   }),
+  ...keyed("events", {
+    "last week": `WHERE seen_at >= ${LAST_WEEK}`,
+    newest: "ORDER BY seen_at DESC LIMIT 100",
+    "one run": "WHERE run_id = 9000",
+  }),
   ...keyed("stale_results", { newest: "ORDER BY parent_last_modified_at DESC LIMIT 100" }),
   ...of("run_history", {
     "last run": "ORDER BY run_id DESC LIMIT 1",
@@ -106,4 +121,5 @@ export const queries = (runs: number): readonly Query[] => [
   ...keyed(`libraries_as_of(${MOMENT})`),
   ...keyed(`scenarios_as_of(${MOMENT})`),
   ...of("scenario_tree('owner-0007', 'Timber Supply 3')", { library: "" }),
+  ...QUESTIONS,
 ];

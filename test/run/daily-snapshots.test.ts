@@ -81,6 +81,32 @@ test("a later run of the same day writes nothing into the snapshots, even after 
   expect(await daily("Fire")).toEqual(["2026-03-01 t 3 1 2 245760 4.3.6"]);
 });
 
+test("a library that was listed when the history began is loaded, not added, whenever it is read (fault 209)", async () => {
+  const { database, service, run, setClock, daily } = await organization([fire, water]);
+  await setClock("2026-03-01T08:00:00Z");
+  service.script([{ match: { owner: "bob", library: "Water" }, times: 9, action: { kind: "status", status: 404 } }]);
+  expect((await run("backfill")).code).toBe(2);
+  expect(await daily("Water")).toEqual(["2026-03-01 f"]);
+  const [owner] = await database.query(
+    "SELECT libraries::int, not_stored::int, active::int, run_id::int FROM simcat_report.daily_owners WHERE owner = 'bob'",
+  );
+  expect(owner).toEqual({ libraries: 0, not_stored: 1, active: 0, run_id: 1 });
+
+  service.script([]);
+  service.put(library("bob", "Wood", { scenarios: [1, 2] }));
+  await setClock("2026-03-03T08:00:00Z");
+  expect((await run("backfill", "--restart")).code).toBe(0);
+  const lines = (view: string, time: string) =>
+    database.query(
+      `SELECT library_name, kind, count(*)::int AS count FROM simcat_report.${view} WHERE ${time} > '2026-03-02Z' GROUP BY 1, 2 ORDER BY 1`,
+    );
+  const wood = (count: number) => ({ library_name: "Wood", kind: "added", count });
+  expect(await lines("events", "seen_at")).toEqual([{ library_name: "Water", kind: "loaded", count: 1 }, wood(3)]);
+  expect(await lines("activity", "seen_at")).toEqual([{ library_name: "Water", kind: "loaded", count: 2 }, wood(3)]);
+  expect(await lines("changes", "changed_at")).toEqual([wood(3)]);
+  expect(await daily("Water")).toEqual(["2026-03-01 f", "2026-03-03 t 1 1 0 4.3.6"]);
+});
+
 test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {
   const { service, run, setClock, days } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");
