@@ -47,8 +47,9 @@ WITH open AS (
   FROM simcat.library_sync y WHERE NOT EXISTS (
     SELECT FROM simcat.libraries l WHERE l.owner = y.owner AND l.library_name = y.library_name)
 ), changed AS MATERIALIZED (
-  SELECT owner, library_name, coalesce(present.is_stored, true) AS is_stored, present.live IS NULL AND NOT open.is_stored AS is_forgotten, coalesce(present.live, false) AS live, present.scenarios,
-    present.results, present.bytes, present.package_name, present.package_version, present.last_work_at, present.last_read_at
+  SELECT owner, library_name, present.live IS NULL AND NOT open.is_stored AS is_forgotten,
+    coalesce(present.is_stored, true) AS is_stored, coalesce(present.live, false) AS live, present.scenarios, present.results,
+    present.bytes, present.package_name, present.package_version, present.last_work_at, present.last_read_at
   FROM present FULL JOIN open USING (owner, library_name)
   WHERE open.from_day IS NULL OR present.live IS NULL AND (open.live OR NOT open.is_stored)
     OR present.live IS NOT NULL AND (${stateOf("present")}) IS DISTINCT FROM (${stateOf("open")})
