@@ -1,4 +1,4 @@
-import { max, sum } from "d3-array";
+import { group, max, sum } from "d3-array";
 import { format } from "d3-format";
 import { type ScaleTime, scaleLinear, scaleUtc } from "d3-scale";
 import { area, curveLinear, curveStepAfter, line as linePath } from "d3-shape";
@@ -56,14 +56,18 @@ export interface PlotOptions {
   readonly unit: string;
   readonly x: Axis;
   readonly y: Axis;
+  /** Times about which nothing is known. */
+  readonly shades?: readonly Span[];
 }
+
+type Span = readonly [from: number | Date, to: number | Date];
 
 const HEIGHT = 190;
 /** The edges of the area in which values are drawn. The rest is for labels. */
 const PLOT = { left: 44, right: WIDTH - 14, top: 24, bottom: HEIGHT - 24 };
 
 /** A picture with values at the left and below. `draw` draws with the ranges of both scales set. */
-export function plot({ label: description, unit, x, y }: PlotOptions, draw: () => Part, background: Part = null): Html {
+export function plot({ label: description, unit, x, y, shades = [] }: PlotOptions, draw: () => Part): Html {
   const { left, right, top, bottom } = PLOT;
   x.scale.range([left, right]);
   y.scale.range([bottom, top]);
@@ -79,6 +83,10 @@ export function plot({ label: description, unit, x, y }: PlotOptions, draw: () =
     return [line(at, bottom, at, bottom + 4, "axis"), label(start, bottom + 18, text, anchor)];
   });
   const axis = [line(left, bottom, right, bottom, "axis"), marks];
+  const background = shades.map(([from, to]) => {
+    const [start, end] = [x.scale(from), x.scale(to)];
+    return end - start < 1 ? null : rectangle(start, top, end, bottom, "shade");
+  });
   return drawing(description, HEIGHT, [background, label(0, top - 12, unit), lines, axis, draw()]);
 }
 
@@ -139,14 +147,27 @@ interface Point {
   readonly y: number;
 }
 
+/** Where the distance between two points is more than `maxStep`: nothing is known about the time between them. */
+export const gapsOf = (points: readonly Point[], maxStep: number): Span[] =>
+  points.slice(1).flatMap(({ x }, index) => {
+    const before = points[index]?.x ?? x;
+    return x - before > maxStep ? [[before, x] as const] : [];
+  });
+
 export function lineChart({ points, isStepped = false, marks, ...options }: LineChart): Html {
   const x = options.x.scale;
   const y = options.y.scale;
   const curve = isStepped ? curveStepAfter : curveLinear;
   return plot(options, () => {
-    const positions = thin(points.map((point) => [rounded(x(point.x)), rounded(y(point.y))]));
-    return html`<path class="area" d="${area().curve(curve).y0(PLOT.bottom)(positions) ?? ""}"/>
-<path class="curve" d="${linePath().curve(curve)(positions) ?? ""}"/>
+    // The line is interrupted at a shade.
+    const starts = [...(options.shades ?? []).map(([, end]) => Number(end)), Number.POSITIVE_INFINITY];
+    const parts = group(points, (point) => starts.findIndex((start) => point.x < start));
+    const positions = [...parts.values()].map((part) =>
+      thin(part.map((point) => [rounded(x(point.x)), rounded(y(point.y))])),
+    );
+    const draw = (shape: (part: [number, number][]) => string | null) => positions.map(shape).join("");
+    return html`<path class="area" d="${draw(area().curve(curve).y0(PLOT.bottom))}"/>
+<path class="curve" d="${draw(linePath().curve(curve))}"/>
 <g class="marks">${marks.map((mark) => drawMark(x(mark.x), y(mark.y), mark.text))}</g>`;
   });
 }
@@ -164,7 +185,10 @@ const thin = (points: readonly [number, number][]) =>
 
 /** Counts by hour, day, week or month. */
 interface ColumnChart extends Pick<PlotOptions, "label" | "unit"> {
-  /** The counted time. The first and the last step may reach beyond it; that part is shaded, and their columns are narrower. */
+  /**
+   * The counted time. The first step may begin before it; that part is shaded, and the column is narrower. The last step may
+   * end after it; its column is pale.
+   */
   readonly from: Date;
   readonly to: Date;
   readonly interval: TimeInterval;
@@ -172,6 +196,8 @@ interface ColumnChart extends Pick<PlotOptions, "label" | "unit"> {
   readonly series: readonly ColumnSeries[];
   /** Such as `20 Nov 2026: 5 libraries`. */
   readonly describe: (start: Date, count: number) => string;
+  /** Steps about which nothing is known. */
+  readonly isUnknown?: (start: Date) => boolean;
 }
 
 interface ColumnSeries extends LegendItem {
@@ -188,7 +214,8 @@ const MIN_WIDTH = 2;
 export const stepsOf = (interval: TimeInterval, from: Date, to: Date): Date[] =>
   interval.range(interval.floor(from), new Date(to.getTime() + 1));
 
-export function columnChart({ label, unit, from, to, interval, series, describe }: ColumnChart): Html {
+export function columnChart(chart: ColumnChart): Html {
+  const { label, unit, from, to, interval, series, describe, isUnknown = () => false } = chart;
   const steps = stepsOf(interval, from, to);
   const highest = (isBelow: boolean) => {
     const stacked = series.filter(({ below = false }) => below === isBelow);
@@ -203,7 +230,9 @@ export function columnChart({ label, unit, from, to, interval, series, describe 
   const gap = Math.min(3, (PLOT.right - PLOT.left) / steps.length / 5);
   const drawStep = (start: Date) => {
     const left = Math.max(x(start), x(from));
-    const right = Math.max(left + gap + MIN_WIDTH, Math.min(x(interval.offset(start, 1)), x(to)));
+    const end = interval.offset(start, 1);
+    const right = Math.max(left + gap + MIN_WIDTH, x(end));
+    const soFar = end > to ? " so-far" : "";
     const ends = { above: 0, below: 0 };
     return series.map(({ name, below = false, counts, ...paint }) => {
       const count = counts.get(start.getTime()) ?? 0;
@@ -212,20 +241,20 @@ export function columnChart({ label, unit, from, to, interval, series, describe 
       const base = ends[side];
       ends[side] += below ? -count : count;
       const title = `${describe(start, count)}, ${name}`;
-      return rectangle(left + gap / 2, y(base), right - gap / 2, y(ends[side]), paintClass(paint), title);
+      const className = `${paintClass(paint)}${soFar}`;
+      return rectangle(left + gap / 2, y(base), right - gap / 2, y(ends[side]), className, title);
     });
   };
-  const shade = (left: number, right: number) =>
-    right - left < 1 ? null : rectangle(left, PLOT.top, right, PLOT.bottom, "shade");
+  const unknown = steps.filter(isUnknown).map((start): Span => [start, interval.offset(start, 1)]);
   return plot(
     {
       label,
       unit,
       x: { scale: x, ticks: timeTicks(x) },
       y: { scale: y, ticks: ticks.map((value) => ({ value, text: formatTick(Math.abs(value)) })) },
+      shades: [[interval.floor(from), from], ...unknown],
     },
     () => [steps.map(drawStep), line(PLOT.left, y(0), PLOT.right, y(0), "axis")],
-    [shade(PLOT.left, x(from)), shade(x(to), PLOT.right)],
   );
 }
 
@@ -240,9 +269,9 @@ export interface Bar {
 
 const STEP = 24;
 const NAME_ROOM = 160;
-/** The width of a letter of a wide font, and of a digit. */
-const LETTER_WIDTH = 7.9;
-const DIGIT_WIDTH = 6.8;
+/** The width of a letter of a wide font, and of a digit, in the size that phones have. */
+const LETTER_WIDTH = 8.9;
+const DIGIT_WIDTH = 7.7;
 
 /** Horizontal bars for named things, each with its value at its end. There is no axis, because each value is printed. */
 export function barChart(description: string, bars: readonly Bar[]): Html {

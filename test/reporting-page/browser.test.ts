@@ -16,6 +16,10 @@ const OFFLINE = ["--disable-component-update", "--disable-sync"];
 
 const FILL = 'getComputedStyle(document.querySelector("svg.chart .solid.first")).fill';
 
+/** The size of the smallest letters of a picture, in pixels of the screen. */
+const SMALLEST_TEXT = `Math.min(...[...document.querySelectorAll("svg.chart text")].map(
+  (text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))`;
+
 /** The contrast of each class of text and shape with the background behind it, as in WCAG 2. */
 const CONTRASTS = `(() => {
   const luminance = (color) => {
@@ -117,6 +121,25 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
     expect(contrast.shape).toBeGreaterThanOrEqual(3);
     expect(complaints).toEqual([]);
     await context.close();
+  });
+
+  test("has cards two by two, and pictures with text of at least 11 pixels, at 360 pixels", async () => {
+    const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
+    await page.goto(pathToFileURL(join(folder, "huge.html")).href);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+    const boxes = await page
+      .locator(".cards > div")
+      .evaluateAll((cards) =>
+        cards.map((one) => (one as unknown as { getBoundingClientRect(): { y: number } }).getBoundingClientRect().y),
+      );
+    const [first = 0, second, third = 0, fourth] = boxes;
+    expect(boxes).toHaveLength(4);
+    expect([second, fourth]).toEqual([first, third]);
+    expect(third).toBeGreaterThan(first);
+    expect(await page.evaluate(SMALLEST_TEXT)).toBeGreaterThanOrEqual(11);
+    await page.setViewportSize({ width: 800, height: 800 });
+    expect(await page.evaluate(SMALLEST_TEXT)).toBeGreaterThanOrEqual(11);
+    await page.close();
   });
 
   test("prints light colours in two columns from any screen", async () => {

@@ -1,7 +1,7 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
-import { barChart, columnChart, lineChart, timeTicks } from "../../src/report/charts.ts";
+import { barChart, columnChart, gapsOf, lineChart, timeTicks } from "../../src/report/charts.ts";
 import { type Html, toMarkup } from "../../src/report/html/html.ts";
 import { runsChart } from "../../src/report/html/runs-figure.ts";
 
@@ -32,11 +32,11 @@ describe("bars", () => {
 
   test("show names as text, isolate their direction, and keep the end of a name that is cut", () => {
     expect(textsOf(drawn)).toEqual([
-      "\u2068&lt;img src=x onerror…\u2069",
+      "\u2068&lt;img src=x onerr…\u2069",
       "30",
       "\u2068مكتبة ١\u2069 4.2",
       "15",
-      "\u2068WWWWWWWWWWWWWW…\u2069 4.2",
+      "\u2068WWWWWWWWWWWW…\u2069 4.2",
       "0",
     ]);
     expect(toMarkup(drawn)).toContain('aria-label="What &lt;img src=x onerror=alert(1)&gt; has"');
@@ -57,13 +57,25 @@ describe("columns", () => {
     ],
   } as const;
 
-  test("shade the part of the first and the last step that is not counted", () => {
-    const [first, last] = spansOf(columnChart(chart), "shade");
-    // Four days are 342 units: half a day at the left, three quarters of one at the right.
-    expect(first).toEqual([44, 42.8]);
-    expect(last).toEqual([321.9, 64.1]);
+  test("shade the part of the first step that is not counted, and steps of which nothing is known", () => {
+    // Four days are 342 units: half a day at the left.
+    expect(spansOf(columnChart(chart), "shade")).toEqual([[44, 42.8]]);
+    const isUnknown = (start: Date) => start.getTime() === day("2026-11-20").getTime();
+    expect(spansOf(columnChart({ ...chart, isUnknown }), "shade")).toEqual([
+      [44, 42.8],
+      [215, 85.5],
+    ]);
     const whole = { ...chart, from: day("2026-11-18"), to: new Date("2026-11-21T23:59:59Z") };
     expect(spansOf(columnChart(whole), "shade")).toEqual([]);
+  });
+
+  test("are pale and as wide as the others in the step that has not ended", () => {
+    const counts = new Map([day("2026-11-20"), day("2026-11-21")].map((start) => [start.getTime(), 1]));
+    const drawn = columnChart({ ...chart, series: [{ name: "added", tone: "first", counts }] });
+    expect(spansOf(drawn, "solid first")).toEqual([[216.5, 82.5]]);
+    expect(spansOf(drawn, "solid first so-far")).toEqual([[302, 82.5]]);
+    const over = { ...chart, to: day("2026-11-22"), series: [{ name: "added", tone: "first" as const, counts }] };
+    expect(spansOf(columnChart(over), "solid first so-far")).toEqual([]);
   });
 
   test("are drawn below the line for what was removed, in the same scale", () => {
@@ -117,6 +129,15 @@ describe("a line", () => {
       'class="curve" d="M44,166L215,166L215,24"',
     );
     expect(toMarkup(lineChart({ ...chart, points }))).toContain('class="curve" d="M44,166L215,24"');
+  });
+
+  test("is interrupted where points are missing, and the time between them is shaded", () => {
+    const points = [0, 1, 2, 5, 6].map((at) => ({ x: 1_000 * at, y: 5 }));
+    const shades = gapsOf(points, 1_000);
+    expect(shades).toEqual([[2_000, 5_000]]);
+    const drawn = lineChart({ ...chart, points, shades });
+    expect(toMarkup(drawn)).toContain('class="curve" d="M44,95L78.2,95L112.4,95M215,95L249.2,95"');
+    expect(spansOf(drawn, "shade")).toEqual([[112.4, 102.6]]);
   });
 
   test("is no longer than its pixels for thousands of points", () => {

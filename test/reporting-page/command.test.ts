@@ -116,7 +116,9 @@ describe("simcat report", () => {
     const out = join(folder(), "page.html");
     const { stdout } = await simcat(["report", "--out", out]);
     expect(stdout).toContain("  No library is stored: 3 listed libraries fail\n");
-    expect(readFileSync(out, "utf8").match(/not_found/g)).toHaveLength(3);
+    const page = readFileSync(out, "utf8");
+    expect(page).toContain("3 libraries: <bdi>not_found: ");
+    expect(page.match(/failed once/g)).toHaveLength(3);
   });
 
   test("names the service's host, but not its path or the key, and the database", async () => {
@@ -145,6 +147,40 @@ describe("simcat report", () => {
     expect(before.stdout).toContain("1 of 8 libraries is active: work in the last 30 days");
     expect(after.stdout).toContain("0 of 7 libraries are active: work in the last 30 days");
     expect(after.stdout).toMatch(/1 library changed since .*; scenarios: 3 removed/);
+  });
+
+  test("shows the libraries of a renamed owner as moved, and counts only the others", async () => {
+    const others = ["a", "b", "c", "d", "e", "f"].map((name) => library("dan", name));
+    const old = ["Fire", "Water"].map((name) => library("own0", name, { scenarios: [1, 2] }));
+    const { call, simcat, service } = await fixture([...others, ...old]);
+    await call(["backfill"]);
+    for (const name of ["Fire", "Water"]) {
+      service.remove("own0", name);
+      service.put(library("own9", name, { scenarios: [1, 2] }));
+    }
+    service.remove("dan", "f");
+    await call(["sync", "--allow-removals"]);
+    const out = join(folder(), "page.html");
+    const { stdout } = await simcat(["report", "--out", out]);
+    expect(stdout).toMatch(/1 library changed since .*; no scenarios; 2 libraries moved from own0 to own9\n/);
+    expect((await simcat(["report", "--out", out, "--owner", "own9"])).stdout).toMatch(
+      /2 libraries moved from own0 to own9; nothing else changed since /,
+    );
+  });
+
+  test("has one item for libraries that fail for the same reason", async () => {
+    const names = ["a", "b", "c", "d", "e", "f", "g", "h (1)"];
+    const { simcat } = await fixture(
+      names.map((name) => library("dan", name)),
+      { faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }] },
+    );
+    await simcat(["backfill"]);
+    const out = join(folder(), "page.html");
+    await simcat(["report", "--out", out]);
+    const [, section = ""] = /id="attention"(.*?)<.section>/s.exec(readFileSync(out, "utf8")) ?? [];
+    const text = section.replace(/<[^>]*>/g, "");
+    expect(text).toContain("8 libraries: not_found: GET … answered 404 (asked …; it said ");
+    expect(text.match(/failed once/g)).toHaveLength(8);
   });
 
   test("reports invalid options and a path that it cannot write", async () => {

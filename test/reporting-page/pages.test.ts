@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { formatReport, type ReportRows } from "../../src/report/report-page/report-page.ts";
-import { emptyRows, failingRows, hugeRows, oneRows } from "./report-rows.ts";
+import { emptyRows, failingRows, hugeRows, oneRows, snapshot } from "./report-rows.ts";
 
 const format = (rows: ReportRows, serviceHost: string | null = "api.example.com") =>
   formatReport(rows, "9.9.9", serviceHost);
@@ -109,7 +109,20 @@ describe("the report", () => {
       "21 Oct 2026: 2 libraries, last work",
       "20 Nov 2026: 1 library, last work",
     ]);
-    expect(section.match(/class="shade"/g)).toHaveLength(2);
+    // The part of the first day that is more than 30 days ago.
+    expect(section.match(/class="shade"/g)).toHaveLength(1);
+  });
+
+  test("shades the days after the last run among the active libraries, and says until when they are known", () => {
+    const knownUntil = new Date("2026-11-15T14:03:20Z");
+    const libraries = { ...oneRows.libraries, libraries: 4, active: 3 };
+    const active = [{ at: new Date("2026-11-14T00:00:00Z"), count: 3 }];
+    const { page, findings } = format({ ...oneRows, libraries, active, complete: { ...oneRows.complete, knownUntil } });
+    expect(findings.activity).toBe(
+      "3 of 4 libraries are active: work in the last 30 days, as far as known until 15 Nov 2026",
+    );
+    // 16 to 20 November, and the part of the first day.
+    expect(sectionOf(page, "activity").match(/class="shade"/g)).toHaveLength(6);
   });
 
   test("marks on the curve of ages the shares of work within 30, 90 and 365 days", () => {
@@ -127,8 +140,8 @@ describe("the report", () => {
 
   test("has bars of named owners only, and a line of text for all others", () => {
     const storage = [
-      { owner: "ann", owners: 1, libraries: 3, bytes: 3 * 2 ** 30 },
-      { owner: null, owners: 99, libraries: 500, bytes: 97 * 2 ** 30 },
+      { owner: "ann", owners: 1, libraries: 3, bytes: 3 * 2 ** 30, ties: 1 },
+      { owner: null, owners: 99, libraries: 500, bytes: 97 * 2 ** 30, ties: 1 },
     ];
     const { page } = format({
       ...oneRows,
@@ -148,18 +161,18 @@ describe("the report", () => {
   });
 
   test.each([
-    [31, 31, "21 Oct 2026"],
+    [31, 32, "21 Oct 2026"],
     [32, 17, "20 Oct 2026"],
-    [731, 32, "20 Nov 2024"],
-  ])("lists %i days of growth in %i rows, with the first and the last day", (days, rows, first) => {
+    [731, 33, "20 Nov 2024"],
+  ])("lists %i days of growth in %i rows, with the first day and the present", (days, rows, first) => {
     const end = Date.UTC(2026, 10, 20);
     const growth = Array.from({ length: days }, (_, at) => {
       const day = new Date(end - (days - 1 - at) * 86_400_000);
-      return { day, libraries: at, parents: 1, results: 0, bytes: 512 };
+      return snapshot({ day, libraries: at, parents: 1, results: 0, bytes: 512 });
     });
     const section = sectionOf(format({ ...oneRows, growth }).page, "growth");
     const listed = [...section.matchAll(/<tr><td data-title="day \(UTC\)"><span>(.*?)<\/span>/g)].map(([, day]) => day);
-    expect([listed.length, listed[0], listed.at(-1)]).toEqual([rows, first, "20 Nov 2026"]);
+    expect([listed.length, listed[0], listed.at(-1)]).toEqual([rows, first, "20 Nov 2026, 14:03"]);
     expect(section.includes("of the others, and the last one.")).toBe(days > 31);
   });
 
@@ -167,16 +180,178 @@ describe("the report", () => {
     const growth = [
       { day: new Date("2026-11-19T00:00:00Z"), libraries: 1, parents: 4, results: 2, bytes: 1024 },
       { day: new Date("2026-11-20T00:00:00Z"), libraries: 2, parents: 4, results: 1, bytes: 2048 },
-    ];
-    const { page, findings } = format({ ...oneRows, growth });
-    expect(findings.growth).toBe("1 more library and 1 fewer scenario since 19 Nov 2026");
+    ].map(snapshot);
+    const libraries = { ...oneRows.libraries, libraries: 3, parents: 4, results: 1, bytes: 3072 };
+    const { page, findings } = format({ ...oneRows, growth, libraries });
+    // The present is later than the last snapshot.
+    expect(findings.growth).toBe("2 more libraries and 1 fewer scenario since 19 Nov 2026");
     const section = sectionOf(page, "growth");
     expect([...section.matchAll(/aria-label="(.*?)"/g)].map(([, label]) => label)).toEqual([
-      "libraries by day, from 19 Nov 2026: now 2",
-      "stored by day, from 19 Nov 2026: now 2.0 KB",
+      "libraries by day, from 19 Nov 2026: now 3",
+      "stored by day, from 19 Nov 2026: now 3.0 KB",
       "parents by day, from 19 Nov 2026: now 4",
       "results by day, from 19 Nov 2026: now 1",
     ]);
+  });
+
+  const twoDays = [
+    { day: new Date("2026-10-21T00:00:00Z"), libraries: 4, parents: 4, results: 2, bytes: 1024 },
+    { day: new Date("2026-11-20T00:00:00Z"), libraries: 4, parents: 4, results: 2, bytes: 1024 },
+  ].map(snapshot);
+
+  test.each([
+    [4, 6, "As many libraries and scenarios as on 21 Oct 2026", "±0 in 30 days"],
+    [4, 8, "As many libraries as on 21 Oct 2026, and 2 more scenarios", "+2 in 30 days"],
+    [3, 6, "1 fewer library since 21 Oct 2026, and as many scenarios", "±0 in 30 days"],
+    [3, 4, "1 fewer library and 2 fewer scenarios since 21 Oct 2026", "\u22122 in 30 days"],
+  ])("with %i libraries and %i scenarios after 4 and 6, has a heading and a card", (count, parents, finding, card) => {
+    const libraries = { ...oneRows.libraries, libraries: count, parents, results: 0 };
+    const { page, findings } = format({ ...oneRows, growth: twoDays, libraries });
+    expect(findings.growth).toBe(finding);
+    expect(page).toContain(`<dt>scenarios</dt><dd>${parents}<small>${parents} parents, 0 results<br>`);
+    expect(page.replaceAll("\n", "")).toContain(`${card}</small></dd></div><div><dt>stored`);
+  });
+
+  test("does not count content as new that was listed from the start and read first later", () => {
+    const libraries = { ...oneRows.libraries, libraries: 12, parents: 54, results: 2 };
+    const loaded = [
+      { at: new Date("2026-10-20T23:59:00Z"), libraries: 4, scenarios: 6, bytes: 1024 },
+      { at: new Date("2026-10-22T12:00:00Z"), libraries: 8, scenarios: 48, bytes: 2048 },
+    ];
+    const { page, findings } = format({ ...oneRows, growth: twoDays, libraries, loaded });
+    expect(findings.growth).toBe("As many libraries as on 21 Oct 2026, and 2 more scenarios");
+    expect(page).toContain(
+      "8 libraries were listed from the start and first read after 21 Oct 2026: not counted as new.",
+    );
+  });
+
+  test("interrupts the line of growth at days without a snapshot, and shades them", () => {
+    const days = ["2026-10-20", "2026-10-21", "2026-11-19"].map((day) => ({ ...twoDays[0], day: new Date(day) }));
+    const growth = days.map((row) => snapshot({ libraries: 4, parents: 4, results: 2, bytes: 1024, ...row }));
+    const { page } = format({ ...oneRows, growth });
+    const [, chart = ""] = /<svg class="chart"(.*?)<\/svg>/s.exec(sectionOf(page, "growth")) ?? [];
+    expect(chart.match(/class="shade"/g)).toHaveLength(1);
+    expect(/class="curve" d="(.*?)"/.exec(chart)?.[1]?.match(/M/g)).toHaveLength(2);
+  });
+
+  test("ends the line of growth and its heading with the last run that saw everything", () => {
+    const knownUntil = new Date("2026-11-15T14:03:20Z");
+    const growth = twoDays.map((row, at) => (at === 1 ? { ...row, day: new Date("2026-11-15T00:00:00Z") } : row));
+    const libraries = { ...oneRows.libraries, libraries: 5, parents: 6, results: 0 };
+    const { findings } = format({ ...oneRows, growth, libraries, complete: { ...oneRows.complete, knownUntil } });
+    expect(findings.growth).toBe("1 more library since 21 Oct 2026, until 15 Nov 2026, and as many scenarios");
+  });
+
+  test("shades the days that no run looked at, and marks them in the table", () => {
+    const changes = [{ at: new Date("2026-11-14T00:00:00Z"), entity: "scenario", kind: "added", count: 5 }] as const;
+    const looks = oneRows.looks.filter((_, at) => at % 2 === 0);
+    const section = sectionOf(
+      format({ ...oneRows, changesSince: oneRows.since, changes: [...changes], looks }).page,
+      "changes",
+    );
+    // In each of two pictures 19, 17, 15 and 13 November, and the part of 13 November before the period.
+    expect(section.match(/class="shade"/g)).toHaveLength(10);
+    expect(section).toContain("<span>19 Nov 2026, no run</span>");
+    expect(section).toContain("<span>18 Nov 2026</span>");
+  });
+
+  test.each([
+    ["2026-11-19T14:03:20Z", "Nothing changed in the last 7 days"],
+    ["2026-11-19T14:03:19Z", "Nothing changed until 19 Nov 2026"],
+    ["2026-10-31T14:03:20Z", "Nothing is known since 13 Nov 2026, 14:03: the copy is complete until 31 Oct 2026"],
+  ])("of a copy that is known until %s, says: %s", (knownUntil, finding) => {
+    const complete = { ...oneRows.complete, knownUntil: new Date(knownUntil) };
+    expect(format({ ...oneRows, changesSince: oneRows.since, complete }).findings.changes).toBe(finding);
+  });
+
+  test("shows the libraries of a renamed owner as moved, and not among the changes", () => {
+    const moves = [{ oldOwner: "own0", newOwner: "<b>own9", libraries: 4 }];
+    const rows = { ...oneRows, changesSince: oneRows.since, moves };
+    const { page, findings } = format(rows);
+    expect(findings.changes).toBe("4 libraries moved from own0 to <b>own9; nothing else changed in the last 7 days");
+    expect(page).toContain("<bdi>own0</bdi> is now <bdi>&lt;b&gt;own9</bdi>: all 4 libraries moved in one run");
+    const changes = hugeRows.changes.slice(0, 1);
+    expect(format({ ...rows, changes, changed: hugeRows.changed.slice(0, 1) }).findings.changes).toBe(
+      "4,321 libraries changed in the last 7 days; scenarios: 1,900 added; 4 libraries moved from own0 to <b>own9",
+    );
+  });
+
+  test.each([
+    [1, "ann holds 24 % of the 1.0 KB of 9 owners"],
+    [2, "ann and 1 other owner hold 24 % each of the 1.0 KB of 9 owners"],
+    [4, "ann and 3 other owners hold 24 % each of the 1.0 KB of 9 owners"],
+  ])("names %i owners with the same storage as the largest", (ties, finding) => {
+    const storage = [{ owner: "ann", owners: 1, libraries: 1, bytes: 246, ties }];
+    const libraries = { ...oneRows.libraries, owners: 9, bytes: 1024 };
+    expect(format({ ...oneRows, storage, libraries }).findings.storage).toBe(finding);
+  });
+
+  test("counts the same runs in the heading, the picture and the table", () => {
+    const rows = {
+      ...hugeRows,
+      since: new Date("2026-11-20T12:03:20Z"),
+      endings: [{ status: "ok", runs: 8 }] as const,
+    };
+    const runs = hugeRows.runs.map((run) => ({ ...run, status: "ok" as const }));
+    const { page, findings } = format({ ...rows, endings: [...rows.endings], runs });
+    expect(findings.runs).toBe("All 8 runs of the last 2 hours succeeded");
+    const section = sectionOf(page, "runs");
+    expect(section).toContain("8 ok</span>");
+    expect(section).toContain("The last 8 runs, from 20 Nov 2026, 12:03");
+    expect(section.match(/<td data-title="run">/g)).toHaveLength(8);
+  });
+
+  test.each([
+    [1, "One run, at 20 Nov 2026, 13:48 (UTC), took 4.0 s.", 0],
+    [4, "4 runs, from 20 Nov 2026, 13:03 to 20 Nov 2026, 13:48 (UTC), took 0.4 s to 4.0 s.", 0],
+    [5, "The last 5 runs, from 20 Nov 2026, 12:48 to 20 Nov 2026, 13:48.", 1],
+  ])("describes %i runs", (count, sentence, charts) => {
+    const runs = hugeRows.runs.slice(-count).map((run, at) => ({ ...run, durationMs: at === count - 1 ? 4_000 : 400 }));
+    const section = sectionOf(format({ ...oneRows, runs }).page, "runs");
+    expect(section).toContain(sentence);
+    expect(section.match(/<svg class="chart"/g) ?? []).toHaveLength(charts);
+  });
+
+  test("does not call a run successful that is in progress", () => {
+    const endings = [
+      { status: "ok", runs: 29 },
+      { status: "running", runs: 1 },
+    ] as const;
+    expect(format({ ...oneRows, endings: [...endings] }).findings.runs).toBe(
+      "All 29 runs of the last 7 days succeeded; 1 run is in progress",
+    );
+  });
+
+  test("has one item for libraries that fail for the same reason", () => {
+    const reason = "server_error: GET … answered 500: boom";
+    const failing = ["Fire", "Water"].map((name) => ({
+      ...{ owner: "ann", name, failures: 2, openRejects: 0, lastGoodAt: null, total: 53, reason, alike: 52 },
+      lastError: `server_error: GET /libs/ann/${name} answered 500: boom`,
+    }));
+    const other = { ...failing[0], name: "Wind", reason: "not_found", alike: 1, lastError: "not_found: GET /x" };
+    const { page } = format({
+      ...failingRows,
+      failing: [...failing, { ...failingRows.failing[0], ...other }] as never,
+    });
+    const text = sectionOf(page, "attention").replace(/<[^>]*>/g, "");
+    expect(text).toContain(
+      "52 libraries: server_error: GET … answered 500: boomann/Fire failed 2 times in a row; last good copy: neverann/Water",
+    );
+    expect(text).toContain("not_found: GET /x");
+    expect(text).toContain("… and 50 more.");
+  });
+
+  test("names the items of a problem, and has no SQL", () => {
+    const items = [
+      { owner: "ann", name: "<Fire>", scenarioId: "12", value: "parent_id 99" },
+      { owner: "ann", name: "Wind", scenarioId: null, value: null },
+    ];
+    const problems = [{ problem: "parent_missing", severity: "warning", fixBy: "uploader", rows: 17, items }] as const;
+    const text = sectionOf(format({ ...oneRows, problems: [...problems] }).page, "attention").replace(/<[^>]*>/g, " ");
+    expect(text.replace(/\s+/g, " ")).toContain(
+      "the owner of the library can fix them: ann / &lt;Fire&gt; , scenario 12: parent_id 99 ann / Wind … and 15 more",
+    );
+    expect(format(hugeRows).page).not.toMatch(/SELECT|\bFROM\b/);
   });
 
   test("does not count changes from before the history is complete", () => {
@@ -217,7 +392,7 @@ describe("the report", () => {
     expect(format(hugeRows).findings).toEqual({
       attention: "7 problems need attention",
       changes: "4,321 libraries changed in the last 7 days; scenarios: 18,000 added, 5,600 changed, 2,080 removed",
-      growth: "1,990 more libraries and 3,980 fewer scenarios since 5 May 2026",
+      growth: "2,000 more libraries and 4,000 fewer scenarios since 5 May 2026",
       activity: "1,207 of 10,000 libraries are active: work in the last 30 days",
       age: "Half of the libraries of known date have had no work for 341 days or longer; 7,672 (77 %) are stale: over 90 days",
       storage: "Lib holds 22 % of the 18.0 TB of 1,234 owners",
@@ -234,11 +409,14 @@ describe("the report", () => {
     ["huge", hugeRows],
   ] as const)("has in its %s page nothing that is loaded, run, or styled in place, and no id twice", (_, rows) => {
     const { page } = format(rows);
-    expect(page).not.toMatch(/<(?:script|img|link|iframe|object|image|use|foreignObject|a)\b/i);
-    expect(page).not.toMatch(/<[^>]*\s(?:style|on\w+|href|src)=/i);
+    // A link leads only to a section of the page.
+    const withoutLinks = page.replace(/<a href="#([a-z]+)">\1<\/a>/g, "");
+    expect(withoutLinks).not.toMatch(/<(?:script|img|link|iframe|object|image|use|foreignObject|a)\b/i);
+    expect(withoutLinks).not.toMatch(/<[^>]*\s(?:style|on\w+|href|src)=/i);
     expect(page.match(/<style>/g)).toHaveLength(1);
     const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
+    expect([...page.matchAll(/<a href="#(.*?)">/g)].map(([, id]) => id)).toEqual(ids);
     expect(page).not.toMatch(/undefined|NaN|Infinity|\[object/);
   });
 

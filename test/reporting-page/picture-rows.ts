@@ -1,5 +1,5 @@
 import type { ReportRows } from "../../src/report/report-page/report-page.ts";
-import { oneRows } from "./report-rows.ts";
+import { oneRows, snapshot } from "./report-rows.ts";
 
 const DAY = 86_400_000;
 const NOW = oneRows.now;
@@ -15,6 +15,8 @@ export const pictureRows: ReportRows = {
   libraries: {
     libraries: 42,
     owners: OWNERS.length,
+    parents: 600,
+    results: 1_100,
     bytes: 5.2 * 2 ** 30,
     sizesUnread: 0,
     active: 18,
@@ -25,18 +27,21 @@ export const pictureRows: ReportRows = {
   },
   ages: Array.from({ length: 42 }, (_, at) => ({ days: Math.round(at ** 1.5), libraries: 1 })),
   active: Array.from({ length: 18 }, (_, at) => ({ at: dayOf(ago(Math.round(at * 1.6))), count: 1 })),
-  growth: Array.from({ length: 181 }, (_, at) => ({
-    day: dayOf(ago(180 - at)),
-    libraries: 24 + Math.floor((at + 8) / 10),
-    parents: 222 + Math.round(2.1 * at),
-    results: 398 + Math.round(4.4 * at) - (at > 120 ? 90 : 0),
-    bytes: (2.9 + 0.0128 * at) * 2 ** 30,
-  })),
+  growth: Array.from({ length: 181 }, (_, at) =>
+    snapshot({
+      day: dayOf(ago(180 - at)),
+      libraries: 24 + Math.floor((at + 8) / 10),
+      parents: 222 + Math.round(2.1 * at),
+      results: 398 + Math.round(4.4 * at) - (at > 120 ? 90 : 0),
+      bytes: (2.9 + 0.0128 * at) * 2 ** 30,
+    }),
+  ),
   storage: OWNERS.map((owner, at) => ({
     owner,
     owners: 1,
     libraries: [14, 11, 8, 5, 4][at] ?? 0,
     bytes: (1.793 / (1 + at / 2)) * 2 ** 30,
+    ties: 1,
   })),
   versions: ["4.3.6", "4.3.5", "4.2.0"].map((packageVersion, at) => ({
     packageName: "landscape",
@@ -86,5 +91,18 @@ export const pictureRows: ReportRows = {
     total: OWNERS.length,
   })),
   failing: [],
-  problems: [{ problem: "parent_missing", severity: "warning", fixBy: "uploader", rows: 3 }],
+  problems: [
+    {
+      problem: "parent_missing",
+      severity: "warning",
+      fixBy: "uploader",
+      rows: 3,
+      items: ["12", "14", "31"].map((scenarioId) => ({
+        owner: "dmitri",
+        name: "Wind park",
+        scenarioId,
+        value: "parent_id 7",
+      })),
+    },
+  ],
 };

@@ -18,6 +18,7 @@ export const emptyRows: ReportRows = {
   complete: {
     database: "simcat",
     completeAsOf: null,
+    knownUntil: null,
     lastWholeRunId: null,
     librariesBehind: 0,
     unaddressable: 0,
@@ -26,6 +27,8 @@ export const emptyRows: ReportRows = {
   libraries: {
     libraries: 0,
     owners: 0,
+    parents: 0,
+    results: 0,
     bytes: 0,
     sizesUnread: 0,
     active: 0,
@@ -46,7 +49,13 @@ export const emptyRows: ReportRows = {
   changed: [],
   failing: [],
   problems: [],
+  moves: [],
+  looks: [],
+  loaded: [],
 };
+
+/** A snapshot that was taken when its day began. */
+export const snapshot = <Row extends { readonly day: Date }>(row: Row) => ({ ...row, takenAt: row.day });
 
 /** One library, one scenario, one run. */
 export const oneRows: ReportRows = {
@@ -55,22 +64,24 @@ export const oneRows: ReportRows = {
   complete: {
     database: "simcat",
     completeAsOf: ago(5 * MINUTE),
+    knownUntil: ago(5 * MINUTE),
     lastWholeRunId: 1,
     librariesBehind: 0,
     unaddressable: 0,
     historyCompleteSince: ago(5 * MINUTE),
   },
-  libraries: { ...emptyRows.libraries, libraries: 1, owners: 1, bytes: 512, active: 1, medianDays: 3 },
+  libraries: { ...emptyRows.libraries, libraries: 1, owners: 1, parents: 1, bytes: 512, active: 1, medianDays: 3 },
   ages: [{ days: 3, libraries: 1 }],
   active: [{ at: dayOf(ago(3 * DAY)), count: 1 }],
-  growth: [{ day: dayOf(NOW), libraries: 1, parents: 1, results: 0, bytes: 512 }],
-  storage: [{ owner: "ann", owners: 1, libraries: 1, bytes: 512 }],
+  growth: [snapshot({ day: dayOf(NOW), libraries: 1, parents: 1, results: 0, bytes: 512 })],
+  storage: [{ owner: "ann", owners: 1, libraries: 1, bytes: 512, ties: 1 }],
   versions: [
     { packageName: "landscape", packageVersion: "4.3.6", libraries: 1, newestVersion: "4.3.6", versionsBehind: 0 },
   ],
   parents: [{ owner: "ann", owners: 1, scenarios: 1, parents: 1, withoutResults: 1, stale: 0 }],
   runs: [{ id: 1, kind: "backfill", status: "ok", startedAt: ago(5 * MINUTE), durationMs: 400, error: null }],
   endings: [{ status: "ok", runs: 1 }],
+  looks: Array.from({ length: 8 }, (_, at) => ({ at: dayOf(ago(at * DAY)) })),
 };
 
 /** Five listed libraries that could not be read, in the only run. */
@@ -103,6 +114,8 @@ const STATUSES: readonly RunStatus[] = [
 const LONG = "A very long name of a library that somebody gave it and that goes on and on ".repeat(6).trim();
 const NAMES = [...AWKWARD_NAMES, LONG, "W".repeat(300)];
 const named = (at: number) => NAMES[at % NAMES.length] ?? "";
+const rejectOf = (value: string) => ({ owner: null, name: null, scenarioId: null, value });
+const orphanOf = (name: string) => ({ owner: name, name, scenarioId: "12", value: "parent_id 99" });
 
 /** Ten thousand libraries of owners whose names are hostile, huge, of another direction or no letters at all. */
 export const hugeRows: ReportRows = {
@@ -110,6 +123,7 @@ export const hugeRows: ReportRows = {
   complete: {
     database: "simcat",
     completeAsOf: ago(3 * DAY),
+    knownUntil: ago(15 * MINUTE),
     lastWholeRunId: 39,
     librariesBehind: 1_204,
     unaddressable: 2,
@@ -119,6 +133,8 @@ export const hugeRows: ReportRows = {
   libraries: {
     libraries: 10_000,
     owners: 1_234,
+    parents: 182_000,
+    results: 874_000,
     bytes: 18 * 2 ** 40,
     sizesUnread: 104,
     active: 1_207,
@@ -130,18 +146,21 @@ export const hugeRows: ReportRows = {
   // 40 a day for 30 days, then fewer and fewer.
   ages: Array.from({ length: 1_400 }, (_, days) => ({ days, libraries: days < 30 ? 40 : 8_779 / 1_370 })),
   active: Array.from({ length: 31 }, (_, at) => ({ at: dayOf(ago(at * DAY)), count: 20 + ((at * 7) % 40) })),
-  growth: Array.from({ length: 200 }, (_, at) => ({
-    day: dayOf(ago((199 - at) * DAY)),
-    libraries: 8_000 + 10 * at,
-    parents: 160_000 + 110 * at,
-    results: 900_000 - 130 * at,
-    bytes: (12 + 0.03 * at) * 2 ** 40,
-  })),
+  growth: Array.from({ length: 200 }, (_, at) =>
+    snapshot({
+      day: dayOf(ago((199 - at) * DAY)),
+      libraries: 8_000 + 10 * at,
+      parents: 160_000 + 110 * at,
+      results: 900_000 - 130 * at,
+      bytes: (12 + 0.03 * at) * 2 ** 40,
+    }),
+  ),
   storage: Array.from({ length: 13 }, (_, at) => ({
     owner: at === 12 ? null : named(at + 9),
     owners: at === 12 ? 1_222 : 1,
     libraries: 900 - at,
     bytes: (at === 12 ? 9 : 4 / (at + 1)) * 2 ** 40,
+    ties: 1,
   })),
   versions: Array.from({ length: 40 }, (_, at) => ({
     packageName: at === 39 ? null : named(Math.floor(at / 3) + 11),
@@ -203,8 +222,14 @@ export const hugeRows: ReportRows = {
     total: 31,
   })),
   problems: [
-    { problem: "open_reject", severity: "error", fixBy: "operator", rows: 120 },
-    { problem: "parent_missing", severity: "warning", fixBy: "uploader", rows: 17 },
-    { problem: "date_not_understood", severity: "warning", fixBy: "operator", rows: 1 },
+    { problem: "open_reject", severity: "error", fixBy: "operator", rows: 120, items: NAMES.slice(0, 5).map(rejectOf) },
+    {
+      problem: "parent_missing",
+      severity: "warning",
+      fixBy: "uploader",
+      rows: 17,
+      items: NAMES.slice(5, 10).map(orphanOf),
+    },
+    { problem: "date_not_understood", severity: "warning", fixBy: "operator", rows: 1, items: [rejectOf("some day")] },
   ],
 };

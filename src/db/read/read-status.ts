@@ -94,7 +94,10 @@ async function countSettled(
   return settled;
 }
 
-/** Those without a good copy for longest first. */
+/** `last_error` without the name of the library, so that libraries that fail for the same reason have the same text. */
+export const FAILURE_REASON = "regexp_replace(last_error, '(GET|HEAD|asked) \\S+?([;)]*)(?=\\s|$)', '\\1 …\\2', 'g')";
+
+/** Those without a good copy for longest first. `alike`: how many fail for the same reason. */
 async function readFailing(connection: Connection, source: ReadSource) {
   const failing = `${STORED_ROWS[source].library_sync} y WHERE failures > 0`;
   // The views show no moment at which the date was first listed. The run that lists a new date tries the library at once.
@@ -107,9 +110,12 @@ async function readFailing(connection: Connection, source: ReadSource) {
     lastSuccessAt: Date | null;
     bookmarkSeenAt: Date | null;
     lastError: string | null;
+    reason?: string | null;
+    alike?: number;
   }>(
     `SELECT owner, library_name AS name, failures, last_failed_at AS "lastFailedAt", last_success_at AS "lastSuccessAt",
-       ${seenAt} AS "bookmarkSeenAt", last_error AS "lastError"
+       ${seenAt} AS "bookmarkSeenAt", last_error AS "lastError",
+       ${FAILURE_REASON} AS reason, count(*) OVER (PARTITION BY ${FAILURE_REASON}) AS alike
      FROM ${failing} ORDER BY last_success_at NULLS FIRST, owner, library_name LIMIT ${MAX_SHOWN}`,
   );
   const { total } = oneRow(await connection.query<{ total: number }>(`SELECT count(*) AS total FROM ${failing}`));

@@ -1,5 +1,6 @@
+import { group } from "d3-array";
 import { scaleUtc } from "d3-scale";
-import { formatAgo, formatCount, plural } from "../../format.ts";
+import { formatAgo, formatCount, formatLibraries, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { printable } from "../../printable.ts";
 import type { RunStatus } from "../../run-summary.ts";
@@ -72,23 +73,41 @@ export interface FailingLibrary extends LibraryKey {
   readonly openRejects?: number;
   readonly lastGoodAt: Date | null;
   readonly lastError: string | null;
+  /** The error without the name of the library. */
+  readonly reason?: string | null;
+  /** How many libraries fail for this reason, those included that are not listed. */
+  readonly alike?: number;
 }
 
-/** Libraries whose last read failed or has rejects, with the whole errors. `rest`: where to find those that are not listed. */
+/**
+ * Libraries whose last read failed or has rejects, with the whole errors. Libraries with the same error are one item.
+ * @param rest where to find those that are not listed, such as `; see simcat status`
+ */
 export function failingList(
   libraries: readonly FailingLibrary[],
   total: number,
   formatTime: (at: Date | null) => Html,
   rest: string,
 ): Html {
-  const items = libraries.map(({ failures, openRejects = 0, lastGoodAt, lastError, ...key }) => {
+  const formatOne = (library: FailingLibrary) => {
+    const { failures, openRejects = 0, lastGoodAt } = library;
     const failed = failures === 1 ? "failed once" : `failed ${formatCount(failures)} times in a row`;
     const counts = [failures > 0 ? failed : "", openRejects > 0 ? plural(openRejects, "open reject") : ""];
-    const error = lastError === null ? null : html`<p>${errorText(lastError)}</p>`;
-    return html`<li>${libraryName(key)} <small>${counts.filter(Boolean).join(", ")}; last good copy: ${formatTime(lastGoodAt)}</small>${error}</li>\n`;
+    return html`${libraryName(library)} <small>${counts.filter(Boolean).join(", ")}; last good copy: ${formatTime(lastGoodAt)}</small>`;
+  };
+  const groups = group(libraries, (library) => library.reason ?? library);
+  const items = [...groups.values()].map((alike) => {
+    const [first] = alike;
+    if (first === undefined) return null;
+    if (alike.length === 1) {
+      const error = first.lastError === null ? null : html`<p>${errorText(first.lastError)}</p>`;
+      return html`<li>${formatOne(first)}${error}</li>\n`;
+    }
+    const lines = alike.map((library) => html`<p>${formatOne(library)}</p>`);
+    return html`<li>${formatLibraries(first.alike ?? alike.length)}: ${errorText(first.reason ?? "")}${lines}</li>\n`;
   });
   const left = total - libraries.length;
-  return html`<ul class="items">${items}</ul>${left > 0 ? html`<p class="soft">… and ${formatCount(left)} more; see ${rest}.</p>` : null}`;
+  return html`<ul class="items">${items}</ul>${left > 0 ? html`<p class="soft">… and ${formatCount(left)} more${rest}.</p>` : null}`;
 }
 
 /** Times for people. A page names the zone UTC once. Times are absolute first, because a page may be read a week later. */

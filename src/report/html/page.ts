@@ -23,12 +23,12 @@ body { margin: 0 auto; padding: 1.25rem 1rem 2.5rem; max-width: 64rem; backgroun
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; overflow-wrap: anywhere }
 h1 { margin: 0; font-size: 1.35rem; line-height: 1.25 } h2 { margin: 0 0 .4rem; font-size: 1.05rem; line-height: 1.35; text-wrap: balance }
 h3 { margin: .6rem 0 .1rem; font-size: .9375rem; font-weight: 600 } p { margin: .4rem 0 } a { color: inherit } bdi { white-space: pre-wrap; overflow-wrap: anywhere }
-small, .soft, footer { color: var(--soft); font-size: .875rem } footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .75rem }
+small, .soft, footer { color: var(--soft); font-size: .875rem } nav { margin-top: .6rem } footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .75rem }
 :focus-visible { outline: 2px solid var(--first); outline-offset: 2px }
 .lead { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem .75rem } .lead .state { font-weight: 650 }
 .note { margin: 1rem 0; padding: .6rem .9rem; border: 1px solid var(--line); border-left: .3rem solid var(--partial); border-radius: .3rem; background: var(--card) }
 .note.failed { border-left-color: var(--failed) } .note ul { margin: .2rem 0; padding-left: 1.2rem }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: .6rem; margin: 1.25rem 0 0; padding: 0 }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(10.5rem, calc(50% - .3rem)), 1fr)); gap: .6rem; margin: 1.25rem 0 0; padding: 0 }
 .cards div { padding: .65rem .8rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--card) }
 .cards dt { color: var(--soft); font-size: .8125rem } .cards dd { margin: 0; font-size: 1.15rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: normal }
 .cards dd time { font-size: 1rem; white-space: normal } .cards dd small time { font-size: inherit } .cards dd small { display: block; font-weight: 400; font-size: .8125rem }
@@ -41,11 +41,12 @@ section, figure { min-width: 0; margin: 0 } .wide { grid-column: 1 / -1 }
 .state-held { color: var(--held); fill: var(--held) } .state-failed { color: var(--failed); fill: var(--failed) }
 .state-neutral { color: var(--neutral); fill: var(--neutral) } .state-running { color: var(--running); fill: var(--running) }
 .nowrap, td time { white-space: nowrap }
-.chart { display: block; width: 100%; max-width: 30rem; height: auto; font-size: 12px } .chart text { fill: var(--soft) } .marks text { fill: var(--ink) }
+.chart { display: block; width: 100%; max-width: 30rem; height: auto; font-size: 12.2px } .chart text { fill: var(--soft) } .marks text { fill: var(--ink) }
 .marks text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round }
 .grid, .axis, .leader { stroke: var(--line); fill: none } .axis { stroke: var(--soft) } .leader { stroke-dasharray: 2 3; stroke: var(--soft) }
-.area { fill: var(--area) } .curve { fill: none; stroke: var(--first); stroke-width: 2 } .shade { fill: var(--shade) }
+.area { fill: var(--area) } .curve { fill: none; stroke: var(--first); stroke-width: 2; stroke-linecap: round } .shade { fill: var(--shade) }
 .first { --tone: var(--first) } .second { --tone: var(--second) } .solid { fill: var(--tone) } .hollow { fill: var(--paper); stroke: var(--tone); stroke-width: 1.5 }
+.so-far { opacity: .5 } .hollow.so-far { opacity: .7 }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .35rem 0; padding: 0; list-style: none; font-size: .875rem }
 .legend svg { width: .7em; height: .7em; margin-right: .2em; vertical-align: baseline }
 details { margin-top: .4rem } summary { width: fit-content; cursor: pointer; color: var(--soft); font-size: .875rem }
@@ -53,6 +54,8 @@ table { width: 100%; margin-top: .9rem; border-collapse: collapse; font-size: .9
 th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
 td, th { overflow-wrap: normal } th { color: var(--soft); font-weight: 500; font-size: .8125rem; vertical-align: bottom }
 .number { text-align: right; font-variant-numeric: tabular-nums } td.number { white-space: nowrap }
+/* A picture of 400 units is 328 pixels wide on a phone of 360: 13.6 units are 11 pixels. */
+@media (max-width: 26rem) { .chart { font-size: 13.6px } }
 @media (max-width: 42rem) {
   .cards-on-phones thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   .cards-on-phones tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line) }
@@ -65,7 +68,7 @@ td, th { overflow-wrap: normal } th { color: var(--soft); font-weight: 500; font
   :root { color-scheme: light; font-size: 9.5pt } body { max-width: none; padding: 0; print-color-adjust: exact }
   .sections, .panels { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.2rem 1.5rem } .sections { margin-top: 1.2rem }
   section:not(.wide), figure, tr, li, .cards, .note, footer { break-inside: avoid } h2, h3 { break-after: avoid } thead { display: table-header-group }
-  details { display: none } a { text-decoration: none }
+  details, nav { display: none } a { text-decoration: none }
 }
 `;
 

@@ -27,11 +27,26 @@ const MEANINGS: Readonly<Record<StatusBadge["variant"], string>> = {
   running: "running",
 };
 
-/** Runs by their start and duration, the oldest first; null if there are not two. */
-export function runsFigure(runs: readonly DrawnRun[]): Html | null {
+/** Fewer dots show no pattern. */
+const MIN_DRAWN_RUNS = 5;
+
+/**
+ * Runs by their start and duration, the oldest first. A few runs are a sentence.
+ * @param total how many there are, if that is more
+ */
+export function runsFigure(runs: readonly DrawnRun[], total = 0): Html | null {
   const [first, last] = [runs[0], runs.at(-1)];
-  if (first === undefined || last === undefined || first === last) return null;
-  const label = `The last ${formatCount(runs.length)} runs, from ${formatMinute(first.startedAt)} to ${formatMinute(last.startedAt)}.`;
+  if (first === undefined || last === undefined) return null;
+  const [from, to] = [formatMinute(first.startedAt), formatMinute(last.startedAt)];
+  if (runs.length < MIN_DRAWN_RUNS) {
+    const took = [...new Set(extent(runs, ({ durationMs }) => durationMs).map((ms) => formatElapsed(ms ?? 0)))].join(
+      " to ",
+    );
+    const which = first === last ? `One run, at ${from}` : `${formatCount(runs.length)} runs, from ${from} to ${to}`;
+    return html`<p class="soft">${which} (UTC), took ${took}.</p>`;
+  }
+  const count = total > runs.length ? `${formatCount(runs.length)} of ${formatCount(total)}` : formatCount(runs.length);
+  const label = `The last ${count} runs, from ${from} to ${to}.`;
   const counts = rollup(
     runs,
     (group) => group.length,

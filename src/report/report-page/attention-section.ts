@@ -1,8 +1,17 @@
-import { plural } from "../../format.ts";
+import { formatCount, plural } from "../../format.ts";
 import { formatExplainCommand, remedyAfter } from "../../output/status.ts";
 import { HOUR_MS } from "../../units.ts";
-import { badgeOf, failingList, formatBadge, formatMinute, type StatusBadge, timeOf } from "../html/elements.ts";
-import { html } from "../html/html.ts";
+import {
+  badgeOf,
+  failingList,
+  foreignText,
+  formatBadge,
+  formatMinute,
+  libraryName,
+  type StatusBadge,
+  timeOf,
+} from "../html/elements.ts";
+import { html, type Part } from "../html/html.ts";
 import { declareSection, type Facts, OF_OWNERS, query } from "./section.ts";
 
 interface Problem {
@@ -10,6 +19,15 @@ interface Problem {
   readonly severity: "error" | "warning" | "info";
   readonly fixBy: "uploader" | "operator" | "service";
   readonly rows: number;
+  /** The first of them. */
+  readonly items: readonly {
+    /** Null if a reject has no readable key. */
+    readonly owner: string | null;
+    readonly name: string | null;
+    readonly scenarioId: string | null;
+    /** The field and its value. */
+    readonly value: string | null;
+  }[];
 }
 
 /** The problems that the operator should look at. */
@@ -19,7 +37,14 @@ export const attentionSection = declareSection({
   queries: {
     /** The most severe first. */
     problems: query<Problem>(`
-SELECT problem, severity, fix_by AS "fixBy", count(*) AS rows FROM simcat_report.data_quality WHERE ${OF_OWNERS}
+SELECT problem, severity, fix_by AS "fixBy", count(*) AS rows, json_agg(
+  json_build_object('owner', owner, 'name', library_name, 'scenarioId', scenario_id::text,
+    'value', CASE problem WHEN 'open_reject' THEN detail ELSE field || ' ' || value END) ORDER BY place
+) FILTER (WHERE place <= $max_alike) AS items
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY problem, severity, fix_by ORDER BY owner, library_name, scenario_id) AS place
+  FROM simcat_report.data_quality WHERE ${OF_OWNERS}
+) AS found
 GROUP BY 1, 2, 3 ORDER BY array_position(ARRAY['error', 'warning', 'info'], severity), 4 DESC, 1`),
   },
   finding({ problems, ...facts }) {
@@ -34,13 +59,13 @@ GROUP BY 1, 2, 3 ORDER BY array_position(ARRAY['error', 'warning', 'info'], seve
     const lines = items.map(({ advice, ...badge }) => html`<li>${formatBadge(badge)}<p>${advice}</p></li>\n`);
     const [first] = facts.failing;
     return html`${items.length === 0 ? null : html`<ul class="items">${lines}</ul>`}
-${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>${failingList(facts.failing, first.total, timeOf, "the view simcat_report.library_freshness")}`}`;
+${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>${failingList(facts.failing, first.total, timeOf, "")}`}`;
   },
 });
 
 /** A problem, with a command or a place that helps. */
 interface AttentionItem extends StatusBadge {
-  readonly advice: string;
+  readonly advice: Part;
 }
 
 /** A date without a time of day settles after up to 25 hours; the copy is not complete as of a later time until then. */
@@ -109,8 +134,14 @@ const FIXERS = {
   service: "the operator of the service",
 } as const;
 
-function problemItem({ problem, severity, fixBy, rows }: Problem): AttentionItem {
+function problemItem({ problem, severity, fixBy, rows, items }: Problem): AttentionItem {
   const [one, many, rest = ""] = PROBLEMS[problem] ?? ["case", "cases", `of ${problem}`];
-  const advice = `${FIXERS[fixBy]} can fix it: SELECT * FROM simcat_report.data_quality WHERE problem = '${problem}'`;
+  const named = items.map(({ owner, name, scenarioId, value }) => {
+    const library = owner === null ? "an item without a name" : libraryName({ owner, name: name ?? "" });
+    const shown = value === null ? null : html`: ${foreignText(value)}`;
+    return html`<br>${library}${scenarioId === null ? null : `, scenario ${scenarioId}`}${shown}`;
+  });
+  const others = rows > items.length ? html`<br>… and ${formatCount(rows - items.length)} more` : null;
+  const advice = html`${FIXERS[fixBy]} can fix ${rows === 1 ? "it" : "them"}:${named}${others}`;
   return { variant: SEVERITIES[severity], label: `${plural(rows, one, many)} ${rest}`.trimEnd(), advice };
 }

@@ -1,10 +1,13 @@
 import { sum } from "d3-array";
 import { utcDay, utcHour, utcMonday, utcMonth } from "d3-time";
-import { formatCount, formatLibraries, formatSpan, plural } from "../../format.ts";
+import { formatCount, formatLibraries, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
+import { truncate } from "../../output/table.ts";
+import { printable } from "../../printable.ts";
 import { columnChart, legend, stepsOf } from "../charts.ts";
 import {
   column,
+  foreignText,
   formatDay,
   formatMinute,
   formatMonth,
@@ -14,7 +17,7 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { declareSection, note, numbersTable, OF_OWNERS, query } from "./section.ts";
+import { declareSection, formatPeriod, note, numbersTable, OF_OWNERS, oldEndOf, query } from "./section.ts";
 
 type Entity = keyof typeof ENTITY_NAMES;
 type Kind = (typeof SERIES)[number]["kind"];
@@ -35,12 +38,39 @@ interface ChangedLibrary extends LibraryKey, Readonly<Record<Kind, number>> {
   readonly total: number;
 }
 
-/** The events since the history is complete, with what each did to the number of live rows. */
+/** An owner whose libraries all went in one run, while libraries of the same names appeared under another owner. */
+interface Move {
+  readonly oldOwner: string;
+  readonly newOwner: string;
+  readonly libraries: number;
+}
+
+const MOVES = `
+  WITH event AS (
+    SELECT run_id, owner, library_name, kind FROM simcat_report.activity
+    WHERE entity = 'library' AND kind IN ('added', 'removed') AND seen_at >= $changes_since
+  )
+  SELECT gone.run_id, gone.owner AS old_owner, came.owner AS new_owner, array_agg(gone.library_name) AS names
+  FROM event gone JOIN event came USING (run_id, library_name)
+  WHERE gone.kind = 'removed' AND came.kind = 'added'
+    AND NOT EXISTS (SELECT FROM simcat_report.libraries l WHERE l.owner = gone.owner)
+    AND ($owners::text[] IS NULL OR gone.owner = ANY($owners) OR came.owner = ANY($owners))
+  GROUP BY 1, 2, 3
+  HAVING count(*) = (
+    SELECT count(*) FROM event e WHERE e.run_id = gone.run_id AND e.owner = gone.owner AND e.kind = 'removed'
+  )`;
+
+/** The events since the history is complete, with what each did to the number of live rows. Those of a move are left out. */
 const EVENTS = `(
+  WITH move AS MATERIALIZED (${MOVES})
   SELECT owner, library_name, entity, kind AS event, seen_at,
     CASE WHEN kind IN ('added', 'returned', 'returned_with_library') THEN 'added'
       WHEN kind IN ('removed', 'went_with_library') THEN 'removed' ELSE 'changed' END AS kind
-  FROM simcat_report.activity WHERE ${OF_OWNERS} AND seen_at >= $changes_since
+  FROM simcat_report.activity a
+  WHERE ${OF_OWNERS} AND seen_at >= $changes_since AND kind <> 'loaded' AND NOT EXISTS (
+    SELECT FROM move m
+    WHERE m.run_id = a.run_id AND a.owner IN (m.old_owner, m.new_owner) AND a.library_name = ANY(m.names)
+  )
 ) AS event`;
 
 const SERIES = [
@@ -75,19 +105,39 @@ SELECT owner, library_name AS name, (array_agg(event ORDER BY seen_at DESC) FILT
   count(*) FILTER (WHERE entity = 'scenario' AND kind = 'removed') AS removed,
   max(seen_at) AS "lastChangedAt", count(*) OVER () AS total
 FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, library_name LIMIT $max_shown`),
+    moves: query<Move>(`
+SELECT old_owner AS "oldOwner", new_owner AS "newOwner", cardinality(names) AS libraries
+FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_shown`),
+    /** The steps in which a run saw everything. */
+    looks: query<{ readonly at: Date }>(`
+SELECT DISTINCT at AT TIME ZONE 'UTC' AS at
+FROM simcat_report.run_history CROSS JOIN LATERAL generate_series(
+  date_trunc($step::text, started_at AT TIME ZONE 'UTC'), finished_at AT TIME ZONE 'UTC', ('1 ' || $step::text)::interval) AS at
+WHERE saw_everything AND finished_at >= $changes_since`),
   },
-  finding({ now, since, changesSince, changes, changed: [first], complete, runs }) {
+  finding({ changes, changed: [first], moves, ...facts }) {
+    const { changesSince, complete, runs } = facts;
     if (runs.length === 0) return null;
     if (complete.historyCompleteSince === null) return "Changes are counted after the first run that sees everything";
-    const isWhole = changesSince.getTime() === since.getTime();
-    const time = isWhole
-      ? `in the last ${formatSpan(now.getTime() - since.getTime())}`
-      : `since ${formatMinute(changesSince)}`;
-    if (changes.length === 0) return `Nothing changed ${time}`;
-    const totals = totalsOf(changes, "scenario");
-    return `${formatLibraries(first?.total ?? 0)} changed ${time}; ${totals === "" ? "no scenarios" : `scenarios: ${totals}`}`;
+    const time = formatPeriod(facts);
+    const moved = moves.map(({ oldOwner, newOwner, libraries }) => {
+      const [from, to] = [oldOwner, newOwner].map((owner) => truncate(printable(owner), 48));
+      return `${formatLibraries(libraries)} moved from ${from} to ${to}`;
+    });
+    const all = moved.length > 2 ? [`${plural(moved.length, "owner")} gave all libraries to others`] : moved;
+    const end = oldEndOf(facts);
+    if (end !== null && end <= changesSince && changes.length === 0)
+      return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete until ${formatDay(end)}`;
+    if (changes.length > 0) {
+      const totals = totalsOf(changes, "scenario");
+      const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
+      return [`${formatLibraries(first?.total ?? 0)} changed ${time}`, scenarios, ...all].join("; ");
+    }
+    if (all.length > 0) return `${all.join("; ")}; nothing else changed ${time}`;
+    return `Nothing changed ${time}`;
   },
-  figure({ now, since, changesSince, changes, changed, step }) {
+  figure({ changes, changed, moves, looks, ...facts }) {
+    const { now, since, changesSince, step } = facts;
     // Why an earlier part of the time has no changes: the initial load, or a prune.
     const scope =
       changesSince.getTime() === since.getTime()
@@ -95,8 +145,16 @@ FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, l
         : html`The history is complete since ${timeOf(changesSince)}; earlier changes, such as those of the initial load, are not counted.`;
     const { interval, formatStep } = CHANGE_STEPS[step];
     const steps = stepsOf(interval, changesSince, now);
+    const movesList = moves.map(
+      ({ oldOwner, newOwner, libraries }) =>
+        html`<li>${foreignText(oldOwner)} is now ${foreignText(newOwner)}: ${libraries === 1 ? "the only library" : `all ${formatLibraries(libraries)}`} moved in one run <small>not counted as removed and added</small></li>\n`,
+    );
+    const moved = moves.length === 0 ? null : html`<ul class="items">${movesList}</ul>`;
+    const looked = new Set(looks.map(({ at }) => at.getTime()));
+    const isUnknown = (start: Date) => !looked.has(start.getTime());
     // Two partial steps are no course of time; the finding has their numbers.
-    if (changes.length === 0 || steps.length <= 2) return html`${note(scope)}${changedTable(changed)}`;
+    const isKnown = changes.length > 0 || steps.some(isUnknown);
+    if (!isKnown || steps.length <= 2) return html`${note(scope)}${moved}${changedTable(changed)}`;
     const columns = BOTH.flatMap((entity) =>
       SERIES.map(({ kind }) => {
         const counts = countsOf(changes, entity, kind);
@@ -113,12 +171,14 @@ FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, l
         interval,
         series: SERIES.map(({ kind, ...series }) => ({ ...series, counts: countsOf(changes, entity, kind) })),
         describe: (start, count) => `${formatStep(start)}: ${plural(count, entity, many)}`,
+        isUnknown,
       });
     });
     return html`${legend(SERIES)}
 <div class="panels">${panels.map((panel) => html`<figure>${panel}</figure>`)}</div>
-${note(`By the ${step} (UTC) in which a run of simcat found the change. Shaded: not counted. `, scope)}
-${numbersTable(steps, [column(`${step} (UTC)`, formatStep), ...columns])}
+${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${step === "day" ? "today" : `this ${step}`} so far. Shaded: before this time, or unknown because no run looked. `, scope)}
+${moved}
+${numbersTable(steps, [column(`${step} (UTC)`, (start) => `${formatStep(start)}${isUnknown(start) ? ", no run" : ""}`), ...columns])}
 ${changedTable(changed)}`;
   },
 });
@@ -145,5 +205,5 @@ function changedTable(changed: readonly ChangedLibrary[]): Html | null {
     column("last change (UTC)", (row) => timeOf(row.lastChangedAt)),
   ]);
   const left = first.total - changed.length;
-  return html`${table}${left > 0 ? note(`… and ${formatLibraries(left)} more; see the view simcat_report.activity.`) : null}`;
+  return html`${table}${left > 0 ? note(`… and ${formatLibraries(left)} more.`) : null}`;
 }

@@ -1,13 +1,66 @@
+import { sum } from "d3-array";
 import { scaleLinear, scaleUtc } from "d3-scale";
+import { utcDay } from "d3-time";
 import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
-import { formatTick, lineChart, timeTicks } from "../charts.ts";
-import { column, formatDay, numbers } from "../html/elements.ts";
+import { DAY_MS } from "../../units.ts";
+import { formatTick, gapsOf, lineChart, timeTicks } from "../charts.ts";
+import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { declareSection, note, numbersTable, OF_OWNERS, query } from "./section.ts";
+import { declareSection, type Facts, note, numbersTable, OF_OWNERS, oldEndOf, query } from "./section.ts";
 
-interface GrowthRow extends Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>> {
-  /** A day in UTC. */
+type Amounts = Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>>;
+
+interface GrowthRow extends Amounts {
+  /** A day in UTC; of the present, a time. */
   readonly day: Date;
+  readonly takenAt: Date;
+}
+
+/** Libraries that a run read first, although they were listed when the history began: they were not added. */
+interface Loaded extends Readonly<Record<"libraries" | "scenarios" | "bytes", number>> {
+  readonly at: Date;
+}
+
+interface GrowthRows extends Facts {
+  readonly growth: readonly GrowthRow[];
+  readonly loaded: readonly Loaded[];
+}
+
+/** The daily snapshots, and the present if there are two days. */
+function withPresent({ growth, ...facts }: GrowthRows) {
+  if (growth.length < 2) return growth;
+  const { libraries, parents, results, bytes } = facts.libraries;
+  const end = oldEndOf(facts) ?? facts.now;
+  return [...growth, { day: end, takenAt: end, libraries, parents, results, bytes }];
+}
+
+/** What came and went since a snapshot. What was only read later is left out. */
+function changeSince(from: GrowthRow, { loaded, libraries: to }: GrowthRows) {
+  const later = loaded.filter(({ at }) => at > from.takenAt);
+  return {
+    libraries: to.libraries - from.libraries - sum(later, (row) => row.libraries),
+    scenarios: to.parents + to.results - from.parents - from.results - sum(later, (row) => row.scenarios),
+    bytes: to.bytes - from.bytes - sum(later, (row) => row.bytes),
+  };
+}
+
+const CARD_DAYS = 30;
+
+/** The changes of the key figures in 30 days, as `+12 in 30 days`; since the first snapshot if that is later. */
+export function recentGrowth(rows: GrowthRows) {
+  const from = new Date(rows.now.getTime() - CARD_DAYS * DAY_MS);
+  const start = rows.growth.findLast(({ day }) => day <= from) ?? rows.growth[0];
+  if (start === undefined || rows.growth.length < 2) return null;
+  const time =
+    utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : `since ${formatDay(start.day)}`;
+  const format = (by: number, formatAmount: (amount: number) => string) =>
+    `${by < 0 ? "\u2212" : by > 0 ? "+" : "±"}${formatAmount(Math.abs(by))} ${time}`;
+  const { libraries, scenarios, bytes } = changeSince(start, rows);
+  return {
+    libraries: format(libraries, formatCount),
+    scenarios: format(scenarios, formatCount),
+    bytes: format(bytes, formatBytes),
+  };
 }
 
 /** The daily snapshots. Two days make a line; one is printed as numbers. */
@@ -18,25 +71,39 @@ export const growthSection = declareSection({
     /** The last two years. */
     growth: query<GrowthRow>(`
 SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
-  sum(results)::float8 AS results, sum(bytes)::float8 AS bytes
+  sum(results)::float8 AS results, sum(bytes)::float8 AS bytes,
+  day::timestamp AT TIME ZONE 'UTC' AS "takenAt"
 FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`),
+    loaded: query<Loaded>(`
+SELECT max(seen_at) AS at, count(*) FILTER (WHERE entity = 'library') AS libraries,
+  count(*) FILTER (WHERE entity = 'scenario') AS scenarios, 0 AS bytes
+FROM simcat_report.activity WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id`),
   },
-  finding({ growth, libraries: now }) {
-    const [first] = growth;
-    const last = growth.at(-1);
-    if (first === undefined || last === undefined)
-      return now.libraries === 0 ? null : "Growth is recorded from the next good run on";
+  finding(rows) {
+    const [first, second] = rows.growth;
+    if (first === undefined)
+      return rows.libraries.libraries === 0 ? null : "Growth is recorded from the next good run on";
     const since = formatDay(first.day);
-    if (first === last) return `Growth is recorded since ${since}`;
-    const libraries = last.libraries - first.libraries;
-    const scenarios = last.parents + last.results - first.parents - first.results;
-    if (libraries === 0 && scenarios === 0) return `As many libraries and scenarios as on ${since}`;
-    return `${difference(libraries, "library", "libraries")} and ${difference(scenarios, "scenario", "scenarios")} since ${since}`;
+    if (second === undefined) return `Growth is recorded since ${since}`;
+    const end = oldEndOf(rows);
+    const time = `since ${since}${end === null ? "" : `, until ${formatDay(end)}`}`;
+    const { libraries, scenarios } = changeSince(first, rows);
+    const [moreLibraries, moreScenarios] = [
+      difference(libraries, "library", "libraries"),
+      difference(scenarios, "scenario", "scenarios"),
+    ];
+    if (moreLibraries !== null && moreScenarios !== null) return `${moreLibraries} and ${moreScenarios} ${time}`;
+    if (moreLibraries !== null) return `${moreLibraries} ${time}, and as many scenarios`;
+    const asMany = `As many libraries${moreScenarios === null ? " and scenarios" : ""} ${time.replace("since", "as on")}`;
+    return moreScenarios === null ? asMany : `${asMany}, and ${moreScenarios}`;
   },
-  figure({ growth }) {
+  figure(all) {
+    const { now } = all;
+    const growth = withPresent(all);
     const [first] = growth;
     const last = growth.at(-1);
     if (first === undefined || last === undefined) return null;
+    const late = sum(all.loaded, ({ at, libraries }) => (at > first.takenAt ? libraries : 0));
     if (first === last) {
       const { libraries, parents, results, bytes } = last;
       const text = `${formatLibraries(libraries)}, ${plural(parents, "parent")}, ${plural(results, "result")}, ${formatBytes(bytes)}`;
@@ -47,16 +114,21 @@ FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE
     const rows = growth.filter((row, index) => index % step === 0 || row === last);
     const remark = step === 1 ? null : note(`The first snapshot, one in ${step} of the others, and the last one.`);
     const quantities = QUANTITIES.map(({ title, of, format }) => numbers<GrowthRow>(title, (row) => format(of(row))));
-    return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, first, last))}</div>
-${note("One snapshot per day (UTC), by the first good run. Libraries of unknown size are not in the storage.")}
-${numbersTable(rows, [column("day (UTC)", ({ day }) => formatDay(day)), ...quantities], remark)}`;
+    return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, first, last, now))}</div>
+${note(
+  "One snapshot per day (UTC), by the first good run, and the present. Shaded: no snapshot. Libraries of unknown size are not in the storage.",
+  late === 0
+    ? null
+    : ` ${plural(late, "library was", "libraries were")} listed from the start and first read after ${formatDay(first.day)}: not counted as new.`,
+)}
+${numbersTable(rows, [column("day (UTC)", (row) => (row === last ? formatMinute(row.day) : formatDay(row.day))), ...quantities], remark)}`;
   },
 });
 
-/** `12 more libraries`, `1 fewer scenario`. */
-function difference(by: number, one: string, many: string): string {
+/** `12 more libraries`, `1 fewer scenario`; null for no difference. */
+function difference(by: number, one: string, many: string): string | null {
   const word = by < 0 ? "fewer" : "more";
-  return by === 0 ? `no more ${many}` : plural(Math.abs(by), `${word} ${one}`, `${word} ${many}`);
+  return by === 0 ? null : plural(Math.abs(by), `${word} ${one}`, `${word} ${many}`);
 }
 
 interface Quantity {
@@ -72,23 +144,34 @@ const QUANTITIES: readonly Quantity[] = [
   { title: "results", of: (row) => row.results, format: formatCount },
 ];
 
-const MAX_LISTED_DAYS = 31;
+const MAX_LISTED_DAYS = 32;
 
 /** A share of the height above the largest amount, for the label of the last one. */
 const HEADROOM = 1.1;
 
-function panel({ title, of, format }: Quantity, growth: readonly GrowthRow[], first: GrowthRow, last: GrowthRow): Html {
+/** A day and a part of a day: from the last snapshot to the present. */
+const MAX_STEP_MS = 2 * DAY_MS - 1;
+
+function panel(
+  { title, of, format }: Quantity,
+  growth: readonly GrowthRow[],
+  first: GrowthRow,
+  last: GrowthRow,
+  now: Date,
+): Html {
   const largest = Math.max(...growth.map(of));
   const bytes = format === formatBytes ? byteUnitFor(largest) : null;
   const scaled = (row: GrowthRow) => of(row) / (bytes?.size ?? 1);
-  const x = scaleUtc().domain([first.day, last.day]);
+  const points = growth.map((row) => ({ x: row.day.getTime(), y: scaled(row) }));
+  const x = scaleUtc().domain([first.day, now]);
   const y = scaleLinear()
     .domain([0, Math.max((HEADROOM * largest) / (bytes?.size ?? 1), 1)])
     .nice(4);
   const chart = lineChart({
     label: `${title} by day, from ${formatDay(first.day)}: now ${format(of(last))}`,
     unit: bytes === null ? title : `${title}, ${bytes.unit}`,
-    points: growth.map((row) => ({ x: row.day.getTime(), y: scaled(row) })),
+    points,
+    shades: [...gapsOf(points, MAX_STEP_MS), ...(last.day < now ? [[last.day, now] as const] : [])],
     x: { scale: x, ticks: timeTicks(x) },
     y: { scale: y, ticks: y.ticks(4).map((value) => ({ value, text: formatTick(value) })) },
     marks: [{ x: last.day.getTime(), y: scaled(last), text: format(of(last)) }],

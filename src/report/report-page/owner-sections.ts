@@ -43,7 +43,8 @@ ${figure.remark}
 ${numbersTable(rows, [owners, ...figure.columns])}`;
 }
 
-type StorageRow = OwnerRow & Readonly<Record<"libraries" | "bytes", number>>;
+/** `ties`: owners with as many bytes, this one included. */
+type StorageRow = OwnerRow & Readonly<Record<"libraries" | "bytes" | "ties", number>>;
 
 /** The storage of libraries. */
 export const storageSection = declareSection({
@@ -51,8 +52,8 @@ export const storageSection = declareSection({
   queries: {
     storage: query<StorageRow>(
       byOwner(
-        ["libraries", "bytes"],
-        `SELECT owner, libraries, bytes, row_number() OVER (ORDER BY bytes DESC, owner) AS place
+        ["libraries", "bytes", "ties"],
+        `SELECT owner, libraries, bytes, count(*) OVER (PARTITION BY bytes) AS ties, row_number() OVER (ORDER BY bytes DESC, owner) AS place
   FROM simcat_report.owner_storage WHERE ${OF_OWNERS}`,
       ),
     ),
@@ -62,7 +63,12 @@ export const storageSection = declareSection({
     if (bytes === 0) return "No library has a known size";
     const name = truncate(printable(largest.owner ?? ""), 48);
     if (owners === 1) return `${name} holds all ${formatBytes(bytes)}`;
-    return `${name} holds ${formatPercent(largest.bytes, bytes)} of the ${formatBytes(bytes)} of ${formatCount(owners)} owners`;
+    const share = formatPercent(largest.bytes, bytes);
+    const hold =
+      largest.ties === 1
+        ? `${name} holds ${share}`
+        : `${name} and ${plural(largest.ties - 1, "other owner")} hold ${share} each`;
+    return `${hold} of the ${formatBytes(bytes)} of ${formatCount(owners)} owners`;
   },
   figure: ({ libraries: { bytes: all, sizesUnread }, storage }, finding) =>
     ownerFigure(storage, {

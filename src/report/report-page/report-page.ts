@@ -1,4 +1,3 @@
-import { sum } from "d3-array";
 import type { Connection, Pool } from "../../db/connect.ts";
 import { readSnapshot } from "../../db/transaction.ts";
 import { formatAgo, formatBytes, formatCount, formatLibraries, formatSpan, plural } from "../../format.ts";
@@ -7,7 +6,7 @@ import { type Html, html, type Part } from "../html/html.ts";
 import { formatPage } from "../html/page.ts";
 import { attentionSection } from "./attention-section.ts";
 import { changesSection } from "./changes-section.ts";
-import { growthSection } from "./growth-section.ts";
+import { growthSection, recentGrowth } from "./growth-section.ts";
 import { parentsSection, storageSection } from "./owner-sections.ts";
 import { runsSection } from "./runs-section.ts";
 import { type Facts, type ReportScope, type RowsOf, readFacts } from "./section.ts";
@@ -73,7 +72,9 @@ ${figure(rows, finding)}
   const source = serviceHost === null ? "Organization" : `Organization at ${serviceHost}`;
   const { database } = rows.complete;
   const heading = title === null ? html`${source}, database ${foreignText(database)}` : foreignText(title);
+  const links = Object.keys(findings).map((id, index) => [index === 0 ? "" : " · ", html`<a href="#${id}">${id}</a>`]);
   const body = html`${formatHead(rows, heading)}
+<nav class="soft">${links}</nav>
 <main class="sections">
 ${sections}</main>
 <footer><p>simcat ${version}, from the views of the schema simcat_report. Times are UTC, by the database's clock. 1 KB is 1,024 bytes, as the service counts. Removed items are counted only among the changes.</p></footer>`;
@@ -81,9 +82,11 @@ ${sections}</main>
   return { page: formatPage({ title: tab, body }), findings };
 }
 
-function formatHead({ now, since, owners, complete, libraries, parents }: ReportRows, heading: Part): Html {
-  const scenarios = sum(parents, (row) => row.scenarios);
-  const parentCount = sum(parents, (row) => row.parents);
+function formatHead(rows: ReportRows, heading: Part): Html {
+  const { now, since, owners, complete, libraries } = rows;
+  const growth = recentGrowth(rows);
+  const detail = (text: string | null, change: string | undefined): Part =>
+    change === undefined ? text : html`${text}${text === null ? null : html`<br>`}${change}`;
   const names = owners.map((owner, index): Part => [index === 0 ? "" : ", ", foreignText(owner)]);
   const { completeAsOf } = complete;
   return html`<header><h1>${heading}</h1>
@@ -91,8 +94,8 @@ function formatHead({ now, since, owners, complete, libraries, parents }: Report
 ${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${names} (runs are not filtered).</p>`}
 <dl class="cards">
 ${card("complete as of (UTC)", completeAsOf === null ? "not yet" : timeOf(completeAsOf), completeAsOf && formatAgo(completeAsOf, now).replace("ago", "before this report"))}
-${card("libraries", formatCount(libraries.libraries), libraries.libraries === 0 ? null : `of ${plural(libraries.owners, "owner")}`)}
-${card("scenarios", formatCount(scenarios), `${plural(parentCount, "parent")}, ${plural(scenarios - parentCount, "result")}`)}
-${card("stored", formatBytes(libraries.bytes), libraries.sizesUnread === 0 ? null : `without ${formatLibraries(libraries.sizesUnread)} of unknown size`)}
+${card("libraries", formatCount(libraries.libraries), detail(libraries.libraries === 0 ? null : `of ${plural(libraries.owners, "owner")}`, growth?.libraries))}
+${card("scenarios", formatCount(libraries.parents + libraries.results), detail(`${plural(libraries.parents, "parent")}, ${plural(libraries.results, "result")}`, growth?.scenarios))}
+${card("stored", formatBytes(libraries.bytes), detail(libraries.sizesUnread === 0 ? null : `without ${formatLibraries(libraries.sizesUnread)} of unknown size`, growth?.bytes))}
 </dl></header>`;
 }

@@ -17,16 +17,25 @@ export const runsSection = declareSection({
   finding({ now, since, runs, endings }) {
     if (runs.length === 0) return null;
     const span = formatSpan(now.getTime() - since.getTime());
-    const all = sum(endings, (ending) => ending.runs);
+    const running = sum(endings, ({ status, runs: count }) => (status === "running" ? count : 0));
+    const all = sum(endings, (ending) => ending.runs) - running;
     const unsuccessful = sum(endings, (ending) => (isSuccess(ending.status) ? 0 : ending.runs));
-    if (all === 0) return `No run in the last ${span}`;
+    const rest = running === 0 ? "" : `; ${plural(running, "run is", "runs are")} in progress`;
+    if (all === 0) return `No run ${running === 0 ? "" : "ended "}in the last ${span}${rest}`;
     if (all === 1)
-      return `The only run of the last ${span} ${unsuccessful === 0 ? "succeeded" : "did not end with ok"}`;
+      return `The only run of the last ${span} ${unsuccessful === 0 ? "succeeded" : "did not end with ok"}${rest}`;
     if (unsuccessful > 0)
-      return `${formatCount(unsuccessful)} of ${plural(all, "run")} in the last ${span} did not end with ok`;
-    return `${all === 2 ? "Both" : `All ${formatCount(all)}`} runs of the last ${span} succeeded`;
+      return `${formatCount(unsuccessful)} of ${plural(all, "run")} in the last ${span} did not end with ok${rest}`;
+    return `${all === 2 ? "Both" : `All ${formatCount(all)}`} runs of the last ${span} succeeded${rest}`;
   },
-  figure: ({ runs, owners }) => html`${runsFigure(runs)}
+  figure: ({ runs: newest, since, endings, owners }) => {
+    // Of the period that the heading counts; if there are none, the last ones before it.
+    const inPeriod = newest.filter(({ startedAt }) => startedAt >= since);
+    const runs = inPeriod.length === 0 ? newest : inPeriod;
+    return html`${runsFigure(
+      runs,
+      sum(endings, (ending) => ending.runs),
+    )}
 ${owners.length === 0 ? null : note("Runs are not filtered by owner.")}
 ${unsuccessfulRuns(runs)}
 ${numbersTable(runs.toReversed(), [
@@ -34,5 +43,6 @@ ${numbersTable(runs.toReversed(), [
   column("status", ({ status }) => formatBadge(badgeOf(status))),
   column("started (UTC)", ({ startedAt }) => timeOf(startedAt)),
   numbers("took", ({ durationMs }) => formatElapsed(durationMs)),
-])}`,
+])}`;
+  },
 });

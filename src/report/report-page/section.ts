@@ -1,8 +1,10 @@
 import { readNow } from "../../db/clock.ts";
 import { type Connection, oneRow } from "../../db/connect.ts";
+import { FAILURE_REASON } from "../../db/read/read-status.ts";
 import { type StatementParameters, statement } from "../../db/statement.ts";
+import { formatSpan } from "../../format.ts";
 import { DAY_MS, HOUR_MS } from "../../units.ts";
-import { type Column, type FailingLibrary, htmlTable } from "../html/elements.ts";
+import { type Column, type FailingLibrary, formatDay, formatMinute, htmlTable } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import type { DrawnRun } from "../html/runs-figure.ts";
 
@@ -64,8 +66,30 @@ export interface ReportScope {
 /** The facts that every section may use. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>["facts"];
 
+/** The end of what the copy knows, if that is more than a day ago; null if the copy is of today. */
+export const oldEndOf = ({ now, complete: { knownUntil } }: Facts): Date | null =>
+  knownUntil !== null && now.getTime() - knownUntil.getTime() > DAY_MS ? knownUntil : null;
+
+/** `, as far as known until 20 Nov 2026`; nothing if the copy is of today. */
+export function formatOldEnd(facts: Facts): string {
+  const end = oldEndOf(facts);
+  return end === null ? "" : `, as far as known until ${formatDay(end)}`;
+}
+
+/** `in the last 7 days`, `since 18 Nov 2026, 06:00` or `until 20 Nov 2026`: the part of the period that is known. */
+export function formatPeriod(facts: Facts): string {
+  const { now, since, changesSince } = facts;
+  const end = oldEndOf(facts);
+  const isWhole = changesSince.getTime() === since.getTime();
+  const start = isWhole ? "" : `since ${formatMinute(changesSince)}`;
+  if (end !== null) return `${start === "" ? "" : `${start}, `}until ${formatDay(end)}`;
+  return isWhole ? `in the last ${formatSpan(now.getTime() - since.getTime())}` : start;
+}
+
 /** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
 const MAX_PAGE_ROWS = 12;
+/** How many libraries with the same error, and how many items of one problem, are named. */
+const MAX_ALIKE = 5;
 
 /** Reads the facts, and returns them with the parameters of the sections' queries. */
 export async function readFacts(connection: Connection, { sinceMs, owners }: ReportScope) {
@@ -82,6 +106,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     changes_since: historyCompleteSince === null ? null : changesSince,
     step,
     max_shown: MAX_PAGE_ROWS,
+    max_alike: MAX_ALIKE,
   };
   const facts = {
     now,
@@ -100,6 +125,8 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
 interface Completeness {
   readonly database: string;
   readonly completeAsOf: Date | null;
+  /** `completeAsOf`; if libraries hold it back, the start of the last run that saw everything. Null before that run. */
+  readonly knownUntil: Date | null;
   readonly lastWholeRunId: number | null;
   /** Libraries that hold `completeAsOf` back, those included whose date only has to settle. */
   readonly librariesBehind: number;
@@ -109,12 +136,24 @@ interface Completeness {
 }
 
 const COMPLETENESS = query<Completeness>(`
-SELECT current_database() AS database, complete_as_of AS "completeAsOf", last_whole_run_id AS "lastWholeRunId",
+SELECT current_database() AS database, complete_as_of AS "completeAsOf",
+  coalesce(CASE WHEN libraries_behind + libraries_settling = 0 THEN complete_as_of END, last_whole_run_started_at) AS "knownUntil",
+  last_whole_run_id AS "lastWholeRunId",
   libraries_behind + libraries_settling AS "librariesBehind", unaddressable_libraries AS unaddressable,
   history_complete_since AS "historyCompleteSince"
 FROM simcat_report.data_complete_as_of`);
 
-type LibraryCount = "libraries" | "owners" | "bytes" | "sizesUnread" | "active" | "quiet" | "stale" | "unknown";
+type LibraryCount =
+  | "libraries"
+  | "owners"
+  | "parents"
+  | "results"
+  | "bytes"
+  | "sizesUnread"
+  | "active"
+  | "quiet"
+  | "stale"
+  | "unknown";
 
 /** `active`, `quiet`, `stale` and `unknown` are the values of libraries.work_state. */
 interface LibraryTotals extends Readonly<Record<LibraryCount, number>> {
@@ -126,7 +165,8 @@ interface LibraryTotals extends Readonly<Record<LibraryCount, number>> {
 export const DAYS_SINCE_WORK = "greatest(0, floor(extract(epoch FROM now() - last_work_at) / 86400))::int";
 
 const LIBRARIES = query<LibraryTotals>(`
-SELECT count(*) AS libraries, count(DISTINCT owner) AS owners, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
+SELECT count(*) AS libraries, count(DISTINCT owner) AS owners,
+  coalesce(sum(parent_count), 0)::float8 AS parents, coalesce(sum(result_count), 0)::float8 AS results, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
   count(*) FILTER (WHERE file_size_bytes IS NULL) AS "sizesUnread",
   count(*) FILTER (WHERE work_state = 'active') AS active, count(*) FILTER (WHERE work_state = 'quiet') AS quiet,
   count(*) FILTER (WHERE work_state = 'stale') AS stale, count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
@@ -138,12 +178,14 @@ SELECT run_id AS id, kind, status, started_at AS "startedAt", error,
   (1000 * extract(epoch FROM coalesce(finished_at, now()) - started_at))::float8 AS "durationMs"
 FROM simcat_report.run_history ORDER BY run_id DESC LIMIT 40`);
 
-/** `total`: how many libraries fail. */
+/** `total`: how many libraries fail. A few of each error come first, so that a frequent error does not hide the others. */
 const FAILING = query<FailingLibrary & { readonly total: number }>(`
 SELECT owner, library_name AS name, failures, open_rejects AS "openRejects", last_whole_read_at AS "lastGoodAt",
-  last_error AS "lastError", count(*) OVER () AS total
+  last_error AS "lastError", count(*) OVER () AS total, ${FAILURE_REASON} AS reason, count(*) OVER alike AS alike
 FROM simcat_report.library_freshness WHERE ${OF_OWNERS} AND (failures > 0 OR open_rejects > 0)
-ORDER BY last_whole_read_at NULLS FIRST, owner, library_name LIMIT $max_shown`);
+WINDOW alike AS (PARTITION BY ${FAILURE_REASON})
+ORDER BY row_number() OVER (alike ORDER BY last_whole_read_at NULLS FIRST, owner, library_name) > $max_alike::int,
+  last_whole_read_at NULLS FIRST, owner, library_name LIMIT $max_shown`);
 
 /** The finest step that makes no more than about seventy of the time. */
 function stepOf(sinceMs: number): "hour" | "day" | "week" | "month" {

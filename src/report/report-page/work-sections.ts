@@ -10,10 +10,12 @@ import {
   DAYS_SINCE_WORK,
   declareSection,
   type Facts,
+  formatOldEnd,
   formatPercent,
   note,
   numbersTable,
   OF_OWNERS,
+  oldEndOf,
   query,
 } from "./section.ts";
 
@@ -30,12 +32,15 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP 
   },
   finding(facts) {
     const { libraries: all, active } = facts.libraries;
+    const time = `the last ${ACTIVE_DAYS} days${formatOldEnd(facts)}`;
     if (all === 0) return whyEmpty(facts);
     if (all === 1)
-      return `The only library is ${active === 1 ? "" : "not "}active: ${active === 1 ? "" : "no "}work in the last ${ACTIVE_DAYS} days`;
-    return `${formatCount(active)} of ${formatCount(all)} libraries ${active === 1 ? "is" : "are"} active: work in the last ${ACTIVE_DAYS} days`;
+      return `The only library is ${active === 1 ? "" : "not "}active: ${active === 1 ? "" : "no "}work in ${time}`;
+    return `${formatCount(active)} of ${formatCount(all)} libraries ${active === 1 ? "is" : "are"} active: work in ${time}`;
   },
-  figure({ now, libraries, active }, finding) {
+  figure({ active, ...facts }, finding) {
+    const { now, libraries } = facts;
+    const end = oldEndOf(facts);
     const { unknown } = libraries;
     const undated =
       unknown === 0 ? null : `${plural(unknown, "library has", "libraries have")} no date that simcat can use.`;
@@ -51,9 +56,10 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP 
       interval: utcDay,
       series: [{ name: "last work", tone: "first", counts }],
       describe: (day, count) => `${formatDay(day)}: ${formatLibraries(count)}`,
+      isUnknown: (day) => end !== null && day > end,
     });
     return html`${chart}
-${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Shaded: outside of the ${ACTIVE_DAYS} days. `, undated)}
+${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Pale: today so far. `, end === null ? null : "Shaded: unknown, because no run looked. ", undated)}
 ${numbersTable(stepsOf(utcDay, from, now), [
   column("day of the last work (UTC)", formatDay),
   numbers("libraries", (day) => counts.get(day.getTime()) ?? 0),
@@ -92,7 +98,8 @@ export const agesSection = declareSection({
 SELECT ${DAYS_SINCE_WORK} AS days, count(*) AS libraries
 FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROUP BY 1 ORDER BY 1`),
   },
-  finding({ libraries: { libraries: all, medianDays, stale, unknown } }) {
+  finding(facts) {
+    const { libraries: all, medianDays, stale, unknown } = facts.libraries;
     if (all === 0) return null;
     if (medianDays === null) return "No library has a date that simcat can use";
     const days = plural(medianDays, "day");
@@ -102,7 +109,7 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROU
     const work = medianDays === 0 ? "had work within the last day" : `have had no work for ${days} or longer`;
     const rest =
       stale === 0 ? "none is" : `${formatCount(stale)} (${formatPercent(stale, all)}) ${stale === 1 ? "is" : "are"}`;
-    return `${half} ${work}; ${rest} stale: over 90 days`;
+    return `${half} ${work}; ${rest} stale: over 90 days${formatOldEnd(facts)}`;
   },
   figure({ libraries, ages }, finding) {
     const { libraries: all, unknown } = libraries;
