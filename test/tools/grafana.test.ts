@@ -31,13 +31,24 @@ interface Dashboard {
   readonly uid: string;
   readonly timezone: string;
   readonly templating: { readonly list: readonly Variable[] };
+  readonly annotations: {
+    readonly list: readonly {
+      readonly name: string;
+      readonly datasource: Source;
+      readonly target: { readonly rawSql: string };
+    }[];
+  };
   readonly panels: readonly Panel[];
 }
 
 const dashboard = JSON.parse(read("dashboards/simcat.json")) as Dashboard;
-const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
-  targets.map(({ rawSql, format }) => ({ title, rawSql, format })),
-);
+const queries = [
+  ...dashboard.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ rawSql, format }) => ({ title, rawSql, format })),
+  ),
+  // A shade over all panels, from `time` to `timeend`.
+  ...dashboard.annotations.list.map(({ name, target: { rawSql } }) => ({ title: name, rawSql, format: "time_series" })),
+];
 
 /** Formats a value as Grafana's `${name:sqlstring}` does. */
 const sqlStrings = (values: readonly string[]) => values.map((value) => `'${value.replaceAll("'", "''")}'`).join(",");
@@ -89,7 +100,8 @@ describe("the Grafana dashboard", () => {
     expect(parse(read("provisioning/datasources/simcat.yaml"))).toMatchObject({
       datasources: [{ ...source, user: "simcat_reader" }],
     });
-    for (const { datasource } of panels.flatMap(({ targets = [] }) => targets)) expect(datasource).toEqual(source);
+    const used = [...panels.flatMap(({ targets = [] }) => targets), ...dashboard.annotations.list];
+    for (const { datasource } of used) expect(datasource).toEqual(source);
     expect(parse(read("provisioning/dashboards/simcat.yaml"))).toMatchObject({
       providers: [{ name: "simcat", type: "file" }],
     });
@@ -174,8 +186,53 @@ describe("the Grafana dashboard", () => {
     expect(await kinds(EVERYTHING)).toEqual(left);
     expect(await kinds({ owner: [OWNER_WHO_LEFT], package: ALL })).toEqual(left);
     expect(await kinds({ owner: ["ann"], package: ALL })).toEqual([]);
-    const growth = await answer(reader, "Growth", EVERYTHING);
-    expect(growth.map(([, libraries]) => libraries)).toEqual(["28"]);
+    const growth = await answer(reader, "Growth: libraries", EVERYTHING);
+    expect(growth.map(([, libraries]) => libraries).filter((count) => count !== null)).toEqual(["28"]);
+  });
+
+  test("has a row without a value for each day without a snapshot, so that lines are interrupted", async () => {
+    const reader = await analysts.reader();
+    for (const title of ["Growth: libraries", "Growth: scenarios and results", "Storage", "Oldest content, by day"]) {
+      const rows = await answer(reader, title, EVERYTHING);
+      expect(rows.length, title).toBeGreaterThanOrEqual(8);
+      expect(rows.filter(([, value]) => value !== null).length, title).toBe(1);
+      const days = rows.map(([time]) => (time as Date).getTime() / (24 * HOUR_MS));
+      expect(
+        days.map((day, at) => day - (days[0] ?? 0) - at).every((rest) => rest === 0),
+        title,
+      ).toBe(true);
+    }
+  });
+
+  test("shades what is later than the last complete copy, and the time between runs of different days", async () => {
+    const admin = await analysts.admin();
+    await admin.query("BEGIN");
+    await admin.query(`
+      INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, listing_complete, version)
+      SELECT 'sync', 'cli', 'ok', now() - ago * interval '1 hour', now() - ago * interval '1 hour', true, '1'
+      FROM unnest(ARRAY[60, 30, 29]) AS ago`);
+    const [incomplete = []] = await answer(admin, "Not complete yet", EVERYTHING);
+    const { rows } = await admin.query("SELECT complete_as_of, now() FROM simcat_report.data_complete_as_of");
+    expect(incomplete.slice(0, 2)).toEqual(Object.values(rows[0] as object));
+    const gaps = await answer(admin, "No run", EVERYTHING);
+    expect(gaps.map(([from, to]) => ((to as Date).getTime() - (from as Date).getTime()) / HOUR_MS)).toEqual([30]);
+    await admin.query("ROLLBACK");
+  });
+
+  test("gives the reason of only one reject as an example", async () => {
+    const admin = await analysts.admin();
+    await admin.query("BEGIN");
+    await admin.query(`
+      INSERT INTO simcat.rejects (owner, library_name, kind, code, reason, path, run_id, payload, fingerprint, first_seen_at, last_seen_at)
+      SELECT 'ann', 'Forest', 'scenario', 'bad_text', 'reason ' || n, '/' || n, 1, '', n, now(), now() FROM generate_series(1, 3) AS n`);
+    const rows = await answer(admin, "Data quality", of("ann", "landscape"));
+    expect(rows).toContainEqual([
+      "open_reject",
+      "scenario",
+      "3",
+      "it could not be stored, the first because of bad_text: reason 1",
+    ]);
+    await admin.query("ROLLBACK");
   });
 
   test("does not count a date in the future as recent work (fault 128)", async () => {
