@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,14 +16,23 @@ import { openTestPostgres } from "../support/embedded-server.ts";
 
 const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const MAIN = join(PROJECT, "dist/main.js");
-const [bin = ""] = process.argv.slice(2);
+const README = readFileSync(join(PROJECT, "examples/dbt/README.md"), "utf8");
+/** The blocks of the README in this language. */
+const blocksOf = (language: string) =>
+  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(([, block = ""]) => block);
 
 const work = mkdtempSync(join(tmpdir(), "simcat-dbt-"));
 
+/** Where pip finds its package index. */
+const PIP = Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(PIP_|SSL_|REQUESTS_)/.test(name)));
+
 async function run(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   console.log(`\n$ ${program} ${args.join(" ")}`);
-  const path = `${bin}:${process.env.PATH}`;
-  const child = spawn(program, args, { cwd, env: { PATH: path, HOME: work, ...env }, stdio: "inherit" });
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...PIP, PATH: process.env.PATH, HOME: work, ...env },
+    stdio: "inherit",
+  });
   const [code] = await once(child, "exit");
   if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}`);
 }
@@ -46,13 +55,19 @@ async function fill(url: string): Promise<void> {
 /** Adds a role for dbt, as the README describes, and returns its URL. */
 async function addRole(admin: string): Promise<string> {
   const password = randomBytes(12).toString("hex");
+  const url = new URL(admin);
   const client = new pg.Client(admin);
   await client.connect();
-  await client.query(readFileSync(join(PROJECT, "deploy/roles.sql"), "utf8"));
-  await client.query(`CREATE ROLE dbt LOGIN PASSWORD '${password}' IN ROLE simcat_reader;
-    CREATE SCHEMA simcat_analysis AUTHORIZATION dbt; GRANT TEMPORARY ON DATABASE simcat TO dbt`);
-  await client.end();
-  const url = new URL(admin);
+  try {
+    const roles = readFileSync(join(PROJECT, "deploy/roles.sql"), "utf8");
+    // Only psql knows \if, which reads the prefix of the roles. There is none.
+    await client.query(roles.replace(/^\\if[\s\S]*?\\endif$/m, ""));
+    // The README names the database simcat.
+    const sql = blocksOf("sql").join("\n").replace("DATABASE simcat ", `DATABASE ${url.pathname.slice(1)} `);
+    await client.query(`${sql}; ALTER ROLE dbt PASSWORD '${password}'`);
+  } finally {
+    await client.end();
+  }
   [url.username, url.password] = ["dbt", password];
   return url.href;
 }
@@ -66,32 +81,32 @@ const FIGURES = `SELECT count(*) AS libraries, count(*) FILTER (WHERE work_state
   sum(file_size_bytes) AS stored_bytes
 FROM simcat_report.libraries`;
 
-/** Runs everything that an analyst does with the package. A warning is an error. */
+/** Runs the lines of the README, then what only a check needs. A warning is an error. */
 async function check(url: string): Promise<void> {
   const { hostname, port, pathname, username, password } = new URL(url);
   const folder = join(work, "dbt");
   cpSync(join(PROJECT, "examples/dbt"), folder, { recursive: true });
-  copyFileSync(join(folder, "profiles.example.yml"), join(folder, "profiles.yml"));
   const environment = {
     SIMCAT_DBT_HOST: hostname,
     SIMCAT_DBT_PORT: port,
     SIMCAT_DBT_DATABASE: pathname.slice(1),
     SIMCAT_DBT_USER: username,
     SIMCAT_DBT_PASSWORD: password,
-    DBT_PROFILES_DIR: folder,
+    DBT_WARN_ERROR: "true",
+    DBT_SHOW_ALL_DEPRECATIONS: "true",
+    DBT_VERSION_CHECK: "false",
     DO_NOT_TRACK: "1",
   };
-  const dbt = (...args: string[]) =>
-    run("dbt", ["--warn-error", "--show-all-deprecations", "--no-version-check", ...args], folder, environment);
-  await dbt("source", "freshness");
-  await dbt("build");
-  await dbt("docs", "generate");
-  await run("mf", ["validate-configs", "--show-all"], folder, environment);
   const file = join(work, "metrics.csv");
-  await run("mf", ["query", "--metrics", METRICS.join(","), "--csv", file, "--quiet"], folder, environment);
+  const byDay = "--metrics results_added,libraries_by_day,bytes_by_day --group-by metric_time__day --limit 5";
+  const lines = [
+    ...blocksOf("sh").filter((block) => !block.includes("…")),
+    "mf validate-configs --show-all",
+    `mf query --metrics ${METRICS.join(",")} --csv ${file} --quiet`,
+    `mf query ${byDay}`,
+  ];
+  await run("bash", ["-euxc", lines.join("\n")], folder, environment);
   await compareMetrics(url, readFileSync(file, "utf8"));
-  const byDay = ["--metrics", "results_added,libraries_by_day,bytes_by_day", "--group-by", "metric_time__day"];
-  await run("mf", ["query", ...byDay, "--limit", "5"], folder, environment);
 }
 
 /** The metrics have the values of the views. */

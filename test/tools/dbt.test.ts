@@ -29,6 +29,9 @@ const read = (extension: string) =>
     .filter((path) => path.endsWith(extension))
     .map((path) => ({ name: basename(path, extension), text: readFileSync(join(MODELS, path), "utf8") }));
 const properties = read(".yml").map(({ text }) => parse(text) as Properties);
+const macros = [
+  ...readFileSync(join(FOLDER, "macros/keys.sql"), "utf8").matchAll(/\{% macro (\w+)\(\) %\}(.*?)\{% endmacro %\}/g),
+];
 const models = read(".sql");
 const sources = properties.flatMap(({ sources = [] }) => sources);
 const described = properties.flatMap(({ models = [] }) => models);
@@ -45,7 +48,8 @@ async function build(client: pg.Client): Promise<void> {
     });
     if (ready.length === 0) throw new Error("a model depends on one that is missing, or on itself");
     for (const { name, text } of ready) {
-      const compiled = text
+      const expanded = macros.reduce((sql, [, macro, body = ""]) => sql.replaceAll(`{{ ${macro}() }}`, body), text);
+      const compiled = expanded
         .replaceAll(/\{\{ ref\('(\w+)'\) \}\}/g, `${SCHEMA}.$1`)
         .replaceAll(/\{\{ source\('simcat', '(\w+)'\) \}\}/g, "simcat_report.$1");
       await client.query(`CREATE VIEW ${SCHEMA}.${name} AS ${compiled}`);

@@ -1,4 +1,5 @@
 select
+    {{ event_key() }} as event_key,
     entity,
     kind,
     owner,

@@ -1,6 +1,5 @@
 select
-    -- Owner and name may hold any character but NUL, so their lengths keep the key apart.
-    length(owner) || ':' || owner || '/' || library_name as library_key,
+    {{ library_key() }} as library_key,
     owner,
     library_name,
     library_owner,

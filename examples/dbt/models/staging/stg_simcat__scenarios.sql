@@ -1,6 +1,6 @@
 select
-    length(owner) || ':' || owner || '/' || library_name as library_key,
-    length(owner) || ':' || owner || '/' || length(library_name) || ':' || library_name || '/' || scenario_id as scenario_key,
+    {{ library_key() }} as library_key,
+    {{ scenario_key() }} as scenario_key,
     owner,
     library_name,
     scenario_id,

@@ -1,6 +1,6 @@
 with never_run as (
     select
-        length(owner) || ':' || owner || '/' || library_name as library_key,
+        {{ library_key() }} as library_key,
         count(*) as parents_never_run
     from {{ source('simcat', 'parents_without_results') }}
     group by 1
