@@ -63,7 +63,9 @@ async function addRole(admin: string): Promise<string> {
     // Only psql knows \if, which reads the prefix of the roles. There is none.
     await client.query(roles.replace(/^\\if[\s\S]*?\\endif$/m, ""));
     // The README names the database simcat.
-    const sql = blocksOf("sql").join("\n").replace("DATABASE simcat ", `DATABASE ${url.pathname.slice(1)} `);
+    const sql = blocksOf("sql")
+      .join("\n")
+      .replace("DATABASE simcat ", `DATABASE ${url.pathname.slice(1)} `);
     await client.query(`${sql}; ALTER ROLE dbt PASSWORD '${password}'`);
   } finally {
     await client.end();

@@ -192,7 +192,8 @@ describe("the Grafana dashboard", () => {
 
   test("has a row without a value for each day without a snapshot, so that lines are interrupted", async () => {
     const reader = await analysts.reader();
-    for (const title of ["Growth: libraries", "Growth: scenarios and results", "Storage", "Oldest content, by day"]) {
+    const trends = ["Active, quiet and stale libraries", "Storage", "Oldest content, by day"];
+    for (const title of ["Growth: libraries", "Growth: scenarios and results", ...trends]) {
       const rows = await answer(reader, title, EVERYTHING);
       expect(rows.length, title).toBeGreaterThanOrEqual(8);
       expect(rows.filter(([, value]) => value !== null).length, title).toBe(1);
@@ -216,6 +217,25 @@ describe("the Grafana dashboard", () => {
     expect(incomplete.slice(0, 2)).toEqual(Object.values(rows[0] as object));
     const gaps = await answer(admin, "No run", EVERYTHING);
     expect(gaps.map(([from, to]) => ((to as Date).getTime() - (from as Date).getTime()) / HOUR_MS)).toEqual([30]);
+    await admin.query("ROLLBACK");
+  });
+
+  test("counts the results that question 12 counts, those included that were deleted since", async () => {
+    const admin = await analysts.admin();
+    await admin.query("BEGIN");
+    await admin.query(`
+      INSERT INTO simcat.events (owner, library_name, scenario_id, kind, seen_at, run_id, is_result, service_date, scenarios, results, bytes)
+      SELECT 'ann', 'Forest', 90 + n, kind, now(), 2, true, now() - interval '1 hour', change, change, 0
+      FROM generate_series(1, 3) AS n, (VALUES ('added', 1), ('removed', -1)) AS happened (kind, change)`);
+    const rows = await answer(admin, "Results run, by owner", of("ann", "landscape"));
+    expect(rows.map(([, owner, results]) => [owner, results])).toEqual([["ann", "3"]]);
+    const week = readFileSync(new URL("../../examples/queries/results-by-week.sql", import.meta.url), "utf8");
+    const { rows: weeks } = await admin.query<{ results: string | null }>(week);
+    // The history began in this week, so its number is not known.
+    expect(weeks.map(({ results }) => Number(results)).reduce((sum, one) => sum + one)).toBe(0);
+    await admin.query("UPDATE simcat.sync_runs SET finished_at = finished_at - interval '99 days' WHERE id = 1");
+    const { rows: known } = await admin.query<{ results: string }>(week);
+    expect(known.map(({ results }) => Number(results)).reduce((sum, one) => sum + one)).toBe(3);
     await admin.query("ROLLBACK");
   });
 
