@@ -191,6 +191,8 @@ describe("the report", () => {
       "stored by day, from 19 Nov 2026: now 3.0 KB",
       "parents by day, from 19 Nov 2026: now 4",
       "results by day, from 19 Nov 2026: now 1",
+      "active libraries by day, from 19 Nov 2026: now 1",
+      "stale libraries by day, from 19 Nov 2026: now 0",
     ]);
   });
 
@@ -269,7 +271,7 @@ describe("the report", () => {
     const rows = { ...oneRows, changesSince: oneRows.since, moves };
     const { page, findings } = format(rows);
     expect(findings.changes).toBe("4 libraries moved from own0 to <b>own9; nothing else changed in the last 7 days");
-    expect(page).toContain("<bdi>own0</bdi> is now <bdi>&lt;b&gt;own9</bdi>: all 4 libraries moved in one run");
+    expect(page).toContain("<h2>4 libraries moved from own0 to &lt;b&gt;own9; nothing else");
     const changes = hugeRows.changes.slice(0, 1);
     expect(format({ ...rows, changes, changed: hugeRows.changed.slice(0, 1) }).findings.changes).toBe(
       "4,321 libraries changed in the last 7 days; scenarios: 1,900 added; 4 libraries moved from own0 to <b>own9",

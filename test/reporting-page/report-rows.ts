@@ -55,7 +55,12 @@ export const emptyRows: ReportRows = {
 };
 
 /** A snapshot that was taken when its day began. */
-export const snapshot = <Row extends { readonly day: Date }>(row: Row) => ({ ...row, takenAt: row.day });
+export const snapshot = <Row extends { readonly day: Date }>(row: Row) => ({
+  active: 1,
+  stale: null,
+  ...row,
+  takenAt: row.day,
+});
 
 /** One library, one scenario, one run. */
 export const oneRows: ReportRows = {

@@ -7,7 +7,6 @@ import { printable } from "../../printable.ts";
 import { columnChart, legend, stepsOf } from "../charts.ts";
 import {
   column,
-  foreignText,
   formatDay,
   formatMinute,
   formatMonth,
@@ -47,7 +46,7 @@ interface Move {
 
 const MOVES = `
   WITH event AS (
-    SELECT run_id, owner, library_name, kind FROM simcat_report.activity
+    SELECT run_id, owner, library_name, kind FROM simcat_report.events
     WHERE entity = 'library' AND kind IN ('added', 'removed') AND seen_at >= $changes_since
   )
   SELECT gone.run_id, gone.owner AS old_owner, came.owner AS new_owner, array_agg(gone.library_name) AS names
@@ -107,7 +106,7 @@ SELECT owner, library_name AS name, (array_agg(event ORDER BY seen_at DESC) FILT
 FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, library_name LIMIT $max_shown`),
     moves: query<Move>(`
 SELECT old_owner AS "oldOwner", new_owner AS "newOwner", cardinality(names) AS libraries
-FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_shown`),
+FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`),
     /** The steps in which a run saw everything. */
     looks: query<{ readonly at: Date }>(`
 SELECT DISTINCT at AT TIME ZONE 'UTC' AS at
@@ -124,19 +123,17 @@ WHERE saw_everything AND finished_at >= $changes_since`),
       const [from, to] = [oldOwner, newOwner].map((owner) => truncate(printable(owner), 48));
       return `${formatLibraries(libraries)} moved from ${from} to ${to}`;
     });
-    const all = moved.length > 2 ? [`${plural(moved.length, "owner")} gave all libraries to others`] : moved;
     const end = oldEndOf(facts);
     if (end !== null && end <= changesSince && changes.length === 0)
       return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete until ${formatDay(end)}`;
     if (changes.length > 0) {
       const totals = totalsOf(changes, "scenario");
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
-      return [`${formatLibraries(first?.total ?? 0)} changed ${time}`, scenarios, ...all].join("; ");
+      return [`${formatLibraries(first?.total ?? 0)} changed ${time}`, scenarios, ...moved].join("; ");
     }
-    if (all.length > 0) return `${all.join("; ")}; nothing else changed ${time}`;
-    return `Nothing changed ${time}`;
+    return moves.length === 0 ? `Nothing changed ${time}` : [...moved, `nothing else changed ${time}`].join("; ");
   },
-  figure({ changes, changed, moves, looks, ...facts }) {
+  figure({ changes, changed, looks, ...facts }) {
     const { now, since, changesSince, step } = facts;
     // Why an earlier part of the time has no changes: the initial load, or a prune.
     const scope =
@@ -145,16 +142,11 @@ WHERE saw_everything AND finished_at >= $changes_since`),
         : html`The history is complete since ${timeOf(changesSince)}; earlier changes, such as those of the initial load, are not counted.`;
     const { interval, formatStep } = CHANGE_STEPS[step];
     const steps = stepsOf(interval, changesSince, now);
-    const movesList = moves.map(
-      ({ oldOwner, newOwner, libraries }) =>
-        html`<li>${foreignText(oldOwner)} is now ${foreignText(newOwner)}: ${libraries === 1 ? "the only library" : `all ${formatLibraries(libraries)}`} moved in one run <small>not counted as removed and added</small></li>\n`,
-    );
-    const moved = moves.length === 0 ? null : html`<ul class="items">${movesList}</ul>`;
     const looked = new Set(looks.map(({ at }) => at.getTime()));
     const isUnknown = (start: Date) => !looked.has(start.getTime());
     // Two partial steps are no course of time; the finding has their numbers.
     const isKnown = changes.length > 0 || steps.some(isUnknown);
-    if (!isKnown || steps.length <= 2) return html`${note(scope)}${moved}${changedTable(changed)}`;
+    if (!isKnown || steps.length <= 2) return html`${note(scope)}${changedTable(changed)}`;
     const columns = BOTH.flatMap((entity) =>
       SERIES.map(({ kind }) => {
         const counts = countsOf(changes, entity, kind);
@@ -177,7 +169,6 @@ WHERE saw_everything AND finished_at >= $changes_since`),
     return html`${legend(SERIES)}
 <div class="panels">${panels.map((panel) => html`<figure>${panel}</figure>`)}</div>
 ${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${step === "day" ? "today" : `this ${step}`} so far. Shaded: before this time, or unknown because no run looked. `, scope)}
-${moved}
 ${numbersTable(steps, [column(`${step} (UTC)`, (start) => `${formatStep(start)}${isUnknown(start) ? ", no run" : ""}`), ...columns])}
 ${changedTable(changed)}`;
   },

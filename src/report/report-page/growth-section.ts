@@ -8,12 +8,13 @@ import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { declareSection, type Facts, note, numbersTable, OF_OWNERS, oldEndOf, query } from "./section.ts";
 
-type Amounts = Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>>;
-
-interface GrowthRow extends Amounts {
+interface GrowthRow extends Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>> {
   /** A day in UTC; of the present, a time. */
   readonly day: Date;
   readonly takenAt: Date;
+  /** Libraries by their last work; null in the snapshots of earlier versions. */
+  readonly active: number | null;
+  readonly stale: number | null;
 }
 
 /** Libraries that a run read first, although they were listed when the history began: they were not added. */
@@ -29,9 +30,8 @@ interface GrowthRows extends Facts {
 /** The daily snapshots, and the present if there are two days. */
 function withPresent({ growth, ...facts }: GrowthRows) {
   if (growth.length < 2) return growth;
-  const { libraries, parents, results, bytes } = facts.libraries;
   const end = oldEndOf(facts) ?? facts.now;
-  return [...growth, { day: end, takenAt: end, libraries, parents, results, bytes }];
+  return [...growth, { ...facts.libraries, day: end, takenAt: end }];
 }
 
 /** What came and went since a snapshot. What was only read later is left out. */
@@ -72,12 +72,12 @@ export const growthSection = declareSection({
     growth: query<GrowthRow>(`
 SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
   sum(results)::float8 AS results, sum(bytes)::float8 AS bytes,
-  day::timestamp AT TIME ZONE 'UTC' AS "takenAt"
+  sum(active)::float8 AS active, sum(stale)::float8 AS stale, max(taken_at) AS "takenAt"
 FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`),
     loaded: query<Loaded>(`
-SELECT max(seen_at) AS at, count(*) FILTER (WHERE entity = 'library') AS libraries,
-  count(*) FILTER (WHERE entity = 'scenario') AS scenarios, 0 AS bytes
-FROM simcat_report.activity WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id`),
+SELECT max(seen_at) AS at, sum(library_change)::float8 AS libraries, sum(scenario_change)::float8 AS scenarios,
+  sum(byte_change)::float8 AS bytes
+FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id`),
   },
   finding(rows) {
     const [first, second] = rows.growth;
@@ -113,7 +113,9 @@ FROM simcat_report.activity WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_
     const step = Math.ceil(growth.length / MAX_LISTED_DAYS);
     const rows = growth.filter((row, index) => index % step === 0 || row === last);
     const remark = step === 1 ? null : note(`The first snapshot, one in ${step} of the others, and the last one.`);
-    const quantities = QUANTITIES.map(({ title, of, format }) => numbers<GrowthRow>(title, (row) => format(of(row))));
+    const quantities = QUANTITIES.map(({ title, of, format }) =>
+      numbers<GrowthRow>(title, (row) => formatKnown(of(row), format)),
+    );
     return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, first, last, now))}</div>
 ${note(
   "One snapshot per day (UTC), by the first good run, and the present. Shaded: no snapshot. Libraries of unknown size are not in the storage.",
@@ -133,7 +135,7 @@ function difference(by: number, one: string, many: string): string | null {
 
 interface Quantity {
   readonly title: string;
-  readonly of: (row: GrowthRow) => number;
+  readonly of: (row: GrowthRow) => number | null;
   readonly format: (amount: number) => string;
 }
 
@@ -142,7 +144,11 @@ const QUANTITIES: readonly Quantity[] = [
   { title: "stored", of: (row) => row.bytes, format: formatBytes },
   { title: "parents", of: (row) => row.parents, format: formatCount },
   { title: "results", of: (row) => row.results, format: formatCount },
+  { title: "active libraries", of: (row) => row.active, format: formatCount },
+  { title: "stale libraries", of: (row) => row.stale, format: formatCount },
 ];
+
+const formatKnown = (amount: number | null, format: Quantity["format"]) => (amount === null ? "" : format(amount));
 
 const MAX_LISTED_DAYS = 32;
 
@@ -159,22 +165,26 @@ function panel(
   last: GrowthRow,
   now: Date,
 ): Html {
-  const largest = Math.max(...growth.map(of));
+  const amounts = growth.flatMap((row) => {
+    const amount = of(row);
+    return amount === null ? [] : [{ x: row.day.getTime(), y: amount }];
+  });
+  const largest = Math.max(...amounts.map((point) => point.y));
   const bytes = format === formatBytes ? byteUnitFor(largest) : null;
-  const scaled = (row: GrowthRow) => of(row) / (bytes?.size ?? 1);
-  const points = growth.map((row) => ({ x: row.day.getTime(), y: scaled(row) }));
+  const points = amounts.map((point) => ({ ...point, y: point.y / (bytes?.size ?? 1) }));
+  const end = points.at(-1) ?? { x: last.day.getTime(), y: 0 };
   const x = scaleUtc().domain([first.day, now]);
   const y = scaleLinear()
     .domain([0, Math.max((HEADROOM * largest) / (bytes?.size ?? 1), 1)])
     .nice(4);
   const chart = lineChart({
-    label: `${title} by day, from ${formatDay(first.day)}: now ${format(of(last))}`,
+    label: `${title} by day, from ${formatDay(first.day)}: now ${formatKnown(of(last), format)}`,
     unit: bytes === null ? title : `${title}, ${bytes.unit}`,
     points,
     shades: [...gapsOf(points, MAX_STEP_MS), ...(last.day < now ? [[last.day, now] as const] : [])],
     x: { scale: x, ticks: timeTicks(x) },
     y: { scale: y, ticks: y.ticks(4).map((value) => ({ value, text: formatTick(value) })) },
-    marks: [{ x: last.day.getTime(), y: scaled(last), text: format(of(last)) }],
+    marks: [{ ...end, text: formatKnown(of(last), format) }],
   });
   return html`<figure>${chart}</figure>`;
 }
