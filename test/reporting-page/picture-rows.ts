@@ -35,7 +35,7 @@ export const pictureRows: ReportRows = {
       results: 398 + Math.round(4.4 * at) - (at > 120 ? 90 : 0),
       bytes: (2.9 + 0.0128 * at) * 2 ** 30,
       // An earlier version took the first snapshots.
-      active: at < 30 ? null : 10 + Math.round(at / 22.5 + 3 * Math.sin(at / 20)),
+      active: at < 30 ? null : 10 + Math.round(at / 22.5),
       stale: at < 30 ? null : 7 + Math.round(at / 60),
     }),
   ),
