@@ -9,6 +9,7 @@ import { FOLDER } from "./describe-columns.ts";
 /** A test in dbt's YAML: its name, or its name with arguments. `.ci/check-dbt` runs the others. */
 interface Column {
   readonly name: string;
+  readonly data_type?: string;
   readonly data_tests?: readonly (string | object)[];
 }
 
@@ -88,6 +89,24 @@ describe("the dbt project", () => {
     }
     expect(failed).toEqual([]);
     expect(asked).toBeGreaterThan(25);
+  });
+
+  test("has contracts of the marts with exactly the columns and types that the queries have", async () => {
+    const admin = await analysts.admin();
+    await build(admin);
+    const marts = described.filter(({ name }) => !name.startsWith("stg_"));
+    expect(marts.map(({ name }) => name).sort()).toEqual([
+      ...["libraries", "library_versions", "owners", "results", "stale_results", "time_spine_daily"],
+    ]);
+    for (const { name, columns } of marts) {
+      const { rows } = await admin.query<{ name: string; type: string }>(
+        `SELECT attname AS name, replace(format_type(atttypid, NULL), 'timestamp with time zone', 'timestamptz') AS type
+         FROM pg_attribute WHERE attrelid = '${SCHEMA}.${name}'::regclass AND attnum > 0 ORDER BY attnum`,
+      );
+      const contract = columns.map((column) => ({ name: column.name, type: column.data_type }));
+      const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
+      expect(contract.sort(byName), name).toEqual(rows.sort(byName));
+    }
   });
 
   test("counts all rows", async () => {
