@@ -149,6 +149,47 @@ describe("simcat report", () => {
     expect(after.stdout).toMatch(/1 library changed since .*; scenarios: 3 removed/);
   });
 
+  test("does not count libraries as new that the first backfill listed and could not read", async () => {
+    const names = ["a", "b", "c", "d"];
+    const { simcat, query } = await fixture(
+      names.map((name) => library("dan", name, { scenarios: [1, 2] })),
+      {
+        faults: [{ match: { operation: "metadata" }, times: 2, action: { kind: "status", status: 404 } }],
+      },
+    );
+    await simcat(["backfill"]);
+    await query(`UPDATE simcat.owner_days SET day = day - 2; UPDATE simcat.library_days SET from_day = from_day - 2;
+      UPDATE simcat.snapshot_days SET day = day - 2`);
+    await simcat(["sync"]);
+    const out = join(folder(), "page.html");
+    const { stdout } = await simcat(["report", "--out", out]);
+    expect(stdout).toMatch(/ {2}As many libraries and scenarios as on /);
+    expect(stdout).toMatch(/ {2}Nothing changed since /);
+    expect(readFileSync(out, "utf8")).toMatch(/2 libraries were listed from the start and first read after /);
+  });
+
+  test("says until when a copy is known that no run looked at for twenty days", async () => {
+    const { call, simcat, query } = await fixture(SMALL);
+    // Five days apart, and the last one 20 days ago.
+    for (const [command, days] of [
+      ["backfill", 5],
+      ["sync", 20],
+    ] as const) {
+      await call([command]);
+      await query(`UPDATE simcat.sync_runs SET started_at = started_at - interval '${days} days',
+        finished_at = finished_at - interval '${days} days', listing_as_of = listing_as_of - interval '${days} days'`);
+    }
+    await query(`UPDATE simcat.library_sync SET content_read_at = content_read_at - interval '20 days',
+      last_success_at = last_success_at - interval '20 days'`);
+    const out = join(folder(), "page.html");
+    const { stdout } = await simcat(["report", "--out", out]);
+    expect(stdout).toMatch(/ {2}Nothing is known since .*: the copy is complete until \d+ [A-Z]/);
+    expect((await simcat(["report", "--since", "30d", "--out", out])).stdout).toMatch(
+      / {2}Nothing changed since .*, until \d+ [A-Z]/,
+    );
+    expect(readFileSync(out, "utf8").match(/class="shade"/g)?.length).toBeGreaterThan(30);
+  });
+
   test("shows the libraries of a renamed owner as moved, and counts only the others", async () => {
     const others = ["a", "b", "c", "d", "e", "f"].map((name) => library("dan", name));
     const old = ["Fire", "Water"].map((name) => library("own0", name, { scenarios: [1, 2] }));
