@@ -1,27 +1,20 @@
 import { Agent } from "node:http";
-import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { changeLibrary } from "../support/mock/library.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { ask, listenToEnd } from "./raw-client.ts";
 import { serve } from "./service.ts";
 
 const libA = library("alice", "Lib A", { scenarios: [1, scenario(2, { parentId: 1, description: "dry" })] });
 
-test("lists libraries", async () => {
-  const { url } = await serve([libA, library("bob", "Lib B", { lastModified: "2024-01-02 at 12:00 AM" })]);
+test("answers with the fields of the specification", async () => {
+  const { url } = await serve([libA]);
   const { status, headers, text } = await ask(url, "/libs");
-  expect(status).toBe(200);
+  expect([status, text]).toEqual([
+    200,
+    '[{"libraryName":"Lib A","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}]',
+  ]);
   expect(headers["content-type"]).toBe("application/json; charset=utf-8");
   expect(headers["content-length"]).toBe(String(text.length));
-  expect(text).toBe(
-    '[{"libraryName":"Lib A","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"},' +
-      '{"libraryName":"Lib B","uploadUser":"bob","lastModified":"2024-01-02 at 12:00 AM"}]',
-  );
-});
-
-test("answers metadata and scenarios with the fields of the specification", async () => {
-  const { url } = await serve([libA]);
   expect((await ask(url, "/libs/user/alice/Lib%20A/metadata")).text).toBe(
     '{"libraryName":"Lib A","libraryOwner":"alice","lastModified":"2023-09-11 at 2:56 PM","fileSize":"240 KB",' +
       '"packageName":"landscape","packageVersion":"4.3.6","description":null}',
@@ -69,16 +62,12 @@ test("finds every awkward name by its encoded path, and records the path as rece
 });
 
 test.each([
-  ["/libs/user/alice/Lib A/metadata".replace(" ", "%20").replace("alice", "bob"), 404],
+  ["/libs/user/bob/Lib%20A/metadata", 404],
   ["/libs/", 404],
-  ["//libs", 404],
   ["/v1/libs", 404],
-  ["/libs/user/alice/Lib%20A", 404],
   ["/libs/user//Lib%20A/metadata", 404],
-  ["/libs/user/alice/Lib%20A/metadata/", 404],
   ["/libs/user/alice/Lib%20A/maps", 404],
   ["/libs/user/alice/%zz/metadata", 400],
-  ["/libs/user/alice/50%/metadata", 400],
   ["/libs/user/alice/%ff/metadata", 400],
   ['/libs/user/alice/"x"/metadata', 400],
   ["/libs/user/../Lib%20A/metadata", 400],
@@ -88,82 +77,41 @@ test.each([
   expect([status, typeof JSON.parse(text).message]).toEqual([expected, "string"]);
 });
 
-test("asks for the key in the header", async () => {
-  const service = await serve([libA]);
-  const { status, text } = await ask(service.url, "/libs", { headers: { "x-ss-api-key": "other" } });
-  expect([status, text]).toEqual([401, '{"message":"Unauthorized"}']);
-  expect(service.requests.map((each) => each.status)).toEqual([401]);
-});
-
-test("refuses all but GET and says so in its violations", async () => {
-  const service = await serve([libA]);
-  expect((await ask(service.url, "/libs", { method: "DELETE" })).status).toBe(405);
-  expect((await ask(service.url, "/libs", { method: "HEAD" })).status).toBe(405);
-  expect(service.violations).toEqual([
-    "DELETE /libs: only GET may ever be sent",
-    "HEAD /libs: only GET may ever be sent",
-  ]);
-});
-
-test("serves below a path prefix", async () => {
-  const { url } = await serve([libA], { pathPrefix: "/v1" });
-  expect(new URL(url).pathname).toBe("/v1");
-  expect((await ask(url, "/v1/libs")).status).toBe(200);
-  expect((await ask(url, "/libs")).status).toBe(404);
-});
-
-test("records requests with their headers until they are cleared", async () => {
-  const service = await serve([libA]);
-  await ask(service.url, "/libs", { headers: { "user-agent": "simcat/1" } });
+test("refuses another key, and all but GET, which are violations, until its records are cleared", async () => {
+  const service = await serve([libA], { pathPrefix: "/v1" });
+  expect(new URL(service.url).pathname).toBe("/v1");
+  const headers = { "x-ss-api-key": "other" };
+  expect(await ask(service.url, "/v1/libs", { headers })).toMatchObject({
+    status: 401,
+    text: '{"message":"Unauthorized"}',
+  });
+  expect((await ask(service.url, "/v1/libs", { method: "HEAD" })).status).toBe(405);
+  expect((await ask(service.url, "/libs")).status).toBe(404);
   expect(service.requests).toMatchObject([
-    { method: "GET", path: "/libs", headers: { "user-agent": "simcat/1" }, status: 200, fault: null },
+    { method: "GET", path: "/v1/libs", headers, status: 401, fault: null },
+    { method: "HEAD", path: "/v1/libs", status: 405 },
+    { method: "GET", path: "/libs", status: 404 },
   ]);
+  expect(service.violations).toEqual(["HEAD /v1/libs: only GET may ever be sent"]);
   service.clearRequests();
-  expect(service.requests).toEqual([]);
+  expect([service.requests, service.violations]).toEqual([[], []]);
 });
 
-test("an edit shows in the next answers", async () => {
-  const service = await serve([libA]);
-  await ask(service.url, "/libs/user/alice/Lib%20A/metadata");
-  service.edit((organization) => changeLibrary(organization, "alice", "Lib A", { description: "new", scenarios: [] }));
-  const answers = ["metadata", "scenarios"].map((kind) => ask(service.url, `/libs/user/alice/Lib%20A/${kind}`));
-  const [metadata, scenarios] = await Promise.all(answers);
-  expect(JSON.parse(metadata?.text ?? "").description).toBe("new");
-  expect(scenarios?.text).toBe("[]");
-});
-
-test("its Date header is its clock's", async () => {
-  const { url } = await serve([libA], { clock: () => new Date("2024-03-20T16:27:05.900Z") });
-  expect((await ask(url, "/libs")).headers.date).toBe("Wed, 20 Mar 2024 16:27:05 GMT");
-});
-
-test("gzips for those who accept it", async () => {
-  const { url } = await serve([libA], { gzip: true });
-  const plain = await ask(url, "/libs");
-  const zipped = await ask(url, "/libs", { headers: { "accept-encoding": "gzip, deflate" } });
-  expect(plain.headers["content-encoding"]).toBeUndefined();
-  expect(zipped.headers["content-encoding"]).toBe("gzip");
-  expect(gunzipSync(zipped.body)).toEqual(plain.body);
-});
-
-test("an answer waits for what onRequest returns", async () => {
+test("an answer waits for onRequest and the latency, shows edits made until then, and is dated by the clock", async () => {
   let release = (): void => {};
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const service = await serve([libA], { onRequest: () => gate });
+  const clock = () => new Date("2024-03-20T16:27:05.900Z");
+  const service = await serve([libA], { onRequest: () => gate, latencyMs: 40, clock });
   const answered = ask(service.url, "/libs");
   await expect.poll(() => service.requests.length).toBe(1);
   service.edit((organization) => organization.remove("alice", "Lib A"));
+  const released = performance.now();
   release();
-  expect((await answered).text).toBe("[]");
-});
-
-test("latency delays every answer", async () => {
-  const { url } = await serve([libA], { latencyMs: 40 });
-  const started = performance.now();
-  await ask(url, "/libs");
-  expect(performance.now() - started).toBeGreaterThan(38);
+  const { text, headers } = await answered;
+  expect([text, headers.date]).toEqual(["[]", "Wed, 20 Mar 2024 16:27:05 GMT"]);
+  expect(performance.now() - released).toBeGreaterThan(38);
 });
 
 test("stop closes idle, busy and silent sockets, twice if need be", async () => {

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { gzipSync } from "node:zlib";
 import type { Organization } from "../../../src/mock/organization.ts";
 import type { Route } from "../../../src/mock/server.ts";
 import { entryOf, findAnswer, JSON_TYPE, metadataOf } from "../../../src/mock/server.ts";
@@ -120,11 +119,4 @@ export function withHeader(answer: HttpAnswer, name: string, value: string | rea
   const others = answer.headers.filter((_, index) => answer.headers[index - (index % 2)]?.toLowerCase() !== lowerName);
   const values = value === null ? [] : typeof value === "string" ? [value] : value;
   return { ...answer, headers: [...others, ...values.flatMap((each) => [lowerName, each])] };
-}
-
-/** The compressed answer, if the client accepts gzip. */
-export function compress(answer: HttpAnswer, req: IncomingMessage): HttpAnswer {
-  if (!/\bgzip\b/.test(String(req.headers["accept-encoding"]))) return answer;
-  if (answer.body.length === 0 || answer.headers.includes("content-encoding")) return answer;
-  return withHeader({ ...answer, body: gzipSync(answer.body) }, "content-encoding", "gzip");
 }

@@ -1,4 +1,3 @@
-import type { Random } from "../../../src/mock/random.ts";
 import type { Route } from "../../../src/mock/server.ts";
 import type { Fault, FaultAction, FaultMatch } from "./faults.ts";
 
@@ -8,8 +7,8 @@ export interface FaultScript {
 }
 
 /** Faults are tried in order; if one does not apply, the next is tried. */
-export function createFaultScript(faults: readonly Fault[], random: Random): FaultScript {
-  const triggers = faults.map((fault) => createTrigger(fault, random));
+export function createFaultScript(faults: readonly Fault[]): FaultScript {
+  const triggers = faults.map(createTrigger);
   return {
     next(route, rawPath) {
       for (const trigger of triggers) {
@@ -24,7 +23,7 @@ export function createFaultScript(faults: readonly Fault[], random: Random): Fau
 /** Returns the actions of one fault for a request, or null if it does not fire. */
 type Trigger = (route: Route, rawPath: string) => readonly FaultAction[] | null;
 
-function createTrigger({ match = {}, times = 1, skip = 0, probability = 1, action }: Fault, random: Random): Trigger {
+function createTrigger({ match = {}, times = 1, skip = 0, action }: Fault): Trigger {
   const matches = createMatcher(match);
   const actions: readonly FaultAction[] = "kind" in action ? [action] : action;
   let passed = 0;
@@ -36,7 +35,6 @@ function createTrigger({ match = {}, times = 1, skip = 0, probability = 1, actio
       passed += 1;
       return null;
     }
-    if (probability < 1 && !random.chance(probability)) return null;
     fired += 1;
     return actions;
   };

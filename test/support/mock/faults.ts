@@ -26,8 +26,6 @@ export interface Fault {
   readonly times?: number | "always";
   /** How many matching requests pass before it fires. Default: 0. */
   readonly skip?: number;
-  /** The probability that it fires for a matching request, drawn from the mock's seed. Default: 1. */
-  readonly probability?: number;
   /** Several actions are applied in order. Only the last delivery action counts. */
   readonly action: FaultAction | readonly FaultAction[];
 }

@@ -4,7 +4,7 @@ import type { Organization } from "../../../src/mock/organization.ts";
 import { createRandom } from "../../../src/mock/random.ts";
 import { parseRoute, type Route } from "../../../src/mock/server.ts";
 import { alterAnswer } from "./alter-answer.ts";
-import { compress, createResponder, type HttpAnswer, httpError } from "./answer.ts";
+import { createResponder, type HttpAnswer, httpError } from "./answer.ts";
 import { createDateSource } from "./date-source.ts";
 import { type Delivery, deliver, isDelivery, later } from "./deliver.ts";
 import { EDITS } from "./edits.ts";
@@ -16,15 +16,13 @@ import { createThrottle } from "./throttle.ts";
 export interface ListenerOptions {
   readonly organization: Organization;
   readonly apiKey: string;
-  /** The seed of faults with a probability, and of the edits of `between`. */
+  /** The seed of the edits of `between`. */
   readonly seed?: number;
   /** Such as `/v1`. Default: none. */
   readonly pathPrefix?: string;
   /** The service's clock, for edits and the `Date` header. */
   readonly clock?: () => Date;
   readonly latencyMs?: number;
-  /** Compresses answers for clients that accept gzip. */
-  readonly gzip?: boolean;
   /** If false, requests are not recorded: for measurements. */
   readonly record?: boolean;
   readonly faults?: readonly Fault[];
@@ -60,7 +58,7 @@ function isUtf8(segment: string): boolean {
 
 /** Creates the request listener: it records each request, finds its fault, creates the answer and delivers it. */
 export function createListener(options: ListenerOptions): Listener {
-  const { organization, apiKey, seed = 1, pathPrefix = "", clock, latencyMs = 0, gzip = false, onRequest } = options;
+  const { organization, apiKey, seed = 1, pathPrefix = "", clock, latencyMs = 0, onRequest } = options;
   const findAnswer = createResponder(organization, apiKey);
   const dateSource = createDateSource(clock === undefined ? {} : { clock });
   const date = clock === undefined ? null : () => clock().toUTCString();
@@ -68,7 +66,7 @@ export function createListener(options: ListenerOptions): Listener {
   const { add, ...recorder } = createRecorder(options.record ?? true);
   const throttle = createThrottle();
   const closing = new WeakSet<Socket>();
-  let script = createFaultScript(options.faults ?? [], random);
+  let script = createFaultScript(options.faults ?? []);
   let inFlight = 0;
 
   function respond(req: IncomingMessage, res: ServerResponse): void {
@@ -98,11 +96,10 @@ export function createListener(options: ListenerOptions): Listener {
         ? findAnswer(req, route)
         : httpError(400, `path segment "${malformed}" is not properly encoded`);
     const altered = actions.reduce((before, action) => applyFault(before, action, route), right);
-    const encoded = gzip ? compress(altered, req) : altered;
     const fault = actions.findLast(isDelivery);
     const delivery: Delivery = { res, date, record, closing };
-    if (latencyMs > 0) later(res, latencyMs, () => deliver(encoded, fault, delivery));
-    else deliver(encoded, fault, delivery);
+    if (latencyMs > 0) later(res, latencyMs, () => deliver(altered, fault, delivery));
+    else deliver(altered, fault, delivery);
   }
 
   function scheduleEdit(action: BetweenAction, route: Route, res: ServerResponse): void {
@@ -131,7 +128,7 @@ export function createListener(options: ListenerOptions): Listener {
     ...recorder,
     respond,
     script(faults) {
-      script = createFaultScript(faults, random);
+      script = createFaultScript(faults);
     },
   };
 }
