@@ -60,6 +60,11 @@ describe("check", () => {
       "GET /libs/user/ann/Lib/metadata",
       "GET /libs/user/ann/Lib/scenarios",
     ]);
+    const context = createContext(environment);
+    expect(await check(context, { json: false })).toBe(0);
+    const printed = context.stdout().trimEnd().split("\n");
+    expect(printed).toContain("ok    key            the service accepts it");
+    expect(printed.at(-1)).toBe("ready to run");
   });
 
   test.each([
@@ -85,15 +90,6 @@ describe("check", () => {
       text: "bo/Lib can be read: metadata and 0 scenarios; others cannot",
       details: [expect.stringMatching(/^ann\/Lib: .*\(not_found\)$/)],
     });
-  });
-
-  test("prints readable lines on a terminal", async () => {
-    const { environment } = await fixture(ORGANIZATION);
-    const context = createContext(environment);
-    expect(await check(context, { json: false })).toBe(0);
-    const lines = context.stdout().trimEnd().split("\n");
-    expect(lines).toContain("ok    key            the service accepts it");
-    expect(lines.at(-1)).toBe("ready to run");
   });
 
   test("blames the proxy that refuses connections, not the service (fault 24)", async () => {
@@ -184,46 +180,37 @@ describe("check", () => {
     const { SIMCAT_BASE_URL: _, ...rest } = environment;
     const { exitCode, lines, results } = await checked({ ...rest, SIMCAT_MAX_REMOVED: "9", SIMCAT_BASEURL: "x" });
     expect(exitCode).toBe(78);
+    const failed = { check: "configuration", result: "fail", details: [], exit_code: 78 };
     expect(lines.filter((line) => line.check === "configuration")).toEqual([
+      { ...failed, text: 'SIMCAT_MAX_REMOVED is "9"', hint: "expected a share from 0% to 100%" },
       {
-        check: "configuration",
-        result: "fail",
-        text: 'SIMCAT_MAX_REMOVED is "9"',
-        hint: "expected a share from 0% to 100%",
-        details: [],
-        exit_code: 78,
-      },
-      {
-        check: "configuration",
-        result: "fail",
+        ...failed,
         text: "SIMCAT_BASE_URL is not set",
         hint: "expected the service's base URL, such as https://api.example.com/v1/",
-        details: [],
-        exit_code: 78,
       },
       {
-        check: "configuration",
+        ...failed,
         result: "warn",
         text: "unknown setting SIMCAT_BASEURL (ignored)",
         hint: "did you mean SIMCAT_BASE_URL?",
-        details: [],
         exit_code: null,
       },
     ]);
     expect(results).toMatchObject({ service: "skipped", key: "skipped", database: "ok", clock: "ok" });
   });
 
-  test("a wrong database URL does not start the embedded database, and the service is still checked", async () => {
+  test.each([
+    // It does not start the embedded database.
+    [
+      "DATABASE_URL",
+      "mysql://x",
+      { database: "skipped", encoding: "skipped", schema: "skipped", privileges: "skipped", clock: "skipped" },
+    ],
+    ["SIMCAT_SCHEDULE", "now and then", {}],
+  ])("the wrong setting %s=%s prevents only the checks that need it", async (name, value, skipped) => {
     const { environment } = await fixture(ORGANIZATION);
-    const { exitCode, results } = await checked({ ...environment, DATABASE_URL: "mysql://x" });
-    expect(exitCode).toBe(78);
-    expect(results).toMatchObject({ service: "ok", key: "ok", database: "skipped", clock: "skipped" });
-  });
-
-  test("a wrong setting of neither service nor database prevents no check", async () => {
-    const { environment } = await fixture(ORGANIZATION);
-    const { exitCode, results } = await checked({ ...environment, SIMCAT_SCHEDULE: "now and then" });
-    expect({ exitCode, results }).toEqual({ exitCode: 78, results: { ...ALL_OK, configuration: "fail" } });
+    const { exitCode, results } = await checked({ ...environment, [name]: value });
+    expect({ exitCode, results }).toEqual({ exitCode: 78, results: { ...ALL_OK, configuration: "fail", ...skipped } });
   });
 
   test("prints no secret, whichever check fails (fault 104)", async () => {
@@ -258,8 +245,7 @@ describe("check of the database", () => {
   test("an unavailable database fails with 69, and no further check of it runs", async () => {
     const { exitCode, results } = await checkedOn({ url: `postgres://bo:secret@${CLOSED}/sim` });
     const rest = { encoding: "skipped", schema: "skipped", privileges: "skipped", clock: "skipped" };
-    expect(exitCode).toBe(69);
-    expect(results).toEqual({ ...ALL_OK, ...rest, database: "fail" });
+    expect({ exitCode, results }).toEqual({ exitCode: 69, results: { ...ALL_OK, ...rest, database: "fail" } });
   });
 
   test("a database with another encoding fails with 78", async () => {
@@ -347,7 +333,7 @@ describe("check of the privileges", () => {
     return { role, environment: { ...environment, DATABASE_URL: url.href } };
   }
 
-  test("names the missing table privileges, and the printed grants fix them", async () => {
+  test("names the missing privileges on tables, or the role that owns them, and the printed grants fix them", async () => {
     const database = await freshTestDatabase();
     const { role, environment } = await newcomer(database);
     const lacking = await checked(environment);
@@ -359,21 +345,22 @@ describe("check of the privileges", () => {
     await database.query(hint);
     const after = await checked(environment);
     expect({ exitCode: after.exitCode, results: after.results }).toEqual({ exitCode: 0, results: ALL_OK });
-  });
 
-  test("names the only table with missing privileges", async () => {
-    const database = await freshTestDatabase();
-    const { role, environment } = await newcomer(database);
-    await database.query((await checked(environment)).line("privileges")?.hint ?? "");
     await database.query(`REVOKE INSERT, DELETE ON simcat.rejects FROM "${role}"`);
-    const { exitCode, line } = await checked(environment);
-    expect(exitCode).toBe(69);
-    expect(line("schema")?.result).toBe("ok");
-    expect(line("privileges")).toMatchObject({
+    const oneTable = await checked(environment);
+    expect(oneTable.exitCode).toBe(69);
+    expect(oneTable.line("schema")?.result).toBe("ok");
+    expect(oneTable.line("privileges")).toMatchObject({
       result: "fail",
       text: "lacks INSERT, DELETE on TABLE simcat.rejects",
       hint: `GRANT INSERT, DELETE ON TABLE simcat.rejects TO "${role}";`,
     });
+
+    // The owner of the tables has to alter them first.
+    await database.query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE id > 1");
+    const [owner] = await database.query<{ name: string }>("SELECT quote_ident(current_user) AS name");
+    const behind = await checked(environment);
+    expect(behind.line("privileges")?.hint).toContain(`GRANT ${owner?.name} TO "${role}";`);
   });
 
   test("names the privileges missing for creating the schema, unless migration is disabled", async () => {
@@ -388,16 +375,6 @@ describe("check of the privileges", () => {
     });
     const direct = await checked({ ...environment, DATABASE_DIRECT_URL: database.url });
     expect(direct.results).toEqual({ ...ALL_OK, direct: "ok" });
-  });
-
-  test("names the role that owns the tables while they still have to be altered", async () => {
-    const database = await freshTestDatabase();
-    const { role, environment } = await newcomer(database);
-    await database.query((await checked(environment)).line("privileges")?.hint ?? "");
-    await database.query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE id > 1");
-    const [owner] = await database.query<{ name: string }>("SELECT quote_ident(current_user) AS name");
-    const { line } = await checked(environment);
-    expect(line("privileges")?.hint).toContain(`GRANT ${owner?.name} TO "${role}";`);
   });
 });
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { untilSession } from "../postgres/sessions.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
-import { MAIN, runCli, startCli, startProgram } from "../support/cli.ts";
+import { callCli } from "../support/call-cli.ts";
+import { MAIN, startCli, startProgram } from "../support/cli.ts";
 import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase();
@@ -34,9 +35,9 @@ beforeAll(async () => {
   ]);
 });
 
-/** Runs the CLI with only the settings of the database. */
+/** Runs a command with only the settings of the database. */
 const simcat = (...args: readonly string[]) =>
-  runCli(args, { DATABASE_URL: database().url, SIMCAT_LOG_FORMAT: "pretty" });
+  callCli(args, { DATABASE_URL: database().url, SIMCAT_LOG_FORMAT: "pretty" });
 
 const answer = async (...args: readonly string[]) => {
   const { code, stdout, stderr } = await simcat(...args);
@@ -91,14 +92,11 @@ describe("simcat query", () => {
     expect(await answer("query", "SELECT owner FROM libraries WHERE false", format)).toBe(expected);
   });
 
-  test("prints one JSON array of many rows", async () => {
+  test("prints all of many rows, and says how many of them a table does not show", async () => {
     const sql = "SELECT i, repeat('x', 100) AS text FROM generate_series(1, 5000) i";
     const rows = JSON.parse(await answer("query", sql, "--json"));
     expect(rows).toHaveLength(5000);
     expect(rows[4999]).toEqual({ i: 5000, text: "x".repeat(100) });
-  });
-
-  test("says how many rows a table does not show", async () => {
     const lines = (await answer("query", "SELECT i FROM generate_series(1, 1500) i")).split("\n");
     expect(lines).toHaveLength(1003);
     expect(lines.at(-2)).toBe("(1,500 rows; 500 are not shown: --csv, --json or --jsonl prints all)");
@@ -179,7 +177,7 @@ describe("simcat query", () => {
 
   test("says that there is nothing to ask without a schema", async () => {
     const { url } = await freshTestDatabase({ empty: true });
-    expect(await runCli(["query", "SELECT 1"], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+    expect(await callCli(["query", "SELECT 1"], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
       code: 78,
       stderr: expect.stringContaining("simcat migrate"),
     });
@@ -233,7 +231,7 @@ describe("simcat libraries", () => {
   test("ends with 78 if a view is missing, whose name the user did not write (fault 195)", async () => {
     const { url, pool } = await freshTestDatabase();
     await pool.query("DROP VIEW simcat_report.library_freshness CASCADE");
-    expect(await runCli(["libraries"], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+    expect(await callCli(["libraries"], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
       code: 78,
       stderr: expect.stringMatching(/listing the libraries failed: .*library_freshness.*; run simcat check"?\s*$/),
     });

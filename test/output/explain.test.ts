@@ -58,12 +58,17 @@ function rowsWith(sync: Partial<SyncState>, rest: Partial<LibraryRows> = {}): Li
   return { ...ROWS, stored: { key, state: "live", sync: { ...SETTLED, ...sync } }, ...rest };
 }
 
+const REJECT = {
+  kind: "scenario",
+  code: "wrong_type",
+  path: "isResult",
+  reason: "isResult is a string, a boolean was expected",
+  firstSeenAt: ago(60),
+  lastSeenAt: ago(1),
+} as const;
+
 const lines = (rows: LibraryRows) => formatExplanation(rows, WEEK).split("\n");
 const sentence = (rows: LibraryRows) => lines(rows)[1];
-const settled = (rows: LibraryRows) =>
-  lines(rows)
-    .find((line) => line.startsWith("settled"))
-    ?.slice(16);
 
 test("a settled library is explained whole", () => {
   expect(lines(ROWS)).toEqual([
@@ -89,49 +94,28 @@ test("a settled library is explained whole", () => {
 });
 
 describe("the sentence at the top says", () => {
-  test.each<[string, Partial<SyncState>, string]>([
+  test.each<[Partial<SyncState>, string]>([
     [
-      "that a new date is read",
       { listedText: "2026-07-01T11:00:00Z" },
-      "It will be read by the next run: listed date changed (the last listed date is not the one under which its content was stored completely).",
+      "listed date changed (the last listed date is not the one under which its content was stored completely)",
     ],
+    [{ listedText: null }, "no listed date (only reading it shows whether it has changed)"],
+    [{ rereadReason: "failure", failures: 1 }, "owes a read: failure (the last read failed)"],
+    [{ rereadReason: "rejects" }, "owes a read: rejects (some items of the last read could not be stored)"],
     [
-      "that no date means reading",
-      { listedText: null },
-      "It will be read by the next run: no listed date (only reading it shows whether it has changed).",
-    ],
-    [
-      "that a failure is read again",
-      { rereadReason: "failure", failures: 1 },
-      "It will be read by the next run: owes a read: failure (the last read failed).",
-    ],
-    [
-      "that rejects are read again",
-      { rereadReason: "rejects" },
-      "It will be read by the next run: owes a read: rejects (some items of the last read could not be stored).",
-    ],
-    [
-      "that a shrink wants a second look",
       { rereadReason: "shrunk" },
-      "It will be read by the next run: owes a read: shrunk (its list lost too many scenarios at once; a second read must confirm that).",
+      "owes a read: shrunk (its list lost too many scenarios at once; a second read must confirm that)",
     ],
-    [
-      "that what was never read is read",
-      { contentReadAt: null, bookmark: null },
-      "It will be read by the next run: never read (none of its content is stored).",
-    ],
-    [
-      "that an unsettled one is read when its time has come",
-      { contentReadAt: msBefore(179) },
-      "It will be read by the next run: not settled yet (it may have changed after the last read without a new date).",
-    ],
-    [
-      "until when an unsettled one is left alone",
-      { bookmarkSeenAt: msBefore(0.5), contentReadAt: msBefore(0.1) },
+    [{ contentReadAt: null, bookmark: null }, "never read (none of its content is stored)"],
+    [{ contentReadAt: msBefore(179) }, "not settled yet (it may have changed after the last read without a new date)"],
+  ])("that a library with %j is read, and why", (sync, reason) => {
+    expect(sentence(rowsWith(sync))).toBe(`It will be read by the next run: ${reason}.`);
+  });
+
+  test("until when a library that is not settled yet is left alone", () => {
+    expect(sentence(rowsWith({ bookmarkSeenAt: msBefore(0.5), contentReadAt: msBefore(0.1) }))).toBe(
       "It will be skipped for now: unchanged, but its date is not settled yet; its window ends 2026-07-01T12:01:31Z (in 1 min), next read due 2026-07-01T12:00:18Z (in 18 s).",
-    ],
-  ])("%s", (_, sync, expected) => {
-    expect(sentence(rowsWith(sync))).toBe(expected);
+    );
   });
 
   test("that a full read is due from the moment on, and not before", () => {
@@ -168,12 +152,11 @@ describe("the sentence at the top says", () => {
 
   test("that a library known only from rejects is not read", () => {
     const reject = {
+      ...REJECT,
       kind: "listing",
       code: "unaddressable",
       path: "libraryName",
       reason: "libraryName is a dot segment\u001b[2J",
-      firstSeenAt: ago(60),
-      lastSeenAt: ago(1),
     } as const;
     const unknown = { ...ROWS, stored: null, library: null, scenarios: 0 };
     expect(lines({ ...unknown, rejects: { open: 3, resolved: 1, shown: [reject] } }).slice(1)).toEqual([
@@ -191,48 +174,39 @@ describe("the sentence at the top says", () => {
   });
 });
 
-describe("reports whether it is settled, with the reason", () => {
-  test.each<[string, Partial<SyncState>, string]>([
-    ["a date that is not the bookmark", { listedText: "x" }, "no: the listed date is not the bookmark"],
-    ["no date", { listedText: null }, "no: the service lists no date"],
-    ["no whole store yet", { bookmark: null }, "no: its content has not been stored completely under a date yet"],
-    ["an owed read", { rereadReason: "rejects" }, "no: it owes a read"],
-    [
-      "doubtful reads",
-      { suspectReads: 2 },
-      "no: 2 reads in a row may have been answered by a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
-    ],
-    [
-      "a window that is open",
-      { bookmarkSeenAt: msBefore(2), contentReadAt: msBefore(1) },
-      "no: its window ends 2026-07-01T12:00:01Z (in 1 s); next read due 2026-07-01T12:00:00Z (just now)",
-    ],
-    [
-      "a window that ended with no read since",
-      { contentReadAt: msBefore(178) },
-      "no: not read since its window ended 2026-07-01T09:02:01Z (2 h ago); next read due 2026-07-01T09:02:01Z (2 h ago)",
-    ],
-  ])("%s", (_, sync, expected) => {
-    expect(settled(rowsWith(sync))).toBe(expected);
-  });
+test.each<[Partial<SyncState>, string]>([
+  [{ listedText: "x" }, "the listed date is not the bookmark"],
+  [{ listedText: null }, "the service lists no date"],
+  [{ bookmark: null }, "its content has not been stored completely under a date yet"],
+  [{ rereadReason: "rejects" }, "it owes a read"],
+  [
+    { suspectReads: 2 },
+    "2 reads in a row may have been answered by a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
+  ],
+  [
+    { bookmarkSeenAt: msBefore(2), contentReadAt: msBefore(1) },
+    "its window ends 2026-07-01T12:00:01Z (in 1 s); next read due 2026-07-01T12:00:00Z (just now)",
+  ],
+  [
+    { contentReadAt: msBefore(178) },
+    "not read since its window ended 2026-07-01T09:02:01Z (2 h ago); next read due 2026-07-01T09:02:01Z (2 h ago)",
+  ],
+])("reports that a library with %j is not settled, and why", (sync, reason) => {
+  expect(lines(rowsWith(sync))).toContain(`settled         no: ${reason}`);
 });
 
-test("reports consecutive failures with the last error, escaped", () => {
+test("reports failures with the last error, past ones as past; no text can act on the terminal", () => {
   const reads = { lastError: "network: reset\u001b[2J", lastFailedAt: ago(5), lastSuccessAt: null };
-  const told = lines(rowsWith({ failures: 3, rereadReason: "failure" }, { reads }));
+  const told = lines(rowsWith({ failures: 3, rereadReason: "failure", listedText: " a\u009b2J " }, { reads }));
   expect(told).toContain(
     "failures        3 in a row, the last 2026-07-01T11:55:00Z (5 min ago): network: reset\\u001b[2J",
   );
   expect(told).toContain("last good copy  never");
-});
-
-test("reports a past failure as past", () => {
-  const reads = { lastError: null, lastFailedAt: ago(600), lastSuccessAt: ago(120) };
-  expect(lines({ ...ROWS, reads })).toContain("failures        none now; the last was 2026-07-01T02:00:00Z (10 h ago)");
-});
-
-test("a date keeps its spaces and cannot act on the terminal", () => {
-  expect(lines(rowsWith({ listedText: " a\u009b2J " }))).toContain('listed date     " a\\u009b2J "');
+  expect(told).toContain('listed date     " a\\u009b2J "');
+  const past = { lastError: null, lastFailedAt: ago(600), lastSuccessAt: ago(120) };
+  expect(lines({ ...ROWS, reads: past })).toContain(
+    "failures        none now; the last was 2026-07-01T02:00:00Z (10 h ago)",
+  );
 });
 
 test("reports that no run has succeeded yet", () => {
@@ -242,15 +216,7 @@ test("reports that no run has succeeded yet", () => {
 });
 
 test("for machines it is the same under the names of the columns", () => {
-  const reject = {
-    kind: "scenario",
-    code: "wrong_type",
-    path: "isResult",
-    reason: "isResult is a string, a boolean was expected",
-    firstSeenAt: ago(60),
-    lastSeenAt: ago(1),
-  } as const;
-  const rows = rowsWith({ rereadReason: "rejects" }, { rejects: { open: 1, resolved: 0, shown: [reject] } });
+  const rows = rowsWith({ rereadReason: "rejects" }, { rejects: { open: 1, resolved: 0, shown: [REJECT] } });
   expect(JSON.parse(JSON.stringify(toExplanationJson(rows, WEEK)))).toEqual({
     owner: "ann",
     library: "Q1/Q2",
