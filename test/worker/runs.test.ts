@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { API_KEY, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
+import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
 import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
 
@@ -24,22 +25,19 @@ test("the first start syncs at once and logs when the next run is due", async ()
   expect(await worker.stop()).toBe(0);
 });
 
-test("a start soon after a good run waits for the next tick", async () => {
-  const { environment, query } = await syncedFixture(three);
-  const worker = startWorker(environment);
-  expect(await worker.untilLogged("run_not_due")).toMatchObject({ run: 1, level: "info" });
-  await worker.untilLogged("next_run");
-  expect(await worker.stop()).toBe(0);
+test("a start soon after a good run of all libraries waits for the next tick, and any other start does not", async () => {
+  const { environment, query, call } = await syncedFixture(three);
+  const early = startWorker(environment);
+  expect(await early.untilLogged("run_not_due")).toMatchObject({ run: 1, level: "info" });
+  await early.untilLogged("next_run");
+  expect(await early.stop()).toBe(0);
   expect(await query(runs)).toHaveLength(1);
-});
 
-test("a good run older than the interval, or of selected libraries only, does not count", async () => {
-  const { environment, query, simcat } = await syncedFixture(three);
   await query("UPDATE simcat.sync_runs SET started_at = started_at - interval '367 days'");
-  await simcat(["sync", "--owner", "ann"]);
-  const worker = startWorker(environment);
-  await worker.untilLogged("run_finished");
-  expect(worker.logged("run_not_due")).toEqual([]);
+  await call(["sync", "--owner", "ann"]);
+  const late = startWorker(environment);
+  await late.untilLogged("run_finished");
+  expect(late.logged("run_not_due")).toEqual([]);
 });
 
 test("counts and logs ticks during a run, and does not make up for them (fault 67)", async () => {
@@ -59,29 +57,28 @@ test("counts and logs ticks during a run, and does not make up for them (fault 6
   expect(service.violations).toEqual([]);
 });
 
-test("an unavailable service fails runs, not the worker, and the next tick after its return succeeds", async () => {
-  const { environment, service } = await fixture(three, {
-    faults: [{ match: { operation: "listing" }, times: "always", action: { kind: "status", status: 503 } }],
-  });
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  expect(await worker.untilLogged("source_unavailable", 2)).toMatchObject({ level: "warn" });
-  await worker.untilReadyz(503, "no_good_run", "source_unavailable");
-  service.script([]);
-  await worker.untilReadyz(200);
-});
-
-test("logs a refused key as error, shows it in /readyz, and recovers when the key is accepted again", async () => {
-  const { environment, service } = await fixture(three);
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  await worker.untilLogged("run_finished");
-  service.always({ operation: "listing" }, { kind: "status", status: 401 });
-  expect(await worker.untilLogged("unauthorized")).toMatchObject({ level: "error", status: "unauthorized" });
-  const { reasons, last_good_run } = await worker.untilReadyz(503, "stale", "unauthorized");
-  expect(reasons[1]?.message).toContain("check SIMCAT_API_KEY");
-  expect(last_good_run).toMatchObject({ status: "ok" });
-  service.script([]);
-  await worker.untilReadyz(200);
-});
+test.each([
+  [503, "source_unavailable", "warn", "answered 503"],
+  [401, "unauthorized", "error", "check SIMCAT_API_KEY"],
+])(
+  "a service that answers %i fails runs, not the worker, which masks an echoed key",
+  async (status, code, level, message) => {
+    const { environment, service } = await fixture(three);
+    const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+    await worker.untilLogged("run_finished");
+    service.always({ operation: "listing" }, { kind: "status", status, body: `no such key: ${API_KEY}` });
+    expect(await worker.untilLogged(code)).toMatchObject({ level, status: code });
+    const { reasons, last_good_run } = await worker.untilReadyz(503, "stale", code);
+    expect(reasons[1]?.message).toContain(message);
+    expect(last_good_run).toMatchObject({ status: "ok" });
+    for (const path of ["/", "/readyz", "/metrics", "/nowhere"]) {
+      expect(await (await worker.get(path)).text()).not.toContain(API_KEY);
+    }
+    expect(JSON.stringify(worker.lines)).not.toContain(API_KEY);
+    service.script([]);
+    await worker.untilReadyz(200);
+  },
+);
 
 test("logs another active process and waits for the next tick (fault 64)", async () => {
   const { environment, query } = await fixture(three);
@@ -116,26 +113,6 @@ test("a schema of a later version prevents runs and logs an error, until it matc
   const before = worker.logged("run_finished").length;
   await query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE hash = 'later'");
   await worker.untilLogged("run_finished", before + 1);
-});
-
-test("no answer and no log line contains the key, even if the service repeats it", async () => {
-  const { environment } = await fixture(three, {
-    faults: [
-      {
-        match: { operation: "listing" },
-        times: "always",
-        action: { kind: "status", status: 401, body: `no such key: ${API_KEY}` },
-      },
-    ],
-  });
-  const worker = startWorker(environment);
-  await worker.untilLogged("next_run");
-  for (const path of ["/", "/readyz", "/metrics", "/nowhere"]) {
-    const text = await (await worker.get(path)).text();
-    expect(text).not.toContain(API_KEY);
-    if (path === "/readyz") expect(text).toContain("unauthorized");
-  }
-  expect(JSON.stringify(worker.lines)).not.toContain(API_KEY);
 });
 
 test("the next run uses a key rotated in its file; a missing file is logged and does not end the worker", async () => {
@@ -213,50 +190,31 @@ test.each([429, 503])("after the pause that a %i asked for, the next tick runs (
   expect((await worker.readyz()).body.reasons).toEqual([]);
 });
 
-test("a library that fails leaves the worker ready, and is named in /readyz and on the page (fault 161)", async () => {
-  const { environment, service } = await fixture(three);
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  await vi.waitFor(async () => expect(await (await worker.get("/")).text()).toContain("up to date"), WAIT);
+const rejected = "1 received item could not be stored; simcat status lists them";
+const aged: FaultAction = { kind: "headers", set: { age: "3600" } };
+const paged: FaultAction = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } };
+const failLibrary = (service: MockService) => {
   service.always({ library: "C" }, { kind: "status", status: 404 });
   service.change("bob", "C", { lastModified: "2026-07-02 12:00:00" });
-  await vi.waitFor(async () => {
-    const { status, body } = await worker.readyz();
-    const failing = body.reasons.find(({ code }) => code === "failing_libraries");
-    expect([status, failing?.message]).toEqual([200, expect.stringContaining("1 library fails: bob/C")]);
-    // After three intervals without this library.
-    expect(body.reasons.map(({ code }) => code)).toContain("incomplete");
-  }, WAIT);
-  expect(await worker.metric("simcat_failing_libraries")).toBe(1);
-  expect(await (await worker.get("/")).text()).not.toContain("up to date");
-});
+};
+const incomplete = /^the copy shows the service as of .*: later listings came from a cache or were/;
 
-test.each<[string, FaultAction]>([
-  ["came from a cache", { kind: "headers", set: { age: "3600" } }],
-  ["are paged", { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } }],
-])("good runs whose listings %s do not make the copy up to date (fault 173)", async (_, action) => {
+test.each<[string, string | RegExp, (service: MockService) => void]>([
+  ["a library fails (fault 161)", "1 library fails: bob/C", failLibrary],
+  ["listings come from a cache (fault 173)", incomplete, (service) => service.always({ operation: "listing" }, aged)],
+  ["listings are paged (fault 173)", incomplete, (service) => service.always({ operation: "listing" }, paged)],
+  ["an item cannot be stored (fault 173)", rejected, (service) => service.put(library("ann", ".."))],
+])("while %s, the worker is ready and not up to date", async (_, message, spoil) => {
   const { environment, service } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   await vi.waitFor(async () => expect(await (await worker.get("/")).text()).toContain("up to date"), WAIT);
-  service.always({ operation: "listing" }, action);
+  spoil(service);
   await vi.waitFor(async () => {
     const { status, body } = await worker.readyz();
-    const reason = body.reasons.find(({ code }) => code === "incomplete");
     expect(status).toBe(200);
-    expect(reason?.message).toMatch(/^the copy shows the service as of .*: later listings came from a cache or were/);
+    expect(body.reasons).toContainEqual(expect.objectContaining({ message: expect.stringMatching(message) }));
   }, WAIT);
   expect(await (await worker.get("/")).text()).not.toContain("up to date");
-});
-
-test("an item that cannot be stored leaves the worker ready, and not up to date (fault 173)", async () => {
-  const { environment, service } = await fixture(three);
-  service.put(library("ann", ".."));
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  await worker.untilLogged("run_finished");
-  await vi.waitFor(async () => {
-    const { status, body } = await worker.readyz();
-    const message = "1 received item could not be stored; simcat status lists them";
-    expect([status, body.reasons]).toEqual([200, [{ code: "open_rejects", message }]]);
-  }, WAIT);
 });
 
 const version = (name: string, days: number) => `

@@ -1,12 +1,10 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { foreignText } from "../../src/report/html/elements.ts";
 import { escapeHtml, html, toMarkup } from "../../src/report/html/html.ts";
 import { formatStatusPage } from "../../src/worker/status-page.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
-import { fixture } from "../support/fixture.ts";
-import { AWKWARD_NAMES, library } from "../support/organization.ts";
+import { AWKWARD_NAMES } from "../support/organization.ts";
 import { emptyStatus, failingStatus, figuresOf, TITLE } from "./status-values.ts";
-import { startWorker, WAIT } from "./worker-under-test.ts";
 
 const pageOf = (status: WorkerStatus) => formatStatusPage(status, TITLE);
 
@@ -15,9 +13,7 @@ test("escapes text between tags and in attributes", () => {
   expect(toMarkup(html`<p title="${'"'}">${"<b>"} ${1} ${null} ${[html`<i>${"&"}</i>`, "<"]}</p>`)).toBe(
     '<p title="&quot;">&lt;b&gt; 1  <i>&amp;</i>&lt;</p>',
   );
-});
-
-test("escapes an object that looks like markup", () => {
+  // An object that looks like markup.
   const forged = JSON.parse('{"markup":"<script>"}');
   expect(() => toMarkup(html`${forged}`)).toThrow();
 });
@@ -86,13 +82,8 @@ test("draws each run with its outcome as a shape, and lists the newest ten in a 
   expect(page.match(/<td data-title="run">/g)).toHaveLength(10);
 });
 
-test("renders a page for an empty database", () => {
-  const page = pageOf(emptyStatus);
-  expect(page).toContain("No run yet");
-  expect(page).toContain("never");
-});
-
-test("reports that the database has not answered yet", () => {
+test("shows an empty database, and a database that has not answered yet", () => {
+  expect(pageOf(emptyStatus)).toContain("No run yet");
   const reasons = [{ code: "starting", message: "the worker is waiting for its database" }];
   const page = pageOf({ ...emptyStatus, figures: null, basics: null, databaseNow: null, reasons });
   expect(page).toContain("<b>starting</b>: <bdi>the worker is waiting for its database</bdi>");
@@ -104,19 +95,4 @@ test("a run that waits for its lease is not shown as active", () => {
   const text = (current: typeof emptyStatus.current) => pageOf({ ...emptyStatus, current }).replace(/<[^>]*>/g, "");
   expect(text(waiting)).toContain("current runwaitingdue 20 Nov 2026, 14:03 4 s ago");
   expect(text({ ...waiting, id: 7 })).toContain("current runlistingrun 7, started 20 Nov 2026, 14:03 4 s ago");
-});
-
-test("a worker with ten thousand failing libraries answers with its page", async () => {
-  const { environment, query } = await fixture([library("ann", "A", { scenarios: [1] })]);
-  const worker = startWorker(environment);
-  await worker.untilLogged("next_run");
-  await query(
-    `INSERT INTO simcat.library_sync (owner, library_name, failures, last_error)
-     SELECT 'bob', 'broken ' || n, 3, 'server_error: down' FROM generate_series(1, 10000) AS n`,
-  );
-  await vi.waitFor(async () => {
-    const page = await (await worker.get("/")).text();
-    expect(page).toContain("10,000 libraries fail");
-    expect(page.match(/<bdi>broken \d+<\/bdi>/g)).toHaveLength(20);
-  }, WAIT);
 });

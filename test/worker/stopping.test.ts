@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import type { Running } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { WAIT, YEARLY } from "./worker-under-test.ts";
+import { startWorker, WAIT, YEARLY } from "./worker-under-test.ts";
 
 const two = [library("ann", "A", { scenarios: [1] }), library("ann", "B", { scenarios: [2] })];
 const worker = { SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: YEARLY };
@@ -14,17 +14,24 @@ const until = (running: Running, text: string) =>
     if (!running.output().includes(text)) throw new Error(`no ${text} yet in ${running.output()}`);
   }, WAIT);
 
-const urlOf = (running: Running) => new URL(/"url":"([^"]+)"/.exec(running.output())?.[1] ?? "");
-
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("the first %s ends an idle worker with 0", async (signal) => {
-  const { start } = await fixture(two);
-  const running = start(["start"], worker);
-  await until(running, "next_run");
-  running.process.kill(signal);
-  const { code, stderr } = await running.ended;
-  expect(code).toBe(0);
-  expect(stderr).toContain('"code":"worker_stopped"');
-});
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  "%s ends an idle worker with 0, even if a client reads nothing",
+  async (signal) => {
+    const { start } = await fixture(two);
+    const running = start(["start"], worker);
+    await until(running, "next_run");
+    const { port, hostname } = new URL(/"url":"([^"]+)"/.exec(running.output())?.[1] ?? "");
+    const idle = connect(Number(port), hostname, () => idle.write("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "));
+    idle.on("error", () => {});
+    await once(idle, "connect");
+    const asked = performance.now();
+    running.process.kill(signal);
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(10_000);
+    expect(stderr).toContain('"code":"worker_stopped"');
+  },
+);
 
 test.each([
   ["SIGTERM", 143],
@@ -49,30 +56,13 @@ test.each([
   expect(await query("SELECT 1 FROM simcat.leases WHERE expires_at > now()")).toEqual([]);
 });
 
-test("a client that reads nothing does not delay the shutdown", async () => {
-  const { start } = await fixture(two);
-  const running = start(["start"], worker);
-  await until(running, "next_run");
-  const { port, hostname } = urlOf(running);
-  const idle = connect(Number(port), hostname, () => idle.write("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "));
-  idle.on("error", () => {});
-  await once(idle, "connect");
-  const asked = performance.now();
-  running.process.kill("SIGTERM");
-  expect((await running.ended).code).toBe(0);
-  expect(performance.now() - asked).toBeLessThan(10_000);
-});
-
 test("a port that is in use is reported as a configuration error", async () => {
-  const { start } = await fixture(two);
-  const first = start(["start"], worker);
-  await until(first, "next_run");
-  const { port } = urlOf(first);
-  const { code, stderr } = await start(["start"], { ...worker, SIMCAT_HTTP_PORT: port }).ended;
-  expect(code).toBe(78);
-  expect(JSON.parse(stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
-    code: "configuration",
-    msg: expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}: the port is in use`),
+  const { environment } = await fixture(two);
+  const { url } = await startWorker(environment).untilLogged("worker_started");
+  const { port } = new URL(String(url));
+  await expect(startWorker({ ...environment, SIMCAT_HTTP_PORT: port }).ended).rejects.toMatchObject({
+    exitCode: 78,
+    message: expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}: the port is in use`),
   });
 });
 
@@ -81,19 +71,18 @@ test.each([
   ["SIMCAT_SCHEDULE", "61 * * * *"],
   ["SIMCAT_TIMEZONE", "Europe/Atlantis"],
 ])("%s=%s is a configuration error at start, before any request or write", async (name, value) => {
-  const { start, service, query } = await fixture(two);
-  const { code, stderr } = await start(["start"], { ...worker, [name]: value }).ended;
-  expect(code).toBe(78);
-  expect(stderr).toContain(name);
+  const { environment, service, query } = await fixture(two);
+  const { ended } = startWorker({ ...environment, [name]: value });
+  await expect(ended).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining(name) });
   expect(service.requests).toEqual([]);
   expect(await query("SELECT 1 FROM simcat.sync_runs")).toEqual([]);
 });
 
 test("--quiet omits info lines, --verbose adds retries; neither changes standard output", async () => {
-  const { start, service } = await fixture(two);
+  const { call, service } = await fixture(two);
   const backfill = async (option: string) => {
     service.script([{ match: { operation: "metadata" }, times: 1, action: { kind: "status", status: 500 } }]);
-    const { stdout, ...ended } = await start(["backfill", option]).ended;
+    const { stdout, ...ended } = await call(["backfill", option]);
     expect(stdout).toContain("backfill ok in");
     return ended;
   };
