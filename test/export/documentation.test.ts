@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { runCli } from "../support/cli.ts";
+import { callCli } from "../support/call-cli.ts";
 import { useTestDatabase } from "../support/database.ts";
 
 const DOC = readFileSync("docs/export.md", "utf8");
 const database = useTestDatabase();
 
 test("docs/export.md has each option of the command, and no other", async () => {
-  const { stdout } = await runCli(["export", "--help"], {});
+  const { stdout } = await callCli(["export", "--help"], {});
   const [help = ""] = stdout.split("Global Options:");
   const options = [...help.matchAll(/^ {2}(?:-h, )?(--[a-z-]+)/gm)].map(([, option]) => option);
   const documented = [...DOC.matchAll(/^\| `(--[a-z-]+)/gm)].map(([, option]) => option);
@@ -38,7 +38,7 @@ test("the time by which --since filters is documented, and a column of its view"
   expect(documented.filter((name) => !existing.includes(name))).toEqual([]);
 
   const args = ["export", ...views.map(({ name }) => name), "--since", "2026-01-01"];
-  const { code, stderr } = await runCli(args, { DATABASE_URL: database().url, SIMCAT_LOG_FORMAT: "pretty" });
+  const { code, stderr } = await callCli(args, { DATABASE_URL: database().url, SIMCAT_LOG_FORMAT: "pretty" });
   expect(code).toBe(64);
   const [, filtered = ""] = /; it applies to (.*?);/.exec(stderr) ?? [];
   expect(documented.map((name) => name.split(".")[0]).sort()).toEqual(filtered.split(", "));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addRows } from "../reporting/stored-rows.ts";
-import { runCli } from "../support/cli.ts";
+import { callCli } from "../support/call-cli.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 import { duckdb, type FileColumn, loadedValue, loadFile } from "./read-files.ts";
@@ -111,7 +111,7 @@ async function exportAll(format: string): Promise<{ readonly out: string; readon
   );
   const out = join(directory, format);
   const args = ["export", ...names.map(({ name }) => name), "--format", format, "--out", out, "--json"];
-  const { code, stdout, stderr } = await runCli(args, { DATABASE_URL: database().url });
+  const { code, stdout, stderr } = await callCli(args, { DATABASE_URL: database().url });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const { views } = JSON.parse(stdout);
   expect(views.map(({ view }: ManifestView) => view)).toEqual(names.map(({ name }) => name));
@@ -199,7 +199,7 @@ test("the types of a Parquet file are those of the database, as DuckDB reads the
 test("the texts of CSV and JSON Lines follow their standards", async () => {
   const line = async (format: string) => {
     const args = ["export", "run_history", "--format", format, "--out", join(directory, "lines")];
-    expect(await runCli(args, { DATABASE_URL: database().url })).toMatchObject({ code: 0 });
+    expect(await callCli(args, { DATABASE_URL: database().url })).toMatchObject({ code: 0 });
     return readFileSync(join(directory, "lines", `run_history.${format}`), "utf8");
   };
   const csv = await line("csv");
