@@ -49,31 +49,12 @@ const pods: Record<string, PodSpec | undefined> = {
 };
 
 test("there are the three ways of use, and what they share", () => {
-  expect(manifests.map(({ kind }) => kind).sort()).toEqual([
-    "ConfigMap",
-    "CronJob",
-    "CronJob",
-    "Deployment",
-    "Job",
-    "Job",
-    "NetworkPolicy",
-    "Secret",
-    "Service",
-  ]);
+  const kinds = manifests.map(({ kind }) => kind).sort();
+  expect(kinds.join(" ")).toBe("ConfigMap CronJob CronJob Deployment Job Job NetworkPolicy Secret Service");
 });
 
 test("each is what Kubernetes' API describes: no field is misspelt, none has the wrong type", async () => {
   expect(await checkTypes(manifests)).toBe("");
-});
-
-test("a misspelt field would be noticed, and so would a wrong type", async () => {
-  const job = { apiVersion: "batch/v1", kind: "CronJob" };
-  const errors = await checkTypes([
-    { ...job, ...{ spec: { ...cronJob, concurencyPolicy: "Forbid" } } },
-    { ...job, ...{ spec: { ...cronJob, suspend: "no" } } },
-  ]);
-  expect(errors).toContain(`"concurencyPolicy"' does not exist in type 'CronJobSpec'`);
-  expect(errors).toContain("Type 'string' is not assignable to type 'boolean | undefined'");
 });
 
 test.each(Object.entries(pods))(

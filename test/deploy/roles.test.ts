@@ -87,16 +87,14 @@ test("the migrator owns what it made, and makes no roles and no databases", asyn
 });
 
 describe("the writer", () => {
-  test("does every kind of work with SIMCAT_AUTO_MIGRATE=false", async () => {
-    const database = await migrated();
+  test("does every kind of work, and leaves migrations to the role of DATABASE_DIRECT_URL", async () => {
+    const database = await cluster.database();
     const { mock, environment } = await service();
-    const writer = {
-      ...environment,
-      DATABASE_URL: cluster.url(database, "simcat_writer"),
-      SIMCAT_AUTO_MIGRATE: "false",
-    };
+    const url = { ...environment, DATABASE_URL: cluster.url(database, "simcat_writer") };
+    const writer = { ...url, SIMCAT_AUTO_MIGRATE: "false" };
 
-    expect(await callCli(["backfill"], writer)).toMatchObject({ code: 0 });
+    const DATABASE_DIRECT_URL = cluster.url(database, "simcat_migrator");
+    expect(await callCli(["backfill"], { ...url, DATABASE_DIRECT_URL })).toMatchObject({ code: 0 });
     mock.once({ operation: "listing" }, { kind: "dropItems", from: 1 });
     expect(await callCli(["sync", "--allow-removals"], writer)).toMatchObject({ code: 0 });
     expect(await callCli(["sync"], writer)).toMatchObject({ code: 0 });
@@ -114,19 +112,6 @@ describe("the writer", () => {
       { status: "ok" },
       { status: "ok" },
     ]);
-  });
-
-  test("leaves migrations to the migrator where DATABASE_DIRECT_URL names that one", async () => {
-    const database = await cluster.database();
-    const { environment } = await service();
-
-    const { code } = await callCli(["backfill"], {
-      ...environment,
-      DATABASE_URL: cluster.url(database, "simcat_writer"),
-      DATABASE_DIRECT_URL: cluster.url(database, "simcat_migrator"),
-    });
-
-    expect(code).toBe(0);
   });
 
   test("makes, changes, empties and drops no table", async () => {
@@ -303,6 +288,9 @@ describe("the reader", () => {
 
   test("writes nothing, and not either when it makes its transactions writable", async () => {
     const reader = await shared("simcat_reader");
+    expect(await answerTo(reader, "CREATE SCHEMA mine")).toBe(READ_ONLY);
+    expect(await answerTo(reader, "SELECT nextval('simcat.sync_runs_id_seq')")).toBe(REFUSED);
+    await reader.query("SET default_transaction_read_only = off");
     const statements = [
       "CREATE TEMPORARY TABLE mine (id int)",
       "CREATE TABLE public.mine (id int)",
@@ -314,11 +302,6 @@ describe("the reader", () => {
       "DROP VIEW simcat_report.of_the_test",
       "UPDATE simcat.leases SET token = token + 1",
     ];
-
-    expect(Object.values(await answersTo(reader, statements)).filter((answer) => answer === "done")).toEqual([]);
-    expect(await answerTo(reader, "SELECT nextval('simcat.sync_runs_id_seq')")).toBe(REFUSED);
-    expect(await answerTo(reader, "CREATE SCHEMA mine")).toBe(READ_ONLY);
-    await reader.query("SET default_transaction_read_only = off");
     expect(await answersTo(reader, statements)).toEqual(Object.fromEntries(statements.map((sql) => [sql, REFUSED])));
   });
 
@@ -392,20 +375,6 @@ describe("roles.sql", () => {
     expect(await rowsOf(admin, RIGHTS)).toEqual(before);
   });
 
-  test("hands over an installation that worked with one role", async () => {
-    const database = await cluster.database({ roles: false });
-    await migrate(database);
-
-    await cluster.runRoles(database);
-
-    const { environment } = await service();
-    const writer = { DATABASE_URL: cluster.url(database, "simcat_writer"), SIMCAT_AUTO_MIGRATE: "false" };
-    expect(await callCli(["backfill"], { ...environment, ...writer })).toMatchObject({ code: 0 });
-    const migrator = await cluster.session(database, "simcat_migrator");
-    expect(await answerTo(migrator, "ALTER TABLE simcat.libraries ADD COLUMN mine int")).toBe("done");
-    expect(await answerTo(migrator, "DROP TABLE simcat_migrations.__drizzle_migrations")).toBe("done");
-  });
-
   test("can be run by the database's owner who is no superuser", async () => {
     const database = await cluster.database({ roles: false });
     const admin = await cluster.session(database);
@@ -424,23 +393,28 @@ describe("roles.sql", () => {
     expect(await answerTo(reader, "SELECT FROM simcat.libraries")).toBe(REFUSED);
   });
 
-  test("need not be run again after a migration by another role: migrations grant where the roles exist", async () => {
-    await cluster.database();
-    const database = await cluster.database({ roles: false });
+  test.each(["runs after", "ran in another database before"])(
+    "%s a migration by another role, and grants the same",
+    async (when) => {
+      const database = await cluster.database({ roles: false });
+      if (when.startsWith("ran")) await cluster.database();
+      await migrate(database);
+      if (when.startsWith("runs")) await cluster.runRoles(database);
 
-    await migrate(database);
-
-    const { environment } = await service();
-    const writer = { DATABASE_URL: cluster.url(database, "simcat_writer"), SIMCAT_AUTO_MIGRATE: "false" };
-    expect(await callCli(["backfill"], { ...environment, ...writer })).toMatchObject({ code: 0 });
-    const admin = await cluster.session(database);
-    await admin.query("CREATE VIEW simcat_report.later AS SELECT 1 AS one; CREATE TABLE simcat.later (id int)");
-    const [reader, again] = [
-      await cluster.session(database, "simcat_reader"),
-      await cluster.session(database, "simcat_writer"),
-    ];
-    expect(await answerTo(reader, "SELECT FROM simcat_report.later")).toBe("done");
-    expect(await answerTo(reader, "SELECT FROM simcat.later")).toBe(REFUSED);
-    expect(await answerTo(again, "INSERT INTO simcat.later VALUES (1)")).toBe("done");
-  });
+      const { environment } = await service();
+      const own = { DATABASE_URL: cluster.url(database, "simcat_writer"), SIMCAT_AUTO_MIGRATE: "false" };
+      expect(await callCli(["backfill"], { ...environment, ...own })).toMatchObject({ code: 0 });
+      const maker = await cluster.session(database, when.startsWith("runs") ? "simcat_migrator" : undefined);
+      await maker.query("CREATE VIEW simcat_report.later AS SELECT 1 AS one; CREATE TABLE simcat.later (id int)");
+      const reader = await cluster.session(database, "simcat_reader");
+      const writer = await cluster.session(database, "simcat_writer");
+      expect(await answerTo(reader, "SELECT FROM simcat_report.later")).toBe("done");
+      expect(await answerTo(reader, "SELECT FROM simcat.later")).toBe(REFUSED);
+      expect(await answerTo(writer, "INSERT INTO simcat.later VALUES (1)")).toBe("done");
+      if (when.startsWith("runs")) {
+        expect(await answerTo(maker, "ALTER TABLE simcat.libraries ADD COLUMN mine int")).toBe("done");
+        expect(await answerTo(maker, "DROP TABLE simcat_migrations.__drizzle_migrations")).toBe("done");
+      }
+    },
+  );
 });

@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
-import { openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import { answers, never, newStateDir, openHere, query } from "./keepers.ts";
 
@@ -23,68 +24,63 @@ test("creates a database, stops it, and opens the same one again under the same 
   await second.stop();
 });
 
-test("is Postgres 18 with UTF-8, a platform-independent collation, and UTC", async () => {
-  const postgres = await openHere(newStateDir());
-  const asked = `SELECT concat_ws(' ', datcollate, datctype, datlocprovider, datlocale, pg_encoding_to_char(encoding),
-      current_setting('server_version_num')::int / 10000, current_setting('TimeZone')) AS made
-    FROM pg_database WHERE datname = current_database()`;
-  expect(await query(postgres.url, asked)).toEqual([{ made: "C C b C.UTF-8 UTF8 18 UTC" }]);
-  await postgres.stop();
-});
-
-test("requires the passwords, whose files only their owner can read", async () => {
-  const stateDir = newStateDir();
-  const postgres = await openHere(stateDir);
-  for (const name of ["password", "pgpass"])
-    expect((statSync(join(stateDir, "postgres", name)).mode & 0o777).toString(8)).toBe("600");
-  const wrong = postgres.url.replace(/:[^:@]+@/, ":wrong@");
-  await expect(query(wrong, "SELECT 1")).rejects.toThrow('password authentication failed for user "simcat"');
-  await expect(query(wrong.replace("simcat:", "postgres:"), "SELECT 1")).rejects.toThrow("authentication failed");
-  await postgres.stop();
-});
-
-test("simcat has an ordinary role that owns its database, and people have one that reads (faults 157, 152)", async () => {
-  const { url, readerUrl, stop } = await openHere(newStateDir());
-  await migrate(url, never);
-  const asked = `SELECT current_user AS role, rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication AS is_privileged,
-      pg_get_userbyid(datdba) AS owner, to_regclass('libraries') = to_regclass('simcat_report.libraries') AS finds_views
-    FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()`;
-  const common = { is_privileged: false, owner: "simcat", finds_views: true };
-  expect(await query(url, asked)).toEqual([{ role: "simcat", ...common }]);
-  expect(await query(readerUrl, asked)).toEqual([{ role: "simcat_reader", ...common }]);
-  expect(await query(readerUrl, "SELECT FROM libraries")).toEqual([]);
-  await expect(query(readerUrl, "SELECT FROM simcat.libraries")).rejects.toThrow("permission denied");
-  for (const one of [url, readerUrl])
-    await expect(query(one, "COPY (SELECT 1) TO PROGRAM 'cat'")).rejects.toThrow("permission denied");
-  await stop();
-});
-
-test("prints a psql line that works when it is pasted, and holds no password (fault 157)", async () => {
-  const stateDir = join(newStateDir(), "an odd & 'quoted' $path ü");
-  const { psql, readerUrl, stop } = await openHere(stateDir);
-  expect(psql).not.toContain(new URL(readerUrl).password);
-  const options = { encoding: "utf8", env: { PATH: process.env.PATH } } as const;
-  const { stdout, stderr } = spawnSync("/bin/sh", ["-c", `${psql} -Atc 'SELECT current_user'`], options);
-  expect({ stdout, stderr }).toEqual({ stdout: "simcat_reader\n", stderr: "" });
-  await stop();
-});
-
-test.runIf(process.platform === "linux")(
-  "its programs inherit no secret from simcat's environment (fault 157)",
-  async () => {
-    const stateDir = newStateDir();
+describe("a new database", () => {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
+  const stateDir = join(directory, "an odd & 'quoted' $path ü");
+  let postgres: EmbeddedPostgres;
+  beforeAll(async () => {
     const environment = { PATH: process.env.PATH, SIMCAT_API_KEY: "key-of-the-tests", PGOPTIONS: "-c work_mem=64kB" };
-    const { dataDirectory, stop } = await openEmbeddedPostgres(
-      { stateDir, environment, settings: { fsync: "off" } },
-      never,
-    );
-    const pid = Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10);
+    postgres = await openEmbeddedPostgres({ stateDir, environment, settings: { fsync: "off" } }, never);
+    await migrate(postgres.url, never);
+  });
+  afterAll(async () => {
+    await postgres.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  test("is Postgres 18 with UTF-8, a platform-independent collation, and UTC", async () => {
+    const asked = `SELECT concat_ws(' ', datcollate, datctype, datlocprovider, datlocale, pg_encoding_to_char(encoding),
+        current_setting('server_version_num')::int / 10000, current_setting('TimeZone')) AS made
+      FROM pg_database WHERE datname = current_database()`;
+    expect(await query(postgres.url, asked)).toEqual([{ made: "C C b C.UTF-8 UTF8 18 UTC" }]);
+  });
+
+  test("requires the passwords, whose files only their owner can read", async () => {
+    for (const name of ["password", "pgpass"])
+      expect((statSync(join(stateDir, "postgres", name)).mode & 0o777).toString(8)).toBe("600");
+    const wrong = postgres.url.replace(/:[^:@]+@/, ":wrong@");
+    await expect(query(wrong, "SELECT 1")).rejects.toThrow('password authentication failed for user "simcat"');
+    await expect(query(wrong.replace("simcat:", "postgres:"), "SELECT 1")).rejects.toThrow("authentication failed");
+  });
+
+  test("has an ordinary role simcat that owns it, and a role for people that reads (faults 157, 152)", async () => {
+    const asked = `SELECT current_user AS role, rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication AS is_privileged,
+        pg_get_userbyid(datdba) AS owner, to_regclass('libraries') = to_regclass('simcat_report.libraries') AS finds_views
+      FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()`;
+    const common = { is_privileged: false, owner: "simcat", finds_views: true };
+    const { url, readerUrl } = postgres;
+    expect(await query(url, asked)).toEqual([{ role: "simcat", ...common }]);
+    expect(await query(readerUrl, asked)).toEqual([{ role: "simcat_reader", ...common }]);
+    expect(await query(readerUrl, "SELECT FROM libraries")).toEqual([]);
+    await expect(query(readerUrl, "SELECT FROM simcat.libraries")).rejects.toThrow("permission denied");
+    for (const one of [url, readerUrl])
+      await expect(query(one, "COPY (SELECT 1) TO PROGRAM 'cat'")).rejects.toThrow("permission denied");
+  });
+
+  test("prints a psql line that works when it is pasted, and holds no password (fault 157)", () => {
+    expect(postgres.psql).not.toContain(new URL(postgres.readerUrl).password);
+    const options = { encoding: "utf8", env: { PATH: process.env.PATH } } as const;
+    const { stdout, stderr } = spawnSync("/bin/sh", ["-c", `${postgres.psql} -Atc 'SELECT current_user'`], options);
+    expect({ stdout, stderr }).toEqual({ stdout: "simcat_reader\n", stderr: "" });
+  });
+
+  test.runIf(process.platform === "linux")("inherits no secret from simcat's environment (fault 157)", () => {
+    const pid = Number.parseInt(readFileSync(join(postgres.dataDirectory, "postmaster.pid"), "utf8"), 10);
     const inherited = readFileSync(`/proc/${pid}/environ`, "utf8");
     expect(inherited).toContain("PGDATA=");
     expect(inherited).not.toMatch(/SIMCAT|PGOPTIONS/);
-    await stop();
-  },
-);
+  });
+});
 
 test("reports a refused configuration in the words of Postgres", async () => {
   const stateDir = newStateDir();
