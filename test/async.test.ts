@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { aborted, concurrently, poll, sleep, unlessAborted, withTimeout } from "../src/async.ts";
 
 const never = new AbortController().signal;
@@ -7,16 +7,17 @@ const pending = new Promise<never>(() => {});
 describe("sleep", () => {
   test("resolves after the time, and not before", async () => {
     vi.useFakeTimers();
-    try {
-      const woken = vi.fn();
-      void sleep(1_000, never).then(woken);
-      await vi.advanceTimersByTimeAsync(999);
-      expect(woken).not.toHaveBeenCalled();
-      await vi.advanceTimersByTimeAsync(1);
-      expect(woken).toHaveBeenCalled();
-    } finally {
-      vi.useRealTimers();
-    }
+    onTestFinished(() => void vi.useRealTimers());
+    const [woken, wokenLate] = [vi.fn(), vi.fn()];
+    void sleep(1_000, never).then(woken);
+    // Too long for one timer of Node.js.
+    void sleep(2 ** 40, never).then(wokenLate);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(woken).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(woken).toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(wokenLate).not.toHaveBeenCalled();
   });
 
   test("rejects with the reason of a signal that is aborted before or during it", async () => {
@@ -26,18 +27,6 @@ describe("sleep", () => {
     const sleeping = sleep(60_000, stop.signal);
     stop.abort(reason);
     await expect(sleeping).rejects.toBe(reason);
-  });
-
-  test("waits for a time that is too long for one timer of Node.js", async () => {
-    vi.useFakeTimers();
-    try {
-      const woken = vi.fn();
-      void sleep(2 ** 40, never).then(woken);
-      await vi.advanceTimersByTimeAsync(60_000);
-      expect(woken).not.toHaveBeenCalled();
-    } finally {
-      vi.useRealTimers();
-    }
   });
 });
 

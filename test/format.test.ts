@@ -29,13 +29,10 @@ test.each([
   expect(formatAgo(justBefore(ms), NOW)).toBe(text);
 });
 
-test("a moment is shown as age and as time, to the second", () => {
+test("a moment is shown as age and as time, to the second, and a missing one as never", () => {
+  expect(formatMoment(null, NOW)).toBe("never");
   expect(formatMoment(justBefore(10_800_500), NOW)).toBe("2026-07-01T08:59:59Z (3 h ago)");
   expect(formatInstant(NOW)).toBe("2026-07-01T12:00:00Z");
-});
-
-test("a missing moment is shown as never", () => {
-  expect(formatMoment(null, NOW)).toBe("never");
 });
 
 test.each([
