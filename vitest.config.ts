@@ -12,7 +12,7 @@ const quick = [
   "test/postgres/{db-errors,statement}.test.ts",
   "test/reporting-page/{charts,pages}.test.ts",
   "test/run/scope.test.ts",
-  "test/worker/{http-server,log,progress,readiness,schedule}.test.ts",
+  "test/worker/{http-server,log,progress,readiness,schedule,status-page}.test.ts",
 ];
 
 /** Files that take minutes of processor time. */

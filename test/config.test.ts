@@ -65,60 +65,39 @@ test("uses defaults for everything except the two required settings", () => {
   });
 });
 
-test("reads every setting", () => {
-  const environment = {
-    ...NEEDED,
-    DATABASE_URL: "postgres://user:pass@pooler/db",
-    DATABASE_DIRECT_URL: "postgresql://user:pass@host/db",
-    SIMCAT_DEFAULT_OWNER: "example.user",
-    SIMCAT_SERVICE_TIMEZONE: "America/Vancouver",
-    SIMCAT_CONCURRENCY: "1",
-    SIMCAT_MAX_RPS: "5",
-    SIMCAT_REQUEST_TIMEOUT: "500ms",
-    SIMCAT_MAX_RETRIES: "0",
-    SIMCAT_MAX_RETRY_WAIT: "15m",
-    SIMCAT_MAX_BODY: "64KiB",
-    SIMCAT_FULL_EVERY: "24h",
-    SIMCAT_MAX_REMOVED: "0.5%",
-    SIMCAT_SCHEDULE: "0 3 * * MON-FRI",
-    SIMCAT_TIMEZONE: "Europe/Berlin",
-    SIMCAT_HTTP_HOST: "0.0.0.0",
-    SIMCAT_HTTP_PORT: "0",
-    SIMCAT_HTTP_ALLOWED_HOSTS: "simcat, status.example.com",
-    SIMCAT_AUTO_MIGRATE: "false",
-    SIMCAT_STATE_DIR: "/var/tmp/simcat",
-    SIMCAT_LOG_LEVEL: "debug",
-    SIMCAT_LOG_FORMAT: "json",
-  };
-  expect(loadConfig(environment, ALL)).toMatchObject({
-    databaseUrl: "postgres://user:pass@pooler/db",
-    databaseDirectUrl: "postgresql://user:pass@host/db",
-    defaultOwner: "example.user",
-    serviceTimezone: "America/Vancouver",
-    concurrency: 1,
-    maxRps: 5,
-    requestTimeoutMs: 500,
-    maxRetries: 0,
-    maxRetryWaitMs: 900_000,
-    maxBodyBytes: 65_536,
-    fullEveryMs: 86_400_000,
-    maxRemoved: { numerator: 5, denominator: 1000 },
-    schedule: "0 3 * * MON-FRI",
-    timezone: "Europe/Berlin",
-    httpHost: "0.0.0.0",
-    httpPort: 0,
-    httpAllowedHosts: ["simcat", "status.example.com"],
-    autoMigrate: false,
-    stateDir: "/var/tmp/simcat",
-    logLevel: "debug",
-    logFormat: "json",
-  });
+test.each<[string, string, object]>([
+  ["DATABASE_URL", "postgres://user:pass@pooler/db", { databaseUrl: "postgres://user:pass@pooler/db" }],
+  ["SIMCAT_DEFAULT_OWNER", "example.user", { defaultOwner: "example.user" }],
+  ["SIMCAT_SERVICE_TIMEZONE", "America/Vancouver", { serviceTimezone: "America/Vancouver" }],
+  ["SIMCAT_CONCURRENCY", "1", { concurrency: 1 }],
+  ["SIMCAT_MAX_RPS", "5", { maxRps: 5 }],
+  ["SIMCAT_REQUEST_TIMEOUT", "500ms", { requestTimeoutMs: 500 }],
+  ["SIMCAT_MAX_RETRIES", "0", { maxRetries: 0 }],
+  ["SIMCAT_MAX_RETRY_WAIT", "15m", { maxRetryWaitMs: 900_000 }],
+  ["SIMCAT_MAX_BODY", "64KiB", { maxBodyBytes: 65_536 }],
+  ["SIMCAT_FULL_EVERY", "24h", { fullEveryMs: 86_400_000 }],
+  ["SIMCAT_MAX_REMOVED", "0.5%", { maxRemoved: { numerator: 5, denominator: 1000 } }],
+  ["SIMCAT_SCHEDULE", "0 3 * * MON-FRI", { schedule: "0 3 * * MON-FRI" }],
+  ["SIMCAT_TIMEZONE", "Europe/Berlin", { timezone: "Europe/Berlin" }],
+  ["SIMCAT_HTTP_HOST", "0.0.0.0", { httpHost: "0.0.0.0" }],
+  ["SIMCAT_HTTP_PORT", "0", { httpPort: 0 }],
+  ["SIMCAT_HTTP_ALLOWED_HOSTS", "simcat, a.example.com", { httpAllowedHosts: ["simcat", "a.example.com"] }],
+  ["SIMCAT_AUTO_MIGRATE", "false", { autoMigrate: false }],
+  ["SIMCAT_STATE_DIR", "/var/tmp/simcat", { stateDir: "/var/tmp/simcat" }],
+  ["SIMCAT_LOG_LEVEL", "debug", { logLevel: "debug" }],
+  ["SIMCAT_LOG_FORMAT", "json", { logFormat: "json" }],
+  ["SIMCAT_API_KEY", "k3y-x7q8", { apiKey: "k3y-x7q8" }],
+  ["SIMCAT_NOTIFY_URL", "https://hooks.example.com/x", { notifyUrl: "https://hooks.example.com/x" }],
+])("reads the setting %s=%s as %j", (name, value, expected) => {
+  expect(loadConfig({ ...NEEDED, [name]: value }, ALL)).toMatchObject(expected);
 });
 
 test("migrations use DATABASE_URL unless DATABASE_DIRECT_URL is set", () => {
-  expect(loadConfig({ ...NEEDED, DATABASE_URL: "postgres://host/db" }, ALL).databaseDirectUrl).toBe(
-    "postgres://host/db",
-  );
+  const DATABASE_URL = "postgres://host/db";
+  expect(loadConfig({ ...NEEDED, DATABASE_URL }, ALL).databaseDirectUrl).toBe(DATABASE_URL);
+  const DATABASE_DIRECT_URL = "postgresql://host/direct";
+  const both = loadConfig({ ...NEEDED, DATABASE_URL, DATABASE_DIRECT_URL }, ALL);
+  expect([both.databaseUrl, both.databaseDirectUrl]).toEqual([DATABASE_URL, DATABASE_DIRECT_URL]);
   expect(problemsOf({ ...NEEDED, DATABASE_DIRECT_URL: "postgres://host/db" })).toEqual([
     "DATABASE_DIRECT_URL is set without DATABASE_URL; set both, or only DATABASE_URL",
   ]);
@@ -239,12 +218,7 @@ test.each([
   expect(problems[0]).not.toMatch(/canary|can\/|ary#/);
 });
 
-test("a key of eight characters, a hook's URL and, with a flag, plain http to a remote host are accepted (fault 106)", () => {
-  const given = { SIMCAT_API_KEY: "k3y-x7q8", SIMCAT_NOTIFY_URL: "https://hooks.example.com/x" };
-  expect(loadConfig({ ...NEEDED, ...given }, ALL)).toMatchObject({
-    apiKey: "k3y-x7q8",
-    notifyUrl: given.SIMCAT_NOTIFY_URL,
-  });
+test("plain http to a remote host requires a flag (fault 106)", () => {
   const plain = { SIMCAT_BASE_URL: "http://api.example.com/", SIMCAT_ALLOW_HTTP: "true" };
   expect(loadConfig({ ...NEEDED, ...plain }, ALL)).toMatchObject({ allowHttp: true });
 });

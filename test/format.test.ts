@@ -68,7 +68,7 @@ test("a size is rounded to one decimal from 1 KB", () => {
   ]);
 });
 
-test("texts that differ are cut where they differ, and an ellipsis marks each end that is missing (fault 147)", () => {
+test("texts are cut where they differ, and an ellipsis marks each end that is missing (fault 147)", () => {
   expect(cutToDifference("same, then a", "same, then b", 20)).toEqual(["same, then a", "same, then b"]);
   expect(cutToDifference("short", "long and longer", 8)).toEqual(["short", "long and…"]);
   expect(cutToDifference("0123456789 a few words", "0123456789 b few words", 8)).toEqual(["…9 a few …", "…9 b few …"]);

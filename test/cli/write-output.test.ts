@@ -112,23 +112,14 @@ test("the reader of a named pipe receives the whole output; a pipe without a rea
   await expect(stopped).rejects.toThrow("enough");
 });
 
-test("report writes to the target of --out; standard output gets the page and nothing else (fault 70)", async () => {
+test("report writes a page to --out; standard output gets the page and nothing else (fault 70)", async () => {
   const { simcat, environment } = await fixture([]);
   expect((await simcat(["migrate"])).code).toBe(0);
   const directory = folder();
-  const [nothing, full] = [join(directory, "null"), join(directory, "full")];
-  symlinkSync("/dev/null", nothing);
-  symlinkSync("/dev/full", full);
-
-  const silent = await simcat(["report", "--out", nothing]);
-  expect({ code: silent.code, said: silent.stdout.split(" (")[0] }).toEqual({ code: 0, said: `report: ${nothing}` });
-  expect([nothing, full].map((link) => lstatSync(link).isSymbolicLink())).toEqual([true, true]);
-
-  const refused = await simcat(["report", "--out", full]);
-  expect(refused.code).toBe(64);
-  expect(JSON.parse(refused.stderr).msg).toContain(`the report cannot be written to ${full}: ENOSPC`);
-
   const isPage = /^<!doctype html>.*<\/html>\n$/s;
+  const refused = await simcat(["report", "--out", "/dev/full"]);
+  expect(refused.code).toBe(64);
+  expect(JSON.parse(refused.stderr).msg).toContain("the report cannot be written to /dev/full: ENOSPC");
   // Node passes a socket, which cannot be opened by its path; a shell passes a pipe or a file.
   const socket = await simcat(["report", "--out", "/dev/stdout"]);
   expect({ code: socket.code, isPage: isPage.test(socket.stdout) }).toEqual({ code: 0, isPage: true });

@@ -116,7 +116,7 @@ async function serve(status: number) {
   return { port: (server.address() as AddressInfo).port, asked };
 }
 
-test("the health check requests /healthz on SIMCAT_HTTP_PORT and distinguishes healthy, unhealthy and absent workers", async () => {
+test("the health check of SIMCAT_HTTP_PORT distinguishes healthy, unhealthy and absent workers", async () => {
   const healthy = await serve(200);
   const sick = await serve(503);
   const absent = createServer().listen(0, "127.0.0.1");

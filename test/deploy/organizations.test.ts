@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { createOrganization } from "../../src/mock/organization.ts";
-
 import { runCli } from "../support/cli.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { findProgram } from "../support/programs.ts";

@@ -80,7 +80,7 @@ interface Component {
   readonly licenses: readonly { readonly license: { readonly id: string } }[];
 }
 
-test("the package names each package of its bundle, with version and license text, in notices and bill of materials (fault 174)", async () => {
+test("notices and bill of materials name each bundled package with version and license text (fault 174)", async () => {
   const dist = join(packed, "package/dist");
   const chunks = (await readdir(join(dist, "chunks"))).map((file) => join(dist, "chunks", file));
   const sources = await Promise.all([join(dist, "program.js"), ...chunks].map((path) => readFile(path, "utf8")));

@@ -10,7 +10,7 @@ import { parse } from "yaml";
 const run = promisify(execFile);
 const manifest: { version: string } = JSON.parse(readFileSync("package.json", "utf8"));
 
-test("the changelog has unreleased changes, then dated versions, the newest of which is that of the package", () => {
+test("the changelog has unreleased changes, then dated versions, first the one of the package", () => {
   const changelog = readFileSync("CHANGELOG.md", "utf8");
   const [first, ...versions] = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
   expect(first).toBe("[Unreleased]");
@@ -69,7 +69,7 @@ test("no checkout leaves a token, and a workflow may only read unless a job says
   );
 });
 
-test("a job with a right to write runs neither the project nor a package, only programs of the runner (fault 175)", () => {
+test("a job that may write runs only programs of the runner, not the project or a package (fault 175)", () => {
   const writing = jobs.filter(({ permissions }) => Object.values(permissions).includes("write"));
   expect(Object.fromEntries(writing.map(({ name, permissions }) => [name, permissions]))).toEqual({
     package: { "id-token": "write" },

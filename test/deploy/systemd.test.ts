@@ -30,7 +30,7 @@ test.skipIf(systemdAnalyze === null)("systemd accepts every unit", () => {
   expect({ status, about }).toEqual({ status: 0, about: [] });
 });
 
-test("the worker is not restarted after the codes that a restart does not change, and a run that stored the rest is no failure", () => {
+test("no restart follows a code that it does not change, and a run that stored the rest is no failure", () => {
   const { usage, sourceUntrusted, unauthorized, configuration } = EXIT;
   expect(valuesOf("simcat.service", "RestartPreventExitStatus")).toEqual([
     [usage, sourceUntrusted, unauthorized, configuration].join(" "),

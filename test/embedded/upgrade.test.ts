@@ -49,7 +49,7 @@ async function downgrade(stateDir: string, victim: string): Promise<void> {
   if (account !== null) execFileSync("chown", ["-hR", `${account.uid}:${account.gid}`, directory]);
 }
 
-test("keeps the data of version 0.1.0, makes simcat an ordinary role, and follows no link of its account (fault 155)", async () => {
+test("keeps the data of 0.1.0, makes simcat an ordinary role, follows no link of its account (fault 155)", async () => {
   const stateDir = newStateDir();
   const first = await openTestPostgres(stateDir);
   await migrate(first.url, never);

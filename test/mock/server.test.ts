@@ -97,7 +97,7 @@ test("refuses another key, and all but GET, which are violations, until its reco
   expect([service.requests, service.violations]).toEqual([[], []]);
 });
 
-test("an answer waits for onRequest and the latency, shows edits made until then, and is dated by the clock", async () => {
+test("an answer waits for onRequest and the latency, shows edits until then, and is dated by the clock", async () => {
   let release = (): void => {};
   const gate = new Promise<void>((resolve) => {
     release = resolve;

@@ -158,7 +158,7 @@ test("failing libraries are shown with the age of their last good copy, the rest
   ]);
 });
 
-test("open rejects are shown by library, kind and code, and no command explains those of no library (fault 113)", () => {
+test("open rejects are shown by library, kind and code; those of no library lead to check (fault 113)", () => {
   const shown = [
     { owner: null, name: null, kind: "listing", code: "missing_field", count: 1200, firstSeenAt: ago(60) },
     { owner: "bo", name: "Lib", kind: "scenario", code: "wrong_type", count: 1, firstSeenAt: ago(3000) },

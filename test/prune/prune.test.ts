@@ -7,6 +7,7 @@ import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
 import { readSnapshot } from "../../src/db/transaction.ts";
 import { LostLeaseError } from "../../src/errors.ts";
 import { serve } from "../mock/service.ts";
+import { addRows } from "../reporting/stored-rows.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { library } from "../support/organization.ts";
 import { fingerprintRows, simcat } from "../verify/simcat.ts";
@@ -18,7 +19,7 @@ const OLD = "2025-12-31 23:59:59.999999Z";
 const AT = "2026-01-01 00:00:00Z";
 
 describe("a library", () => {
-  test("that was removed before the cutoff is deleted with all that is stored about it; at the cutoff it stays", async () => {
+  test("that was removed before the cutoff is deleted with all that it has; at the cutoff it stays", async () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     await insertScenario(database, "gone", 1, null);
@@ -416,38 +417,22 @@ const readRecords = ({ query }: TestDatabase) =>
     "SELECT cutoff, library_versions::int AS libraries, scenario_versions::int AS scenarios FROM simcat.prunes ORDER BY id",
   );
 
-async function insertLibrary({ query }: TestDatabase, name: string, removedAt: string | null): Promise<void> {
-  await query(
-    `INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, removed_at, run_id)
-     VALUES ('o', $1, '2020-01-01Z', '2020-01-01Z', $2, 1)`,
-    [name, removedAt],
-  );
-}
+const PAST = { owner: "o", first_seen_at: "2020-01-01Z", changed_at: "2020-01-01Z" };
 
-async function insertBookmark({ query }: TestDatabase, name: string, scenarios = 0): Promise<void> {
-  await query("INSERT INTO simcat.library_sync (owner, library_name, scenario_count) VALUES ('o', $1, $2)", [
-    name,
-    scenarios,
-  ]);
-}
+const insertLibrary = (database: TestDatabase, library_name: string, removed_at: string | null) =>
+  addRows(database, "libraries", [{ ...PAST, library_name, removed_at }]);
 
-async function insertScenario({ query }: TestDatabase, name: string, id: number, removedAt: string | null) {
-  await query(
-    `INSERT INTO simcat.scenarios (owner, library_name, scenario_id, raw, first_seen_at, changed_at, removed_at, run_id)
-     VALUES ('o', $1, $2, '{}', '2020-01-01Z', '2020-01-01Z', $3, 1)`,
-    [name, id, removedAt],
-  );
-}
+const insertBookmark = (database: TestDatabase, library_name: string, scenario_count = 0) =>
+  addRows(database, "library_sync", [{ owner: "o", library_name, scenario_count }]);
+
+const insertScenario = (database: TestDatabase, library_name: string, scenario_id: number, removed_at: string | null) =>
+  addRows(database, "scenarios", [{ ...PAST, library_name, scenario_id, removed_at }]);
 
 /** Of the library, or of its scenario with this id. */
-async function insertVersion({ query }: TestDatabase, name: string, validTo: string, id?: number) {
-  const [table, more, values] =
-    id === undefined ? ["library", "", ""] : ["scenario", ", scenario_id, raw", `, ${id}, '{}'`];
-  await query(
-    `INSERT INTO simcat.${table}_history (owner, library_name, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by${more})
-     VALUES ('o', $1, '2020-01-01Z', '2020-01-01Z', 1, $2::timestamptz - interval '1 h', $2, 2${values})`,
-    [name, validTo],
-  );
+function insertVersion(database: TestDatabase, library_name: string, valid_to: string, scenario_id?: number) {
+  const valid_from = new Date(Date.parse(valid_to) - 3_600_000);
+  const table = scenario_id === undefined ? "library_history" : "scenario_history";
+  return addRows(database, table, [{ ...PAST, library_name, scenario_id, valid_from, valid_to }]);
 }
 
 async function insertReject({ query }: TestDatabase, name: string | null, resolvedAt: string | null) {

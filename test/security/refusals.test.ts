@@ -33,7 +33,6 @@ test("SIMCAT_ALLOW_HTTP=true allows plain http to another host, and nothing else
 
 test.each([
   ["SIMCAT_API_KEY", 0o644, true],
-  ["SIMCAT_API_KEY", 0o604, true],
   ["SIMCAT_API_KEY", 0o600, false],
   ["DATABASE_URL", 0o644, true],
   ["SIMCAT_CONCURRENCY", 0o644, false],

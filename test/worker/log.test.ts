@@ -34,7 +34,7 @@ test.each([
   ]);
 });
 
-test("logs requested pauses and long waits as info, failed listings as warnings, other retries as debug (fault 149)", () => {
+test("logs pauses and long waits as info, failed listings as warnings, other retries as debug (fault 149)", () => {
   const { log, lines } = written("json");
   const { service } = createRunLog(log);
   service({ kind: "throttled", operation: "listing", waitMs: 2_000 });

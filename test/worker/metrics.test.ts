@@ -59,7 +59,7 @@ const FAMILIES = [
   "simcat_silent_changes_total",
 ];
 
-test("has documented families that follow the conventions and name no library, counted by the work of a run", async () => {
+test("has families that follow the conventions, name no library and count the work of a run", async () => {
   const { environment } = await fixture(organization, {
     faults: [
       { match: { library: "B", operation: "scenarios" }, action: { kind: "status", status: 503 } },

@@ -15,18 +15,14 @@ const three = [
 ];
 const runs = "SELECT id, status, trigger FROM simcat.sync_runs ORDER BY id";
 
-test("the first start syncs at once and logs when the next run is due", async () => {
-  const { environment, query } = await fixture(three);
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: "0 3 1 1 *" });
-  const next = await worker.untilLogged("next_run");
-  expect(next.at).toMatch(/^20\d\d-01-01T03:00:00\.000Z$/);
+test("the first start syncs at once, and a start soon after a good run of all libraries waits for the tick", async () => {
+  const { environment, query, call } = await fixture(three);
+  const first = startWorker({ ...environment, SIMCAT_SCHEDULE: "0 3 1 1 *" });
+  expect((await first.untilLogged("next_run")).at).toMatch(/^20\d\d-01-01T03:00:00\.000Z$/);
   expect(await query(runs)).toEqual([{ id: "1", status: "ok", trigger: "schedule" }]);
   expect(await query("SELECT count(*)::int AS live FROM simcat.scenarios")).toEqual([{ live: 3 }]);
-  expect(await worker.stop()).toBe(0);
-});
+  expect(await first.stop()).toBe(0);
 
-test("a start soon after a good run of all libraries waits for the next tick, and any other start does not", async () => {
-  const { environment, query, call } = await syncedFixture(three);
   const early = startWorker(environment);
   expect(await early.untilLogged("run_not_due")).toMatchObject({ run: 1, level: "info" });
   await early.untilLogged("next_run");
@@ -235,17 +231,15 @@ test("prunes the history once a day after a good run, and keeps what is younger 
   await worker.untilLogged("run_finished", 3);
   expect(worker.logged("history_pruned")).toHaveLength(1);
   expect(await query(names)).toHaveLength(2);
-});
+  await worker.stop();
 
-test("a prune that fails is a warning, and the worker goes on and stays ready", async () => {
-  const { environment, query } = await syncedFixture(three);
-  await query(version("old", 400));
+  // A prune that fails is a warning, and the worker goes on and stays ready.
   await query(`CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no prune today'; END $$;
     CREATE TRIGGER refuse BEFORE DELETE ON simcat.library_history FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
-  const worker = startWorker({ ...environment, ...keepYear });
+  const refused = startWorker({ ...environment, ...keepYear });
   const error = expect.stringContaining("no prune today");
-  expect(await worker.untilLogged("prune_failed")).toMatchObject({ level: "warn", error });
-  await worker.untilLogged("run_finished", 2);
-  expect(worker.logged("prune_failed")).toHaveLength(1);
-  expect((await worker.readyz()).status).toBe(200);
+  expect(await refused.untilLogged("prune_failed")).toMatchObject({ level: "warn", error });
+  await refused.untilLogged("run_finished", 2);
+  expect(refused.logged("prune_failed")).toHaveLength(1);
+  expect((await refused.readyz()).status).toBe(200);
 });
