@@ -4,6 +4,7 @@ import { serve } from "../mock/service.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library, scenario } from "../support/organization.ts";
+import { encoded, padded, redirect, status, text } from "./answers.ts";
 import { kept, lastRun, libraryLogLines } from "./run-results.ts";
 
 type Operation = "metadata" | "scenarios";
@@ -12,6 +13,7 @@ type Action = FaultAction | readonly FaultAction[];
 type Failing = readonly [code: string, operation: Operation, what: string, action: Action];
 
 const NOW = "2030-01-02 at 3:04 PM";
+const NO_UTF8 = Buffer.from('[{"scenarioId":1,"scenarioName":"\xff"}]', "latin1");
 const GOOD = ["good 1", "good 2", "good 3", "good 4"];
 const RETRIED = ["network", "server_error", "timeout", "truncated"];
 
@@ -94,14 +96,7 @@ async function expectFailures(table: readonly Failing[], environment: Readonly<R
   );
 }
 
-const status = (code: number, rest: { body?: string; keepBody?: boolean } = {}): FaultAction => ({
-  kind: "status",
-  status: code,
-  ...rest,
-});
-const text = (body: string): FaultAction => ({ kind: "wrongBody", text: body });
 const bytes = (body: Buffer): FaultAction => ({ kind: "wrongBody", base64: body.toString("base64") });
-const encoded = (encoding: string): FaultAction => ({ kind: "headers", set: { "content-encoding": encoding } });
 
 test("a status other than 200 fails its library only (faults 8, 13, 14, 17)", async () => {
   const elsewhere = await serve([library("alice", "Fire")]);
@@ -116,10 +111,10 @@ test("a status other than 200 fails its library only (faults 8, 13, 14, 17)", as
     ["invalid_response", "scenarios", "201 with the right body", status(201, { keepBody: true })],
     ["invalid_response", "scenarios", "204", status(204)],
     ["invalid_response", "scenarios", "206", status(206, { keepBody: true })],
-    ["client_error", "scenarios", "302", { kind: "redirect", location: `${elsewhere.url}/libs` }],
-    ["client_error", "metadata", "308", { kind: "redirect", status: 308, location: `${elsewhere.url}/libs` }],
-    ["client_error", "scenarios", "redirect without Location", { kind: "redirect", location: null }],
-    ["client_error", "metadata", "redirect to itself", { kind: "redirect", location: "" }],
+    ["client_error", "scenarios", "302", redirect(302, `${elsewhere.url}/libs`)],
+    ["client_error", "metadata", "308", redirect(308, `${elsewhere.url}/libs`)],
+    ["client_error", "scenarios", "redirect without Location", status(302)],
+    ["client_error", "metadata", "redirect to itself", redirect(302, "")],
     ["timeout", "scenarios", "408", status(408)],
     ["server_error", "scenarios", "500", status(500)],
     ["server_error", "metadata", "502", status(502)],
@@ -141,17 +136,17 @@ test("a body that is not content is never read as an empty list (faults 6, 10, 1
     ["invalid_response", "scenarios", "null", text("null")],
     ["invalid_response", "metadata", "an empty object", text("{}")],
     ["invalid_response", "scenarios", "a list of error objects", text('[{"message":"error"}]')],
-    ["invalid_response", "scenarios", "placeholders", { kind: "placeholder", inList: true }],
-    ["invalid_response", "metadata", "placeholders", { kind: "placeholder" }],
+    ["invalid_response", "scenarios", "placeholders", text('[{"scenarioId":"integer","scenarioName":"string"}]')],
+    ["invalid_response", "metadata", "placeholders", text('{"libraryName":"string","fileSize":"string"}')],
     ["invalid_response", "scenarios", "no body", text("")],
     ["invalid_response", "metadata", "no body", text("")],
     ["invalid_response", "scenarios", "a comma too many", text('[{"scenarioId":1},]')],
     ["invalid_response", "scenarios", "two lists", text('[{"scenarioId":1}][]')],
     ["invalid_response", "metadata", "a comma too many", text('{"libraryName":"x",}')],
-    ["invalid_response", "scenarios", "a byte that is not UTF-8", { kind: "invalidUtf8" }],
+    ["invalid_response", "scenarios", "a byte that is not UTF-8", bytes(NO_UTF8)],
     ["invalid_response", "metadata", "UTF-16", bytes(Buffer.from('{"libraryName":"x"}', "utf16le"))],
-    ["invalid_response", "scenarios", "plain bytes called gzip", { kind: "badGzip" }],
-    ["invalid_response", "metadata", "an unknown encoding", { kind: "unknownEncoding" }],
+    ["invalid_response", "scenarios", "plain bytes called gzip", encoded("gzip")],
+    ["invalid_response", "metadata", "an unknown encoding", encoded("x-unheard-of")],
     ["invalid_response", "scenarios", "gzip called nothing", bytes(gzipped)],
     ["invalid_response", "scenarios", "gzip once called twice", [bytes(gzipped), encoded("gzip, gzip")]],
     ["truncated", "scenarios", "gzip without its end", [bytes(gzipped.subarray(0, -10)), encoded("gzip")]],
@@ -167,8 +162,8 @@ test("a truncated answer or headers over 16 KiB fail their library only (faults 
     ["truncated", "scenarios", "closed before the last bracket", { kind: "truncate", how: "close", bytes: -1 }],
     ["truncated", "metadata", "closed before the last brace", { kind: "truncate", how: "close", bytes: -1 }],
     ["network", "scenarios", "a reset before the head", { kind: "reset" }],
-    ["invalid_response", "scenarios", "128 KiB of headers", { kind: "hugeHeaders" }],
-    ["invalid_response", "metadata", "17 KiB of headers", { kind: "hugeHeaders", bytes: 17 * 1024 }],
+    ["invalid_response", "scenarios", "128 KiB of headers", padded(128 * 1024)],
+    ["invalid_response", "metadata", "17 KiB of headers", padded(17 * 1024)],
   ]);
 });
 

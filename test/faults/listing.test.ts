@@ -4,6 +4,7 @@ import { serve } from "../mock/service.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
+import { encoded, padded, redirect, status, text } from "./answers.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
 
 /** An unusable or unavailable listing, and a text that the summary and the log line have. */
@@ -63,17 +64,7 @@ async function expectEndings(
   expect(await everything(query)).toEqual(before);
 }
 
-const status = (code: number, rest: { body?: string; keepBody?: boolean } = {}): FaultAction => ({
-  kind: "status",
-  status: code,
-  ...rest,
-});
-const retryAfter = (code: number, value: string): FaultAction => ({
-  kind: "status",
-  status: code,
-  headers: { "retry-after": value },
-});
-const text = (body: string): FaultAction => ({ kind: "wrongBody", text: body });
+const retryAfter = (code: number, value: string) => status(code, { headers: { "retry-after": value } });
 
 test("401 and 403 on the listing end the run as unauthorized and name what to check (faults 12, 45)", async () => {
   await expectEndings("unauthorized", 1, [
@@ -88,6 +79,8 @@ test("an answer that is not the listing ends the run after one request (faults 8
   const entry = '{"libraryName":"same","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"}';
   const elsewhere = await serve([library("alice", "Fire")]);
   const host = new URL(elsewhere.url).host;
+  const placeholders = '{"libraryName":"string","uploadUser":"string","lastModified":"string"}';
+  const bomb = { kind: "wrongBody", base64: gzipSync(`[${" ".repeat(30_000_000)}]`).toString("base64") } as const;
   await expectEndings(
     "source_untrusted",
     1,
@@ -98,11 +91,12 @@ test("an answer that is not the listing ends the run after one request (faults 8
       ["201 with the list", status(201, { keepBody: true }), "answered 201"],
       ["204", status(204), "answered 204"],
       ["206 with the list", status(206, { keepBody: true }), "answered 206"],
-      ["302", { kind: "redirect", location: `${elsewhere.url}/libs` }, `a redirect to ${host}`],
-      ["308", { kind: "redirect", status: 308, location: `//${host}/libs` }, `a redirect to ${host}`],
+      ["302", redirect(302, `${elsewhere.url}/libs`), `a redirect to ${host} `],
+      ["301", redirect(301, `${elsewhere.url}/libs`), "it was not followed, so that the key stays here"],
+      ["308", redirect(308, `//${host}/libs`), `a redirect to ${host}`],
       ["304", status(304), "answered 304"],
-      ["a redirect to itself", { kind: "redirect", location: "/libs" }, "a redirect to 127.0.0.1"],
-      ["a redirect to nowhere", { kind: "redirect", location: null }, "without a Location"],
+      ["a redirect to itself", redirect(302, "/libs"), "a redirect to 127.0.0.1"],
+      ["a redirect to nowhere", status(302), "without a Location"],
       ["HTML", { kind: "html" }, "HTML"],
       ["an error object", text('{"message":"error"}'), "an object"],
       ["a wrapped list", text(`{"libraries":[${entry}]}`), "an object"],
@@ -110,20 +104,20 @@ test("an answer that is not the listing ends the run after one request (faults 8
       ["a string", text('"[]"'), "where a list belongs"],
       ["no body", text(""), "an empty answer"],
       ["a list of error objects", text('[{"message":"error"}]'), "without one field of a library"],
-      ["placeholders", { kind: "placeholder" }, "placeholder words"],
-      ["placeholders in a list", { kind: "placeholder", inList: true }, "placeholder words"],
+      ["placeholders", text(placeholders), "placeholder words"],
+      ["placeholders in a list", text(`[${placeholders}]`), "placeholder words"],
       ["a comma too many", text(`[${entry},]`), "no item"],
       ["more after the list", text(`[${entry}]{}`), "behind the end of the list"],
       ["an entry that is not JSON", text("[{'libraryName':'same'}]"), "not well-formed JSON"],
-      ["a byte that UTF-8 never has", { kind: "invalidUtf8" }, "UTF-8"],
-      ["plain bytes called gzip", { kind: "badGzip" }, "are not gzip"],
-      ["an unknown encoding", { kind: "unknownEncoding" }, "x-unheard-of"],
-      ["headers over the limit", { kind: "hugeHeaders" }, "headers over the limit"],
       [
-        "a gzip bomb",
-        { kind: "gzipBomb", bytes: 30_000_000 },
-        "raise SIMCAT_MAX_BODY if the organization is that large",
+        "a byte that UTF-8 never has",
+        { kind: "wrongBody", base64: Buffer.from('[{"libraryName":"\xff"}]', "latin1").toString("base64") },
+        "UTF-8",
       ],
+      ["plain bytes called gzip", encoded("gzip"), "are not gzip"],
+      ["an unknown encoding", encoded("x-unheard-of"), "x-unheard-of"],
+      ["headers over the limit", padded(128 * 1024), "headers over the limit"],
+      ["a gzip bomb", [bomb, encoded("gzip")], "raise SIMCAT_MAX_BODY if the organization is that large"],
     ],
     { SIMCAT_MAX_BODY: "1MiB" },
   );
@@ -132,7 +126,6 @@ test("an answer that is not the listing ends the run after one request (faults 8
 
 test("a listing that fails in all attempts ends as source_unavailable (faults 1, 3, 4, 17, 45)", async () => {
   const gzipped = gzipSync(Buffer.from("[]")).subarray(0, 15).toString("base64");
-  const encoded: FaultAction = { kind: "headers", set: { "content-encoding": "gzip" } };
   await expectEndings(
     "source_unavailable",
     2,
@@ -144,7 +137,7 @@ test("a listing that fails in all attempts ends as source_unavailable (faults 1,
       ["short of its length", { kind: "truncate" }, "was cut short"],
       ["chunks without their end", { kind: "truncate", how: "chunked" }, "was cut short"],
       ["ended by the close", { kind: "truncate", how: "close", bytes: 0 }, "was cut short"],
-      ["gzip without its end", [{ kind: "wrongBody", base64: gzipped }, encoded], "was cut short"],
+      ["gzip without its end", [{ kind: "wrongBody", base64: gzipped }, encoded("gzip")], "was cut short"],
       ["a reset before the head", { kind: "reset" }, "failed"],
       ["silence after the head", { kind: "hang", after: "head" }, "timed out after 2 attempts"],
       ["one byte a second", { kind: "drip", bytes: 1, everyMs: 1000 }, "timed out after 2 attempts"],

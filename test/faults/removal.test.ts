@@ -296,7 +296,7 @@ describe("removals", () => {
       "of libraries that an empty listing lacked are held later, too (fault 49)",
       { alice: 10 },
       [
-        async ({ service }) => service.once({ operation: "listing" }, { kind: "emptyList" }),
+        async ({ service }) => service.once({ operation: "listing" }, { kind: "dropItems" }),
         sync(3),
         gone("alice", 0, 1),
         sync(3),

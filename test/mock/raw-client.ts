@@ -22,13 +22,12 @@ export function ask(url: string, path: string, options: AskOptions = {}): Promis
     const sent = request(
       { hostname, port, path, method, headers: { "x-ss-api-key": KEY, ...headers }, agent },
       (res) => {
-        let text = "";
-        res.setEncoding("utf8");
-        res.on("data", (chunk: string) => {
-          text += chunk;
-        });
+        const chunks: Buffer[] = [];
+        res.on("data", (chunk: Buffer) => chunks.push(chunk));
         res.on("error", reject);
-        res.on("end", () => resolve({ status: res.statusCode ?? 0, headers: res.headers, text }));
+        res.on("end", () => {
+          resolve({ status: res.statusCode ?? 0, headers: res.headers, text: Buffer.concat(chunks).toString() });
+        });
       },
     );
     sent.on("error", reject);

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { createOrganization, type Organization, organizationOf } from "../../src/mock/organization.ts";
 import { startMockService } from "../../src/mock/server.ts";
 import { library } from "../support/organization.ts";
-import { KEY } from "./raw-client.ts";
+import { ask, KEY } from "./raw-client.ts";
 
 /** The service of `simcat mock`, until the test is over. */
 async function start(organization: Organization, options: { port?: number; seed?: number; editEvery?: number } = {}) {
@@ -12,6 +12,19 @@ async function start(organization: Organization, options: { port?: number; seed?
 }
 
 const libA = library("alice", "Lib A", { scenarios: [1] });
+
+test("answers with JSON, and refuses another key", async () => {
+  const { url } = await start(organizationOf([libA]));
+  const { status, headers, text } = await ask(url, "/libs/user/alice/Lib%20A/metadata");
+  expect([status, JSON.parse(text).libraryName]).toEqual([200, "Lib A"]);
+  expect(headers).toMatchObject({
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(text.length),
+    date: expect.stringMatching(/ GMT$/),
+  });
+  const refused = await ask(url, "/libs", { headers: { "x-ss-api-key": "other" } });
+  expect([refused.status, refused.text]).toEqual([401, '{"message":"Unauthorized"}']);
+});
 
 test("edits on a timer until it is stopped; the same seed makes the same edits", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"], now: new Date("2025-06-01T12:34:00Z") });

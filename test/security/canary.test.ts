@@ -58,11 +58,15 @@ const SPOILT: readonly (readonly [FaultMatch, FaultAction])[] = [
   [{ operation: "listing" }, { kind: "status", status: 429, headers: { "retry-after": "7200", "x-key": CANARY_KEY } }],
   [
     { operation: "listing" },
-    { kind: "redirect", location: `https://elsewhere.invalid/${encodeURIComponent(CANARY_KEY)}?k=${CANARY_KEY}` },
+    {
+      kind: "status",
+      status: 302,
+      headers: { location: `https://elsewhere.invalid/${encodeURIComponent(CANARY_KEY)}?k=${CANARY_KEY}` },
+    },
   ],
   [{ operation: "listing" }, { kind: "wrongBody", text: JSON.stringify({ echo: CANARY_KEY, [CANARY_KEY]: 1 }) }],
   [{ operation: "listing" }, { kind: "wrongBody", text: `not JSON ${CANARY_KEY}` }],
-  [{ operation: "listing" }, { kind: "unknownEncoding", encoding: "k3y" }],
+  [{ operation: "listing" }, { kind: "headers", set: { "content-encoding": "k3y" } }],
   [{ operation: "scenarios" }, { kind: "status", status: 403, body: CANARY_KEY }],
   [
     { operation: "scenarios" },

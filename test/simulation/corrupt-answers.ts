@@ -25,11 +25,11 @@ const LOST: readonly (readonly [name: string, action: FaultAction, takesMs?: num
   ["an error object", { kind: "wrongBody", text: '{"message":"error"}' }],
   ["null", { kind: "wrongBody", text: "null" }],
   ["no body", { kind: "wrongBody", text: "" }],
-  ["bad gzip", { kind: "badGzip" }],
-  ["unknown encoding", { kind: "unknownEncoding" }],
-  ["redirect", { kind: "redirect", location: "http://127.0.0.1:9/" }],
-  ["placeholder", { kind: "placeholder" }],
-  ["huge headers", { kind: "hugeHeaders" }],
+  ["bad gzip", { kind: "headers", set: { "content-encoding": "gzip" } }],
+  ["unknown encoding", { kind: "headers", set: { "content-encoding": "x-unheard-of" } }],
+  ["redirect", { kind: "status", status: 302, headers: { location: "http://127.0.0.1:9/" } }],
+  ["placeholder", { kind: "wrongBody", text: '{"libraryName":"string","scenarioId":"integer"}' }],
+  ["huge headers", { kind: "headers", set: { "x-padding": "x".repeat(1 << 17) } }],
   ["reset", { kind: "reset" }],
   ["reset in the body", { kind: "reset", afterBytes: 1 }, FLUSHED],
   ["cut, length", { kind: "truncate", how: "length" }, FLUSHED],
@@ -63,7 +63,7 @@ export function corruptListing(size: number, random: Random): Corruption {
   const dropped: FaultAction = { kind: "dropItems", ...items };
   if (die < 12) return { name: `drops ${items.count} from ${from}`, actions: [dropped], listing: "shorter", items };
   if (die < 14)
-    return { name: "empty", actions: [{ kind: "emptyList" }], listing: "shorter", items: { from: 0, count: size } };
+    return { name: "empty", actions: [{ kind: "dropItems" }], listing: "shorter", items: { from: 0, count: size } };
   if (die < 16)
     return {
       name: `page without ${items.count} from ${from}`,

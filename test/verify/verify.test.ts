@@ -226,7 +226,7 @@ describe("a library that differs", () => {
     const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b")]);
     sides.service.once(
       { operation: "listing" },
-      { kind: "between", when: "after", edit: (organization) => void organization.remove("o", "a") },
+      { kind: "between", edit: (organization) => void organization.remove("o", "a") },
     );
     const { code, out } = await verifyJson(sides);
     expect(code).toBe(2);

@@ -43,17 +43,11 @@ function createTrigger({ match = {}, times = 1, skip = 0, action }: Fault): Trig
 function createMatcher(match: FaultMatch): (route: Route, rawPath: string) => boolean {
   const { operation = "any", owner, library } = match;
   const pattern = match.pathPattern === undefined ? null : new RegExp(match.pathPattern);
-  const glob = match.path === undefined ? null : parseGlob(match.path);
   return (route, rawPath) => {
     if (operation !== "any" && route.kind !== operation) return false;
     const requested = "owner" in route ? route : null;
     if (owner !== undefined && requested?.owner !== owner) return false;
     if (library !== undefined && requested?.name !== library) return false;
-    return (pattern?.test(rawPath) ?? true) && (glob?.test(rawPath) ?? true);
+    return pattern?.test(rawPath) ?? true;
   };
-}
-
-function parseGlob(glob: string): RegExp {
-  const literals = glob.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-  return new RegExp(`^${literals.join(".*")}$`);
 }

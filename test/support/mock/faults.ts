@@ -1,20 +1,14 @@
 import type { Organization } from "../../../src/mock/organization.ts";
-
-export type MockOperation = "listing" | "metadata" | "scenarios";
-
-import type { EditName } from "./edits.ts";
-import type { Json, MockLibrary } from "./library.ts";
+import type { Json } from "./library.ts";
 
 /** Selects requests. A property that is not set matches every request. */
 export interface FaultMatch {
   /** `any` includes paths that the service does not know. */
-  readonly operation?: MockOperation | "any";
+  readonly operation?: "listing" | "metadata" | "scenarios" | "any";
   /** The exact owner, decoded. */
   readonly owner?: string;
   /** The exact name, decoded. */
   readonly library?: string;
-  /** The raw path; `*` matches any text. */
-  readonly path?: string;
   /** The source of a regular expression that the raw path must match. */
   readonly pathPattern?: string;
 }
@@ -50,21 +44,9 @@ export type AnswerAction =
       readonly contentType?: string | null;
     }
   | { readonly kind: "html" }
-  /** Declares gzip but sends the plain bytes. */
-  | { readonly kind: "badGzip" }
-  | { readonly kind: "unknownEncoding"; readonly encoding?: string }
-  /** Valid JSON of `bytes` decoded bytes; compressed, it is about a thousand times smaller. */
-  | { readonly kind: "gzipBomb"; readonly bytes: number }
-  | { readonly kind: "redirect"; readonly status?: number; readonly location: string | null }
   /** Sets headers of the normal answer; null removes one (`date` too). */
   | { readonly kind: "headers"; readonly set: HeaderChanges }
-  | { readonly kind: "hugeHeaders"; readonly bytes?: number }
   | { readonly kind: "bom" }
-  /** Adds a byte that is invalid in UTF-8 to the first string value. */
-  | { readonly kind: "invalidUtf8" }
-  | { readonly kind: "emptyList" }
-  /** The answer of the documented mock: an object with type names as values, even where a list is expected. */
-  | { readonly kind: "placeholder"; readonly inList?: boolean }
   /** Omits `count` items (default: all that follow) starting at `from`. */
   | { readonly kind: "dropItems"; readonly from?: number; readonly count?: number }
   | AlterItem
@@ -99,22 +81,16 @@ export type DeliveryAction =
   /** Sends a correct answer; then closes the socket at once, or as soon as the next request arrives on it (default). */
   | { readonly kind: "closeKeepAlive"; readonly when?: "nextRequest" | "afterAnswer" };
 
-/** Refuses requests over a rate or over a number in flight. Meant for `times: "always"`. */
+/** Answers requests over a rate with 429. Meant for `times: "always"`. */
 export interface ThrottleAction {
   readonly kind: "throttle";
-  readonly perSecond?: number;
-  readonly inFlight?: number;
-  /** Default 429. */
-  readonly status?: number;
-  readonly retryAfter?: string;
+  readonly perSecond: number;
 }
 
-/** Edits the request's library (for a listing: a random one) just before the answer is created, or after it was sent. */
+/** Edits the organization after the answer was sent. */
 export interface BetweenAction {
   readonly kind: "between";
-  readonly when?: "before" | "after";
-  /** The name of an edit, or a function that edits. */
-  readonly edit: EditName | ((organization: Organization, library: MockLibrary | undefined) => void);
+  readonly edit: (organization: Organization) => void;
 }
 
 export type HeaderChanges = Readonly<Record<string, string | readonly string[] | null>>;

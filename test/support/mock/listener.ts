@@ -1,26 +1,21 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Organization } from "../../../src/mock/organization.ts";
-import { createRandom } from "../../../src/mock/random.ts";
 import { parseRoute, type Route } from "../../../src/mock/server.ts";
 import { alterAnswer } from "./alter-answer.ts";
 import { createResponder, type HttpAnswer, httpError } from "./answer.ts";
-import { createDateSource } from "./date-source.ts";
 import { type Delivery, deliver, isDelivery, later } from "./deliver.ts";
-import { EDITS } from "./edits.ts";
 import { createFaultScript } from "./fault-script.ts";
-import type { BetweenAction, Fault, FaultAction } from "./faults.ts";
+import type { Fault, FaultAction } from "./faults.ts";
 import { createRecorder, type RecordedRequest, type Recorder, type RequestRecord } from "./recorder.ts";
 import { createThrottle } from "./throttle.ts";
 
 export interface ListenerOptions {
   readonly organization: Organization;
   readonly apiKey: string;
-  /** The seed of the edits of `between`. */
-  readonly seed?: number;
   /** Such as `/v1`. Default: none. */
   readonly pathPrefix?: string;
-  /** The service's clock, for edits and the `Date` header. */
+  /** The service's clock, for the `Date` header. */
   readonly clock?: () => Date;
   readonly latencyMs?: number;
   /** If false, requests are not recorded: for measurements. */
@@ -58,22 +53,15 @@ function isUtf8(segment: string): boolean {
 
 /** Creates the request listener: it records each request, finds its fault, creates the answer and delivers it. */
 export function createListener(options: ListenerOptions): Listener {
-  const { organization, apiKey, seed = 1, pathPrefix = "", clock, latencyMs = 0, onRequest } = options;
+  const { organization, apiKey, pathPrefix = "", clock, latencyMs = 0, onRequest } = options;
   const findAnswer = createResponder(organization, apiKey);
-  const dateSource = createDateSource(clock === undefined ? {} : { clock });
   const date = clock === undefined ? null : () => clock().toUTCString();
-  const random = createRandom(seed);
   const { add, ...recorder } = createRecorder(options.record ?? true);
   const throttle = createThrottle();
   const closing = new WeakSet<Socket>();
   let script = createFaultScript(options.faults ?? []);
-  let inFlight = 0;
 
   function respond(req: IncomingMessage, res: ServerResponse): void {
-    inFlight += 1;
-    res.on("close", () => {
-      inFlight -= 1;
-    });
     const record = add(req);
     if (closing.has(req.socket)) {
       req.socket.destroy();
@@ -89,36 +77,24 @@ export function createListener(options: ListenerOptions): Listener {
     const route: Route = isBelowPrefix ? parseRoute(record.path.slice(pathPrefix.length)) : { kind: "unknown" };
     const actions = script.next(route, record.path);
     if (actions.length > 0) record.fault = actions.map((action) => action.kind).join("+");
-    for (const action of actions) if (action.kind === "between") scheduleEdit(action, route, res);
+    for (const action of actions) if (action.kind === "between") res.once("finish", () => action.edit(organization));
     const malformed = findMalformed(record.path);
     const right =
       malformed === undefined
         ? findAnswer(req, route)
         : httpError(400, `path segment "${malformed}" is not properly encoded`);
-    const altered = actions.reduce((before, action) => applyFault(before, action, route), right);
+    const altered = actions.reduce((before, action) => applyFault(before, action), right);
     const fault = actions.findLast(isDelivery);
     const delivery: Delivery = { res, date, record, closing };
     if (latencyMs > 0) later(res, latencyMs, () => deliver(altered, fault, delivery));
     else deliver(altered, fault, delivery);
   }
 
-  function scheduleEdit(action: BetweenAction, route: Route, res: ServerResponse): void {
-    if (action.when === "after") res.once("finish", () => runEdit(action, route));
-    else runEdit(action, route);
-  }
-
-  function runEdit({ edit }: BetweenAction, route: Route): void {
-    const pick = () => (organization.size === 0 ? undefined : random.pick(organization.libraries()));
-    const library = "owner" in route ? organization.get(route.owner, route.name) : pick();
-    if (typeof edit === "function") edit(organization, library);
-    else if (library !== undefined) EDITS[edit](organization, library, random, dateSource);
-  }
-
-  function applyFault(answer: HttpAnswer, action: FaultAction, route: Route): HttpAnswer {
+  function applyFault(answer: HttpAnswer, action: FaultAction): HttpAnswer {
     if (action.kind === "between" || isDelivery(action)) return answer;
-    if (action.kind === "throttle") return throttle(action, inFlight) ?? answer;
+    if (action.kind === "throttle") return throttle(action) ?? answer;
     try {
-      return alterAnswer(answer, action, "owner" in route ? route.kind : "listing");
+      return alterAnswer(answer, action);
     } catch (error) {
       return httpError(500, `the mock could not do "${action.kind}": ${String(error)}`);
     }
