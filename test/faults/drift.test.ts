@@ -5,7 +5,6 @@ import type { Fields, MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
-// Several consecutive CLI runs.
 const NOW = "2030-01-02 at 3:04 PM";
 const LATER = "2030-02-03 at 4:05 PM";
 const OLD = "2023-09-11 at 2:56 PM";

@@ -279,28 +279,3 @@ test("contradictory entries are rejected; the library is read and its date not t
   expect((await call(["sync"])).code).toBe(2);
   expect(asked()).toHaveLength(3);
 });
-
-test("names that differ only by case, accents or blanks are distinct libraries (fault 31)", async () => {
-  const names = ["Lib", "lib", "Montréal", "Montre\u0301al", "x", " x", "x ", "ﬁre", "fire", "ß", "ss", "İ", "i"];
-  const owners = ["alice", "Alice"];
-  const { call, query } = await fixture(
-    owners.flatMap((owner) =>
-      names.map((name) => library(owner, name, { scenarios: [1], description: `${owner}/${name}` })),
-    ),
-  );
-
-  expect((await call(["sync"])).code).toBe(0);
-  expect(
-    (
-      await query<{ description: string }>(
-        `SELECT l.owner, l.library_name AS name, l.description FROM simcat.libraries l JOIN simcat.scenarios USING (owner, library_name)`,
-      )
-    )
-      .map((row) => JSON.stringify(row))
-      .toSorted(),
-  ).toEqual(
-    owners
-      .flatMap((owner) => names.map((name) => JSON.stringify({ owner, name, description: `${owner}/${name}` })))
-      .toSorted(),
-  );
-});

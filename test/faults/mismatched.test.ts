@@ -1,41 +1,28 @@
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import type { LibraryKey } from "../../src/model.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
+import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
 import type { Fields } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
+import { text } from "./answers.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
-// Several consecutive CLI runs.
 const NOW = "2030-01-02 at 3:04 PM";
 
-/** Starts a proxy that answers each path in `swaps` with another path's content; returns the CLI's environment. */
-async function openProxy({ service }: Fixture, swaps: ReadonlyMap<string, string>) {
-  const origin = new URL(service.url);
-  const proxy = createServer((incoming, outgoing) => {
-    const path = swaps.get(incoming.url ?? "") ?? incoming.url;
-    const { host: _, ...headers } = incoming.headers;
-    request(new URL(path ?? "/", origin), { headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    }).end();
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  return { SIMCAT_BASE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${origin.pathname}` };
-}
-
-/** Answers each of the two libraries with the other one's metadata and scenarios. */
-function swap(one: string, other: string): Map<string, string> {
-  return new Map(
-    ["metadata", "scenarios"].flatMap((what): [string, string][] => [
-      [`/libs/user/${one}/${what}`, `/libs/user/${other}/${what}`],
-      [`/libs/user/${other}/${what}`, `/libs/user/${one}/${what}`],
-    ]),
-  );
+/** Answers each of the two libraries with the other one's metadata and scenarios, as a proxy that mixes them up. */
+function swap({ service }: Fixture, one: LibraryKey, other: LibraryKey): void {
+  const { organization } = service;
+  const answer = (asked: LibraryKey, sent: LibraryKey) => {
+    const from = organization.get(sent.owner, sent.name);
+    if (from === undefined) throw new Error(`${sent.owner}/${sent.name} is missing`);
+    const match = { owner: asked.owner, library: asked.name };
+    const scenarios = text(`[${from.scenarios.map(scenarioSource)}]`);
+    return [
+      { match: { ...match, operation: "metadata" }, times: "always", action: text(metadataSource(from)) },
+      { match: { ...match, operation: "scenarios" }, times: "always", action: scenarios },
+    ] as const;
+  };
+  service.script([...answer(one, other), ...answer(other, one)]);
 }
 
 const suspectReads = ({ query }: Fixture) =>
@@ -56,9 +43,9 @@ test.each([
   for (const { owner, name } of [one, other]) {
     made.service.change(owner, name, { lastModified: NOW });
   }
-  const behind = await openProxy(made, swap(`${one.owner}/${one.name}`, `${other.owner}/${other.name}`));
+  swap(made, one, other);
 
-  const ended = await made.simcat(["sync"], behind);
+  const ended = await made.call(["sync"]);
 
   expect(ended.code).toBe(2);
   expect(libraryLogLines(ended).map(({ code }) => code)).toEqual(["mismatched", "mismatched"]);
@@ -77,6 +64,7 @@ test.each([
     libraries_failed: 2,
   });
 
+  made.service.script([]);
   expect((await made.call(["sync"])).code).toBe(0);
   expect((await made.call(["verify"])).code).toBe(0);
 });
@@ -123,9 +111,11 @@ test("swapped answers of one name under two owners heal in the next run (fault 5
     made.service.change(owner, "Fire", { lastModified: NOW });
   }
 
-  expect((await made.call(["sync"], await openProxy(made, swap("ann/Fire", "bob/Fire")))).code).toBe(0);
+  swap(made, { owner: "ann", name: "Fire" }, { owner: "bob", name: "Fire" });
+  expect((await made.call(["sync"])).code).toBe(0);
   expect((await suspectReads(made)).map(({ suspect }) => suspect)).toEqual([1, 1]);
 
+  made.service.script([]);
   expect((await made.call(["sync"])).code).toBe(0);
   expect((await made.call(["verify"])).code).toBe(0);
 });

@@ -41,20 +41,6 @@ test("during a run, another sync or backfill ends with 75, without a run row or 
   expect(await query("SELECT token::int FROM simcat.leases")).toEqual([{ token: 1 }]);
 });
 
-test("of two runs started at once, one works and the other ends with 75, without extra load (fault 64)", async () => {
-  const gate = gateAfter(30);
-  const { start, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
-  const both = [start(["sync"], { SIMCAT_CONCURRENCY: "2" }), start(["sync"], { SIMCAT_CONCURRENCY: "2" })];
-
-  const first = await Promise.race(both.map((one) => one.ended));
-  expect(told(first)).toMatchObject({ exit: 75, code: "busy" });
-  gate.open();
-
-  expect((await Promise.all(both.map((one) => one.ended))).map(({ code }) => code).sort()).toEqual([0, 75]);
-  expect(service.requests).toHaveLength(41);
-  expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
-});
-
 test("a run stopped past its lease writes nothing when it resumes, and ends with 75 (faults 62, 64, 151)", async () => {
   const gate = gateAfter(10);
   const { start, call, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });

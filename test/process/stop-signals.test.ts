@@ -157,22 +157,6 @@ test("SIGTERM while the database does not answer ends with 143 within five secon
   expect(asked()).toEqual([]);
 });
 
-test("a second signal of another kind ends a run at once with its own exit code (fault 63)", async () => {
-  const { start, query, database, service } = await fixture(twenty());
-  const blocker = await database.pool.connect();
-  onTestFinished(() => blocker.release());
-  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
-  const running = start(["sync"]);
-  await untilSession(query, WAITS_FOR_LOCK);
-  await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });
-  running.process.kill("SIGHUP");
-  const insisting = setInterval(() => running.process.kill("SIGTERM"), 50);
-  const { code } = await running.ended;
-  clearInterval(insisting);
-  expect(code).toBe(143);
-  await blocker.query("ROLLBACK");
-});
-
 /** The usual ways to use `nohup`: before simcat, and before a script that runs simcat. */
 const NOHUP: readonly (readonly [how: string, command: (program: string, script: string) => string])[] = [
   ["before the command", (program) => `nohup ${program} sync; exit $?`],

@@ -140,8 +140,8 @@ test("one edited library costs two requests plus the listing, and history keeps 
   ]);
 });
 
-test("names are exact to the byte, in the service's URLs and in the database (fault 32)", async () => {
-  const names = AWKWARD_NAMES;
+test("names are exact to the byte, in the service's URLs and in the database (faults 31, 32)", async () => {
+  const names = [...AWKWARD_NAMES, "ﬁre", "fire", "ß", "ss", "İ", "i", "x", " x", "x "];
   const { call, query, service } = await fixture(
     names.flatMap((name) => [library("o/w %n?r", name, { scenarios: [scenario(1, { scenarioName: name })] })]),
   );

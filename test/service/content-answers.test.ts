@@ -18,38 +18,11 @@ import {
 } from "./service-under-test.ts";
 
 describe("a library's content", () => {
-  it.each([
-    ["both dates", "Thu, 15 Jan 2026 12:00:05 GMT", "Thu, 15 Jan 2026 12:00:03 GMT", Date.UTC(2026, 0, 15, 12, 0, 3)],
-    ["one date only", "Thu, 15 Jan 2026 12:00:05 GMT", undefined, null],
-    ["one date that is none", "2026-01-15", "Thu, 15 Jan 2026 12:00:03 GMT", null],
-  ])("with %s has the earlier date, or none", async (_, metadataDate, scenariosDate, expected) => {
-    const server = await serveWell((request, response) => {
-      response.sendDate = false;
-      const date = request.url?.endsWith("/metadata") ? metadataDate : scenariosDate;
-      if (date !== undefined) response.setHeader("date", date);
-      return false;
-    });
-    expect((await open(server.url).readContent(LIBRARY, collect(), never)).date).toBe(expected);
-  });
-
   it("is dated by the earlier of its two requests", async () => {
     const server = await serveWell();
     const { sentAt } = await open(server.url, { concurrency: 1 }).readContent(LIBRARY, collect(), never);
     expect(server.arrivals).toHaveLength(2);
     expect(sentAt).toBeLessThanOrEqual(server.arrivals[0] ?? 0);
-  });
-
-  it.each([
-    [undefined, false],
-    ["0", false],
-    ["1", true],
-    ["soon", true],
-  ])("with the Age %j may come from a cache: %j", async (age, cached) => {
-    const server = await serveWell((request, response) => {
-      if (age !== undefined && request.url?.endsWith("/scenarios")) response.setHeader("age", age);
-      return false;
-    });
-    expect((await open(server.url).readContent(LIBRARY, collect(), never)).cached).toBe(cached);
   });
 
   it("has the same digest for the same bytes in any encoding, and another for other bytes", async () => {
@@ -103,36 +76,6 @@ describe("a library's content", () => {
 });
 
 describe("a library's content that is unavailable", () => {
-  it.each([
-    [408, "timeout"],
-    [429, "throttled"],
-    [503, "server_error"],
-  ])("fails after five attempts with %i as %s (fault 17)", async (status, code) => {
-    const server = await serveStatus(status);
-    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
-    expect(error).toBeInstanceOf(ContentError);
-    expect(error).toMatchObject({ code, unavailable: true });
-    expect(error.message).toContain(`answered ${status} after 5 attempts (asked ${server.url}libs/user/ada/Forest/`);
-    const asked = (what: string) => server.targets.filter((target) => target.endsWith(what)).length;
-    expect(Math.max(asked("/metadata"), asked("/scenarios"))).toBe(5);
-  });
-
-  it.each([
-    [{ metadata: "<html>" }, "an HTML page"],
-    [{ metadata: "[]" }, "a list"],
-    [{ metadata: `{"message":"error"}` }, "an object without any field"],
-    [{ scenarios: `{"scenarioId":1}` }, "an object"],
-    [{ scenarios: `[{"scenarioId":1},]` }, "no item 2 in the list"],
-    [{ scenarios: `[{"scenarioId":"integer","scenarioName":"string"}]` }, "mock"],
-  ])("fails after one attempt when it is %j (fault 41)", async (bodies, found) => {
-    const server = await serveContent(bodies);
-    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
-    expect(error).toBeInstanceOf(ContentError);
-    expect(error.code).toBe("invalid_response");
-    expect(error.message).toContain(found);
-    expect(server.targets.length).toBeLessThanOrEqual(2);
-  });
-
   it("aborts the other request when one has failed permanently", async () => {
     const server = await serve((request, response) => {
       response.statusCode = request.url?.endsWith("/metadata") ? 404 : 503;

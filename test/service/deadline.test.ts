@@ -21,16 +21,8 @@ import {
 const QUICK = { requestTimeoutMs: 250, maxRetries: 1 } as const;
 
 describe("the deadline", () => {
-  it("aborts a server that accepts and never answers (fault 4)", async () => {
-    const server = await serveRaw(() => {});
-    const error = await failureOf(open(server.url, QUICK).listLibraries(never));
-    expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toContain("GET /libs timed out after 2 attempts (asked ");
-    expect(error.message).toContain("no complete answer within 250 ms)");
-    expect(server.targets).toHaveLength(2);
-  });
-
   it.each([
+    ["a server that accepts and never answers (fault 4)", "", "", 1000],
     ["slowly dripping headers", "HTTP/1.1 200 OK\r\n", "x: y\r\n", 5],
     ["a slowly dripping body", "HTTP/1.1 200 OK\r\n\r\n[", " ", 5],
     ["a body whose large parts keep arriving", "HTTP/1.1 200 OK\r\n\r\n[", " ".repeat(70_000), 20],
@@ -41,7 +33,10 @@ describe("the deadline", () => {
       socket.on("close", () => clearInterval(drip));
     });
     const error = await failureOf(open(server.url, { ...QUICK, maxBodyBytes: 2 ** 30 }).listLibraries(never));
-    expect(error.message).toContain("timed out after 2 attempts");
+    expect(error).toBeInstanceOf(SourceUnavailableError);
+    expect(error.message).toContain("GET /libs timed out after 2 attempts (asked ");
+    expect(error.message).toContain("no complete answer within 250 ms)");
+    expect(server.targets).toHaveLength(2);
   });
 
   it("accepts an answer that arrived in time while the process was busy", async () => {

@@ -1,36 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ContentError, SourceUnavailableError } from "../../src/errors.ts";
-import {
-  collect,
-  failureOf,
-  LIBRARY,
-  LISTING,
-  METADATA,
-  never,
-  open,
-  serveRaw,
-  serveWell,
-} from "./service-under-test.ts";
+import { SourceUnavailableError } from "../../src/errors.ts";
+import { failureOf, LISTING, never, open, serveRaw, serveWell } from "./service-under-test.ts";
 
 const plain = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-
-describe("a connection that cannot be made", () => {
-  it.each([
-    ["it is refused", "http://127.0.0.1:1/v1/", "connect ECONNREFUSED 127.0.0.1:1", "ECONNREFUSED"],
-    ["its name does not resolve", "http://nobody.invalid/v1/", "nobody.invalid", /^E/],
-  ])("is tried five times when %s (fault 1)", async (_, url, said, code) => {
-    const service = open(new URL(url));
-    const error = await failureOf(service.listLibraries(never));
-    expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toContain(`GET /libs failed after 5 attempts (asked ${url}libs; `);
-    expect(error.message).toContain(`${said}); the service is down or the base URL ${url} is wrong`);
-    expect(error.cause).toMatchObject({ code: expect.stringMatching(code) });
-    expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
-    const content = await failureOf(service.readContent(LIBRARY, collect(), never));
-    expect(content).toBeInstanceOf(ContentError);
-    expect(content).toMatchObject({ code: "network", unavailable: true });
-  });
-});
 
 describe("a truncated body", () => {
   const cuts: [string, string, "end" | "reset"][] = [
@@ -64,27 +36,6 @@ describe("a truncated body", () => {
     expect(error.message).toMatch(/^GET \/libs (was cut short|failed) after 2 attempts /);
     expect(service.counters()).toMatchObject({ requests: 2, retries: 1 });
     expect((await service.listLibraries(never)).libraries).toHaveLength(1);
-  });
-
-  it("delivers its scenarios again, exactly once (fault 2)", async () => {
-    const items = Array.from({ length: 5000 }, (_, i) => `{"scenarioId":${i + 1},"scenarioName":"scenario ${i + 1}"}`);
-    const body = `[${items.join(",")}]`;
-    let cut = false;
-    const server = await serveRaw((socket, target) => {
-      if (target.endsWith("/metadata")) socket.write(plain(METADATA));
-      else if (cut) socket.write(plain(body));
-      else {
-        cut = true;
-        socket.write(plain(body).slice(0, 150_000), () => socket.resetAndDestroy());
-      }
-    });
-    const service = open(server.url);
-    const sink = collect();
-    const read = await service.readContent(LIBRARY, sink, never);
-    expect(read.items).toBe(5000);
-    expect([...sink.scenarios.keys()]).toEqual(items.map((_, i) => i + 1));
-    expect(sink.restarts).toBe(2);
-    expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
   });
 });
 

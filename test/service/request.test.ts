@@ -28,34 +28,6 @@ describe("every request", () => {
     }
   });
 
-  it.each(["", "/", "/v1", "/v1/", "/api/v1/", "/api/v1//"])(
-    "keeps the base path %j, with or without a trailing slash (fault 15)",
-    async (base) => {
-      const server = await serveWell();
-      await open(new URL(server.url.origin + base)).listLibraries(never);
-      expect(server.targets).toEqual([`${base.replace(/\/+$/, "")}/libs`]);
-    },
-  );
-
-  it.each([
-    "%2e%2e",
-    "a%2Fb",
-    " lead",
-    "trail ",
-    "🌲🔥 burn 👩‍🔬",
-    "'()*!",
-    "Q1/Q2 50% done #3?x=1&y=2",
-    "name\nERROR fake log line",
-  ])("encodes the exact name %j (fault 32)", async (name) => {
-    const server = await serveWell();
-    await open(server.url).readContent({ owner: name, name }, collect(), never);
-    const segment = server.targets[0]?.split("/").at(-2) ?? "";
-    const path = `/v1/libs/user/${segment}/${segment}`;
-    expect([...server.targets].sort()).toEqual([`${path}/metadata`, `${path}/scenarios`]);
-    expect(decodeURIComponent(segment)).toBe(name);
-    expect(segment).toMatch(/^[\w.~%-]+$/);
-  });
-
   it("is one of exactly two for a library's content", async () => {
     const server = await serveWell();
     const service = open(server.url);

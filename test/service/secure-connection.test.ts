@@ -71,27 +71,6 @@ async function serveProxy(port: number) {
 
 const serveTls = () => serve((_, response) => response.end(LISTING), { tls: true });
 
-describe("a certificate", () => {
-  it("that does not verify fails closed after one attempt (fault 20)", async () => {
-    const server = await serveTls();
-    const service = open(server.url);
-    const error = await failureOf(service.listLibraries(never));
-    expect(error).toBeInstanceOf(SourceUnavailableError);
-    expect(error.message).toContain(
-      `GET /libs failed: the certificate does not verify (asked ${server.url}libs; self-signed`,
-    );
-    expect(error.message).toContain("NODE_EXTRA_CA_CERTS");
-    expect(await failureOf(service.readContent(LIBRARY, collect(), never))).toMatchObject({ code: "network" });
-    expect(service.counters().retries).toBe(0);
-    expect(server.targets).toEqual([]);
-  });
-
-  it("of an authority in NODE_EXTRA_CA_CERTS is accepted, and the process ends after close", async () => {
-    const server = await serveTls();
-    expect(await listElsewhere(server.url, { NODE_EXTRA_CA_CERTS: certificateFile() })).toBe("1 listed");
-  });
-});
-
 describe("a proxy", () => {
   const https = new URL("https://service.test/v1/");
 

@@ -12,7 +12,6 @@ import {
   listen,
   never,
   open,
-  type Running,
   serve,
   serveStatus,
   serveWell,
@@ -20,17 +19,6 @@ import {
 
 const read = (service: Service, name: string) => service.readContent(library(name), collect(), never);
 const names = (count: number) => Array.from({ length: count }, (_, i) => `L${i}`);
-
-/** Answers the given number of first requests with a status and headers, and all others with success. */
-function serveLate(first: number, status: number, headers: Record<string, string>): Promise<Running> {
-  let left = first;
-  return serveWell((_, response) => {
-    if (left === 0) return false;
-    left--;
-    response.writeHead(status, headers).end();
-    return true;
-  });
-}
 
 describe("Retry-After", () => {
   it("delays a request whose connection is established later", async () => {
@@ -80,15 +68,6 @@ describe("Retry-After", () => {
     expect(arrivals.slice(1).every((at) => at >= askedAt + 1000)).toBe(true);
     expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
   });
-
-  it("is respected only on statuses that are retried", async () => {
-    const server = await serveLate(1, 404, { "retry-after": "3600" });
-    const service = open(server.url, { concurrency: 1 });
-    expect(await failureOf(read(service, "gone"))).toMatchObject({
-      code: "not_found",
-    });
-    expect((await read(service, "here")).items).toBe(2);
-  });
 });
 
 describe("throttling", () => {
@@ -133,49 +112,6 @@ describe("throttling", () => {
     const error = await failureOf(read(service, "L"));
     expect(error).toBeInstanceOf(SourceUnavailableError);
     expect(server.targets.length).toBeLessThanOrEqual(2);
-  });
-});
-
-/** Admits requests as nginx's `limit_req` with `nodelay` does: a leaky bucket that refused requests do not fill. */
-function leakyBucket(perSecond: number, burst: number): () => boolean {
-  let excess = 0;
-  let last: number | null = null;
-  return () => {
-    const now = performance.now();
-    const next = last === null ? 0 : Math.max(0, excess - ((now - last) * perSecond) / 1000 + 1);
-    if (next > burst) return false;
-    excess = next;
-    last = now;
-    return true;
-  };
-}
-
-describe("a rate limit without Retry-After", () => {
-  it.each([429, 503])("fails no library and costs few requests: %i", async (status) => {
-    const readAll = async (burst: number) => {
-      const admits = leakyBucket(100, burst);
-      const server = await serveWell((_, response) => {
-        if (admits()) return false;
-        response.writeHead(status).end();
-        return true;
-      });
-      const service = open(server.url, { timing: { backoffBaseMs: 250 } });
-      await service.listLibraries(never);
-      const queue = names(200).values();
-      let libraries = 0;
-      const work = async () => {
-        for (const name of queue) {
-          await read(service, name);
-          libraries++;
-        }
-      };
-      await Promise.all(names(16).map(work));
-      expect(libraries).toBe(200);
-      expect(service.counters().throttled).toBe(server.targets.length - 401);
-      return server.targets.length;
-    };
-    const requests = await Promise.all([0, 5, 20].map(readAll));
-    expect(Math.max(...requests)).toBeLessThanOrEqual(401 * 1.2);
   });
 });
 

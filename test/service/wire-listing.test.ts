@@ -22,46 +22,6 @@ describe("readable entries", () => {
       repeated: 0,
     });
   });
-
-  test("names are kept byte for byte (faults 31, 32)", () => {
-    const names = ["Lib", "lib", " lead", "trail ", "e\u0301", "\u00e9", "a/b?#%2e", "%2e%2e", "...", "🌲", "x\ny"];
-    const { libraries, rejects } = read(names.map((libraryName) => JSON.stringify({ libraryName, uploadUser: "ann" })));
-    expect(libraries.map(({ key }) => key.name)).toEqual(names);
-    expect(rejects).toEqual([]);
-  });
-
-  test("the same name under two owners is two libraries, under three is three", () => {
-    const { libraries, repeated } = read(
-      ["ann", "bob", "cem", "bob"].map((uploadUser) => JSON.stringify({ libraryName: "Lib", uploadUser })),
-    );
-    expect(libraries.map(({ key }) => key.owner)).toEqual(["ann", "bob", "cem"]);
-    expect(repeated).toBe(1);
-  });
-
-  test.each([
-    '{"libraryName":"Lib","uploadUser":"ann","lastModified":null}',
-    '{"libraryName":"Lib","uploadUser":"ann"}',
-  ])("a date that is null or absent is null and not a reject: %s (fault 40)", (source) => {
-    expect(read([source])).toMatchObject({ libraries: [{ key: ANN_LIB, lastModified: null, source }], rejects: [] });
-  });
-
-  test("unknown fields are kept in the source text (fault 39)", () => {
-    const source = '{"libraryName":"Lib","uploadUser":"ann","size":1.0,"tags":["a"]}';
-    expect(read([source])).toMatchObject({ libraries: [{ source }], rejects: [] });
-  });
-
-  test("an entry without uploadUser, or with a null one, belongs to the default owner", () => {
-    const { libraries, incomplete } = read(
-      ['{"libraryName":"A"}', '{"libraryName":"B","uploadUser":null}', LIB],
-      "org",
-    );
-    expect(libraries.map(({ key }) => key)).toEqual([
-      { owner: "org", name: "A" },
-      { owner: "org", name: "B" },
-      ANN_LIB,
-    ]);
-    expect(incomplete).toBeNull();
-  });
 });
 
 describe("entries with an unreadable identity make the listing incomplete", () => {
@@ -108,57 +68,6 @@ describe("entries with an unreadable identity make the listing incomplete", () =
     expect(incomplete).toBe(
       "3 entries of the listing name no library that could be read, 2 of them for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries",
     );
-  });
-
-  test("a default owner does not replace an uploadUser of the wrong type", () => {
-    expect(read(['{"libraryName":"A","uploadUser":7}'], "org").rejects).toMatchObject([
-      { key: null, code: "wrong_type" },
-    ]);
-  });
-});
-
-describe("keys that cannot be requested are rejects, and the listing stays complete", () => {
-  test.each([
-    [".", "Lib", "uploadUser"],
-    ["..", "Lib", "uploadUser"],
-    ["ann", ".", "libraryName"],
-    ["ann", "..", "libraryName"],
-    ["a", "n".repeat(2600), ""],
-    ["é".repeat(1300), "n", ""],
-  ])("%.5s / %.5s", (uploadUser, libraryName, path) => {
-    const source = JSON.stringify({ libraryName, uploadUser });
-    expect(read([source, LIB])).toMatchObject({
-      libraries: [{ key: ANN_LIB }],
-      rejects: [{ key: { owner: uploadUser, name: libraryName }, code: "unaddressable", path, payload: source }],
-      incomplete: null,
-    });
-  });
-
-  test("2,600 bytes are within the limit", () => {
-    const { libraries } = read([
-      JSON.stringify({ libraryName: "n".repeat(2599), uploadUser: "a" }),
-      JSON.stringify({ libraryName: "🌲".repeat(650).slice(0, -2), uploadUser: "ann!" }),
-    ]);
-    expect(libraries).toHaveLength(2);
-  });
-});
-
-describe("a bad field with a readable identity rejects the entry and lists the library", () => {
-  test.each([
-    ['"lastModified":17', "wrong_type", "lastModified"],
-    ['"lastModified":"\\u0000"', "bad_text", "lastModified"],
-    ['"extra":{"a":[1,"\\udc00"]}', "bad_text", "extra.a[1]"],
-    ['"extra":1e999999', "out_of_range", "extra"],
-    [`"extra":${"[".repeat(500)}${"]".repeat(500)}`, "too_deep", ""],
-  ])("%.30s", (field, code, path) => {
-    const source = `{"libraryName":"Lib","uploadUser":"ann",${field}}`;
-    const reason = expect.any(String);
-    expect(read([source])).toEqual({
-      libraries: [{ key: ANN_LIB, lastModified: null, source: null }],
-      rejects: [{ key: ANN_LIB, kind: "listing", code, path, reason, payload: source }],
-      incomplete: null,
-      repeated: 0,
-    });
   });
 });
 

@@ -55,20 +55,6 @@ describe("readable metadata", () => {
   });
 });
 
-describe("metadata that cannot be stored is one reject", () => {
-  test.each([
-    ['{"fileSize":240}', "wrong_type", "fileSize", "fileSize is a number, a string was expected"],
-    ['{"libraryName":["Lib"]}', "wrong_type", "libraryName", "libraryName is a list, a string was expected"],
-    ['{"description":"a\\u0000b"}', "bad_text", "description", "description holds a NUL or half of a surrogate pair"],
-    ['{"fileSize":"1 KB","x":{"\\ud800":1}}', "bad_text", "x.?", "x.? holds a NUL or half of a surrogate pair"],
-  ])("%s (fault 33)", (source, code, path, reason) => {
-    expect(read(source)).toEqual({
-      metadata: null,
-      rejects: [{ key: KEY, kind: "metadata", code, path, reason, payload: source }],
-    });
-  });
-});
-
 describe("an answer that cannot be metadata is identified (faults 3, 10, 11, 41)", () => {
   test.each([
     ["<html></html>", "an HTML page where library metadata belongs"],
