@@ -8,8 +8,6 @@ export type Verdict =
   | "cut before"
   /** The statement is executed, and the connection is cut before its answer is delivered. */
   | "swallow answer"
-  /** The statement is executed, and the connection then hangs. */
-  | "fall silent"
   /** The statement never arrives, and the connection hangs. */
   | "black-hole";
 
@@ -24,19 +22,15 @@ export interface PostgresProxy {
   cutAll(): void;
   /** Cuts every open connection and refuses new ones, like a server that is down. */
   goDown(): void;
-  /** The number of connections made through the proxy. */
-  readonly connections: number;
 }
 
 /** A TCP proxy between simcat and Postgres that parses just enough of the protocol to see statements. */
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let connections = 0;
   const proxy: Pick<PostgresProxy, "judge" | "endAtOnce"> = { judge: () => "pass", endAtOnce: 0 };
 
   const server = createServer((client) => {
-    connections += 1;
     const upstream = createConnection(Number(target.port), target.hostname);
     let verdict: Verdict = "pass";
     const cut = () => {
@@ -49,7 +43,6 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
-        if (verdict === "fall silent" && socket === upstream) return;
         client.destroy();
         upstream.end();
       });
@@ -108,9 +101,6 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     goDown() {
       server.close();
       cutAll();
-    },
-    get connections() {
-      return connections;
     },
   };
 }
