@@ -2,30 +2,11 @@ import { expect, test, vi } from "vitest";
 import { type Gate, gateAfter } from "../process/gate.ts";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
-import { library } from "../support/organization.ts";
+import { drop, libraries, live, put } from "./removals.ts";
 import { lastRun } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
-
-const libraries = (owner: string, from: number, to: number) =>
-  Array.from({ length: to - from }, (_, at) => library(owner, `lib ${from + at}`, { scenarios: [1] }));
-
-const put = ({ service }: Fixture, owner: string, from: number, to: number) =>
-  service.put(...libraries(owner, from, to));
-
-const drop = ({ service }: Fixture, owner: string, from: number, to: number): void => {
-  for (let at = from; at < to; at++) service.remove(owner, `lib ${at}`);
-};
-
-const live = async ({ query }: Fixture) =>
-  Object.fromEntries(
-    (
-      await query<{ owner: string; live: number }>(
-        "SELECT owner, count(*)::int AS live FROM simcat.libraries WHERE removed_at IS NULL GROUP BY 1 ORDER BY 1",
-      )
-    ).map(({ owner, live }) => [owner, live]),
-  );
 
 const held = ({ query }: Fixture) =>
   query("SELECT owner, library_name AS name FROM simcat.library_sync WHERE removal_held_at IS NOT NULL ORDER BY 1, 2");
@@ -40,21 +21,6 @@ async function swapped(): Promise<Fixture> {
 
 const NUMBERS =
   "20 of 21 libraries would be marked removed (95.24 %); the limit is SIMCAT_MAX_REMOVED=30 %; nothing was marked";
-
-test("libraries that move to another owner are stored while their removal is held (fault 49)", async () => {
-  const made = await syncedFixture(libraries("bob", 0, 10));
-  drop(made, "bob", 0, 5);
-  for (let at = 0; at < 5; at++) {
-    made.service.put(library("ann", `lib ${at}`, { libraryOwner: "bob", scenarios: [1] }));
-  }
-
-  for (const _ of ["held", "held before"]) {
-    expect((await made.call(["sync"])).code).toBe(3);
-    expect(await live(made)).toEqual({ ann: 5, bob: 10 });
-  }
-  expect((await made.call(["sync", "--allow-removals"])).code).toBe(0);
-  expect(await live(made)).toEqual({ ann: 5, bob: 5 });
-});
 
 test("explain says that a removal is held, since when, and what resolves it (fault 123)", async () => {
   const made = await swapped();

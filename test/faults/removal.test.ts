@@ -1,28 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
+import { drop, libraries, live, put } from "./removals.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
 // Many consecutive runs, each of which can be slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
-
-const libraries = (owner: string, from: number, to: number) =>
-  Array.from({ length: to - from }, (_, at) => library(owner, `lib ${from + at}`, { scenarios: [1] }));
-
-function drop({ service }: Fixture, owner: string, from: number, to: number): void {
-  for (let at = from; at < to; at++) service.remove(owner, `lib ${at}`);
-}
-
-const put = ({ service }: Fixture, owner: string, from: number, to: number) =>
-  service.put(...libraries(owner, from, to));
-
-/** The number of live libraries of each owner. */
-async function live({ query }: Fixture): Promise<Record<string, number>> {
-  const rows = await query<{ owner: string; live: number }>(
-    "SELECT owner, count(*)::int AS live FROM simcat.libraries WHERE removed_at IS NULL GROUP BY 1 ORDER BY 1",
-  );
-  return Object.fromEntries(rows.map(({ owner, live }) => [owner, live]));
-}
 
 /** A change of the service or a run, in a story about removals. */
 type Step = (made: Fixture) => unknown;
@@ -381,26 +364,6 @@ test("a run over one page of a listing has not seen everything after a prune eit
 
   expect(await made.query("SELECT FROM simcat.rejects")).toEqual([]);
   expect(await seen(made.query)).toEqual([false, true]);
-});
-
-test("a cached listing marks nothing that was read after the cache stored it (fault 45)", async () => {
-  const made = await syncedFixture(libraries("alice", 0, 10));
-  drop(made, "alice", 0, 1);
-  const cached = async (age: string, readAgo: string) => {
-    await made.query("UPDATE simcat.library_sync SET content_read_at = now() - $1::interval", [readAgo]);
-    made.service.once({ operation: "listing" }, { kind: "headers", set: { age } });
-    const ended = await made.call(["sync"]);
-    return [
-      ended.code,
-      logLines(ended).filter(({ code }) => code === "listing_cached").length,
-      (await live(made)).alice,
-    ];
-  };
-
-  expect(await cached("600", "2 minutes")).toEqual([0, 1, 10]);
-  expect(await cached("soon", "30 days")).toEqual([0, 1, 10]);
-  expect(await cached("600", "10 minutes")).toEqual([0, 1, 10]);
-  expect(await cached("600", "12 minutes")).toEqual([0, 1, 9]);
 });
 
 test("a listing from a cache of unknown age is no proof of freshness (fault 178)", async () => {

@@ -174,6 +174,7 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
     { owner: "alice", library: "bad", code: "all_rejected" },
     { owner: "alice", library: "bad", code: "rejects" },
   ]);
+  expect(ended.stderr).toContain("not one of the 3 scenarios can be stored (the first: ");
   expect(await lastRun(query)).toMatchObject({ status: "partial", libraries_failed: 1, rejects: 1 });
   expect(await query("SELECT library_name AS library, kind, code, path, payload FROM simcat.rejects")).toEqual([
     { library: "bad", kind: "scenario", code: "wrong_type", path: "scenarioId", payload: '{"scenarioId":"a"}' },

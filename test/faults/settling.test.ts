@@ -191,28 +191,6 @@ test("cached answers and other metadata dates do not settle; three such reads le
   expect(made.service.requests.every(({ headers }) => headers["cache-control"] === "no-cache")).toBe(true);
 });
 
-test("a date that goes from A to B and back is read each time, also if B could not be read (fault 57)", async () => {
-  const made = await fixture([
-    library("alice", "flaps", { scenarios: [1] }),
-    library("alice", "fails", { scenarios: [1] }),
-  ]);
-  const date = (lastModified: string) => {
-    for (const name of ["flaps", "fails"]) made.service.change("alice", name, { lastModified });
-  };
-  await readBy(made);
-  expect(await readBy(made)).toEqual([]);
-
-  date("2023-09-11 at 2:57 PM");
-  made.service.always({ library: "fails" }, { kind: "status", status: 500 });
-  expect((await made.call(["sync"])).code).toBe(2);
-  date("2023-09-11 at 2:56 PM");
-  made.service.script([]);
-
-  expect(await readBy(made)).toEqual(["fails", "flaps"]);
-  await passMinutes(made.query, 1);
-  expect(await readBy(made)).toEqual(["fails", "flaps"]);
-});
-
 test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are counted", async () => {
   const names = Array.from({ length: 12 }, (_, at) => `lib ${at}`);
   const made = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
@@ -239,69 +217,4 @@ test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are 
     silent_changes: 1,
   });
   expect(await readBy(made)).toEqual([]);
-});
-
-test("reads and failures recorded by a clock a year ahead are repeated once it is right (fault 57)", async () => {
-  const made = await fixture(["old", "broken"].map((name) => library("alice", name, { scenarios: [1] })));
-  await readBy(made);
-  await passMinutes(made.query, -365 * 24 * 60);
-  await made.query("UPDATE simcat.library_sync SET last_failed_at = content_read_at WHERE library_name = 'broken'");
-  made.service.always({ library: "broken", operation: "metadata" }, { kind: "status", status: 404 });
-  made.service.change("alice", "old", { scenarios: [1, 2].map((id) => scenario(id)) });
-
-  expect((await made.call(["sync"])).code).toBe(2);
-
-  expect(
-    await made.query(
-      `SELECT library_name AS name, scenario_count::int AS scenarios, reread_reason, failures, last_failed_at < now() AS past_failure,
-         content_read_at < now() AND bookmark_seen_at < now() AS past_read FROM simcat.library_sync ORDER BY 1`,
-    ),
-  ).toEqual([
-    { name: "broken", scenarios: 1, reread_reason: "failure", failures: 1, past_failure: true, past_read: false },
-    { name: "old", scenarios: 2, reread_reason: null, failures: 0, past_failure: null, past_read: true },
-  ]);
-});
-
-test("dates do not depend on the zone or locale of the process or the database (faults 58, 61)", async () => {
-  const zones: Record<string, string>[] = [
-    { TZ: "America/St_Johns", LANG: "fr_CA.UTF-8", LC_ALL: "fr_CA.UTF-8", PGTZ: "Asia/Kathmandu" },
-    { TZ: "Pacific/Kiritimati", PGDATESTYLE: "German" },
-  ];
-  const dates = [
-    "2023-09-11 at 2:56 PM",
-    "2024-03-31 at 2:30 AM",
-    "2024-09-19 15:24:41.3994461",
-    "9999-12-31 23:59:59.9999999",
-    "1066-10-14T09:00:00.000001Z",
-  ];
-  const rows = [];
-  for (const environment of zones) {
-    const { simcat, query, database } = await fixture(
-      dates.map((lastModified, at) =>
-        library("alice", `lib ${at}`, { lastModified, scenarios: [scenario(1, { lastModified })] }),
-      ),
-    );
-    if ("PGTZ" in environment) {
-      const name = new URL(database.url).pathname.slice(1);
-      await query(`ALTER DATABASE ${name} SET timezone = 'Asia/Kathmandu'`);
-      await query(`ALTER DATABASE ${name} SET datestyle = 'German, DMY'`);
-    }
-    expect((await simcat(["sync"], environment)).code).toBe(0);
-    rows.push(
-      await query(
-        `SELECT l.last_modified AS text, extract(epoch FROM l.last_modified_at)::text AS library, extract(epoch FROM s.last_modified_at)::text AS scenario
-         FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) ORDER BY library_name`,
-      ),
-    );
-  }
-
-  const epochs = [
-    "1694444160.000000",
-    "1711852200.000000",
-    "1726759481.399446",
-    "253402300799.999999",
-    "-28502722799.999999",
-  ];
-  const expected = dates.map((text, at) => ({ text, library: epochs[at], scenario: epochs[at] }));
-  expect(rows).toEqual(zones.map(() => expected));
 });

@@ -1,7 +1,6 @@
 import { Agent } from "node:http";
 import { expect, test } from "vitest";
-import { changeLibrary } from "../support/mock/library.ts";
-import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+import { library, scenario } from "../support/organization.ts";
 import { ask } from "./raw-client.ts";
 import { serve } from "./service.ts";
 
@@ -33,40 +32,6 @@ test("answers metadata and scenarios with the fields of the specification", asyn
   );
 });
 
-test("sends unknown fields, missing fields and raw source as they are given", async () => {
-  const { url } = await serve([
-    library("alice", "Lib A", {
-      entryFields: { uploadUser: undefined, colour: "green" },
-      source: { metadata: '{"fileSize":1e2}' },
-      scenarios: [
-        scenario(1, { fields: { isResult: "no", cost: { usd: 3 } } }),
-        scenario(2, { source: '{"scenarioId":9223372036854775807}' }),
-      ],
-    }),
-    library("alice", "Lib B", { source: { scenarios: "nonsense" } }),
-  ]);
-  expect(JSON.parse((await ask(url, "/libs")).text)[0]).toEqual({
-    libraryName: "Lib A",
-    lastModified: "2023-09-11 at 2:56 PM",
-    colour: "green",
-  });
-  expect((await ask(url, "/libs/user/alice/Lib%20A/metadata")).text).toBe('{"fileSize":1e2}');
-  const scenarios = (await ask(url, "/libs/user/alice/Lib%20A/scenarios")).text;
-  expect(scenarios).toContain('"isResult":"no"');
-  expect(scenarios).toContain('"cost":{"usd":3}},{"scenarioId":9223372036854775807}]');
-  expect((await ask(url, "/libs/user/alice/Lib%20B/scenarios")).text).toBe("nonsense");
-});
-
-test("finds every awkward name by its encoded path, and records the path as received", async () => {
-  const service = await serve(AWKWARD_NAMES.map((name) => library("o'wner/1", name)));
-  for (const name of AWKWARD_NAMES) {
-    const path = `/libs/user/${encodeURIComponent("o'wner/1")}/${encodeURIComponent(name)}/metadata`;
-    const { status, text } = await ask(service.url, path);
-    expect([status, JSON.parse(text).libraryName]).toEqual([200, name]);
-    expect(service.requests.at(-1)?.path).toBe(path);
-  }
-});
-
 test.each([
   ["/libs/user/alice/Lib A/metadata".replace(" ", "%20").replace("alice", "bob"), 404],
   ["/libs/", 404],
@@ -87,13 +52,6 @@ test.each([
   expect([status, typeof JSON.parse(text).message]).toEqual([expected, "string"]);
 });
 
-test("asks for the key in the header", async () => {
-  const service = await serve([libA]);
-  const { status, text } = await ask(service.url, "/libs", { headers: { "x-ss-api-key": "other" } });
-  expect([status, text]).toEqual([401, '{"message":"Unauthorized"}']);
-  expect(service.requests.map((each) => each.status)).toEqual([401]);
-});
-
 test("refuses all but GET and says so in its violations", async () => {
   const service = await serve([libA]);
   expect((await ask(service.url, "/libs", { method: "DELETE" })).status).toBe(405);
@@ -102,51 +60,6 @@ test("refuses all but GET and says so in its violations", async () => {
     "DELETE /libs: only GET may ever be sent",
     "HEAD /libs: only GET may ever be sent",
   ]);
-});
-
-test("serves below a path prefix", async () => {
-  const { url } = await serve([libA], { pathPrefix: "/v1" });
-  expect(new URL(url).pathname).toBe("/v1");
-  expect((await ask(url, "/v1/libs")).status).toBe(200);
-  expect((await ask(url, "/libs")).status).toBe(404);
-});
-
-test("records requests with their headers until they are cleared", async () => {
-  const service = await serve([libA]);
-  await ask(service.url, "/libs", { headers: { "user-agent": "simcat/1" } });
-  expect(service.requests).toMatchObject([
-    { method: "GET", path: "/libs", headers: { "user-agent": "simcat/1" }, status: 200, fault: null },
-  ]);
-  service.clearRequests();
-  expect(service.requests).toEqual([]);
-});
-
-test("an edit shows in the next answers", async () => {
-  const service = await serve([libA]);
-  await ask(service.url, "/libs/user/alice/Lib%20A/metadata");
-  service.edit((organization) => changeLibrary(organization, "alice", "Lib A", { description: "new", scenarios: [] }));
-  const answers = ["metadata", "scenarios"].map((kind) => ask(service.url, `/libs/user/alice/Lib%20A/${kind}`));
-  const [metadata, scenarios] = await Promise.all(answers);
-  expect(JSON.parse(metadata?.text ?? "").description).toBe("new");
-  expect(scenarios?.text).toBe("[]");
-});
-
-test("its Date header is its clock's", async () => {
-  const { url } = await serve([libA], { clock: () => new Date("2024-03-20T16:27:05.900Z") });
-  expect((await ask(url, "/libs")).headers.date).toBe("Wed, 20 Mar 2024 16:27:05 GMT");
-});
-
-test("an answer waits for what onRequest returns", async () => {
-  let release = (): void => {};
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const service = await serve([libA], { onRequest: () => gate });
-  const answered = ask(service.url, "/libs");
-  await expect.poll(() => service.requests.length).toBe(1);
-  service.edit((organization) => organization.remove("alice", "Lib A"));
-  release();
-  expect((await answered).text).toBe("[]");
 });
 
 test("stop closes idle and busy sockets, twice if need be", async () => {

@@ -54,7 +54,7 @@ test.each([
   ["the format of times and numbers", TIMES],
   ["the search path and the planner", ELSEWHERE],
 ])(
-  "a role whose settings change %s: rows, dates and bookmarks are exact, nothing is repeated (fault 166)",
+  "a role whose settings change %s: rows, dates and bookmarks are exact, nothing is repeated (faults 58, 166)",
   async (_, settings) => {
     const { call, simcat, database, query, service, asked } = await fixture(awkward());
     const role = await createRole(database);

@@ -52,30 +52,6 @@ test("a run whose idle sessions are all ended by the server opens others and end
   await expectWhole(made);
 });
 
-test("a session ended inside a transaction repeats the whole transaction and counts once (fault 78)", async () => {
-  const made = await fixture(twenty());
-  const { start, query, database, service } = made;
-  const blocker = await database.pool.connect();
-  onTestFinished(() => blocker.release());
-  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
-  const running = start(["sync"]);
-  const { pid } = await untilSession(query, WAITS_FOR_LOCK);
-
-  await query("SELECT pg_terminate_backend($1)", [pid]);
-  await blocker.query("ROLLBACK");
-
-  expect((await running.ended).code).toBe(0);
-  expect(
-    await query(
-      "SELECT status, libraries_read, libraries_changed, scenarios_inserted::int, scenarios_unchanged::int FROM simcat.sync_runs",
-    ),
-  ).toEqual([
-    { status: "ok", libraries_read: 20, libraries_changed: 20, scenarios_inserted: 60, scenarios_unchanged: 0 },
-  ]);
-  expect(service.requests).toHaveLength(41);
-  await expectWhole(made);
-});
-
 test("a run continues if a session is ended at any statement and so are the next three (fault 78)", {
   timeout: 120_000,
 }, async () => {

@@ -12,7 +12,7 @@ const NAMED = expect.stringMatching(
 );
 
 /** All of them wait at the same time, because each takes half a minute or more. */
-test("locks, a dead server and no free connection end a run in bounded time (faults 79, 81, 83 and 190)", {
+test("locks, a dead server and no free connection end a run in bounded time (faults 79, 81, 83, 167 and 190)", {
   timeout: 200_000,
 }, async () => {
   const tables = ["scenarios", "libraries", "library_sync", "library_history", "leases", "sync_runs"];
@@ -22,6 +22,7 @@ test("locks, a dead server and no free connection end a run in bounded time (fau
     lockedTable("leases", "SHARE"),
     serverStaysDown(),
     noConnectionLeft(),
+    lockedLease(),
   ]);
 });
 
@@ -114,5 +115,33 @@ async function noConnectionLeft(): Promise<void> {
     ),
   });
   expect(performance.now() - startedAt).toBeLessThan(30_000);
+  expect(asked()).toEqual([]);
+}
+
+/** A forgotten transaction locks the row of a released lease. Nothing else holds it. */
+async function lockedLease(): Promise<void> {
+  const { database, start, asked } = await syncedFixture([library("alice", "Fire")]);
+  const holder = await database.pool.connect();
+  onTestFinished(() => holder.release());
+  await holder.query("BEGIN; SET LOCAL application_name = 'forgotten'; SELECT FROM simcat.leases FOR UPDATE");
+  const { rows } = await holder.query("SELECT pg_backend_pid() AS pid, current_user AS role");
+  const [{ pid, role }] = rows;
+
+  const running = start(["sync"]);
+  // It waits for a minute, which is as long as the harness waits.
+  await vi.waitFor(() => expect(running.output()).toContain("is locked by"), { timeout: 120_000, interval: 500 });
+  const ended = await running.ended;
+
+  await holder.query("ROLLBACK");
+  const session = `simcat.leases is locked by session ${pid} \\(role ${role}, forgotten, for [67]\\d s\\)`;
+  expect(told(ended)).toEqual({
+    exit: 69,
+    code: "database_failed",
+    said: expect.stringMatching(
+      new RegExp(`^${session}; wait until it ends, or end it: SELECT pg_terminate_backend\\(${pid}\\)$`),
+    ),
+  });
+  expect(ended.stderr).toContain("waiting for a lock on the lease");
+  expect(ended.stdout + ended.stderr).not.toContain("another run");
   expect(asked()).toEqual([]);
 }

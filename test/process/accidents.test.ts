@@ -88,19 +88,6 @@ test.skipIf(!hasTools)(
   },
 );
 
-test("kept-alive connections of the service do not delay the exit, also after a failed run (fault 69)", async () => {
-  const { start, service } = await fixture(twenty());
-  service.always({ operation: "scenarios", library: "Lib 3" }, { kind: "hang" });
-  const running = start(["sync"], { SIMCAT_REQUEST_TIMEOUT: "500ms", SIMCAT_MAX_RETRIES: "0" });
-  let saidAt = 0;
-  running.process.stdout?.on("data", () => {
-    saidAt = performance.now();
-  });
-
-  expect((await running.ended).code).toBe(2);
-  expect(performance.now() - saidAt).toBeLessThan(5_000);
-});
-
 test("`| head -1` prints its line, and the program keeps its exit code (fault 69)", async () => {
   const { environment } = await fixture(twenty());
   const script = `"$0" "$1" sync | head -1; echo "\${PIPESTATUS[0]}"`;

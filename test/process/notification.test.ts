@@ -2,15 +2,11 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { organizationOf } from "../../src/mock/organization.ts";
 import { addRows } from "../reporting/stored-rows.ts";
-import { callCli } from "../support/call-cli.ts";
-import { startCli } from "../support/cli.ts";
-import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
-import { startMockService } from "../support/mock/server.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 
-const KEY = "key-of-the-service";
+const WRONG_KEY = { SIMCAT_API_KEY: "a-wrong-key" };
 const SECRET_PATH = "/services/T0KEN-0F-THE-H00K";
 
 interface Received {
@@ -38,23 +34,10 @@ async function hook(...statuses: readonly number[]) {
   return { url, received, messages };
 }
 
-let database: TestDatabase;
-let environment: Record<string, string>;
-let mock: Awaited<ReturnType<typeof startMockService>>;
+let made: Fixture;
 
 beforeEach(async () => {
-  database = await freshTestDatabase();
-  mock = await startMockService({
-    organization: organizationOf([library("ann", "forest", { scenarios: [1] })]),
-    apiKey: KEY,
-  });
-  onTestFinished(() => mock.stop());
-  environment = {
-    DATABASE_URL: database.url,
-    SIMCAT_BASE_URL: mock.url,
-    SIMCAT_API_KEY: KEY,
-    SIMCAT_LOG_FORMAT: "json",
-  };
+  made = await fixture([library("ann", "forest", { scenarios: [1] })]);
 });
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
@@ -66,13 +49,13 @@ async function addRuns(runs: string): Promise<void> {
     const ended = minutesAgo(Number(minutes));
     return { id: at + 1, status, started_at: ended, finished_at: ended, libraries_skipped: 1 };
   });
-  await addRows(database, "sync_runs", rows);
-  await database.query("SELECT setval(pg_get_serial_sequence('simcat.sync_runs', 'id'), 100)");
+  await addRows(made.database, "sync_runs", rows);
+  await made.query("SELECT setval(pg_get_serial_sequence('simcat.sync_runs', 'id'), 100)");
 }
 
 /** One run with the service's key, or with another one, which the service refuses. */
 const sync = (url: string, isGood: boolean, ...args: readonly string[]) =>
-  callCli(["sync", ...args], { ...environment, SIMCAT_NOTIFY_URL: url, SIMCAT_API_KEY: isGood ? KEY : "a-wrong-key" });
+  made.call(["sync", ...args], { SIMCAT_NOTIFY_URL: url, SIMCAT_LOG_FORMAT: "json", ...(isGood ? {} : WRONG_KEY) });
 
 describe("a run by cron", () => {
   test("sends a message when the copy stops and starts being good, signed with the URL", async () => {
@@ -130,7 +113,7 @@ describe("a run by cron", () => {
     expect(await sync(flaky.url, false)).toMatchObject({ code: 77 });
     expect(flaky.messages()).toHaveLength(3);
 
-    await database.query("TRUNCATE simcat.sync_runs CASCADE");
+    await made.query("TRUNCATE simcat.sync_runs CASCADE");
     const { code, stderr } = await sync(`http://127.0.0.1:1${SECRET_PATH}`, false);
     expect(code).toBe(77);
     expect(stderr).toContain('"code":"notification_failed"');
@@ -157,10 +140,10 @@ test("a web hook whose answer has no end has received the message once", async (
 
 test("the worker sends a message about runs that fail or cannot begin, once", async () => {
   const { url, messages } = await hook(200);
-  const { process, output } = startCli(["start"], {
-    ...environment,
+  const { process, output } = made.start(["start"], {
+    ...WRONG_KEY,
     SIMCAT_NOTIFY_URL: url,
-    SIMCAT_API_KEY: "a-wrong-key",
+    SIMCAT_LOG_FORMAT: "json",
     SIMCAT_SCHEDULE: "* * * * * *",
     SIMCAT_HTTP_PORT: "0",
   });

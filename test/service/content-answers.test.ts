@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { ContentError } from "../../src/errors.ts";
 import {
   collect,
   failureOf,
@@ -12,7 +11,6 @@ import {
   open,
   SCENARIOS,
   serve,
-  serveContent,
   serveStatus,
   serveWell,
 } from "./service-under-test.ts";
@@ -58,20 +56,6 @@ describe("a library's content", () => {
         payload: "</v1/x?key=***>; rel=next",
       },
     ]);
-  });
-
-  it.each([
-    ["bad items alone", `[{"scenarioId":null,"scenarioName":"x"},{"scenarioName":"y"}]`],
-    [
-      "two items that contradict each other",
-      `[{"scenarioId":1,"scenarioName":"x"},{"scenarioId":1,"scenarioName":"y"}]`,
-    ],
-  ])("fails when none of it can be stored: %s", async (_, scenarios) => {
-    const server = await serveContent({ scenarios });
-    const error = await failureOf(open(server.url).readContent(LIBRARY, collect(), never));
-    expect(error).toBeInstanceOf(ContentError);
-    expect(error.code).toBe("all_rejected");
-    expect(error.message).toContain("not one of the 2 scenarios can be stored (the first: ");
   });
 });
 

@@ -11,10 +11,10 @@ import {
   LIBRARY,
   LISTING,
   listen,
+  METADATA,
   never,
   open,
   serve,
-  serveContent,
   serveRaw,
 } from "./service-under-test.ts";
 
@@ -69,7 +69,9 @@ describe("the deadline", () => {
 
   it("excludes the time in which simcat itself pauses the stream", async () => {
     const items = Array.from({ length: 30_000 }, (_, i) => `{"scenarioId":${i + 1},"description":"${"x".repeat(80)}"}`);
-    const server = await serveContent({ scenarios: `[${items}]` });
+    const server = await serve((request, response) => {
+      response.end(request.url?.endsWith("/metadata") ? METADATA : `[${items}]`);
+    });
     const sink = collect();
     let held = 0;
     const add: ScenarioSink["add"] = async (scenarios) => {

@@ -20,15 +20,6 @@ describe("a listing", () => {
     expect([before <= startedAt, startedAt <= performance.now()]).toEqual([true, true]);
   });
 
-  it.each([
-    ["be empty (fault 42)", "[]", 0],
-    ["begin with a byte order mark (fault 7)", `\ufeff${LISTING}`, 1],
-  ])("may %s", async (_, body, length) => {
-    const server = await serveStatus(200, {}, body);
-    const listing = { libraries: { length }, rejects: [], incomplete: null };
-    expect(await open(server.url).listLibraries(never)).toMatchObject(listing);
-  });
-
   it("is a truncated answer if it is only a byte order mark", async () => {
     const server = await serve((_, response) =>
       response.writeHead(200, { connection: "close" }).write("\ufeff", () => response.destroy()),

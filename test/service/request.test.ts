@@ -27,22 +27,6 @@ describe("every request", () => {
       });
     }
   });
-
-  it("is one of exactly two for a library's content", async () => {
-    const server = await serveWell();
-    const service = open(server.url);
-    const sink = collect();
-    const read = await service.readContent(LIBRARY, sink, never);
-    expect([...server.targets].sort()).toEqual([
-      "/v1/libs/user/ada/Forest/metadata",
-      "/v1/libs/user/ada/Forest/scenarios",
-    ]);
-    expect(service.counters()).toMatchObject({ requests: 2, retries: 0 });
-    expect(read).toMatchObject({ items: 2, rejects: [], present: { scenarioName: 1, isResult: 1, lastModified: 0 } });
-    expect(read.metadata).toMatchObject({ fileSize: "1 MB" });
-    expect([...sink.scenarios.keys()]).toEqual([1, 2]);
-    expect(sink.restarts).toBe(1);
-  });
 });
 
 describe("a connection that an answer has released", () => {

@@ -96,16 +96,6 @@ describe("a proxy", () => {
     expect(server.targets).toEqual([]);
   });
 
-  it("does not make a foreign certificate valid (fault 20)", async () => {
-    const server = await serveTls();
-    const proxy = await serveProxy(server.port);
-    const environment = { NODE_EXTRA_CA_CERTS: certificateFile(), HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
-    const failed = await failureOf(listElsewhere(new URL("https://other.test/v1/"), environment));
-    expect(failed.message).toContain("the certificate does not verify");
-    expect(failed.message).toContain("altnames");
-    expect(server.targets).toEqual([]);
-  });
-
   it("named by HTTP_PROXY receives the absolute URL", async () => {
     const proxy = await serveProxy(0);
     const service = open(new URL("http://service.test/v1/"), {

@@ -63,14 +63,12 @@ export async function serve(answer: RequestListener, options: { tls?: boolean } 
 
 /** A server that works on bytes: its handler receives the head and the socket of every request. */
 export async function serveRaw(
-  answer: (socket: Socket, target: string, socketNumber: number) => void,
-): Promise<Running> {
+  answer: (socket: Socket, target: string) => void,
+): Promise<Pick<Running, "url" | "port" | "targets">> {
   const targets: string[] = [];
-  const arrivals: number[] = [];
   const sockets = new Set<Socket>();
   const server = createRawServer((socket) => {
     sockets.add(socket);
-    const number = sockets.size;
     let head = "";
     socket.on("error", () => {});
     socket.on("data", (chunk) => {
@@ -79,15 +77,14 @@ export async function serveRaw(
       const target = head.split(" ")[1] ?? "";
       head = "";
       targets.push(target);
-      arrivals.push(performance.now());
-      answer(socket, target, number);
+      answer(socket, target);
     });
   });
   const port = await listen(server);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
   });
-  return { url: new URL(`http://127.0.0.1:${port}/v1/`), port, targets, arrivals };
+  return { url: new URL(`http://127.0.0.1:${port}/v1/`), port, targets };
 }
 
 /** The client, with back-offs of a millisecond; it is closed after the test. */
@@ -164,15 +161,6 @@ export function serveWell(
 export function serveStatus(status: number, headers: OutgoingHttpHeaders = {}, body = ""): Promise<Running> {
   return serve((_, response) => {
     response.writeHead(status, headers).end(body);
-  });
-}
-
-/** A server with this scenario list, metadata, or both, and otherwise valid answers. */
-export function serveContent(bodies: { readonly metadata?: string; readonly scenarios?: string }): Promise<Running> {
-  return serve((request, response) => {
-    const target = request.url ?? "";
-    const body = target.endsWith("/metadata") ? bodies.metadata : bodies.scenarios;
-    response.end(body ?? goodBody(target));
   });
 }
 

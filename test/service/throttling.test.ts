@@ -14,7 +14,6 @@ import {
   open,
   serve,
   serveStatus,
-  serveWell,
 } from "./service-under-test.ts";
 
 const read = (service: Service, name: string) => service.readContent(library(name), collect(), never);
@@ -71,31 +70,6 @@ describe("Retry-After", () => {
 });
 
 describe("throttling", () => {
-  it("counts no attempt when other requests succeeded during the wait", async () => {
-    const whenAsked: (() => void)[] = [];
-    let metadata = 0;
-    const server = await serveWell((request, response) => {
-      const target = request.url ?? "";
-      if (target.endsWith("/scenarios")) {
-        // In flight throughout, and answered in the middle of the first wait.
-        whenAsked.push(() => setTimeout(() => response.end(goodBody(target)), 100));
-        return true;
-      }
-      if (!target.endsWith("/metadata") || ++metadata === 3) return false;
-      response.statusCode = 429;
-      if (metadata === 2) response.end();
-      else whenAsked.push(() => response.setHeader("retry-after", "1").end());
-      return true;
-    });
-    const service = open(server.url, { maxRetries: 0 });
-    const slow = read(service, "Slow");
-    await service.listLibraries(never);
-    while (whenAsked.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    for (const act of whenAsked) act();
-    expect((await slow).items).toBe(2);
-    expect(metadata).toBe(3);
-  });
-
   it("ends the run when no request has succeeded for too long", async () => {
     const server = await serveStatus(429);
     const service = open(server.url, { maxRetries: 10_000, timing: { maxThrottledMs: 100, maxBackoffMs: 5 } });

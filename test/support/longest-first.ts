@@ -21,7 +21,6 @@ const LONGEST = [
   "test/faults/removal.test.ts",
   "test/process/memory.test.ts",
   "test/deploy/package.test.ts",
-  "test/service/throttling.test.ts",
 ];
 
 /** Runs one project after the other, and the files of `LONGEST` first in each. */

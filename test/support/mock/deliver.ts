@@ -32,20 +32,18 @@ const DELIVERY_KINDS: ReadonlySet<string> = new Set<DeliveryAction["kind"]>([
 
 export const isDelivery = (action: FaultAction): action is DeliveryAction => DELIVERY_KINDS.has(action.kind);
 
-/** Sends an answer, with or without a delivery fault. */
-export function deliver(answer: HttpAnswer, fault: DeliveryAction | undefined, delivery: Delivery): void {
-  if (fault === undefined) deliverWell(answer, delivery);
-  else deliverWithFault(answer, fault, delivery);
-}
-
 function deliverWell(answer: HttpAnswer, delivery: Delivery): void {
   writeHead(answer, delivery, "length");
   delivery.res.end(answer.body);
 }
 
-function deliverWithFault(answer: HttpAnswer, action: DeliveryAction, delivery: Delivery): void {
+/** Sends an answer, with or without a delivery fault. */
+export function deliver(answer: HttpAnswer, action: DeliveryAction | undefined, delivery: Delivery): void {
   const { res } = delivery;
-  switch (action.kind) {
+  switch (action?.kind) {
+    case undefined:
+      deliverWell(answer, delivery);
+      break;
     case "delay":
       later(res, action.ms, () => deliverWell(answer, delivery));
       break;

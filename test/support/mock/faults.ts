@@ -88,7 +88,7 @@ export interface ThrottleAction {
 }
 
 /** Edits the organization after the answer was sent. */
-export interface BetweenAction {
+interface BetweenAction {
   readonly kind: "between";
   readonly edit: (organization: Organization) => void;
 }
