@@ -5,11 +5,11 @@ import { copyText } from "./copies.ts";
 import { keyOf, look, type Seen } from "./reader.ts";
 import type { Simulation } from "./simulation.ts";
 
-/** The service's current content, as the text of a copy. */
-function contentText(library: MockLibrary): string {
-  const scenarios = itemsOf(library.scenarios.map(scenarioSource));
-  return copyText({ metadata: canonical(JSON.parse(metadataSource(library))), scenarios });
-}
+/** The metadata of a library of the service, as it is in a copy. */
+export const metadataOf = (library: MockLibrary) => canonical(JSON.parse(metadataSource(library)));
+
+/** The scenarios of a library of the service, as they are in a copy. */
+export const scenariosOf = (library: MockLibrary) => itemsOf(library.scenarios.map(scenarioSource));
 
 /** The difference between a library's row and the service; null if there is none. */
 export function difference(library: MockLibrary, seen: Seen | undefined): string | null {
@@ -17,7 +17,8 @@ export function difference(library: MockLibrary, seen: Seen | undefined): string
   if (!seen.live) return "is marked removed";
   if (seen.lastModified !== library.lastModified)
     return `has the date ${seen.lastModified}, not ${library.lastModified}`;
-  const [found, expected] = [copyText(seen.copy), contentText(library)];
+  const found = copyText(seen.copy);
+  const expected = copyText({ metadata: metadataOf(library), scenarios: scenariosOf(library) });
   return found === expected ? null : `differs:\n    found    ${found}\n    expected ${expected}`;
 }
 

@@ -3,11 +3,6 @@ import type { PerformedRun } from "./perform-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
-/** Independently counts the failures of each library, and checks when it is tried again and how an outage ends (contract 3.2, 3.6). */
-export interface FailureLog {
-  check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, startedAt: number, now: number): string[];
-}
-
 /** What is known about a library that failed; accidents leave room for doubt. */
 interface Failing {
   /** The fewest and the most failures in a row that the program may have counted. */
@@ -31,7 +26,8 @@ const COMPLETED = ["ok", "partial", "held"];
 const distance = (failures: number) =>
   failures < FAILURES ? 0 : Math.min(FIRST * 2 ** (failures - FAILURES), LONGEST);
 
-export function openFailureLog(): FailureLog {
+/** Independently counts the failures of each library, and checks when it is tried again and how an outage ends (contract 3.2, 3.6). */
+export function openFailureLog() {
   let failing = new Map<string, Failing>();
   /** The date under which each library was last asked for. */
   const askedDates = new Map<string, string | null>();
@@ -109,7 +105,7 @@ export function openFailureLog(): FailureLog {
   }
 
   return {
-    check(sight, performed, startedAt, now) {
+    check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, startedAt: number, now: number): string[] {
       const { heard, ended, others, plan } = performed;
       const wrong: string[] = [];
       const isCalm = others.length === 0 && plan.accidents.length === 0 && plan.stopAfterReads === null;

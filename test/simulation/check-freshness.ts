@@ -1,7 +1,5 @@
 import { isEverything } from "../../src/sync/rules/selection.ts";
-import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
-import type { MockLibrary } from "../support/mock/library.ts";
-import { canonical, itemsOf } from "./answers.ts";
+import { metadataOf, scenariosOf } from "./check-equal.ts";
 import { copyText } from "./copies.ts";
 import type { PerformedRun } from "./perform-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
@@ -28,16 +26,8 @@ interface Whole {
 
 const WHOLE = `SELECT complete_as_of AS as_of, last_whole_run_id::int4 AS last_run FROM simcat_report.data_complete_as_of`;
 
-const ofMetadata = (library: MockLibrary) => canonical(JSON.parse(metadataSource(library)));
-const ofScenarios = (library: MockLibrary) =>
-  copyText({ metadata: null, scenarios: itemsOf(library.scenarios.map(scenarioSource)) });
-
 /** Remembers which stored content is suspect: a new date ends the count of suspect reads, but not the doubt. */
-export interface FreshnessLog {
-  check(simulation: Simulation, performed: PerformedRun, sight: ReadonlyMap<string, Seen>): Promise<string[]>;
-}
-
-export function openFreshnessLog(): FreshnessLog {
+export function openFreshnessLog() {
   /** When the stored content was read, of each library whose content is suspect. */
   const suspect = new Map<string, number>();
 
@@ -48,7 +38,10 @@ export function openFreshnessLog(): FreshnessLog {
     return is_whole && !suspect.has(key);
   }
 
-  return { check: (...args) => checkFreshness(isWholeRead, ...args) };
+  return {
+    check: (simulation: Simulation, performed: PerformedRun, sight: ReadonlyMap<string, Seen>) =>
+      checkFreshness(isWholeRead, simulation, performed, sight),
+  };
 }
 
 /**
@@ -74,8 +67,10 @@ async function checkFreshness(
     const last = all.findLast(({ from }) => from <= as_of.getTime());
     const since = all.filter((version) => version === last || version.until >= as_of.getTime());
     const scenarios = copyText({ metadata: null, scenarios: seen.copy.scenarios });
-    const isMetadata = since.some(({ library }) => ofMetadata(library) === seen.copy.metadata);
-    const isScenarios = since.some(({ library }) => ofScenarios(library) === scenarios);
+    const isMetadata = since.some(({ library }) => metadataOf(library) === seen.copy.metadata);
+    const isScenarios = since.some(
+      ({ library }) => copyText({ metadata: null, scenarios: scenariosOf(library) }) === scenarios,
+    );
     if (!isMetadata || !isScenarios) {
       wrong.push(`freshness: ${key} claims to be complete as of ${as_of.toISOString()}, and is older`);
     }

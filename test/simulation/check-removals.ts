@@ -3,11 +3,6 @@ import type { PerformedRun } from "./perform-run.ts";
 import type { Seen } from "./reader.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
-/** Independently computes the numbers of the guards, and records what they held. */
-export interface RemovalLog {
-  check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, now: number): string[];
-}
-
 type Keys = ReadonlySet<string>;
 
 /** Below this number of live libraries, a listing that shares nothing with them is not treated as a stranger's. */
@@ -15,7 +10,8 @@ const TELLING = 10;
 /** The clocks of runs and the database differ. */
 const TOLERANCE = 15 * MINUTE;
 
-export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
+/** Independently computes the numbers of the guards, and records what they held. */
+export function openRemovalLog(maxRemovedPercent: number) {
   let stored: Keys = new Set();
   let live: Keys = new Set();
   const removed: { readonly key: string; readonly at: number; readonly allowed: boolean }[] = [];
@@ -87,7 +83,7 @@ export function openRemovalLog(maxRemovedPercent: number): RemovalLog {
   }
 
   return {
-    check(sight, performed, now) {
+    check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, now: number): string[] {
       const { heard, plan, ended, others } = performed;
       const known = stored;
       const after = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));

@@ -82,11 +82,7 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
 
   function emptyOut(library: MockLibrary): string {
     const kept = random.below(3);
-    organization.put({
-      ...library,
-      scenarios: library.scenarios.slice(0, kept),
-      lastModified: dateSource.text(dateSource.now()),
-    });
+    organization.put({ ...library, scenarios: library.scenarios.slice(0, kept), lastModified: currentDate() });
     return `left ${kept} scenarios of ${library.owner}/${library.name}`;
   }
 
@@ -111,73 +107,70 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
     return `swapped ${leaving.length} libraries for ${instead.length}`;
   }
 
+  /** Makes an edit, notes its description and records its effect. */
+  function apply(edit: () => string): void {
+    const before = organization.libraries();
+    note(`      edit: ${edit()}`);
+    compare(before);
+  }
+  const currentDate = () => dateSource.text(dateSource.now());
+
+  function editOnce(near: MockLibrary | undefined): string {
+    const before = organization.libraries();
+    const library = near ?? (before.length > 0 ? random.pick(before) : undefined);
+    if (library === undefined || (random.chance(0.05) && before.length < MOST_LIBRARIES)) {
+      return EDITS.addLibrary(organization, library ?? { owner: "example.user" }, random, dateSource);
+    }
+    if (random.chance(0.04)) return emptyOut(library);
+    if (random.chance(0.2)) return random.pick(ODD_EDITS)(organization, library, random, dateSource);
+    const name = random.pick(random.chance(0.75) ? COMMON : RARE);
+    return `${name}: ${EDITS[name](organization, library, random, dateSource)}`;
+  }
+
   return {
     undated,
     changes,
-    swap(share) {
-      const before = organization.libraries();
-      note(`      edit: ${swapSets(share)}`);
-      compare(before);
-    },
+    edit: (near) => apply(() => editOnce(near)),
+    swap: (share) => apply(() => swapSets(share)),
     leave(count) {
-      const before = organization.libraries();
-      const leaving = before.slice(0, count);
-      for (const { owner, name } of leaving) organization.remove(owner, name);
-      note(`      edit: ${leaving.length} of ${before.length} libraries left`);
-      compare(before);
+      const leaving = organization.libraries().slice(0, count);
+      apply(() => {
+        for (const { owner, name } of leaving) organization.remove(owner, name);
+        return `${leaving.length} libraries left`;
+      });
       return leaving;
     },
-    join(count) {
-      const before = organization.libraries();
-      const [donor] = before;
-      if (donor === undefined) return;
-      const lastModified = dateSource.text(dateSource.now());
-      for (let at = 0; at < count; at += 1) {
-        organization.put({ ...donor, name: `Joined ${at}`, libraryOwner: donor.owner, scenarios: [], lastModified });
-      }
-      note(`      edit: ${count} libraries joined`);
-      compare(before);
-    },
-    comeBack(libraries) {
-      const before = organization.libraries();
-      const lastModified = dateSource.text(dateSource.now());
-      for (const library of libraries) organization.put({ ...library, lastModified });
-      note(`      edit: ${libraries.length} libraries came back`);
-      compare(before);
-    },
-    restoreFields({ owner, name }) {
-      const before = organization.libraries();
-      const library = organization.get(owner, name);
-      if (library === undefined) return;
-      const scenarios = library.scenarios.map((one) => ({ ...one, fields: {} }));
-      const lastModified = dateSource.text(dateSource.now());
-      changeLibrary(organization, owner, name, { scenarios, metadataFields: {}, lastModified });
-      note(`      edit: all fields of ${owner}/${name} are back`);
-      compare(before);
-    },
-    redate({ owner, name }) {
-      const before = organization.libraries();
-      const library = organization.get(owner, name);
-      if (library === undefined) return;
-      const description = `Revision ${changes.get(keyOf(owner, name)) ?? 0}`;
-      organization.put({ ...library, description, lastModified: dateSource.text(dateSource.now()) });
-      note(`      edit: ${owner}/${name} has a new description`);
-      compare(before);
-    },
-    edit(near) {
-      const before = organization.libraries();
-      const library = near ?? (before.length > 0 ? random.pick(before) : undefined);
-      if (library === undefined || (random.chance(0.05) && before.length < MOST_LIBRARIES)) {
-        const donor = library ?? { owner: "example.user" };
-        note(`      edit: ${EDITS.addLibrary(organization, donor, random, dateSource)}`);
-      } else if (random.chance(0.04)) note(`      edit: ${emptyOut(library)}`);
-      else if (random.chance(0.2)) {
-        note(`      edit: ${random.pick(ODD_EDITS)(organization, library, random, dateSource)}`);
-      } else {
-        const name = random.pick(random.chance(0.75) ? COMMON : RARE);
-        note(`      edit: ${name}: ${EDITS[name](organization, library, random, dateSource)}`);
-      }
-      compare(before);
-    },
+    join: (count) =>
+      apply(() => {
+        const [donor] = organization.libraries();
+        if (donor === undefined) return "nothing to join";
+        const { owner } = donor;
+        for (let at = 0; at < count; at += 1) {
+          const name = `Joined ${at}`;
+          organization.put({ ...donor, name, libraryOwner: owner, scenarios: [], lastModified: currentDate() });
+        }
+        return `${count} libraries joined`;
+      }),
+    comeBack: (libraries) =>
+      apply(() => {
+        for (const library of libraries) organization.put({ ...library, lastModified: currentDate() });
+        return `${libraries.length} libraries came back`;
+      }),
+    restoreFields: ({ owner, name }) =>
+      apply(() => {
+        const library = organization.get(owner, name);
+        if (library === undefined) return `${owner}/${name} is gone`;
+        const scenarios = library.scenarios.map((one) => ({ ...one, fields: {} }));
+        changeLibrary(organization, owner, name, { scenarios, metadataFields: {}, lastModified: currentDate() });
+        return `all fields of ${owner}/${name} are back`;
+      }),
+    redate: ({ owner, name }) =>
+      apply(() => {
+        const library = organization.get(owner, name);
+        if (library === undefined) return `${owner}/${name} is gone`;
+        const description = `Revision ${changes.get(keyOf(owner, name)) ?? 0}`;
+        organization.put({ ...library, description, lastModified: currentDate() });
+        return `${owner}/${name} has a new description`;
+      }),
   };
 }

@@ -56,7 +56,7 @@ export interface GatedPool {
 const never = new AbortController().signal;
 
 /** The program's own pool, with every statement waiting for its turn. */
-export async function openGatedPool(url: string, scheduler: Scheduler, control: Control): Promise<GatedPool> {
+async function openGatedPool(url: string, scheduler: Scheduler, control: Control): Promise<GatedPool> {
   const clients = new Set<GatedClient>();
   let holder: Gate | null = null;
   let dead = false;
@@ -182,6 +182,24 @@ export async function openGatedPool(url: string, scheduler: Scheduler, control: 
       dead = true;
       for (const client of clients) breakConnection(client);
       void pool.end().catch(() => {});
+    },
+  };
+}
+
+/** Pools that outlive a run, because opening sessions costs more than the run itself. */
+export interface Pools {
+  take(): Promise<GatedPool>;
+  giveBack(pool: GatedPool): void;
+  close(): void;
+}
+
+export function openPools(url: string, scheduler: Scheduler, control: Control): Pools {
+  const free: GatedPool[] = [];
+  return {
+    take: async () => free.pop() ?? openGatedPool(url, scheduler, control),
+    giveBack: (pool) => void free.push(pool),
+    close() {
+      for (const pool of free) pool.destroy();
     },
   };
 }

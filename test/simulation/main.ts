@@ -1,14 +1,11 @@
 /**
  * npm run simulate -- --seeds 1000 --from 1 --minutes 30    as many seeds as the time allows
  * npm run simulate -- --seed 47 --verbose                   one seed, with its complete trace
- * npm run simulate -- --seeds 0 --kills 50                  SIGKILL for processes of the built command line
  * `--bail` stops at the first failing seed. The server is an embedded one of its own, or that of TEST_DATABASE_URL,
  * which is never restarted.
  */
 import { parseArgs } from "node:util";
-import { formatFailure } from "./format-failure.ts";
-import { killProcesses } from "./kill-processes.ts";
-import { runSeed } from "./run-seed.ts";
+import { formatFailure, runSeed } from "./run-seed.ts";
 import { openTestServer } from "./test-server.ts";
 
 const { values } = parseArgs({
@@ -18,7 +15,6 @@ const { values } = parseArgs({
     from: { type: "string", default: "1" },
     minutes: { type: "string" },
     bail: { type: "boolean", default: false },
-    kills: { type: "string", default: "0" },
     verbose: { type: "boolean", default: false },
   },
 });
@@ -43,12 +39,6 @@ try {
       if (values.bail) break;
     }
     if (finished % 10 === 0) process.stderr.write(`${finished} seeds, ${failed.length} failed\n`);
-  }
-  const kills = Number(values.kills);
-  if (kills > 0) {
-    const wrong = await killProcesses(from, server, kills);
-    process.stdout.write(`${kills} processes killed${wrong.map((line) => `\n  WRONG ${line}`).join("")}\n`);
-    if (wrong.length > 0) failed.push(from);
   }
 } finally {
   await server.close();

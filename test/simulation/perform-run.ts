@@ -44,13 +44,11 @@ export async function performRun(simulation: Simulation, plan: RunPlan): Promise
 }
 
 async function begin(simulation: Simulation, plan: RunPlan, others: Promise<PerformedRun>[]): Promise<PerformedRun> {
-  const { world, server, time, scheduler, pools, ledger, service, workers, wrong, note } = simulation;
+  const { server, time, scheduler, ledger, service, workers, wrong, note } = simulation;
   runs += 1;
   const run = `r${runs}`;
   const heard = ledger.open(run, plan.allowRemovals, plan.selection);
-  // The answers to a run beside this one may take minutes.
-  const isDisturbed = plan.accidents.length > 0 || plan.stopAfterReads !== null || workers.size > 0;
-  service.expect(heard, plan.weather, isDisturbed, (reads) => {
+  service.expect(heard, plan.weather, (reads) => {
     if (reads === plan.stopAfterReads) worker.stop();
   });
   const before = service.organization.libraries();
@@ -73,33 +71,20 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   };
   // The database's clock runs on by itself: without this, the run would seem to list before it began.
   time.advanceTo(time.now() + AHEAD_MS);
-  const worker = startWorker(
-    {
-      world,
-      time,
-      scheduler,
-      pools,
-      serviceUrl: service.mock.url,
-      epoch: world.startsAt,
+  const worker = startWorker(simulation, {
+    run,
+    plan,
+    async interfere(statement) {
+      statements += 1;
+      const accident = plan.accidents.find(({ at }) => at === statements);
+      return accident === undefined ? { kind: "none" } : happen(accident.what, statement);
     },
-    {
-      run,
-      kind: plan.kind,
-      allowRemovals: plan.allowRemovals,
-      restart: plan.restart,
-      selection: plan.selection,
-      async interfere(statement) {
-        statements += 1;
-        const accident = plan.accidents.find(({ at }) => at === statements);
-        return accident === undefined ? { kind: "none" } : happen(accident.what, statement);
-      },
-      async onCommit(hasWritten) {
-        if (isOvertaken && hasWritten)
-          wrong.push(`fence: ${run} committed something after another run had taken its lease`);
-        wrong.push(...ledger.check(await look(server.control), others.length === 0 ? heard : undefined));
-      },
+    async onCommit(hasWritten) {
+      if (isOvertaken && hasWritten)
+        wrong.push(`fence: ${run} committed something after another run had taken its lease`);
+      wrong.push(...ledger.check(await look(server.control), others.length === 0 ? heard : undefined));
     },
-  );
+  });
   workers.set(run, worker);
   note(
     `  ${run} begins: ${plan.kind}${plan.allowRemovals ? " --allow-removals" : ""}${plan.restart ? " --restart" : ""}${isEverything(plan.selection) ? "" : ` of ${JSON.stringify(plan.selection)}`}`,
@@ -184,10 +169,6 @@ async function untilGone({ server }: Simulation): Promise<void> {
 }
 
 function tell({ summary, error }: Ended): string {
-  const counts = summary?.counts;
-  const said =
-    counts === undefined
-      ? ""
-      : `; ${counts.librariesListed} listed, ${counts.librariesRead} read, ${counts.librariesChanged} changed, ${counts.librariesRemoved} removed, ${counts.librariesFailed} failed, ${counts.rejects} rejects`;
-  return error instanceof Error ? `${said}; ${error.message}` : said;
+  const counts = Object.entries(summary?.counts ?? {}).filter(([, count]) => count !== 0);
+  return `; ${counts.map(([name, count]) => `${name} ${count}`).join(", ")}${error instanceof Error ? `; ${error.message}` : ""}`;
 }

@@ -1,26 +1,31 @@
 import { createRandom } from "../../src/mock/random.ts";
-import { checkBookkeeping } from "./check-bookkeeping.ts";
-import { checkCounts } from "./check-counts.ts";
 import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
 import { checkEvents, recountEvents } from "./check-events.ts";
 import { openFailureLog } from "./check-failing.ts";
-import { type FreshnessLog, openFreshnessLog } from "./check-freshness.ts";
+import { openFreshnessLog } from "./check-freshness.ts";
+import { checkBookkeeping, checkCounts, checkTotals } from "./check-numbers.ts";
 import { checkPoison } from "./check-poison.ts";
-import { openRemovalLog, type RemovalLog } from "./check-removals.ts";
+import { openRemovalLog } from "./check-removals.ts";
 import { checkSnapshots } from "./check-snapshots.ts";
-import { checkSwaps } from "./check-swaps.ts";
-import { checkTotals } from "./check-totals.ts";
-import { breakLibrary, endureOutage } from "./failing-runs.ts";
-import { changeBase } from "./guard-bases.ts";
 import { checkHistories, remember } from "./histories.ts";
-import { drawUnknown, interruptReads, interruptRestart, runSlices, swapListing } from "./interrupted-runs.ts";
 import { type PerformedRun, performRun, resetRuns } from "./perform-run.ts";
 import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
 import { look, type Seen } from "./reader.ts";
 import { createSimulation, type Simulation, type TestServer } from "./simulation.ts";
+import {
+  breakLibrary,
+  changeBase,
+  drawUnknown,
+  endureOutage,
+  interruptReads,
+  interruptRestart,
+  runSlices,
+  swapListing,
+} from "./special-runs.ts";
+import { checkSwaps } from "./swaps.ts";
 import { verifyEnd } from "./verify-end.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./world.ts";
 
@@ -34,8 +39,14 @@ export interface SeedResult {
   readonly statuses: Readonly<Record<string, number>>;
 }
 
+const LINES = 60;
 /** Longer than further edits can carry any text, with the margin: a day, the autumn's hour, two minutes. */
 const LONGEST_WINDOW = 25 * HOUR + 2 * MINUTE + SECOND;
+
+interface Logs {
+  readonly removals: ReturnType<typeof openRemovalLog>;
+  readonly freshness: ReturnType<typeof openFreshnessLog>;
+}
 
 /** Runs one seed from an empty database to the end. The same seed always gives the same events. */
 export async function runSeed(seed: number, server: TestServer): Promise<SeedResult> {
@@ -116,7 +127,7 @@ async function livingOn(simulation: Simulation): Promise<void> {
 
 async function afterRun(
   simulation: Simulation,
-  { removals, freshness }: { readonly removals: RemovalLog; readonly freshness: FreshnessLog },
+  { removals, freshness }: Logs,
   performed: PerformedRun,
   before: ReadonlyMap<string, Seen>,
 ): Promise<void> {
@@ -173,7 +184,7 @@ async function calmDown(simulation: Simulation, run: (plan: RunPlan) => Promise<
 async function finish(simulation: Simulation): Promise<void> {
   const { server, service, edits, world, wrong, time } = simulation;
   wrong.push(...(await checkHistories(server.control)));
-  wrong.push(...service.mock.violations, ...service.violations);
+  wrong.push(...service.mock.violations);
   const open = await server.control.query<{ id: number }>("SELECT id FROM simcat.sync_runs WHERE status = 'running'");
   if (open.length > 0) wrong.push(`runs: ${open.length} rows say running when nothing runs`);
   const staged = await server.control.query("SELECT 1 FROM simcat.scenario_staging LIMIT 1");
@@ -185,4 +196,18 @@ async function finish(simulation: Simulation): Promise<void> {
     const most = 16 * causes + full + 20;
     if (reads > most) wrong.push(`reads: ${key} was read ${reads} times for ${causes} causes`);
   }
+}
+
+/** The seed, the violations, and the end of the trace. */
+export function formatFailure({ seed, wrong, trace }: SeedResult): string {
+  const head = trace[0] ?? "";
+  const tail = trace.slice(1).slice(-LINES);
+  const left = trace.length - 1 - tail.length;
+  return [
+    `seed ${seed} fails; it plays again with: npm run simulate -- --seed ${seed} --verbose`,
+    ...wrong.map((line) => `  WRONG ${line}`),
+    head,
+    ...(left > 0 ? [`… ${left} lines …`] : []),
+    ...tail,
+  ].join("\n");
 }

@@ -58,7 +58,6 @@ export interface SimServiceOptions {
   /** The database's clock, in ms since the epoch. */
   readonly now: () => number;
   readonly hasDateHeader: boolean;
-  readonly concurrency: number;
   readonly time: VirtualTime;
   readonly random: Random;
   /** For what newer models draw, so that the other events of a seed do not depend on it. */
@@ -74,7 +73,7 @@ export interface SimService {
   readonly mock: MockService;
   readonly organization: Organization;
   /** Expects requests of this run from now on, in this weather; `onRead` receives the number of requested libraries. */
-  expect(heard: Heard, weather: Weather, isDisturbed: boolean, onRead?: (reads: number) => void): void;
+  expect(heard: Heard, weather: Weather, onRead?: (reads: number) => void): void;
   /** The number of requests for each library's content. */
   readonly reads: ReadonlyMap<string, number>;
   /** The number of wrong or old answers about each library. */
@@ -84,9 +83,6 @@ export interface SimService {
   /** The earlier contents of each library. */
   readonly earlier: Map<string, MockLibrary[]>;
   readonly versions: Versions;
-  readonly violations: string[];
-  /** Never answers the requests of a dead run. */
-  forget(run: string): void;
 }
 
 const OUTAGES: readonly Corruption[] = [
@@ -99,16 +95,14 @@ const OUTAGES: readonly Corruption[] = [
 interface Known {
   readonly heard: Heard;
   readonly weather: Weather;
-  readonly isExact: boolean;
   /** Decided once per library, so that both of its answers are swapped alike. */
   readonly swaps: Map<string, Swap>;
   readonly onRead: (reads: number) => void;
-  inFlight: number;
   reads: number;
 }
 
 export async function startSimService(options: SimServiceOptions): Promise<SimService> {
-  const { clock, now, concurrency, time, random, rare, scheduler, ledger, note } = options;
+  const { clock, now, time, random, rare, scheduler, ledger, note } = options;
   const organization = organizationOf(options.libraries);
   const versions = openVersions(organization);
   const runs = new Map<string, Known>();
@@ -116,7 +110,6 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   const misled = new Map<string, number>();
   const lied = new Set<string>();
   const earlier = new Map<string, MockLibrary[]>();
-  const violations: string[] = [];
 
   const edit = (near: MockLibrary | undefined) => {
     options.edit(near);
@@ -221,7 +214,6 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     else if (route.kind === "metadata" || route.kind === "scenarios") {
       tellContent(heard, route.kind, key, library(), corruption);
     }
-    known.inFlight -= 1;
     if (route.kind === "metadata") {
       known.reads += 1;
       known.onRead(known.reads);
@@ -240,12 +232,6 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     clock,
     onRequest({ path, headers }) {
       const run = String(headers["user-agent"]).split("/")[1] ?? "";
-      const known = runs.get(run);
-      if (known !== undefined) {
-        known.inFlight += 1;
-        if (known.isExact && known.inFlight > concurrency)
-          violations.push(`${run} has ${known.inFlight} requests in flight, ${concurrency} allowed`);
-      }
       return new Promise<void>((resolve) => {
         scheduler.hold({ worker: run, label: `request ${path}`, happen: () => answer(path, run, resolve) });
       });
@@ -255,25 +241,13 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   return {
     mock,
     organization,
-    expect(heard, weather, isDisturbed, onRead = () => {}) {
-      // Requests that were given up (also by a time-out) still wait here: count only runs that give up none.
-      const isExact =
-        !isDisturbed &&
-        weather.listing + weather.content + weather.edits === 0 &&
-        weather.slowness <= 1_000 &&
-        weather.broken === null &&
-        !weather.isDown &&
-        weather.cached === 0;
-      runs.set(heard.run, { heard, weather, isExact, swaps: new Map(), onRead, inFlight: 0, reads: 0 });
+    expect(heard, weather, onRead = () => {}) {
+      runs.set(heard.run, { heard, weather, swaps: new Map(), onRead, reads: 0 });
     },
     reads,
     misled,
     lied,
     earlier,
     versions,
-    violations,
-    forget(run) {
-      scheduler.forget(run);
-    },
   };
 }

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { openControl } from "./database.ts";
-import { formatFailure } from "./format-failure.ts";
-import { runSeed } from "./run-seed.ts";
+import { formatFailure, runSeed } from "./run-seed.ts";
 import type { TestServer } from "./simulation.ts";
 
 /** The quick seeds of the first fifty; `npm run simulate -- --seeds N` runs any number of seeds. */

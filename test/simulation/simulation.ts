@@ -3,8 +3,8 @@ import { createRandom, type Random } from "../../src/mock/random.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import type { Control } from "./database.ts";
 import { type EditHistory, openEditHistory } from "./edit-history.ts";
+import { openPools, type Pools } from "./gated-pool.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
-import { openPools, type Pools } from "./pools.ts";
 import { openScheduler, type Scheduler } from "./scheduler.ts";
 import { type SimService, startSimService } from "./sim-service.ts";
 import { installVirtualTime, type VirtualTime } from "./virtual-time.ts";
@@ -79,7 +79,6 @@ export async function createSimulation(seed: number, server: TestServer): Promis
       clock,
       now,
       hasDateHeader: world.hasDateHeader,
-      concurrency: world.concurrency,
       time,
       random,
       rare,

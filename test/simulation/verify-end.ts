@@ -13,7 +13,7 @@ const never = new AbortController().signal;
 /** Runs `simcat verify` at the end: compares column by column, and writes nothing. */
 export async function verifyEnd(simulation: Simulation): Promise<string[]> {
   const { world, service, ledger, pools, scheduler, time } = simulation;
-  service.expect(ledger.open(RUN, false, EVERYTHING), CALM, false);
+  service.expect(ledger.open(RUN, false, EVERYTHING), CALM);
   const wrong: string[] = [];
   const live = async (): Promise<VerifyReport> => {
     const client = openWorkerService(world, service.mock.url, RUN);

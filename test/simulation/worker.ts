@@ -1,32 +1,18 @@
 import { InterruptedError, SimcatError } from "../../src/errors.ts";
-import type { RunKind, RunSummary, Selection } from "../../src/run-summary.ts";
+import type { RunSummary } from "../../src/run-summary.ts";
 import { openService, type Service } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";
 import type { GatedPool, Interference, Statement } from "./gated-pool.ts";
-import type { Pools } from "./pools.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { RunPlan } from "./plan-run.ts";
 import { API_KEY } from "./sim-service.ts";
-import type { VirtualTime } from "./virtual-time.ts";
+import type { Simulation } from "./simulation.ts";
 import type { World } from "./world.ts";
-
-export interface WorkerTools {
-  readonly world: World;
-  readonly time: VirtualTime;
-  readonly scheduler: Scheduler;
-  readonly pools: Pools;
-  readonly serviceUrl: string;
-  /** The database's clock at virtual time 0. */
-  readonly epoch: number;
-}
 
 export interface WorkerOptions {
   /** Names the run to the service, to the timers and in the trace. */
   readonly run: string;
-  readonly kind: RunKind;
-  readonly allowRemovals: boolean;
-  readonly restart: boolean;
-  readonly selection: Selection;
+  readonly plan: RunPlan;
   readonly interfere: (statement: Statement) => Promise<Interference>;
   readonly onCommit: (hasWritten: boolean) => Promise<void>;
 }
@@ -72,9 +58,8 @@ export function openWorkerService({ concurrency, maxRetries }: World, url: strin
 }
 
 /** Runs the program in a worker of its own, from connecting to the end. */
-export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker {
-  const { world, time, scheduler, pools, epoch } = tools;
-  const { run } = options;
+export function startWorker(simulation: Simulation, { run, plan, interfere, onCommit }: WorkerOptions): Worker {
+  const { world, time, scheduler, pools, service: answering } = simulation;
   const stored = new Set<string>();
   const stop = new AbortController();
   let pool: GatedPool | null = null;
@@ -85,13 +70,13 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
   });
 
   async function live(): Promise<Ended> {
-    const service = openWorkerService(world, tools.serviceUrl, run);
+    const service = openWorkerService(world, answering.mock.url, run);
     scheduler.begin();
     const gated = await pools.take();
     gated.lend({
       worker: run,
-      interfere: options.interfere,
-      onCommit: options.onCommit,
+      interfere,
+      onCommit,
       async onDeath() {
         time.forget(run);
         scheduler.forget(run);
@@ -105,8 +90,8 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
     pool = gated;
     scheduler.end();
     const clock = {
-      now: () => epoch + performance.now(),
-      at: (moment: number) => epoch + moment,
+      now: () => world.startsAt + performance.now(),
+      at: (moment: number) => world.startsAt + moment,
       sample: async () => {},
     };
     const maxRemoved = parseShare(`${world.maxRemovedPercent}%`);
@@ -117,7 +102,7 @@ export function startWorker(tools: WorkerTools, options: WorkerOptions): Worker 
       maxRemoved,
       serviceTimezone: "UTC",
     };
-    const { kind, allowRemovals, restart, selection } = options;
+    const { kind, allowRemovals, restart, selection } = plan;
     try {
       const { summary, error } = await runSync(
         {
