@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SourceUnavailableError, UnauthorizedError } from "../../src/errors.ts";
-import { failureOf, KEY, LISTING, never, open, serve, serveStatus } from "./service-under-test.ts";
+import { SourceUnavailableError } from "../../src/errors.ts";
+import { failureOf, LISTING, never, open, serve, serveStatus } from "./service-under-test.ts";
 
 describe("a listing", () => {
   it("is returned with the time of its request", async () => {
@@ -74,19 +74,6 @@ describe("a listing that cannot be from the service", () => {
     expect(error.message).toContain(
       `; remove /libs from SIMCAT_BASE_URL (${server.url}libs/), because simcat adds it: ${server.url}`,
     );
-  });
-});
-
-describe("a listing that the service refuses", () => {
-  it.each([401, 403])("ends as unauthorized with %i after the first request (fault 12)", async (status) => {
-    const server = await serveStatus(status, {}, `{"message":"the key ${KEY} is not valid"}`);
-    const error = await failureOf(open(server.url).listLibraries(never));
-    expect(error).toBeInstanceOf(UnauthorizedError);
-    expect(error.message).toBe(
-      `GET /libs answered ${status} (asked ${server.url}libs; it said "{"message":"the key *** is not valid"}"); ` +
-        "the service refused the key: check SIMCAT_API_KEY: that it is complete, still valid, and of the organization that is meant",
-    );
-    expect(server.targets).toHaveLength(1);
   });
 });
 

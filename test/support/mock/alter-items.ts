@@ -7,13 +7,12 @@ function itemsOf(answer: HttpAnswer): readonly string[] {
   return answer.items();
 }
 
-/** Omits `count` items from position `from` (negative: counted from the end). */
+/** Omits `count` items from position `from`. */
 export function dropItems(answer: HttpAnswer, from: number, count: number): HttpAnswer {
   const items = itemsOf(answer);
-  const first = from < 0 ? items.length + from : from;
   return withItems(
     answer,
-    items.filter((_, index) => index < first || index >= first + count),
+    items.filter((_, index) => index < from || index >= from + count),
   );
 }
 
