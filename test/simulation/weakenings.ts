@@ -210,7 +210,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a parent that turns 0 makes a version",
     file: "src/db/store/scenario-statements.ts",
-    line: "NULL_FOR_ZERO.includes(name) ?",
+    line: "NULL_FOR_ZERO.includes(field) ?",
     instead: "SCENARIO_VERSIONED.length === 0 ?",
   },
   {
@@ -343,8 +343,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "prune leaves the bookmarks of what it deletes",
     file: "src/db/prune.ts",
-    line: "for (const table of TABLES) deleted[table] =",
-    instead: "for (const table of TABLES.slice(1)) deleted[table] =",
+    line: "for (const table of LIBRARY_TABLES)",
+    instead: "for (const table of LIBRARY_TABLES.slice(1))",
   },
   {
     name: "a run of a part takes the snapshot",
@@ -355,13 +355,13 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a changed library keeps its row of the snapshots",
     file: "src/db/store/save-snapshot.ts",
-    line: "OR stored.live AND (",
-    instead: "OR NOT stored.live AND (",
+    line: "OR present.live IS NOT NULL AND (",
+    instead: "OR present.live IS NULL AND (",
   },
   {
     name: "a removed library stays live in the snapshots",
     file: "src/db/store/save-snapshot.ts",
-    line: "OR stored.live IS NULL AND open.live",
+    line: "OR present.live IS NULL AND (open.live OR NOT open.is_stored)",
     instead: "",
   },
   {
