@@ -21,8 +21,8 @@ async function explained(environment: Environment, name: string) {
 /** A run that began the given number of minutes ago. */
 function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, scope: string | null = null, read = 1) {
   return query(
-    `INSERT INTO simcat.sync_runs (kind, trigger, scope, libraries_read, status, started_at, finished_at, version)
-     VALUES ('sync', 'cli', $3::jsonb, $4, $1, now() - $2 * interval '1 minute',
+    `INSERT INTO simcat.sync_runs (kind, trigger, scope, libraries_read, listing_complete, status, started_at, finished_at, version)
+     VALUES ('sync', 'cli', $3::jsonb, $4, true, $1, now() - $2 * interval '1 minute',
        CASE WHEN $1 <> 'running' THEN now() - $2 * interval '1 minute' + interval '3 s' END, '0')`,
     [runStatus, minutes, scope, read],
   );
