@@ -3,7 +3,7 @@ import { asDatabaseError } from "./db-errors.ts";
 
 /** The database's clock. All decisions use it, so a wrong local clock has no effect. */
 export interface DatabaseClock {
-  /** Milliseconds since the epoch by the database's clock, exact to a round trip. */
+  /** Milliseconds since the epoch by the database's clock: not later than it shows, earlier by at most a round trip. */
   now(): number;
   /** The database's time at a moment of `performance.now()`. */
   at(monotonic: number): number;
@@ -45,10 +45,10 @@ export async function readNow(connection: Connection): Promise<Date> {
 export async function createClock(pool: Pool, signal: AbortSignal): Promise<DatabaseClock> {
   const samples: Sample[] = [];
   const takeSample = async () => {
-    const before = performance.now();
     const { now } = oneRow(await pool.query<NowRow>(within(ANSWER_MS, SELECT_NOW)));
     const takenAt = performance.now();
-    samples.push({ takenAt, offset: Number(now) - (before + takenAt) / 2 });
+    // Content that seems to have been read later than it was may count as settled too early.
+    samples.push({ takenAt, offset: Number(now) - takenAt });
     if (samples.length > MAX_SAMPLES) samples.shift();
   };
   const sample = (until: AbortSignal) =>
