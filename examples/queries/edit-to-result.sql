@@ -5,23 +5,20 @@ WITH period AS (
   SELECT greatest(now() - interval '90 days', c.events_complete_since) AS since
   FROM simcat_report.data_complete_as_of AS c WHERE c.events_complete_since IS NOT NULL
 ), dated AS (
-  SELECT e.* FROM period AS p
-  JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.entity = 'scenario' AND e.kind IN ('added', 'changed') AND e.service_date IS NOT NULL
-), edits AS (
-  SELECT owner, library_name, scenario_id, service_date AS edited_at,
-    lead(service_date) OVER (PARTITION BY owner, library_name, scenario_id ORDER BY service_date) AS next_edited_at
-  FROM dated WHERE NOT is_result
-  GROUP BY owner, library_name, scenario_id, service_date
-), firsts AS (
-  SELECT e.owner, e.edited_at, min(r.service_date) AS run_at
-  FROM edits AS e
-  LEFT JOIN dated AS r
-    ON r.owner = e.owner AND r.library_name = e.library_name AND r.parent_id = e.scenario_id AND r.is_result AND r.kind = 'added'
-    AND r.service_date >= e.edited_at AND (r.service_date < e.next_edited_at OR e.next_edited_at IS NULL)
-  GROUP BY e.owner, e.library_name, e.scenario_id, e.edited_at
+  SELECT DISTINCT e.owner, e.library_name, CASE WHEN e.is_result THEN e.parent_id ELSE e.scenario_id END AS scenario_id,
+    e.is_result, e.service_date
+  FROM period AS p
+  JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.entity = 'scenario' AND e.service_date IS NOT NULL
+  WHERE e.kind = 'added' OR e.kind = 'changed' AND NOT e.is_result
+), followed AS (
+  SELECT owner, is_result, service_date, lead(is_result) OVER of_scenario AS is_run, lead(service_date) OVER of_scenario AS next_date
+  FROM dated
+  WINDOW of_scenario AS (PARTITION BY owner, library_name, scenario_id ORDER BY service_date, is_result)
 )
-SELECT owner, count(*) AS edits, count(run_at) AS run,
-  round((percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM run_at - edited_at)) / 3600)::numeric, 1) AS median_hours, since
-FROM firsts, period
+SELECT owner, count(*) AS edits, count(*) FILTER (WHERE is_run) AS run,
+  round((percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM next_date - service_date)) FILTER (WHERE is_run) / 3600)::numeric, 1) AS median_hours,
+  since
+FROM followed, period
+WHERE NOT is_result
 GROUP BY owner, since
 ORDER BY edits DESC, owner;

@@ -35,8 +35,8 @@ const scenario = (id: number, name: string, dated: number | null, rest: object =
 });
 
 /**
- * Ann's "forest" is stored for 40 days: 1 has the results 2 and 3, 4 was never run, 5's parent is missing, 6 was removed
- * 10 days ago; 4 was renamed, 1 was edited and the package upgraded 3 days ago. In Bob's "lake" 1 was edited 9 days ago and run a
+ * Ann's "forest" is stored for 40 days: 1 has the results 2 and 3, 4 was never run, 5's parent is missing, 6 and 7 were
+ * removed 10 days ago; 4 was renamed, 1 was edited and the package upgraded 3 days ago. In Bob's "lake" 1 was edited 9 days ago and run a
  * day later; it was removed 2 days ago, when his "pond" was added, which has failed since yesterday.
  */
 const LIVES = mergeRows([
@@ -59,10 +59,12 @@ const LIVES = mergeRows([
     [ago(40), {}],
     [ago(3), { scenario_name: "Plan B" }],
   ]),
-  lifeOf("scenario", scenario(6, "Old", null), [
-    [ago(40), {}],
-    [ago(10), null],
-  ]),
+  ...[6, 7].map((id) =>
+    lifeOf("scenario", scenario(id, "Old", null), [
+      [ago(40), {}],
+      [ago(10), null],
+    ]),
+  ),
   lifeOf("scenario", scenario(1, "Rain", null, { ...BOB, library_name: "lake" }), [
     [ago(40), {}],
     [ago(9), { last_modified_at: ago(10) }],
@@ -207,13 +209,14 @@ const answersSince = (began: number): Readonly<Record<string, () => readonly str
       { day: 3, counts: "scenario | 0 | 2 | 0 | 0" },
       { day: 8, counts: "scenario | 1 | 0 | 0 | 0" },
       { day: 9, counts: "scenario | 0 | 1 | 0 | 0" },
-      { day: 10, counts: "scenario | 0 | 0 | 1 | 0" },
+      { day: 10, counts: "scenario | 0 | 0 | 2 | 0" },
     ]
       .filter(({ day }) => day < began)
       .map(({ day, counts }) => `${date(day)} | ${counts} | ${Math.min(14, began)} days ago`),
   "vanished.sql": () => [
     "2 days ago | library | bob | lake | null | lake | 60 days ago | 30 days ago",
     "10 days ago | scenario | ann | forest | 6 | Old | null | 30 days ago",
+    "10 days ago | scenario | ann | forest | 7 | Old | null | 30 days ago",
   ],
   "how-fresh.sql": () => ["2 days ago | 48 | 1 days ago | partial | 1 | bob | pond"],
   "failing-libraries.sql": () => ["bob | pond | 1 | failure | not_found: answered 404 | 0 | 2 days ago | 48"],
@@ -289,12 +292,42 @@ const answersSince = (began: number): Readonly<Record<string, () => readonly str
       if (start + 7 * 24 * HOUR < ago(began).getTime()) return [`${week} | null | ${libraries}${" | null".repeat(5)}`];
       const inWeek = (days: number) => Number(monday(date(days)) === week && days < began);
       const since = Math.round((now - Math.max(start, ago(began).getTime())) / HOUR / 24);
-      const gone = 2 * inWeek(2) + inWeek(10);
+      const gone = 2 * inWeek(2) + 2 * inWeek(10);
       const percent = ((100 * inWeek(2)) / libraries).toFixed(1);
       return [
         `${week} | ${since} days ago | ${libraries} | ${inWeek(2)} | ${inWeek(2)} | ${inWeek(8)} | ${gone} | ${percent}`,
       ];
     }),
+  "most-rerun.sql": () => ["ann | forest | 1 | Burn | 2 | 70 days ago", "ann | forest | 99 | null | 1 | 90 days ago"],
+  "old-package-results.sql": () => ["ann | forest | stsim | 9.9.9 | 10.0.0 | 3"],
+  "storage-freed-by-month.sql": () =>
+    Array.from({ length: 12 }, (_, back) => {
+      const first = new Date(Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth() - back, 1));
+      const next = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1));
+      const month = first.toISOString().slice(0, 10);
+      if (next.getTime() < ago(began).getTime()) return `${month} | null | null | null`;
+      const since = Math.round((now - Math.max(first.getTime(), ago(began).getTime())) / HOUR / 24);
+      const freed = date(2).slice(0, 7) === month.slice(0, 7) && began > 2 ? 1024 : 0;
+      return `${month} | ${since} days ago | ${freed} | 0`;
+    }),
+  "lost-a-fifth.sql": () => (began > 10 ? [`ann | forest | 7 | 5 | 28.6 | ${Math.min(30, began)} days ago`] : []),
+  "moved-libraries.sql": () => [],
+  "fresh-time.sql": () => {
+    const started = [40, 3, 2, 1].map((days) => ago(days).getTime());
+    return weeks(12).map((week) => {
+      const [begins, ends] = [Date.parse(week), Date.parse(week) + 7 * 24 * HOUR];
+      const spans = started.flatMap((at, index) => {
+        const [from, to] = [at + 90_500, index < 3 ? (started[index + 1] ?? 0) + 90_500 : now];
+        return from < ends && to > begins ? [{ at, from: Math.max(from, begins), to: Math.min(to, ends) }] : [];
+      });
+      if (spans.length === 0) return `${week} | null | null`;
+      const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+      const fresh = sum(spans.map(({ at, from, to }) => Math.max(Math.min(to, at + 2 * HOUR) - from, 0)));
+      const percent = (100 * fresh) / sum(spans.map(({ from, to }) => to - from));
+      const oldest = Math.max(...spans.map(({ at, to }) => to - at));
+      return `${week} | ${percent.toFixed(1)} | ${Math.floor(oldest / HOUR)}`;
+    });
+  },
   "last-runs.sql": () => [
     "4 | sync | partial | 1 days ago | 90.5 | 2 listed, 0 read, 0 changed, 0 removed, 1 failed; scenarios +0 ~0 -0 | 1 library failed",
     "3 | sync | ok | 2 days ago | 90.5 | 2 listed, 1 read, 1 changed, 1 removed, 0 failed; scenarios +0 ~0 -0 | null",

@@ -48,6 +48,9 @@ library_freshness
   last_whole_read_at timestamptz, last_success_at timestamptz, last_changed_at timestamptz, lag interval,
   settled boolean, settles_at timestamptz, owes text, failures integer, last_error text, last_failed_at timestamptz,
   open_rejects bigint, complete_as_of timestamptz, lag_seconds double precision, removal_held_at timestamptz
+library_moves
+  seen_at timestamptz, run_id bigint, library_name text, old_owner text, new_owner text, scenario_count bigint,
+  file_size_bytes bigint
 library_versions
   owner text, library_name text, valid_from timestamptz, valid_to timestamptz, removed_at timestamptz,
   library_owner text, package_name text, package_version text, description text, last_modified text,

@@ -44,19 +44,16 @@ interface Move {
   readonly libraries: number;
 }
 
+/** Moves that left nothing with the old owner. */
 const MOVES = `
-  WITH event AS (
-    SELECT run_id, owner, library_name, kind FROM simcat_report.events
-    WHERE entity = 'library' AND kind IN ('added', 'removed') AND seen_at >= $changes_since
-  )
-  SELECT gone.run_id, gone.owner AS old_owner, came.owner AS new_owner, array_agg(gone.library_name) AS names
-  FROM event gone JOIN event came USING (run_id, library_name)
-  WHERE gone.kind = 'removed' AND came.kind = 'added'
-    AND NOT EXISTS (SELECT FROM simcat_report.libraries l WHERE l.owner = gone.owner)
-    AND ($owners::text[] IS NULL OR gone.owner = ANY($owners) OR came.owner = ANY($owners))
+  SELECT run_id, old_owner, new_owner, array_agg(library_name) AS names
+  FROM simcat_report.library_moves m
+  WHERE seen_at >= $changes_since AND ($owners::text[] IS NULL OR old_owner = ANY($owners) OR new_owner = ANY($owners))
+    AND NOT EXISTS (SELECT FROM simcat_report.libraries l WHERE l.owner = m.old_owner)
   GROUP BY 1, 2, 3
   HAVING count(*) = (
-    SELECT count(*) FROM event e WHERE e.run_id = gone.run_id AND e.owner = gone.owner AND e.kind = 'removed'
+    SELECT count(*) FROM simcat_report.events e
+    WHERE e.run_id = m.run_id AND e.owner = m.old_owner AND e.entity = 'library' AND e.kind = 'removed'
   )`;
 
 /** The events since the history is complete, with what each did to the number of live rows. Those of a move are left out. */
