@@ -44,8 +44,3 @@ test("every way in which a library can fail, and every ending, is explained", ()
 test("every reason of /readyz is explained", () => {
   expect(unexplained(found(/\bcode: "(\w+)"/g, "src/worker/worker-status.ts"))).toEqual([]);
 });
-
-test("every alert is explained", () => {
-  const alerts = [...read("deploy/prometheus/alerts.yaml").matchAll(/alert: (\w+)/g)].map(([, name = ""]) => name);
-  expect(alerts.filter((name) => !manual.includes(name))).toEqual([]);
-});
