@@ -1,59 +1,54 @@
-import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { parseAllDocuments } from "yaml";
+import { findFile } from "../support/programs.ts";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const FOLDER = join(ROOT, "deploy/kubernetes");
+const FOLDER = fileURLToPath(new URL("../../deploy/kubernetes", import.meta.url));
 
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** Every object of deploy/kubernetes, as YAML 1.1: that is what kubectl reads. */
+/** Parses YAML 1.1, which is what kubectl reads. */
+function parseManifests(text: string): Manifest[] {
+  return parseAllDocuments(text, { version: "1.1" }).map((document) => {
+    if (document.errors[0]) throw document.errors[0];
+    return document.toJS() as Manifest;
+  });
+}
+
+/** Every object of deploy/kubernetes. */
 export function readManifests(): Manifest[] {
   return readdirSync(FOLDER)
     .sort()
-    .flatMap((file) =>
-      parseAllDocuments(readFileSync(join(FOLDER, file), "utf8"), { version: "1.1" }).map((document) => {
-        if (document.errors[0]) throw document.errors[0];
-        return document.toJS() as Manifest;
-      }),
+    .flatMap((file) => parseManifests(readFileSync(join(FOLDER, file), "utf8")));
+}
+
+/** The strict JSON schemas of Kubernetes, in which no object may have an unknown field; null where they are not installed. */
+export const schemas = findFile("/usr/local/share/kubernetes-schemas/_definitions.json");
+
+/** The differences between the manifests and the published schemas of their kinds. */
+export function findSchemaErrors(manifests: readonly Manifest[]): string[] {
+  const definitions = JSON.parse(readFileSync(schemas ?? "", "utf8"));
+  // Formats such as int32 are Kubernetes' own, and no schema of it uses one to reject a value.
+  const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).addSchema(
+    definitions,
+    "kubernetes",
+  );
+  return manifests.flatMap((manifest) => {
+    const validate = ajv.getSchema(`kubernetes#/$defs/${schemaOf(manifest)}`);
+    if (validate === undefined) return [`${manifest.apiVersion} ${manifest.kind}: unknown`];
+    validate(manifest);
+    return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+      [manifest.kind, instancePath, message, params.additionalProperty].filter(Boolean).join(" "),
     );
+  });
 }
 
-/**
- * The compiler's errors for the manifests as values of the types generated from the Kubernetes API description;
- * a misspelt field is one that the type does not have. Empty when all is well.
- */
-export async function checkTypes(manifests: readonly Manifest[]): Promise<string> {
-  const cache = join(ROOT, "node_modules/.cache");
-  mkdirSync(cache, { recursive: true });
-  // Inside the project, so that the types are found.
-  const folder = mkdtempSync(join(cache, "manifests-"));
-  try {
-    const files = manifests.map((manifest, at) => {
-      const file = join(folder, `manifest-${at}.ts`);
-      writeFileSync(
-        file,
-        `import type { ${manifest.kind} } from "kubernetes-types/${moduleOf(manifest)}.js";
-export const manifest: ${manifest.kind} = ${JSON.stringify(manifest, null, 2)};
-`,
-      );
-      return file;
-    });
-    const options = ["--ignoreConfig", "--noEmit", "--strict", "--module", "nodenext", "--types", ""];
-    return await new Promise((resolve) => {
-      execFile(join(ROOT, "node_modules/.bin/tsc"), [...options, ...files], (error, stdout, stderr) =>
-        resolve(stdout + stderr || (error?.message ?? "")),
-      );
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+function schemaOf({ apiVersion, kind }: Manifest): string {
+  const [version, group = "core"] = apiVersion.split("/").reverse();
+  return `io.k8s.api.${group.replace(".k8s.io", "")}.${version}.${kind}`;
 }
-
-const moduleOf = ({ apiVersion }: Manifest) =>
-  apiVersion === "v1" ? "core/v1" : apiVersion.replace(/\.k8s\.io\//, "/");
