@@ -1,22 +1,48 @@
+import * as childProcess from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { newStateDir } from "../embedded/keepers.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 
 const filesUnder = (directory: string) => readdirSync(directory, { recursive: true, encoding: "utf8" });
 
+const execFile = promisify(childProcess.execFile);
+/** npm passes its settings on to the scripts that it runs, such as `npm test`. */
+const userEnvironment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^npm_|DATABASE/i.test(name)),
+) as Record<string, string>;
+
+/** An empty directory, removed after the test. */
+function emptyDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-demo-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Installs the packed project with its dependencies in the directory, as its users do. */
+async function installPackage(directory: string): Promise<void> {
+  const packed = emptyDirectory();
+  await execFile("npm", ["pack", "--ignore-scripts", "--pack-destination", packed]);
+  const [archive = ""] = readdirSync(packed);
+  const options = ["--prefer-offline", "--no-audit", "--no-fund"];
+  await execFile("npm", ["install", ...options, join(packed, archive)], { cwd: directory, env: userEnvironment });
+}
+
 test("the tour syncs, reads only edits again, answers SQL, draws a page and leaves no process", async () => {
   const stateDir = newStateDir();
-  for (const round of ["first", "second"]) {
-    const directory = mkdtempSync(join(tmpdir(), "simcat-demo-"));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-    const environment = { SIMCAT_STATE_DIR: stateDir };
-    const { code, stdout, stderr } = await startProgram(process.execPath, [MAIN, "demo"], environment, {
-      cwd: directory,
-    }).ended;
-    expect(code, `the ${round} time: ${stdout}${stderr}`).toBe(0);
+  const installed = emptyDirectory();
+  await installPackage(installed);
+  for (const { directory, program, args, simcat } of [
+    { directory: emptyDirectory(), program: process.execPath, args: [MAIN], simcat: `node ${MAIN}` },
+    { directory: installed, program: "npx", args: ["--no", "simcat"], simcat: "simcat" },
+  ]) {
+    const environment = { ...userEnvironment, SIMCAT_STATE_DIR: stateDir };
+    const running = startProgram(program, [...args, "demo"], environment, { cwd: directory });
+    const { code, stdout, stderr } = await running.ended;
+    expect(code, `${program}: ${stdout}${stderr}`).toBe(0);
 
     const [filled, rest = ""] = stdout.split("# Users edit a few of them:");
     expect(filled).toMatch(
@@ -34,7 +60,7 @@ test("the tour syncs, reads only edits again, answers SQL, draws a page and leav
     expect(answers).toContain(`report: ${page}`);
     expect(answers).toContain(`\n# And now? Open the page in a browser:\n  file://${page}\n`);
     expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>[\s\S]*<svg [\s\S]*<\/html>\s*$/i);
-    expect(answers).toContain(`\n  SIMCAT_STATE_DIR=${join(stateDir, "demo")} node ${MAIN} db\n`);
+    expect(answers).toContain(`\n  SIMCAT_STATE_DIR=${join(stateDir, "demo")} ${simcat} db\n`);
     expect(filesUnder(stateDir).filter((name) => name.endsWith("postmaster.pid"))).toEqual([]);
   }
 });
