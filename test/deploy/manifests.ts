@@ -10,10 +10,11 @@ const FOLDER = fileURLToPath(new URL("../../deploy/kubernetes", import.meta.url)
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
+  readonly metadata: { readonly name?: string; readonly generateName?: string };
 }
 
 /** Parses YAML 1.1, which is what kubectl reads. */
-function parseManifests(text: string): Manifest[] {
+export function parseManifests(text: string): Manifest[] {
   return parseAllDocuments(text, { version: "1.1" }).map((document) => {
     if (document.errors[0]) throw document.errors[0];
     return document.toJS() as Manifest;
@@ -30,14 +31,12 @@ export function readManifests(): Manifest[] {
 /** The strict JSON schemas of Kubernetes, in which no object may have an unknown field; null where they are not installed. */
 export const schemas = findFile("/usr/local/share/kubernetes-schemas/_definitions.json");
 
+// Formats such as int32 are Kubernetes' own, and no schema of it uses one to reject a value.
+const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
+if (schemas !== null) ajv.addSchema(JSON.parse(readFileSync(schemas, "utf8")), "kubernetes");
+
 /** The differences between the manifests and the published schemas of their kinds. */
 export function findSchemaErrors(manifests: readonly Manifest[]): string[] {
-  const definitions = JSON.parse(readFileSync(schemas ?? "", "utf8"));
-  // Formats such as int32 are Kubernetes' own, and no schema of it uses one to reject a value.
-  const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).addSchema(
-    definitions,
-    "kubernetes",
-  );
   return manifests.flatMap((manifest) => {
     const validate = ajv.getSchema(`kubernetes#/$defs/${schemaOf(manifest)}`);
     if (validate === undefined) return [`${manifest.apiVersion} ${manifest.kind}: unknown`];
