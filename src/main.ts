@@ -133,11 +133,15 @@ let context: Context = {
   print: (text) => stdout.write(`${text}\n`),
   note: (text) => writeErr(`${mask(text)}\n`),
   draw: writeErr,
+  isQuiet: false,
   terminal: {
     isOut: process.stdout.isTTY === true,
     isErr: process.stderr.isTTY === true,
     // Some pseudo-terminals report 0 columns.
     columns: process.stderr.columns || process.stdout.columns || 80,
+    get rows() {
+      return process.stdout.rows || 24;
+    },
   },
   stop: stop.signal,
   hide,

@@ -23,6 +23,8 @@ export interface Context {
   /** Writes raw text to standard error: log lines, and progress that redraws itself. Masks nothing. */
   readonly draw: (text: string) => void;
   readonly terminal: Terminal;
+  /** With `--quiet`, a command prints nothing about a good state. */
+  readonly isQuiet: boolean;
   /** Aborted with an InterruptedError by the first SIGHUP, SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
   /** Adds secrets that `mask` replaces from now on. */
@@ -35,6 +37,12 @@ interface Terminal {
   readonly isOut: boolean;
   readonly isErr: boolean;
   readonly columns: number;
+  readonly rows: number;
+}
+
+/** Prints a result for people; with `--quiet` only if something is not well. */
+export function printResult({ isQuiet, print }: Context, isWell: boolean, text: string): void {
+  if (!(isQuiet && isWell)) print(text);
 }
 
 /** The width of a table on standard output: that of the terminal, unlimited in a file or pipe. */

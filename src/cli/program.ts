@@ -10,97 +10,128 @@ interface CommandEntry {
   readonly load: () => Promise<DefineCommand>;
 }
 
+interface CommandGroup {
+  /** The document that says more, in the repository. */
+  readonly document: string;
+  readonly commands: Readonly<Record<string, CommandEntry>>;
+}
+
 /** In the order of the help. Only the command that is asked for is loaded; completion asks for all. */
-const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  init: {
-    description: "ask for the service and the database, test both, and write .env",
-    example: "simcat init --base-url https://api.example.com/v1/",
-    load: async () => (await import("./init.ts")).defineInit,
+const GROUPS: Readonly<Record<string, CommandGroup>> = {
+  "Set up": {
+    document: "docs/configuration.md",
+    commands: {
+      init: {
+        description: "ask for the service and the database, test both, and write .env",
+        example: "simcat init --base-url https://api.example.com/v1/",
+        load: async () => (await import("./init.ts")).defineInit,
+      },
+      check: {
+        description: "check configuration, service, key, database, privileges and schema",
+        example: "simcat check",
+        load: async () => (await import("./check.ts")).defineCheck,
+      },
+      migrate: {
+        description: "update the database schema",
+        example: "simcat migrate",
+        load: async () => (await import("./migrate.ts")).defineMigrate,
+      },
+      completion: {
+        description: "print a script that completes commands, options, owners and libraries in a shell",
+        example: "simcat completion fish | source",
+        load: async () => (await import("./completion.ts")).defineCompletion,
+      },
+    },
   },
-  sync: {
-    description: "run one incremental sync",
-    example: "simcat sync --library example.user/helloworldCourse",
-    load: async () => (await import("./sync.ts")).defineSync,
+  "Keep the copy": {
+    document: "docs/operations.md",
+    commands: {
+      sync: {
+        description: "run one incremental sync",
+        example: "simcat sync --library example.user/helloworldCourse",
+        load: async () => (await import("./sync.ts")).defineSync,
+      },
+      backfill: {
+        description: "run one full sync, or continue an interrupted one",
+        example: "simcat backfill",
+        load: async () => (await import("./sync.ts")).defineBackfill,
+      },
+      start: {
+        description: "run as a worker: sync on a schedule, health and metrics over HTTP",
+        example: "SIMCAT_SCHEDULE='*/5 * * * *' simcat start",
+        load: async () => (await import("./start.ts")).defineStart,
+      },
+      prune: {
+        description: "delete old history, removed rows and resolved rejects",
+        example: "simcat prune --older-than 365d --dry-run",
+        load: async () => (await import("./prune.ts")).definePrune,
+      },
+    },
   },
-  backfill: {
-    description: "run one full sync, or continue an interrupted one",
-    example: "simcat backfill",
-    load: async () => (await import("./sync.ts")).defineBackfill,
+  "Look at it": {
+    document: "docs/reporting.md",
+    commands: {
+      status: {
+        description: "show the last runs, freshness, failing libraries and rejects",
+        example: "simcat status",
+        load: async () => (await import("./status.ts")).defineStatus,
+      },
+      libraries: {
+        description: "list the libraries: what they contain, how fresh they are, and their state",
+        example: "simcat libraries 'example.user/*course'",
+        load: async () => (await import("./libraries.ts")).defineLibraries,
+      },
+      explain: {
+        description: "explain why the next run will read or skip a library",
+        example: "simcat explain example.user/helloworldCourse",
+        load: async () => (await import("./explain.ts")).defineExplain,
+      },
+      query: {
+        description: "answer a question in SQL about the views of simcat_report",
+        example: 'simcat query "SELECT owner, count(*) FROM libraries GROUP BY owner"',
+        load: async () => (await import("./query.ts")).defineQuery,
+      },
+      verify: {
+        description: "compare the database with the service, scenario by scenario",
+        example: "simcat verify",
+        load: async () => (await import("./verify.ts")).defineVerify,
+      },
+    },
   },
-  start: {
-    description: "run as a worker: sync on a schedule, health and metrics over HTTP",
-    example: "SIMCAT_SCHEDULE='*/5 * * * *' simcat start",
-    load: async () => (await import("./start.ts")).defineStart,
+  "Hand it on": {
+    document: "docs/export.md",
+    commands: {
+      report: {
+        description: "write an HTML page with charts: contents, changes, what needs attention",
+        example: "simcat report --since 30d --out simcat-report.html",
+        load: async () => (await import("./report.ts")).defineReport,
+      },
+      export: {
+        description: "write views of simcat_report to files, for R, Python and other tools",
+        example: "simcat export libraries scenarios --format parquet --out simcat-export",
+        load: async () => (await import("./export.ts")).defineExport,
+      },
+    },
   },
-  migrate: {
-    description: "update the database schema",
-    example: "simcat migrate",
-    load: async () => (await import("./migrate.ts")).defineMigrate,
-  },
-  check: {
-    description: "check configuration, service, key, database, privileges and schema",
-    example: "simcat check",
-    load: async () => (await import("./check.ts")).defineCheck,
-  },
-  status: {
-    description: "show the last runs, freshness, failing libraries and rejects",
-    example: "simcat status",
-    load: async () => (await import("./status.ts")).defineStatus,
-  },
-  libraries: {
-    description: "list the libraries: what they contain, how fresh they are, and their state",
-    example: "simcat libraries 'example.user/*course'",
-    load: async () => (await import("./libraries.ts")).defineLibraries,
-  },
-  query: {
-    description: "answer a question in SQL about the views of simcat_report",
-    example: 'simcat query "SELECT owner, count(*) FROM libraries GROUP BY owner"',
-    load: async () => (await import("./query.ts")).defineQuery,
-  },
-  explain: {
-    description: "explain why the next run will read or skip a library",
-    example: "simcat explain example.user/helloworldCourse",
-    load: async () => (await import("./explain.ts")).defineExplain,
-  },
-  verify: {
-    description: "compare the database with the service, scenario by scenario",
-    example: "simcat verify",
-    load: async () => (await import("./verify.ts")).defineVerify,
-  },
-  prune: {
-    description: "delete old history, removed rows and resolved rejects",
-    example: "simcat prune --older-than 365d --dry-run",
-    load: async () => (await import("./prune.ts")).definePrune,
-  },
-  report: {
-    description: "write an HTML page with charts: contents, changes, what needs attention",
-    example: "simcat report --since 30d --out simcat-report.html",
-    load: async () => (await import("./report.ts")).defineReport,
-  },
-  export: {
-    description: "write views of simcat_report to files, for R, Python and other tools",
-    example: "simcat export libraries scenarios --format parquet --out simcat-export",
-    load: async () => (await import("./export.ts")).defineExport,
-  },
-  completion: {
-    description: "print a script that completes commands, options, owners and libraries in a shell",
-    example: "simcat completion fish | source",
-    load: async () => (await import("./completion.ts")).defineCompletion,
-  },
-  mock: {
-    description: "run a mock of the service with generated data",
-    example: "simcat mock --libraries 50 --edit-every 10s",
-    load: async () => (await import("./mock.ts")).defineMock,
-  },
-  db: {
-    description: "run the embedded Postgres until Ctrl-C, and print how to connect",
-    example: "simcat db",
-    load: async () => (await import("./db.ts")).defineDb,
-  },
-  demo: {
-    description: "try all of it on an embedded Postgres and a mock service",
-    example: "simcat demo",
-    load: async () => (await import("./demo.ts")).defineDemo,
+  "Try it": {
+    document: "docs/tutorial.md",
+    commands: {
+      demo: {
+        description: "try all of it on an embedded Postgres and a mock service",
+        example: "simcat demo",
+        load: async () => (await import("./demo.ts")).defineDemo,
+      },
+      mock: {
+        description: "run a mock of the service with generated data",
+        example: "simcat mock --libraries 50 --edit-every 10s",
+        load: async () => (await import("./mock.ts")).defineMock,
+      },
+      db: {
+        description: "run the embedded Postgres until Ctrl-C, and print how to connect",
+        example: "simcat db",
+        load: async () => (await import("./db.ts")).defineDb,
+      },
+    },
   },
 };
 
@@ -135,7 +166,7 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     .description("Keeps a Postgres copy of a Simulation Cloud organization.")
     .version(context.build, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
-    .option("-q, --quiet", "log only warnings and errors, and show no progress")
+    .option("-q, --quiet", "log only warnings and errors; print nothing if all is well")
     .option("-v, --verbose", "log everything, including each retry")
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
@@ -146,16 +177,20 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     // Only one command's options are known.
     .configureHelp({ showGlobalOptions: true, optionDescription: describeOption, subcommandTerm: (one) => one.name() })
     .showSuggestionAfterError()
-    .helpCommand("help [command]", "print the help of a command")
+    .helpCommand("help [command]", "print the help of a command, as does COMMAND --help")
     .exitOverride()
     .addHelpText(
       "after",
       "\nStart with: simcat demo (needs no setup), then simcat init (asks for what a run needs).\n",
     );
-  for (const [name, { description, example, load }] of Object.entries(COMMANDS)) {
-    const command = new Command(name).description(description).addHelpText("after", `\nExample:\n  $ ${example}\n`);
-    if (name === named || named === "completion") (await load())(command, run);
-    program.addCommand(command.copyInheritedSettings(program));
+  for (const [title, { document, commands }] of Object.entries(GROUPS)) {
+    program.commandsGroup(`${title} (${document}):`);
+    for (const [name, { description, example, load }] of Object.entries(commands)) {
+      const after = `\nExample:\n  $ ${example}\n\nMore: ${document}\n`;
+      const command = new Command(name).description(description).addHelpText("after", after);
+      if (name === named || named === "completion") (await load())(command, run);
+      program.addCommand(command.copyInheritedSettings(program));
+    }
   }
   return program;
 }
@@ -168,9 +203,8 @@ function describeOption(option: Option): string {
 /** The options override SIMCAT_LOG_LEVEL. */
 function withLogLevel(context: Context, { quiet, verbose }: { quiet?: boolean; verbose?: boolean }): Context {
   const level = quiet ? "warn" : verbose ? "debug" : undefined;
-  return level === undefined
-    ? context
-    : { ...context, environment: { ...context.environment, SIMCAT_LOG_LEVEL: level } };
+  const environment = level === undefined ? context.environment : { ...context.environment, SIMCAT_LOG_LEVEL: level };
+  return { ...context, environment, isQuiet: quiet === true };
 }
 
 /** The first word that is not an option; for `help NAME` the second. No option before a command has a value. */

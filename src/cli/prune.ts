@@ -19,7 +19,7 @@ export const definePrune: DefineCommand = (command, run) =>
   command
     .option("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d (default: SIMCAT_KEEP_HISTORY)")
     .option("--events", "also delete the events before then (by default they are kept, and so are all counts)", false)
-    .option("--dry-run", "only print the numbers", false)
+    .option("-n, --dry-run", "only print the numbers", false)
     .addOption(jsonOption())
     .action(run(pruneHistory));
 

@@ -1,5 +1,6 @@
-import { readStatus } from "../db/read/read-status.ts";
-import { EXIT } from "../errors.ts";
+import { sleep } from "../async.ts";
+import { readStatus, type StatusRows } from "../db/read/read-status.ts";
+import { EXIT, UsageError } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { formatStatus, toStatusJson } from "../output/status.ts";
 import { isSettled } from "../sync/rules/settle.ts";
@@ -8,14 +9,51 @@ import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
-export const defineStatus: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(status));
+const WATCH_MS = 2_000;
+/** Moves the cursor of a terminal to its upper left corner, and clears what follows. */
+const CLEAR = "\x1b[H\x1b[J";
+
+interface WatchOptions extends JsonOptions {
+  readonly watch?: boolean;
+}
+
+export const defineStatus: DefineCommand = (command, run) =>
+  command
+    .addOption(jsonOption())
+    .option("-w, --watch", "show it again every two seconds, until Ctrl-C", false)
+    .action(run(status));
 
 /** Exits with 0, whatever the state is. */
-export async function status(context: Context, { json }: JsonOptions): Promise<number> {
+export async function status(context: Context, { json, watch }: WatchOptions): Promise<number> {
+  const { print, stop, terminal } = context;
+  if (watch && (json || !terminal.isOut))
+    throw new UsageError("--watch redraws a terminal", { hint: "for programs, repeat simcat status --json" });
   const config = loadSettings(context, { service: false, database: true });
-  const rows = await withDatabase(context, config, "require", (pool, source) =>
-    readStatus(pool, isSettled, context.stop, source),
-  );
-  context.print(json ? formatJson(toStatusJson(rows)) : formatStatus(rows, outputWidth(context)));
+  await withDatabase(context, config, "require", async (pool, source) => {
+    const read = () => readStatus(pool, isSettled, stop, source);
+    const format = (rows: StatusRows) => formatStatus(rows, outputWidth(context));
+    if (json) print(formatJson(toStatusJson(await read())));
+    else if (!watch) print(format(await read()));
+    else
+      await untilStopped(stop, async () => {
+        print(CLEAR + truncateLines(format(await read()), terminal.rows));
+        await sleep(WATCH_MS, stop);
+      });
+  });
   return EXIT.ok;
+}
+
+/** Repeats `show` until the first stop signal, which is the normal end. */
+async function untilStopped(stop: AbortSignal, show: () => Promise<void>): Promise<void> {
+  try {
+    while (!stop.aborted) await show();
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
+}
+
+/** The first lines of a text that fit on a terminal, above the cursor. */
+function truncateLines(text: string, rows: number): string {
+  const lines = text.split("\n");
+  return lines.length < rows ? text : [...lines.slice(0, rows - 2), "…"].join("\n");
 }

@@ -15,7 +15,7 @@ import { runSync } from "../sync/run.ts";
 import type { RunEvent, RunResult } from "../sync/run-types.ts";
 import { type DefineCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
 import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
-import type { Context } from "./context.ts";
+import { type Context, printResult } from "./context.ts";
 import { loadSelection, type RunOptions, type ServiceConfig } from "./settings.ts";
 import { showProgress, toServiceEvents, withWatchedService } from "./show-progress.ts";
 import { createSender, toRunEnd } from "./state-messages.ts";
@@ -34,7 +34,7 @@ const withRunOptions = (command: Command): Command =>
     .addOption(jsonOption());
 
 export const defineSync: DefineCommand = (command, run) =>
-  withRunOptions(command.option("--dry-run", "print what a run would do and why; write nothing", false)).action(
+  withRunOptions(command.option("-n, --dry-run", "print what a run would do and why; write nothing", false)).action(
     run(sync),
   );
 
@@ -60,7 +60,9 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
     result: await observeRun(context, config, pool, request, showProgress(context, config).observers),
   }));
   const exitCode = exitCodeOf(result);
-  context.print(json ? formatJson(toRunJson(result.summary, exitCode)) : formatSummary(result.summary));
+  if (json) context.print(formatJson(toRunJson(result.summary, exitCode)));
+  else
+    printResult(context, exitCode === EXIT.ok && result.summary.warnings.length === 0, formatSummary(result.summary));
   await sendMessage?.(toRunEnd(result.summary));
   return exitCode;
 }

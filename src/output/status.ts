@@ -32,8 +32,10 @@ function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows)
   ].join("\n");
 }
 
-/** The last runs, newest first, and a line for each error, with its runs, and for a run in progress. */
-function formatRuns({ runs, now, liveRuns }: StatusRows, columns: number): string {
+/**
+ * The last runs, newest first, and a line for a run in progress and for each error since the last good run, with its runs.
+ */
+function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: number): string {
   const titles = [
     "run",
     "kind",
@@ -57,6 +59,7 @@ function formatRuns({ runs, now, liveRuns }: StatusRows, columns: number): strin
     ...[run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
   ]);
   const notes = runs
+    .filter(({ id }) => liveRuns.has(id) || id >= (lastGoodRun?.id ?? 0))
     .map((run) => [run.id, formatNote(run, liveRuns.get(run.id))] as const)
     .filter(([, note]) => note !== null);
   const ids = new Map<string | null, number[]>();
@@ -83,15 +86,17 @@ function formatNote({ status, error }: RunRow, live: LiveRun | undefined): strin
   return firstLine === "" ? null : printable(firstLine);
 }
 
-/** The libraries whose last read failed; null if there are none. */
+/** The libraries whose last read failed, those with the same error in one row; null if there are none. */
 function formatFailing({ failing, now }: StatusRows, columns: number): string | null {
   if (failing.total === 0) return null;
   const titles = ["library", "in a row", "failed", "next try", "last good copy", "error"];
-  const rows = failing.shown.map((library) => {
-    const { owner, name, failures, lastFailedAt, lastSuccessAt, lastError } = library;
+  const reasons = failing.shown.map((library) => library.reason ?? formatKey(library));
+  const firsts = failing.shown.filter((_, index) => reasons.indexOf(reasons[index] ?? "") === index);
+  const rows = firsts.map((library) => {
+    const { owner, name, failures, lastFailedAt, lastSuccessAt, lastError, alike = 1 } = library;
     const nextTry = nextTryOf(library);
     return [
-      formatKey({ owner, name }),
+      formatKey({ owner, name }) + (alike > 1 ? ` and ${formatCount(alike - 1)} more` : ""),
       formatCount(failures),
       lastFailedAt === null ? "" : formatAgo(lastFailedAt, now),
       nextTry === null || nextTry <= now ? "next run" : formatAgo(nextTry, now),
@@ -102,7 +107,7 @@ function formatFailing({ failing, now }: StatusRows, columns: number): string | 
   return [
     `${plural(failing.total, "library fails", "libraries fail")}`,
     formatTable(titles, rows, columns),
-    ...formatRest(failing.total - failing.shown.length),
+    ...formatRest(failing.total - firsts.reduce((sum, { alike = 1 }) => sum + alike, 0)),
   ].join("\n");
 }
 

@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { callCli } from "../support/call-cli.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 
 const COMMANDS =
-  "init sync backfill start migrate check status libraries query explain verify prune report export completion mock db demo".split(
+  "init check migrate completion sync backfill start prune status libraries explain query verify report export demo mock db".split(
     " ",
   );
 
@@ -18,10 +19,16 @@ test("the help lists every command and where to begin", async () => {
   expect(stdout).toContain("Start with: simcat demo");
 });
 
-test.each(COMMANDS)("the help of %s has an example that starts with the command", async (name) => {
+test.each(["sync", "prune"])("%s takes -n for --dry-run", async (name) => {
+  expect((await callCli([name, "--help"], {})).stdout).toContain("-n, --dry-run");
+});
+
+test.each(COMMANDS)("the help of %s has an example that starts with the command, and a document", async (name) => {
   const { code, stdout, stderr } = await callCli([name, "--help"], {});
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(new RegExp(`\\nExample:\\n  \\$ (SIMCAT_\\S+='[^']+' )?simcat ${name}\\b`));
+  const [, document = ""] = /\nMore: (\S+)\n/.exec(stdout) ?? [];
+  expect(existsSync(document), document).toBe(true);
 });
 
 const HINT = "(see simcat --help or simcat COMMAND --help)";

@@ -63,6 +63,20 @@ describe("status", () => {
     });
   });
 
+  test("--watch redraws a terminal until the first stop signal, and ends with 0; elsewhere it ends with 64", async () => {
+    const environment = { DATABASE_URL: (await freshTestDatabase()).url };
+    const stop = new AbortController();
+    const context = createContext(environment, stop.signal);
+    const screens: string[] = [];
+    const print = (text: string) => {
+      if (screens.push(text) === 2) stop.abort(new Error("enough"));
+    };
+    const terminal = { ...context.terminal, isOut: true, rows: 3 };
+    expect(await status({ ...context, print, terminal }, { json: false, watch: true })).toBe(0);
+    expect(screens).toEqual(Array(2).fill(expect.stringContaining("\x1b[H\x1b[Jno run yet\nnext: ")));
+    await expect(status(context, { json: false, watch: true })).rejects.toMatchObject({ exitCode: 64 });
+  });
+
   test("distinguishes a live run from a dead one by the lease", async () => {
     const database = await freshTestDatabase();
     const environment = { DATABASE_URL: database.url };

@@ -5,7 +5,7 @@ import { checkService } from "../../src/cli/check/check-service.ts";
 import { status } from "../../src/cli/status.ts";
 import { createContext } from "../support/call-cli.ts";
 
-const TERMINAL = { isOut: false, isErr: true, columns: 80 };
+const TERMINAL = { isOut: false, isErr: true, columns: 80, rows: 24 };
 
 /** Accepts connections and never answers. */
 async function silentServer(): Promise<string> {

@@ -116,14 +116,28 @@ test("a failed run is shown with the first line of its error and a hint", () => 
   expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the ser…");
 });
 
-test("runs that ended with one error share a line", () => {
+test("runs that ended with one error share a line; errors before the last good run are not repeated", () => {
   const error = "GET /libs answered 503 after 5 attempts";
   const runs = [14, 13, 12].map((id) => run(id, { status: "source_unavailable", error }));
-  const lines = text({ runs: [...runs, run(11, { status: "unauthorized", error: "GET /libs answered 401" })] });
-  expect(lines.filter((line) => line.startsWith("run"))).toEqual([
-    expect.stringContaining("status"),
-    `runs 14, 13, 12: ${error}`,
-    "run 11: GET /libs answered 401",
+  const all = [...runs, run(11, { status: "unauthorized", error: "GET /libs answered 401" })];
+  const notes = (lastGood: number) =>
+    text({ runs: all, lastGoodRun: run(lastGood) }).filter((line) => /^runs? \d/.test(line));
+  expect(notes(9)).toEqual([`runs 14, 13, 12: ${error}`, "run 11: GET /libs answered 401"]);
+  expect(notes(12)).toEqual([`runs 14, 13, 12: ${error}`]);
+});
+
+test("failing libraries with the same error share a line", () => {
+  const failed = { failures: 4, lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60) };
+  const boom = { ...failed, owner: "ann", reason: "500 boom", lastError: "500 boom", alike: 52 };
+  const other = { ...failed, owner: "bo", name: "B", reason: "timeout", lastError: "timeout", alike: 1 };
+  const shown = [{ ...boom, name: "A 1" }, other, { ...boom, name: "A 2" }];
+  const lines = text({ failing: { total: 55, shown } }).slice(9, -2);
+  expect(lines.map((line) => line.replaceAll(/ {2,}/g, " | "))).toEqual([
+    "55 libraries fail",
+    expect.stringMatching(/^library \|/),
+    expect.stringMatching(/^ann\/A 1 and 51 more \| 4 .* 500 boom$/),
+    expect.stringMatching(/^bo\/B \| 4 .* timeout$/),
+    "… and 2 more",
   ]);
 });
 

@@ -46,7 +46,7 @@ test("a terminal shows a line after a second of a lock, and later who holds it (
   const note = vi.fn();
   const context = {
     ...createContext({ DATABASE_URL: url }),
-    terminal: { isOut: false, isErr: true, columns: 80 },
+    terminal: { isOut: false, isErr: true, columns: 80, rows: 24 },
     note,
   };
   const startedAt = performance.now();
