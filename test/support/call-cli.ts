@@ -3,6 +3,7 @@ import { printError } from "../../src/cli/notify.ts";
 import { runProgram } from "../../src/cli/program.ts";
 import { createRedactor, environmentSecrets } from "../../src/secrets.ts";
 import type { Ended } from "./cli.ts";
+import { assertJson } from "./json-schemas.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -33,6 +34,7 @@ export function createContext(environment: Environment, stop = new AbortControll
 export async function callCli(args: readonly string[], environment: Environment, stop?: AbortSignal): Promise<Ended> {
   const context = createContext(environment, stop);
   const code = await runProgram(context, args).catch((error: unknown) => printError(context, error));
+  assertJson(args, context.stdout());
   return { code, signal: null, stdout: context.stdout(), stderr: context.stderr() };
 }
 

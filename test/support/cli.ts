@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { assertJson } from "./json-schemas.ts";
 
 /** The built command line. */
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -102,6 +103,8 @@ export function startCli(
   return running;
 }
 
-export function runCli(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
-  return startCli(args, environment).ended;
+export async function runCli(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+  const ended = await startCli(args, environment).ended;
+  assertJson(args, ended.stdout);
+  return ended;
 }

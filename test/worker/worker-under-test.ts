@@ -2,6 +2,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { start } from "../../src/cli/start.ts";
 import { InterruptedError } from "../../src/errors.ts";
 import { createContext } from "../support/call-cli.ts";
+import { JSON_SCHEMAS } from "../support/json-schemas.ts";
 
 type LogLine = Readonly<Record<string, unknown>>;
 
@@ -62,7 +63,9 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
   };
   const readyz = async () => {
     const response = await get("/readyz");
-    return { status: response.status, body: (await response.json()) as Readiness };
+    const body: unknown = await response.json();
+    JSON_SCHEMAS.ready.parse(body);
+    return { status: response.status, body: body as Readiness };
   };
   return {
     lines,
