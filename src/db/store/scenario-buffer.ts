@@ -48,7 +48,7 @@ const STAGING = "staging a long scenario list";
 
 interface BufferTools {
   readonly pool: Pool;
-  readonly lease: Lease;
+  readonly lease: Pick<Lease, "name" | "token" | "lost" | "write">;
   readonly parsers: TextParsers;
   readonly memory?: MemoryLimits;
 }
@@ -79,7 +79,8 @@ export async function createScenarioBuffers({
   let stages = 0;
 
   return () => {
-    const stage = `${lease.name}:${lease.token}.${++stages}`;
+    const nextStage = () => `${lease.name}:${lease.token}.${++stages}`;
+    let stage = nextStage();
     let isStaged = false;
     let held = new Map<ScenarioId, Scenario>();
     let bytes = 0;
@@ -108,12 +109,16 @@ export async function createScenarioBuffers({
       if (!isStaged) return;
       isStaged = false;
       await writeStage(DELETE_STAGE({ stage })).catch((error: unknown) => {
-        // Its library is stored or has failed by now. The next run deletes the rows that remain.
+        // Nothing reads this stage any more. The next run deletes the rows that remain.
         if (!(error instanceof RefusedRows)) throw error;
       });
     };
     return {
-      restart: free,
+      async restart() {
+        await free();
+        // If rows of the first attempt remain, the list must not be mixed with them.
+        stage = nextStage();
+      },
       free,
       async add(scenarios) {
         for (const scenario of scenarios) {

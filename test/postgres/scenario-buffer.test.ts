@@ -1,0 +1,49 @@
+import { expect, onTestFinished, test } from "vitest";
+import { connect, disconnect } from "../../src/db/connect.ts";
+import type { Lease } from "../../src/db/lease.ts";
+import { createScenarioBuffers } from "../../src/db/store/scenario-buffer.ts";
+import { withTransaction } from "../../src/db/transaction.ts";
+import type { Scenario } from "../../src/model.ts";
+import { freshTestDatabase } from "../support/database.ts";
+
+const never = new AbortController().signal;
+
+const named = (id: number, name: string): Scenario => ({
+  id,
+  parentId: null,
+  name,
+  isResult: false,
+  lastModified: null,
+  description: null,
+  source: JSON.stringify({ scenarioId: id, scenarioName: name }),
+});
+
+test("a retried list has no rows of the first attempt, even if the database refuses to delete them", async () => {
+  const database = await freshTestDatabase();
+  const pool = await connect(database.url, {}, never);
+  onTestFinished(() => disconnect(pool));
+  await database.query(`
+    CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this row'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON simcat.scenario_staging FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
+  const lease: Pick<Lease, "name" | "token" | "lost" | "write"> = {
+    name: "sync",
+    token: 1,
+    lost: never,
+    write: (options, work) => withTransaction(pool, options, work, never),
+  };
+  const createBuffer = await createScenarioBuffers({
+    pool,
+    lease,
+    parsers: { microseconds: () => null, bytes: () => null },
+    memory: { bytes: 2 ** 20, itemsOfList: 1, itemsAtOnce: 1 },
+  });
+  const buffer = createBuffer();
+  await buffer.add([named(1, "old"), named(2, "old")]);
+
+  await buffer.restart();
+  await buffer.add([named(1, "new"), named(2, "new")]);
+  const set = await buffer.finish();
+
+  const staged = "SELECT scenario_name AS name FROM simcat.scenario_staging WHERE stage = $1 ORDER BY scenario_id";
+  expect(await database.query(staged, ["stage" in set ? set.stage : ""])).toEqual([{ name: "new" }, { name: "new" }]);
+});
