@@ -154,6 +154,64 @@ test("a lease that was released is not renewed by a pending renewal", async () =
   expect(await query("SELECT expires_at::text AS expires FROM simcat.leases")).toEqual([{ expires: "-infinity" }]);
 });
 
+/** Loses the answer to the first COMMIT after a statement that contains `text`. */
+async function losing({ database }: Pick<Fixture, "database">, text: string, verdict: Verdict) {
+  const proxy = await startPostgresProxy(database.url);
+  let isNext = false;
+  const lost = { isLost: false };
+  proxy.judge = (statement) => {
+    if (statement.includes(text)) isNext = true;
+    if (statement !== "COMMIT" || !isNext || lost.isLost) return "pass";
+    lost.isLost = true;
+    return verdict;
+  };
+  return { lost, DATABASE_URL: proxy.url(database.url) };
+}
+
+test.each(LOST)(
+  "a run that loses the COMMIT that removes snapshots of future days (%s) still warns (fault 79)",
+  async (verdict) => {
+    const made = await syncedFixture(six());
+    await made.query("UPDATE simcat.snapshot_days SET day = day + 30");
+    await made.query("UPDATE simcat.owner_days SET day = day + 30");
+    await made.query("UPDATE simcat.library_days SET from_day = from_day + 30");
+    const { lost, DATABASE_URL } = await losing(made, "DELETE FROM simcat.library_days", verdict);
+
+    const { code, stderr } = await made.call(["sync"], { DATABASE_URL });
+
+    expect({ code, ...lost }).toEqual({ code: 0, isLost: true });
+    expect(stderr).toContain("a daily snapshot was taken while the database's clock was ahead");
+  },
+);
+
+const PRUNED = ["libraries", "scenarios", "scenario_history"] as const;
+
+test.each(PRUNED.flatMap((table) => LOST.map((verdict) => [table, verdict] as const)))(
+  "a prune of %s that loses the answer to a COMMIT (%s) counts each row once (fault 79)",
+  async (table, verdict) => {
+    const made = await syncedFixture(six());
+    await made.query("UPDATE simcat.libraries SET removed_at = now() - interval '2 d' WHERE library_name = 'Lib 0'");
+    await made.query(`UPDATE simcat.scenarios SET removed_at = now() - interval '2 d'
+      WHERE (library_name, scenario_id) = ('Lib 1', 1)`);
+    await made.query(`INSERT INTO simcat.scenario_history
+      (owner, library_name, scenario_id, raw, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by)
+      SELECT 'alice', 'Lib 1', 2, '{}', now(), now(), 1, at - interval '1 s', at, 1
+      FROM (SELECT now() - interval '2 d' - i * interval '1 s' AS at FROM generate_series(1, 10100) i) AS ends`);
+    const { lost, DATABASE_URL } = await losing(made, `DELETE FROM simcat.${table}`, verdict);
+
+    const { code, stdout } = await made.call(["prune", "--older-than", "1d", "--json"], { DATABASE_URL });
+
+    expect({ code, ...lost }).toEqual({ code: 0, isLost: true });
+    expect(JSON.parse(stdout).rows).toMatchObject({ libraries: 1, scenarios: 4, scenario_history: 10_100 });
+    const recorded =
+      "SELECT library_versions::int AS libraries, scenario_versions::int AS scenarios FROM simcat.prunes";
+    expect(await made.query(recorded)).toEqual([{ libraries: 1, scenarios: 10_104 }]);
+    const left =
+      "SELECT (SELECT count(*)::int FROM simcat.scenario_history) AS versions, count(*)::int FROM simcat.scenarios";
+    expect(await made.query(left)).toEqual([{ versions: 0, count: 14 }]);
+  },
+);
+
 test.each(LOST)(
   "the answer to the COMMIT of a migration is lost (%s): each migration is applied once (fault 85)",
   async (verdict) => {
