@@ -212,6 +212,8 @@ const REFUSED: readonly {
   readonly arrange: (made: Fixture) => unknown;
   readonly codes: readonly string[];
   readonly run: Readonly<Record<string, number>>;
+  /** Begins the message of the last line. */
+  readonly message?: string;
 }[] = [
   {
     what: "failure record",
@@ -240,6 +242,7 @@ const REFUSED: readonly {
       ),
     codes: ["all_rejected", "rejects", "failure_unrecorded"],
     run: { libraries_read: 29 },
+    message: "recording its rejects failed: ",
   },
   {
     what: "removal",
@@ -281,6 +284,22 @@ test("a run that cannot record that a listing's reject is over is partial, not o
   expect(await made.query("SELECT FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([]);
 });
 
+test("a library of which neither the failure nor its rejects can be recorded has one warning (fault 91)", async () => {
+  const made = await syncedFixture(thirty());
+  const body = { kind: "wrongBody", text: '[{"scenarioId":null}]' } as const;
+  made.service.always({ operation: "scenarios", library: "lib 11" }, body);
+  await poison(made, "library_sync", { "lib 11": "P0001" });
+  await made.query(
+    "CREATE TRIGGER refuse BEFORE INSERT ON simcat.rejects FOR EACH ROW EXECUTE FUNCTION public.refuse()",
+  );
+
+  const ended = await made.call(["backfill"]);
+
+  const codes = ["all_rejected", "rejects", "failure_unrecorded"];
+  expect(libraryLogLines(ended)).toEqual(codes.map((code) => ({ owner: "alice", library: "lib 11", code })));
+  expect(ended.stderr).toContain("writing its row of library_sync failed: ");
+});
+
 test.each(REFUSED)("a library whose $what is refused fails alone (fault 91)", async (row) => {
   const made = await syncedFixture(thirty());
   await row.arrange(made);
@@ -292,6 +311,7 @@ test.each(REFUSED)("a library whose $what is refused fails alone (fault 91)", as
   expect(ended.code).toBe(2);
   expect(libraryLogLines(ended)).toEqual(row.codes.map((code) => ({ owner: "alice", library: "lib 11", code })));
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1, ...row.run });
+  if (row.message) expect(ended.stderr).toContain(row.message);
   if (row.what === "listed date") expect(made.asked().filter((line) => line.includes("lib%2011"))).toEqual([]);
   expect(await owing(made)).toEqual(
     row.codes === UNRECORDED ? [] : [{ name: "lib 11", reread_reason: "failure", failures: 1 }],

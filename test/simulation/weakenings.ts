@@ -307,7 +307,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a refused failure ends the run",
     file: "src/db/store/save-outcomes.ts",
-    line: 'const { message } = databaseError("writing its row of library_sync", driverError(error));',
+    line: "const { message } = databaseError(what, driverError(error));",
     instead: "if (item.rejects.length === 0) throw error; const message = String(error);",
   },
   {

@@ -192,23 +192,25 @@ function saveRead(libraries: readonly PendingLibrary[], { write, context }: Writ
   );
 }
 
-/** @returns an outcome for each failure, or its rejects, that the database refused to record */
+/** @returns one outcome for each library whose failure, or whose rejects, the database refused to record */
 async function saveFailures(
   failures: readonly FailedLibrary[],
   { write, context, mask }: WriterTools,
-): Promise<WriteOutcome[]> {
+): Promise<Extract<WriteOutcome, { kind: "unrecorded" }>[]> {
   const operation = `recording ${plural(failures.length, "failed library", "failed libraries")}`;
   const { refused } = await saveInHalves(failures, write, { operation, byKey: true }, (connection, part) =>
     updateFailures(connection, context.runId, part),
   );
-  const outcomes = refused.map(({ item, error }): WriteOutcome => {
-    const { message } = databaseError("writing its row of library_sync", driverError(error));
-    return { kind: "unrecorded", key: item.key, message: mask(message) };
+  const withRejects = refused.flatMap(({ item }) => (item.rejects.length > 0 ? [{ ...item, rejects: [] }] : []));
+  const again = withRejects.length > 0 ? await saveFailures(withRejects, { write, context, mask }) : [];
+  const refusedAgain = new Set(again.map(({ key }) => key));
+  const recorded = refused.filter(({ item }) => !refusedAgain.has(item.key));
+  const outcomes = recorded.map(({ item, error }) => {
+    const what = item.rejects.length > 0 ? "recording its rejects" : "writing its row of library_sync";
+    const { message } = databaseError(what, driverError(error));
+    return { kind: "unrecorded", key: item.key, message: mask(message) } as const;
   });
-  const withRejects = refused.filter(({ item }) => item.rejects.length > 0);
-  if (withRejects.length === 0) return outcomes;
-  const withoutRejects = withRejects.map(({ item }) => ({ ...item, rejects: [] }));
-  return [...outcomes, ...(await saveFailures(withoutRejects, { write, context, mask }))];
+  return [...again, ...outcomes];
 }
 
 /**
