@@ -23,7 +23,7 @@ export interface Service {
    */
   readContent(library: RequestedLibrary, sink: ScenarioSink, signal: AbortSignal): Promise<ReceivedContent>;
   /**
-   * Checks the key by the status of the listing, without its body. Sends at most one request per minute; in between, it
+   * Checks the key by the status of the listing, without its body. At most one check per minute; in between, it
    * returns the last result.
    */
   confirmKey(signal: AbortSignal): Promise<KeyState>;

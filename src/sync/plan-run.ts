@@ -76,13 +76,15 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   const namesLibraries = selection.libraries.length > 0;
   const cached = isCached ? { cachedAt } : {};
   const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, ...cached };
-  const readStored = async (connection: Connection | null) => {
+  const compareStored = async (connection: Connection | null) => {
     const planner = createPlanner(listing.libraries, parseStored, context, selection);
     if (connection !== null) await streamStored(connection, planner.addStored, "tables", slice);
     return { planner, openRejects: connection !== null && !slice && (await hasListingRejects(connection)) };
   };
   const { planner, openRejects } =
-    pool === null ? await readStored(null) : await readSnapshot(pool, "reading what is stored", readStored, signal);
+    pool === null
+      ? await compareStored(null)
+      : await readSnapshot(pool, "reading what is stored", compareStored, signal);
   const plan = planner.finish();
   const decision = await checkRemovals(tools, request, { listing, plan }, signal);
   return { listing, listedAt, asOf, plan, openRejects, ...decision };
@@ -161,7 +163,7 @@ function countOthers({ gone, returned }: RemovalNumbers, missing: readonly Libra
   return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;
 }
 
-/** The changes of the whole listing, whatever the run's selection. */
+/** What the listing changes, also out of scope, except that only libraries in scope are restored. */
 export function toListingChanges({ listing, listedAt, plan, openRejects, verdict }: PlannedRun): ListingChanges {
   const { libraries, rejects, incomplete } = listing;
   // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.

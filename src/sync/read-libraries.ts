@@ -10,8 +10,9 @@ import { createLibraryReader } from "./read-library.ts";
 import type { Run } from "./run-types.ts";
 
 /**
- * Reads the content of the planned libraries, `concurrency` at once, and yields what became of each. Libraries that the
- * database already refused in this run are yielded first, as failures, and are not read.
+ * Reads the content of the planned libraries, `concurrency` at once, and yields the outcome of each. If the service
+ * refuses the key, it yields nothing for that library and begins no other one. Libraries that the database already refused in
+ * this run are yielded first, as failures, and are not read.
  * @throws what ended the run, after the requests in flight have ended and everything that was read is yielded
  */
 export async function* readLibraries(
@@ -35,7 +36,7 @@ export async function* readLibraries(
       stopped.throwIfAborted();
       return await readLibrary(action, stopped);
     } catch (error) {
-      if (error instanceof ContentError) return { kind: "unread", action, error } as const;
+      if (error instanceof ContentError) return { kind: "failed", action, error } as const;
       // Otherwise each waiting request would first wait for the pause to end.
       if (error instanceof SourceUnavailableError) stop.abort(error);
       throw error;

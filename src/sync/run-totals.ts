@@ -30,7 +30,7 @@ export function outcomeOfError(thrown: unknown): RunOutcome {
   return { status, message: error.message, error };
 }
 
-/** The counts, failures and warnings of a run: its only mutable state. Its summary is made from this. */
+/** The counts, failures and warnings of a run. Its summary is made from this. */
 export class RunTotals {
   readonly counts = Object.fromEntries(Object.keys(COUNT_COLUMNS).map((count) => [count, 0])) as RunCounts;
   /** Why libraries were read. */
@@ -51,6 +51,8 @@ export class RunTotals {
   suspectReads = 0;
   /** Libraries whose metadata has another library's name. */
   misnamed = 0;
+  /** Failures and rejects that the database refused to record. */
+  #unrecorded = 0;
 
   add(outcome: WriteOutcome): void {
     if (outcome.kind === "stored") this.#addStored(outcome);
@@ -60,7 +62,10 @@ export class RunTotals {
       this.failures.push({ key, code, message });
       this.addRejects(rejects);
     }
-    if (outcome.kind === "unrecorded") this.warn("failure_unrecorded", outcome.message, outcome.key);
+    if (outcome.kind === "unrecorded") {
+      this.#unrecorded += 1;
+      this.warn("failure_unrecorded", outcome.message, outcome.key);
+    }
   }
 
   #addStored({ action, content, saved }: Extract<WriteOutcome, { kind: "stored" }>): void {
@@ -98,8 +103,7 @@ export class RunTotals {
 
   /** `ok`, or `partial` if anything failed, also before and was not tried again yet, was rejected or withheld, or not recorded. */
   status(): "ok" | "partial" {
-    const unrecorded = this.warnings.filter(({ code }) => code === "failure_unrecorded").length;
-    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + unrecorded;
+    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unrecorded;
     return failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 

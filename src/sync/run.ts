@@ -128,7 +128,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const context = { runId: run.id, parsers: run.parsers, guard };
   for await (const outcome of saveOutcomes(outcomes, { write: lease.write, mask, context })) {
     totals.add(outcome);
-    logOutcome(run, outcome);
+    emitOutcome(run, outcome);
   }
 
   warnOfReading(totals, run.parsers);
@@ -145,7 +145,7 @@ function confirmsClock({ date, cachedMs }: Listing, listedAt: number): boolean {
   return date !== null && cachedMs === 0 && Math.abs(listedAt - date) < HOUR_MS;
 }
 
-function logOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
+function emitOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
   if (outcome.kind === "stored") {
     const { saved, content } = outcome;
     if (content.rejects.length > 0) onEvent({ kind: "rejected", key: saved.key, rejects: content.rejects });

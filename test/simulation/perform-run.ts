@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MockLibrary } from "../../src/mock/library.ts";
 import type { Selection } from "../../src/run-summary.ts";
-import { EVERYTHING, isEverything } from "../../src/sync/rules/selection.ts";
+import { isEverything } from "../../src/sync/rules/selection.ts";
+import { EVERYTHING } from "../support/listing.ts";
 import type { Interference, Statement } from "./gated-pool.ts";
 import type { Heard } from "./ledger.ts";
 import { type Accident, type Poison, QUIET, type RunPlan } from "./plan-run.ts";

@@ -1,7 +1,7 @@
 import type { Random } from "../../src/mock/random.ts";
 import type { LibraryKey } from "../../src/model.ts";
 import type { RunKind, Selection } from "../../src/run-summary.ts";
-import { EVERYTHING } from "../../src/sync/rules/selection.ts";
+import { EVERYTHING } from "../support/listing.ts";
 import { keyOf } from "./reader.ts";
 import { CALM, type Weather } from "./sim-service.ts";
 import { MINUTE, SECOND, type World } from "./world.ts";

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { createValueParsers } from "../../src/sync/rules/parse-values.ts";
-import { EVERYTHING } from "../../src/sync/rules/selection.ts";
 import type { VerifyReport } from "../../src/verify/verify.ts";
 import { verifyStored } from "../../src/verify/verify.ts";
+import { EVERYTHING } from "../support/listing.ts";
 import { CALM } from "./sim-service.ts";
 import type { Simulation } from "./simulation.ts";
 import { openWorkerService } from "./worker.ts";

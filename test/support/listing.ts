@@ -1,4 +1,8 @@
 import type { ListedLibraries, ListedLibrary } from "../../src/model.ts";
+import type { Selection } from "../../src/run-summary.ts";
+
+/** The selection of a run without selectors. */
+export const EVERYTHING: Selection = { libraries: [], owners: [] };
 
 /** A listing that contains these libraries. */
 export function listingOf(libraries: readonly ListedLibrary[]): ListedLibraries {

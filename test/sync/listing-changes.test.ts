@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { type PlannedRun, toListingChanges } from "../../src/sync/plan-run.ts";
 import type { RemovalVerdict } from "../../src/sync/rules/guard.ts";
 import { createPlanner } from "../../src/sync/rules/plan.ts";
-import { EVERYTHING } from "../../src/sync/rules/selection.ts";
-import { listingOf } from "../support/listing.ts";
+import { EVERYTHING, listingOf } from "../support/listing.ts";
 
 const GOOD = { owner: "o", name: "good" };
 const BAD = { owner: "o", name: "bad" };

@@ -3,9 +3,9 @@ import type { ListedLibrary, ReadAction, RereadReason, StoredLibrary, SyncState 
 import type { Selection } from "../../src/run-summary.ts";
 import { decide, type PlanContext } from "../../src/sync/rules/decide.ts";
 import { createPlanner, createReadOrder } from "../../src/sync/rules/plan.ts";
-import { EVERYTHING, parseSelection } from "../../src/sync/rules/selection.ts";
+import { parseSelection } from "../../src/sync/rules/selection.ts";
 import { fullReadDueAt } from "../../src/sync/rules/settle.ts";
-import { listingOf } from "../support/listing.ts";
+import { EVERYTHING, listingOf } from "../support/listing.ts";
 import { NEVER_READ } from "../support/sync-state.ts";
 
 const MINUTE = 60_000;

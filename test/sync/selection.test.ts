@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.ts";
-import { EVERYTHING, findUnlisted, isEverything, parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
-import { listingOf } from "../support/listing.ts";
+import { findUnlisted, isEverything, parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
+import { EVERYTHING, listingOf } from "../support/listing.ts";
 
 test("no selector selects everything", () => {
   const selection = parseSelection([], []);

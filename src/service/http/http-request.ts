@@ -65,7 +65,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     throw this.#failure?.reason;
   }
 
-  /** The bytes since the last call: at least `BATCH_BYTES` or the rest of the body; null after the end. */
+  /** The bytes since the last call: at least `READ_BATCH_BYTES` or the rest of the body; null after the end. */
   async read(): Promise<Buffer | null> {
     while (this.#failure === null && !this.#isComplete && this.#bufferedBytes < READ_BATCH_BYTES) {
       await this.#deadline.wait();

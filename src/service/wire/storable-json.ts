@@ -4,7 +4,7 @@ import type { ItemError } from "./specification.ts";
 const NUL = "\u0000";
 
 /**
- * Why Postgres would refuse the item as text or jsonb; null for nearly all items. `value` is the parsed `source`, and
+ * Why the item cannot be stored as text and jsonb; null for nearly all items. `value` is the parsed `source`, and
  * `mayBeRounded` is false if `JSON.parse` kept each of its numbers.
  */
 export function findUnstorable(

@@ -13,7 +13,7 @@ export interface PlanContext {
   readonly namesLibraries?: boolean;
 }
 
-/** Whether one listed library is read, and why: the first reason that applies. It is skipped only if no reason does. */
+/** Whether one listed library is read, and why: the first reason that applies. A library that backs off is skipped whatever it owes. */
 export function decide(listed: ListedLibrary, stored: StoredLibrary | null, context: PlanContext): Decision {
   const sync = stored?.sync ?? null;
   // If this date was seen before, but its content was not stored completely, the reason is `reread_reason`.

@@ -3,8 +3,6 @@ import { keyText, parseKey } from "../../key.ts";
 import type { LibraryKey, Listing } from "../../model.ts";
 import type { Selection } from "../../run-summary.ts";
 
-export const EVERYTHING: Selection = { libraries: [], owners: [] };
-
 /** The selection that `--library` and `--owner` ask for, each selector once; throws a UsageError for a malformed one. */
 export function parseSelection(libraries: readonly string[], owners: readonly string[]): Selection {
   if (owners.includes(""))
