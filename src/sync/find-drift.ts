@@ -5,7 +5,7 @@ import { withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { keyText } from "../key.ts";
 import type { LibraryContent, LibraryKey, ListedLibraries, ReadAction, ReceivedContent } from "../model.ts";
-import { DISCARD } from "../service/read-content.ts";
+import { DISCARD } from "../service/client.ts";
 import {
   explainDrift,
   findLostFields,

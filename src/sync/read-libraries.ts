@@ -4,7 +4,7 @@ import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey, ReadAction, ReadOutcome } from "../model.ts";
-import { DISCARD } from "../service/read-content.ts";
+import { DISCARD } from "../service/client.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { createLibraryReader } from "./read-library.ts";
 import type { Run } from "./run-types.ts";

@@ -31,7 +31,7 @@ export const MUTATIONS: readonly TestedMutation[] = [
   },
   {
     name: "the later of two requests dates the read",
-    file: "src/service/read-content.ts",
+    file: "src/service/client.ts",
     line: "sentAt: Math.min(",
     instead: "sentAt: Math.max(",
     tests: ["test/service/content-answers.test.ts"],

@@ -161,7 +161,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "the hash does not cover the metadata",
-    file: "src/service/read-content.ts",
+    file: "src/service/client.ts",
     line: "return hash.update(bytes).update(",
     instead: "return hash.update(",
   },
