@@ -141,6 +141,11 @@ export class LostLeaseError extends SimcatError {
   readonly exitCode = EXIT.busy;
   readonly code = "lost_lease";
   readonly status = "lost_lease" as const;
+
+  constructor() {
+    const cause = "another run took over the lease, because this one had not renewed it in time";
+    super(`${cause}; this one wrote nothing more. Run: simcat status`);
+  }
 }
 
 /** The signals that stop a command, with its exit code: 128 plus the signal's number. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
-import { ANSWER_MS, type Connection, type Pool, retryTransient, within } from "./connect.ts";
+import { type Connection, type Pool, retryTransient, within } from "./connect.ts";
 import { LEASE_MS, type LeaseRequest, RENEW_MS, takeLease } from "./take-lease.ts";
 import { type TransactionOptions, withTransaction } from "./transaction.ts";
 
@@ -15,7 +15,6 @@ const RENEW = `
 UPDATE simcat.leases
 SET expires_at = CASE WHEN expires_at > '-infinity' THEN clock_timestamp() + $3 * interval '1 ms' ELSE expires_at END
 WHERE name = $1 AND token = $2`;
-const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
 
 /** Runs `work` in one transaction of the lease. */
 export type InTransaction = <T>(
@@ -87,7 +86,7 @@ export async function acquireLease<S>(
     if (lost.signal.aborted) return;
     try {
       const { rowCount } = await pool.query(within(RENEWAL_MS, RENEW, [name, token, LEASE_MS]));
-      if (rowCount === 0) lost.abort(lostLease());
+      if (rowCount === 0) lost.abort(new LostLeaseError());
       await clock.sample(AbortSignal.timeout(RENEW_MS));
     } catch {
       // If the database stays away, the run's own transactions report it; otherwise the next renewal succeeds.
@@ -99,18 +98,11 @@ export async function acquireLease<S>(
     name,
     token,
     lost: lost.signal,
-    write: (options, work) => {
-      const fenced = async (connection: Connection) => {
-        const { rowCount } = await connection.query(within(ANSWER_MS, FENCE, [name, token]));
-        if (rowCount === 0) throw lostLease();
-        return work(connection);
-      };
-      return withTransaction(pool, options, fenced, lost.signal);
-    },
+    write: (options, work) => withTransaction(pool, { ...options, fence: { name, token } }, work, lost.signal),
     async end({ isDone, ...options }, write) {
       const last = async (connection: Connection) => {
         const { rowCount } = await connection.query(RELEASE, [name, token]);
-        if (rowCount === 0 && !(await isDone(connection))) throw lostLease();
+        if (rowCount === 0 && !(await isDone(connection))) throw new LostLeaseError();
         if (rowCount !== 0) await write(connection);
       };
       await withTransaction(pool, options, last, lost.signal);
@@ -125,10 +117,4 @@ export async function acquireLease<S>(
     },
   };
   return { lease, started };
-}
-
-function lostLease(): LostLeaseError {
-  return new LostLeaseError(
-    "another run took over the lease, because this one had not renewed it in time; this one wrote nothing more. Run: simcat status",
-  );
 }

@@ -1,4 +1,4 @@
-import { DatabaseError } from "../errors.ts";
+import { DatabaseError, LostLeaseError } from "../errors.ts";
 import { formatElapsed } from "../format.ts";
 import { ANSWER_MS, type Connection, type Pool, type RetryOptions, retryTransient, within } from "./connect.ts";
 import { asDatabaseError, isConnectionLost } from "./db-errors.ts";
@@ -38,6 +38,8 @@ export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" |
   readonly lockTimeoutMs?: number;
   /** Makes all statements find their rows by keys, however large the tables are. */
   readonly byKey?: boolean;
+  /** A lease that must still be held. Its row stays locked, so that no other run takes it before the COMMIT. */
+  readonly fence?: { readonly name: string; readonly token: number };
   /**
    * If the answer to COMMIT is lost, the work is repeated: it finds itself done, or does it now. This chooses the result
    * from those of the first and the last attempt; without it, the last one counts.
@@ -45,9 +47,12 @@ export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" |
   readonly afterLostCommit?: (first: T, last: T) => T;
 }
 
+const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
+
 /**
  * Runs `work` in one transaction. Repeats the whole transaction after a deadlock, a serialization failure or a lost
  * connection, a bounded number of times, so `work` must be safe to repeat.
+ * @throws LostLeaseError if another run has taken the lease of `fence`
  * @throws DatabaseError if the database cannot be reached or stays contended: if a lock was not granted, it names the session
  * that holds it. Other errors of `work` pass unchanged
  */
@@ -57,7 +62,7 @@ export async function withTransaction<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const { operation, afterLostCommit = (_, last) => last } = options;
+  const { operation, fence, afterLostCommit = (_, last) => last } = options;
   /** The result of the first attempt whose COMMIT was sent and not answered: it may have been committed. */
   let unanswered: { readonly value: T } | null = null;
   const attempt = async () => {
@@ -66,6 +71,10 @@ export async function withTransaction<T>(
     const connection = await pool.connect();
     try {
       await connection.query(within(ANSWER_MS, begin(options)));
+      if (fence !== undefined) {
+        const { rowCount } = await connection.query(within(ANSWER_MS, FENCE, [fence.name, fence.token]));
+        if (rowCount === 0) throw new LostLeaseError();
+      }
       computed = { value: await work(connection) };
       const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
       if (command !== "COMMIT") throw new DatabaseError(`${operation} failed: COMMIT was answered with ${command}`);

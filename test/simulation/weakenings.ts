@@ -263,9 +263,9 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "the fence is not checked",
-    file: "src/db/lease.ts",
-    line: "if (rowCount === 0) throw lostLease();\n        return work",
-    instead: "if (rowCount === null) throw lostLease();\n        return work",
+    file: "src/db/transaction.ts",
+    line: "if (rowCount === 0) throw new LostLeaseError();",
+    instead: "if (rowCount === null) throw new LostLeaseError();",
   },
   {
     name: "a lost lease counts as a good end",
