@@ -1,20 +1,12 @@
 import type { Connection } from "../db/connect.ts";
 import { compareFields, findPeers } from "../db/read/compare-fields.ts";
 import { detectRefusedRows } from "../db/store/save-in-halves.ts";
-import { withTransaction } from "../db/transaction.ts";
+import { readSnapshot, withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { keyText } from "../key.ts";
-import type { LibraryContent, LibraryKey, ListedLibraries, ReadAction, ReceivedContent } from "../model.ts";
+import type { LibraryContent, LibraryKey, ListedLibraries, ReceivedContent } from "../model.ts";
 import { DISCARD } from "../service/client.ts";
-import {
-  explainDrift,
-  findLostFields,
-  isProven,
-  type LostField,
-  lackedFields,
-  lacksFields,
-  type Testimony,
-} from "./rules/drift.ts";
+import { explainDrift, findLostFields, isProven, type LostField, lackedFields, type Testimony } from "./rules/drift.ts";
 import { hasOtherName } from "./rules/library-content.ts";
 import type { Run } from "./run-types.ts";
 
@@ -41,16 +33,9 @@ export class DriftFinder {
     this.#libraries = libraries;
   }
 
-  /** Why the content seems to have lost fields; empty if it has not. Compares with the stored rows if a field is absent. */
-  async explain(
-    { stored }: ReadAction,
-    content: LibraryContent,
-    received: ReceivedContent,
-    signal: AbortSignal,
-  ): Promise<string> {
+  /** Why content that lacks a field seems to have lost it; null if no stored row of the library has a value that would be lost. */
+  async explain(content: LibraryContent, received: ReceivedContent, signal: AbortSignal): Promise<string | null> {
     const { pool, lease } = this.#run;
-    const hasRows = stored !== null && stored.state !== "listed";
-    if (!hasRows || content.isSame || !lacksFields(received)) return "";
     const operation = "comparing the fields of a library with its stored rows";
     const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
     const compared = await detectRefusedRows(lease.write, operation, (patience) =>
@@ -60,9 +45,10 @@ export class DriftFinder {
     for (const lost of findLostFields(received, compared)) {
       const { key } = content.listed;
       const testimony = isProven(lost) ? "none" : await this.#askPeers(lost, key, received.sentAt, signal);
-      reasons.push(explainDrift(lost, testimony) ?? "");
+      const reason = explainDrift(lost, testimony);
+      if (reason !== null) reasons.push(reason);
     }
-    return reasons.filter((reason) => reason !== "").join("; ");
+    return reasons.length === 0 ? null : reasons.join("; ");
   }
 
   /**
@@ -101,10 +87,10 @@ export class DriftFinder {
   /** An incomplete or a cached listing may lack most of the libraries that are found first. */
   async #findListed(lost: LostField, key: LibraryKey): Promise<LibraryKey[]> {
     const { pool, lease } = this.#run;
-    const options = { operation: "choosing other libraries to compare with", snapshot: true };
+    const operation = "choosing other libraries to compare with";
     for (let limit = FIRST_FOUND; ; limit *= 100) {
       const find = (connection: Connection) => findPeers(connection, lost, limit);
-      const found = await withTransaction(pool, options, find, lease.lost);
+      const found = await readSnapshot(pool, operation, find, lease.lost);
       const peers = found.filter((one) => keyText(one) !== keyText(key) && this.#libraries.has(one));
       if (peers.length >= MAX_PEERS || found.length < limit) return peers.slice(0, MAX_PEERS);
     }

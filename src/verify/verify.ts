@@ -10,7 +10,7 @@ import type { LibraryFailure, LibraryKey, ListedLibrary, ReceivedContent, Stored
 import type { Selection } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import { assertKnown } from "../sync/assert-known.ts";
-import { hashContent } from "../sync/read-library.ts";
+import { hashContent } from "../sync/read-libraries.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";

@@ -239,7 +239,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   },
   {
     name: "another library's answers are accepted",
-    file: "src/sync/read-library.ts",
+    file: "src/sync/read-libraries.ts",
     line: "if (other) throw mismatched(key, other);",
     instead: "",
   },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hashVersion } from "../../src/sync/read-library.ts";
+import { hashVersion } from "../../src/sync/read-libraries.ts";
 
 /** The stored fields when hashes had version 2. */
 const FIELDS_OF_VERSION_2 = [
