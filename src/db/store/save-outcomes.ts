@@ -31,8 +31,6 @@ const MAX_WAITING_BYTES = 2 * MAX_BATCH_BYTES;
 /** A run that stored nothing and had this many new refusals ends as a database failure: no library can be stored. */
 const MIN_REFUSALS = 20;
 
-type PendingLibrary = Extract<ReadOutcome, { kind: "read" }>;
-
 const rowsOf = (outcome: ReadOutcome) =>
   outcome.kind === "failed" || outcome.content.isSame ? 1 : 1 + outcome.content.scenarios.count;
 
@@ -51,7 +49,11 @@ class Batch {
   hasLingered = false;
   /** Resolves when the batch has waited long enough for more outcomes. */
   readonly lingering = new Promise<"lingered">((resolve) => {
-    setTimeout(() => resolve("lingered"), LINGER_MS).unref();
+    const linger = () => {
+      this.hasLingered = true;
+      resolve("lingered");
+    };
+    setTimeout(linger, LINGER_MS).unref();
   });
 
   constructor(first: ReadOutcome) {
@@ -92,6 +94,7 @@ export async function* saveOutcomes(
   const writing = new Set<Promise<WrittenBatch>>();
   let stored = 0;
   const newRefusals: unknown[] = [];
+  // Three kinds of events: an outcome was read or the reading ended, a batch was written, the batch that waits has lingered.
   try {
     while (next !== null || waiting !== null || writing.size > 0) {
       const isReady = waiting !== null && (waiting.isDue || next === null);
@@ -104,9 +107,8 @@ export async function* saveOutcomes(
       // Reading goes on while two batches are written, until too much waits.
       const read = next !== null && !waiting?.isFull ? [next] : [];
       const event = await Promise.race([...read, ...writing, ...(waiting && !isReady ? [waiting.lingering] : [])]);
-      if (event === "lingered") {
-        if (waiting !== null) waiting.hasLingered = true;
-      } else if ("written" in event) {
+      if (event === "lingered") continue;
+      if ("written" in event) {
         writing.delete(event.written);
         stored += event.batch.stored;
         newRefusals.push(...event.batch.newRefusals);
@@ -144,14 +146,24 @@ interface SavedBatch {
 
 /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
 async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Promise<SavedBatch> {
+  const { write, context, mask } = tools;
   const libraries = batch.filter((outcome) => outcome.kind === "read");
   const failures = batch.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.failure] : []));
   const outcomes: WriteOutcome[] = [];
   const newRefusals: unknown[] = [];
   for (const failedBefore of [false, true]) {
-    const { written, refused } = await saveRead(
-      libraries.filter(({ content }) => content.failedBefore === failedBefore),
-      tools,
+    const some = libraries.filter(({ content }) => content.failedBefore === failedBefore);
+    const operation = `storing ${formatLibraries(some.length)}`;
+    const { written, refused } = await saveInHalves(
+      some,
+      write,
+      { operation, byKey: true, afterLostCommit: keepChanges },
+      (connection, part) =>
+        saveLibraries(
+          connection,
+          part.map(({ content }) => content),
+          context,
+        ),
     );
     for (const { items, result } of written) {
       for (const [{ action, content }, saved] of byPosition(items, result)) {
@@ -159,9 +171,7 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Pro
       }
     }
     for (const { item, error } of refused) {
-      failures.push(
-        refusedByDatabase("storing the library", error).toFailedLibrary(item.content.listed.key, tools.mask),
-      );
+      failures.push(refusedByDatabase("storing the library", error).toFailedLibrary(item.content.listed.key, mask));
       if (!failedBefore) newRefusals.push(error);
     }
   }
@@ -172,24 +182,9 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Pro
   return { outcomes, stored, newRefusals };
 }
 
-function saveRead(libraries: readonly PendingLibrary[], { write, context }: WriterTools) {
-  return saveInHalves<PendingLibrary, SavedLibrary[]>(
-    libraries,
-    write,
-    {
-      operation: `storing ${formatLibraries(libraries.length)}`,
-      byKey: true,
-      // What the first attempt stored already, the last one finds unchanged.
-      afterLostCommit: (first, last) =>
-        byPosition(last, first).map(([library, before]) => (library.changed ? library : before)),
-    },
-    (connection, part) =>
-      saveLibraries(
-        connection,
-        part.map(({ content }) => content),
-        context,
-      ),
-  );
+/** The results of a batch whose first COMMIT was not answered: what the first attempt stored already, the last one finds unchanged. */
+function keepChanges(first: readonly SavedLibrary[], last: readonly SavedLibrary[]): SavedLibrary[] {
+  return byPosition(last, first).map(([library, before]) => (library.changed ? library : before));
 }
 
 /** @returns one outcome for each library whose failure, or whose rejects, the database refused to record */
