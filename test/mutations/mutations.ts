@@ -45,7 +45,7 @@ export const MUTATIONS: readonly TestedMutation[] = [
   },
   {
     name: "a replaced entry of the listing stays in the cache of the last parsed one",
-    file: "src/off-heap/listing-store.ts",
+    file: "src/off-heap.ts",
     line: "last = undefined;\n",
     instead: "\n",
     tests: ["test/off-heap/listing-store.test.ts"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createIdSet } from "../../src/off-heap/hash-index.ts";
+import { createIdSet } from "../../src/off-heap.ts";
 
 /** More than the set keeps in a `Set`, so that later ids are stored in the tables. */
 const MANY = Array.from({ length: 2_000 }, (_, at) => at + 10_000);

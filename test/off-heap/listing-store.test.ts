@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createListingStore, type StorableLibrary } from "../../src/off-heap/listing-store.ts";
+import { createListingStore, type StorableLibrary } from "../../src/off-heap.ts";
 
 /** Entries whose text is `owner|name`. */
 function createStore() {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTextList } from "../../src/off-heap/text-list.ts";
+import { createTextList } from "../../src/off-heap.ts";
 
 test("items are parsed from their texts again, whatever characters these have and however long they are", () => {
   const list = createTextList((source) => ({ source }));

@@ -6,7 +6,7 @@ import {
   type Listing,
   type Reject,
 } from "../../model.ts";
-import { createListingStore } from "../../off-heap/listing-store.ts";
+import { createListingStore } from "../../off-heap.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import {
   createListCheck,

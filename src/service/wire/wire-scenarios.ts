@@ -9,7 +9,7 @@ import {
   type ScenarioId,
   type ScenarioSink,
 } from "../../model.ts";
-import { createIdSet } from "../../off-heap/hash-index.ts";
+import { createIdSet } from "../../off-heap.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import {
   createListCheck,

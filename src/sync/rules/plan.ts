@@ -1,5 +1,5 @@
 import type { LibraryKey, ListedLibraries, ListedLibrary, ReadAction, SkipReason, StoredLibrary } from "../../model.ts";
-import { createTextList } from "../../off-heap/text-list.ts";
+import { createTextList } from "../../off-heap.ts";
 import type { Selection } from "../../run-summary.ts";
 import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";

@@ -1,0 +1,221 @@
+import { hashInteger, hashKey, randomSeed } from "./hash.ts";
+import type { LibraryKey, ListedLibraries, ListedLibrary, ScenarioId } from "./model.ts";
+
+/*
+ * These collections keep a million libraries, and the ids of a list of a million scenarios, outside of the heap of V8. They promise what the
+ * collections of the language do: `createTextList` is an array, `createListingStore` an array with a `Map` from keys to its indexes,
+ * and `createIdSet` a `Set`. A reader who believes that may skip the file.
+ */
+
+interface ListingStore extends ListedLibraries {
+  /** Adds a library whose key is new. */
+  add(library: StorableLibrary): void;
+  /** Keeps only a hash of the key. */
+  addElsewhere(key: LibraryKey): void;
+  replace(index: number, library: ListedLibrary): void;
+}
+
+/** A library whose entry can be stored. */
+export type StorableLibrary = ListedLibrary & { readonly source: string };
+
+/** The first libraries are kept as objects, which take about 10 MB. */
+const MAX_OBJECTS = 20_000;
+
+/**
+ * Keeps listed libraries. Those after the first `MAX_OBJECTS` are kept as the source texts of their entries, and parsed
+ * whenever one is needed: as objects, one million libraries took 470 MB of heap; as texts they take 150 MB outside of it.
+ */
+export function createListingStore(parse: (source: string) => ListedLibrary): ListingStore {
+  const texts = createTextList(parse);
+  const keys = createHashIndex();
+  const objects: ListedLibrary[] = [];
+  const replaced = new Map<number, ListedLibrary>();
+  const others = createIdSet();
+  const seeds = [randomSeed(), randomSeed()] as const;
+  let length = 0;
+  let elsewhere = 0;
+  /** The last result, because callers of `find` call `at` next. */
+  let last: { readonly index: number; readonly library: ListedLibrary } | undefined;
+
+  const at = (index: number) => {
+    const library = objects[index];
+    if (library !== undefined) return library;
+    if (last?.index !== index) last = { index, library: replaced.get(index) ?? texts.at(index - MAX_OBJECTS) };
+    return last.library;
+  };
+  const find = (key: LibraryKey) =>
+    keys.find(hashKey(key, seeds[0]), (index) => {
+      const { owner, name } = at(index).key;
+      return owner === key.owner && name === key.name;
+    });
+  /** 53 bits: among a million keys, two have the same with a probability of 1 to 18,000. */
+  const wideHash = (key: LibraryKey) => hashKey(key, seeds[0]) * 2 ** 21 + (hashKey(key, seeds[1]) >>> 11);
+  return {
+    get length() {
+      return length;
+    },
+    get elsewhere() {
+      return elsewhere;
+    },
+    at,
+    find,
+    has: (key) => find(key) !== undefined || others.has(wideHash(key)),
+    *[Symbol.iterator]() {
+      for (let index = 0; index < length; index++) yield at(index);
+    },
+    add(library) {
+      keys.add(hashKey(library.key, seeds[0]));
+      if (length < MAX_OBJECTS) objects.push(library);
+      else texts.add(library.source);
+      length++;
+    },
+    addElsewhere(key) {
+      const hash = wideHash(key);
+      if (others.has(hash)) return;
+      others.add(hash);
+      elsewhere++;
+    },
+    replace(index, library) {
+      if (index < MAX_OBJECTS) objects[index] = library;
+      else replaced.set(index, library);
+      last = undefined;
+    },
+  };
+}
+
+interface TextList<T> {
+  /** Returns the index of the new item. */
+  add(source: string): number;
+  at(index: number): T;
+}
+
+const PAGE_BYTES = 2 ** 20;
+/** One UTF-16 code unit takes at most three bytes of UTF-8. */
+const MAX_BYTES_PER_UNIT = 3;
+/** Three numbers per text: page, start offset, end offset (exclusive). */
+const NUMBERS_PER_TEXT = 3;
+
+/**
+ * A list that keeps the source texts of its items, and parses one whenever it is needed. The texts, which must be well-formed, are bytes
+ * outside of the heap, where the garbage collector neither scans nor moves them.
+ */
+export function createTextList<T>(parse: (source: string) => T): TextList<T> {
+  const pages: Buffer[] = [];
+  let positions = new Uint32Array(NUMBERS_PER_TEXT * 16);
+  let length = 0;
+  let page = Buffer.alloc(0);
+  let usedBytes = 0;
+
+  return {
+    add(source) {
+      const maxBytes = source.length * MAX_BYTES_PER_UNIT;
+      if (pages.length === 0 || usedBytes + maxBytes > page.length) {
+        page = Buffer.allocUnsafeSlow(Math.max(PAGE_BYTES, maxBytes));
+        pages.push(page);
+        usedBytes = 0;
+      }
+      const position = length * NUMBERS_PER_TEXT;
+      if (position === positions.length) {
+        const oldPositions = positions;
+        positions = new Uint32Array(oldPositions.length * 2);
+        positions.set(oldPositions);
+      }
+      positions[position] = pages.length - 1;
+      positions[position + 1] = usedBytes;
+      usedBytes += page.write(source, usedBytes);
+      positions[position + 2] = usedBytes;
+      return length++;
+    },
+    at(index) {
+      const position = index * NUMBERS_PER_TEXT;
+      const [pageIndex = 0, start, end] = positions.subarray(position, position + NUMBERS_PER_TEXT);
+      const found = pages[pageIndex];
+      if (index >= length || found === undefined) throw new RangeError(`the list has no item ${index}`);
+      return parse(found.toString("utf8", start, end));
+    },
+  };
+}
+
+/** Finds values that are stored elsewhere, in an array. */
+interface HashIndex {
+  /** The index of the value with this hash. `isEqual` compares it with the one that is stored at an index. */
+  find(hash: number, isEqual: (index: number) => boolean): number | undefined;
+  /** Adds a new value by its hash of 32 bits, and returns its index: the number of values added before. */
+  add(hash: number): number;
+}
+
+const INITIAL_SLOTS = 4096;
+
+/** A hash table that holds only numbers: one million keys take 16 MB, where a `Map` with strings takes 130 MB. */
+function createHashIndex(): HashIndex {
+  let hashes = new Uint32Array(INITIAL_SLOTS / 2);
+  /** Index + 1 by hash; 0 is free. At most half of the slots are used. */
+  let slots = new Uint32Array(INITIAL_SLOTS);
+  let count = 0;
+
+  const insert = (hash: number, index: number) => {
+    let slot = hash & (slots.length - 1);
+    while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
+    slots[slot] = index + 1;
+  };
+  const grow = () => {
+    const oldHashes = hashes;
+    hashes = new Uint32Array(oldHashes.length * 2);
+    hashes.set(oldHashes);
+    slots = new Uint32Array(slots.length * 2);
+    for (const [index, hash] of oldHashes.entries()) insert(hash, index);
+  };
+
+  return {
+    find(hash, isEqual) {
+      for (let slot = hash & (slots.length - 1); ; slot = (slot + 1) & (slots.length - 1)) {
+        const index = (slots[slot] ?? 0) - 1;
+        if (index < 0) return undefined;
+        if (hashes[index] === hash && isEqual(index)) return index;
+      }
+    },
+    add(hash) {
+      if (count === hashes.length) grow();
+      hashes[count] = hash;
+      insert(hash, count);
+      return count++;
+    },
+  };
+}
+
+/** Up to this size a `Set` is faster, and most lists are shorter. */
+const MAX_SET_SIZE = 1_000;
+
+/**
+ * A set of ids outside of the heap, of 20 to 40 bytes per id. A `Set` of one million ids takes 40 MB of heap, and as much
+ * again of garbage that the collector leaves because of it.
+ */
+export function createIdSet() {
+  /** The first ids, and all beyond 2^53. */
+  const set = new Set<ScenarioId>();
+  const seed = randomSeed();
+  let ids = new Float64Array();
+  let index: HashIndex | null = null;
+  const find = (id: number, hash: number) => index?.find(hash, (at) => ids[at] === id);
+
+  return {
+    has: (id: ScenarioId): boolean =>
+      set.has(id) || (index !== null && typeof id === "number" && find(id, hashInteger(id, seed)) !== undefined),
+    add(id: ScenarioId): void {
+      if (typeof id === "bigint" || set.size < MAX_SET_SIZE) {
+        set.add(id);
+        return;
+      }
+      const hash = hashInteger(id, seed);
+      if (find(id, hash) !== undefined) return;
+      index ??= createHashIndex();
+      const at = index.add(hash);
+      if (at === ids.length) {
+        const oldIds = ids;
+        ids = new Float64Array(2 * at || MAX_SET_SIZE);
+        ids.set(oldIds);
+      }
+      ids[at] = id;
+    },
+  };
+}
