@@ -7,7 +7,7 @@ import {
   jsonbArray,
   textArray,
   timestamptzArray,
-} from "../../src/db/store/columns.ts";
+} from "../../src/db/statement.ts";
 import { useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase({ empty: true });

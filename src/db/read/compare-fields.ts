@@ -7,8 +7,7 @@ import type {
   MetadataField,
 } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { statement } from "../statement.ts";
-import { int8Array, jsonbArray } from "../store/columns.ts";
+import { int8Array, jsonbArray, statement } from "../statement.ts";
 
 const FIELDS: readonly DriftField[] = ["scenarioName", "isResult", "lastModified"];
 const HAS = `ARRAY[${FIELDS.map((field) => `raw ? '${field}'`).join(", ")}] AS has`;

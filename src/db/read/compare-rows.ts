@@ -2,9 +2,8 @@ import { cutToDifference } from "../../format.ts";
 import type { LibraryKey, Scenario, ScenarioId, TextParsers } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import type { LibraryAnswers } from "../content-fields.ts";
-import { statement } from "../statement.ts";
+import { int8Array, statement } from "../statement.ts";
 import {
-  int8Array,
   libraryColumns,
   namesOf,
   prefixed,

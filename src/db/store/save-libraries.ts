@@ -1,21 +1,15 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { libraries } from "../schema.ts";
-import { statement } from "../statement.ts";
+import { byPosition, float8Array, int4Array, int8Array, keyArrays, statement, textArray } from "../statement.ts";
 import {
   allNamesOf,
-  byPosition,
-  float8Array,
   inPlaceNames,
-  int4Array,
-  int8Array,
-  keyArrays,
   libraryColumns,
   namesOf,
   nextVersionStart,
   prefixed,
   setExcluded,
-  textArray,
   toArrays,
   unnest,
   versionedNames,

@@ -4,8 +4,7 @@ import type { FailedLibrary, ReadOutcome, SavedLibrary, WriteOutcome } from "../
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { InTransaction } from "../lease.ts";
-import { statement } from "../statement.ts";
-import { byPosition, keyArrays, textArray } from "./columns.ts";
+import { byPosition, keyArrays, statement, textArray } from "../statement.ts";
 import { refusedByDatabase, saveInHalves } from "./save-in-halves.ts";
 import { saveLibraries } from "./save-libraries.ts";
 import { saveContentRejects } from "./save-rejects.ts";

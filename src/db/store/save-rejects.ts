@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import { keyText } from "../../key.ts";
 import type { LibraryKey, Reject, RejectKind } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { statement } from "../statement.ts";
-import { keyArrays, ofKeys, textArray } from "./columns.ts";
+import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
 
 /** At most this many open rejects are kept for one library, because one answer may contain a million. */
 const MAX_OPEN = 100;

@@ -2,7 +2,8 @@ import { DatabaseError } from "../../errors.ts";
 import type { LibraryContent, SavedScenarios, TextParsers, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import type { StatementParameters } from "../statement.ts";
-import { byPosition, int4Array, keyArrays, scenarioColumns, toArrays } from "./columns.ts";
+import { byPosition, int4Array, keyArrays } from "../statement.ts";
+import { scenarioColumns, toArrays } from "./columns.ts";
 import {
   DELETE_ABSENCES,
   INSERT_SCENARIOS,

@@ -2,9 +2,9 @@ import type { Scenario, ScenarioBuffer, ScenarioId, TextParsers } from "../../mo
 import type { Connection, Pool } from "../connect.ts";
 import type { Lease } from "../lease.ts";
 import { excludesLeaseSql } from "../lease-names.ts";
-import { type BoundStatement, statement } from "../statement.ts";
+import { type BoundStatement, int8Array, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
-import { int8Array, namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
+import { namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
 import { detectRefusedRows, type LockPatience, RefusedRows } from "./save-in-halves.ts";
 
 /*
